@@ -1,0 +1,237 @@
+/** All settings of a Flotilla process, read once. @see design.md 3 */
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  /** Base of absolute links, without a trailing slash. */
+  readonly publicUrl: string;
+  readonly dataDir: string;
+  /** An external PostgreSQL; null in the embedded stack's own process. */
+  readonly databaseUrl: string | null;
+  readonly databasePort: number;
+  readonly databasePoolSize: number;
+  /** An external Temporal server, `host:port`; null in the embedded stack's own process. */
+  readonly temporalAddress: string | null;
+  readonly temporalNamespace: string;
+  readonly temporalPort: number;
+  readonly temporalUiPort: number;
+  readonly temporalBin: string | null;
+  readonly metricsPort: number;
+  readonly deployment: 'standalone' | 'saas';
+  /** Empty: no first administrator is made. */
+  readonly adminEmail: string;
+  readonly adminPassword: string | null;
+  readonly simulatedComputers: number;
+  readonly jwtSecret: string | null;
+  /** AES-256 keys, newest first; the first encrypts, all decrypt. */
+  readonly encryptionKeys: readonly EncryptionKey[];
+  readonly smtpUrl: string | null;
+  readonly logLevel: LogLevel;
+  /** True in processes that the embedded stack starts: loopback conveniences such as the codec endpoint without a token. */
+  readonly embedded: boolean;
+  readonly activities: ActivitySettings;
+}
+
+export interface ActivitySettings {
+  /** Groups up to this many computers get a workflow per computer. @see temporal-design 1, decision 2 */
+  readonly singleLaneLimit: number;
+  readonly laneMinSize: number;
+  readonly laneMaxSize: number;
+  /** An operation not answered this many days after delivery fails. */
+  readonly expiryDays: number;
+  readonly nudgeMinMs: number;
+  readonly nudgeMaxMs: number;
+}
+
+export interface EncryptionKey {
+  readonly id: string;
+  readonly key: Buffer;
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** What a process needs: the embedded stack makes for itself what every other role requires from outside. */
+export type ConfigRole = 'stack' | 'process';
+
+/** Names every wrong setting at once, one line each. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`Wrong settings:\n${problems.map((p) => `  - ${p}`).join('\n')}`);
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads and checks every setting.
+ *
+ * @param env - environment variables; an empty value counts as absent, except for FLOTILLA_ADMIN_EMAIL
+ * @param role - `process` requires database, Temporal address and secrets; `stack` makes them
+ * @throws {ConfigError} naming every wrong setting
+ * @see design.md 3, "Commands and settings"
+ */
+export function loadConfig(env: Record<string, string | undefined>, role: ConfigRole): Config {
+  const read = new SettingReader(env);
+  const external = role === 'process';
+  const host = read.text('FLOTILLA_HOST') ?? '127.0.0.1';
+  const port = read.port('FLOTILLA_PORT', 8080);
+  const config: Config = {
+    host,
+    port,
+    publicUrl: read.url('FLOTILLA_PUBLIC_URL', ['http:', 'https:']) ?? `http://${linkHost(host)}:${port}`,
+    dataDir: read.text('FLOTILLA_DATA_DIR') ?? '.flotilla',
+    databaseUrl: read.url('FLOTILLA_DATABASE_URL', ['postgres:', 'postgresql:'], external),
+    databasePort: read.port('FLOTILLA_DATABASE_PORT', 5433),
+    databasePoolSize: read.int('FLOTILLA_DATABASE_POOL_SIZE', 10, 1, 200),
+    temporalAddress: read.hostPort('FLOTILLA_TEMPORAL_ADDRESS', external),
+    temporalNamespace: read.text('FLOTILLA_TEMPORAL_NAMESPACE') ?? 'flotilla',
+    temporalPort: read.port('FLOTILLA_TEMPORAL_PORT', 7233),
+    temporalUiPort: read.port('FLOTILLA_TEMPORAL_UI_PORT', 8233),
+    temporalBin: read.text('FLOTILLA_TEMPORAL_BIN'),
+    metricsPort: read.port('FLOTILLA_METRICS_PORT', 9464),
+    deployment: read.oneOf('FLOTILLA_DEPLOYMENT', ['standalone', 'saas'] as const, 'standalone'),
+    adminEmail: read.email('FLOTILLA_ADMIN_EMAIL', 'admin@example.com'),
+    adminPassword: read.secret('FLOTILLA_ADMIN_PASSWORD', 3, 1024),
+    simulatedComputers: read.int('FLOTILLA_SIMULATED_COMPUTERS', 25, 0, 200_000),
+    jwtSecret: read.secret('FLOTILLA_JWT_SECRET', 32, 4096, external),
+    encryptionKeys: read.keys('FLOTILLA_ENCRYPTION_KEYS', external),
+    smtpUrl: read.url('FLOTILLA_SMTP_URL', ['smtp:', 'smtps:']),
+    logLevel: read.oneOf('FLOTILLA_LOG_LEVEL', LOG_LEVELS, 'info'),
+    embedded: read.flag('FLOTILLA_EMBEDDED', false),
+    activities: readActivitySettings(read),
+  };
+  if (config.activities.laneMinSize > config.activities.laneMaxSize) {
+    read.problem('FLOTILLA_LANE_MIN_SIZE', 'must not be above FLOTILLA_LANE_MAX_SIZE');
+  }
+  read.finish();
+  return Object.freeze(config);
+}
+
+function readActivitySettings(read: SettingReader): ActivitySettings {
+  return Object.freeze({
+    singleLaneLimit: read.int('FLOTILLA_SINGLE_LANE_LIMIT', 25, 0, 500),
+    laneMinSize: read.int('FLOTILLA_LANE_MIN_SIZE', 500, 1, 100_000),
+    laneMaxSize: read.int('FLOTILLA_LANE_MAX_SIZE', 5000, 1, 100_000),
+    expiryDays: read.number('FLOTILLA_OPERATION_EXPIRY_DAYS', 30, 0.00001, 3650),
+    nudgeMinMs: read.int('FLOTILLA_NUDGE_MIN_MS', 500, 0, 60_000),
+    nudgeMaxMs: read.int('FLOTILLA_NUDGE_MAX_MS', 5000, 0, 600_000),
+  });
+}
+
+function linkHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+class SettingReader {
+  readonly #env: Record<string, string | undefined>;
+  readonly #problems: string[] = [];
+
+  constructor(env: Record<string, string | undefined>) {
+    this.#env = env;
+  }
+
+  problem(name: string, message: string): void {
+    this.#problems.push(`${name} ${message}`);
+  }
+
+  finish(): void {
+    if (this.#problems.length > 0) throw new ConfigError(this.#problems);
+  }
+
+  text(name: string, required = false): string | null {
+    const value = this.#env[name]?.trim();
+    if (value) return value;
+    if (required) this.problem(name, 'is required');
+    return null;
+  }
+
+  number(name: string, fallback: number, min: number, max: number): number {
+    const value = this.text(name);
+    if (value === null) return fallback;
+    const parsed = /^\d+(\.\d+)?$/.test(value) ? Number(value) : Number.NaN;
+    if (!(parsed >= min && parsed <= max)) this.problem(name, `must be a number from ${min} to ${max}`);
+    return parsed;
+  }
+
+  int(name: string, fallback: number, min: number, max: number): number {
+    const value = this.text(name);
+    if (value === null) return fallback;
+    const parsed = /^\d{1,12}$/.test(value) ? Number(value) : Number.NaN;
+    if (!(parsed >= min && parsed <= max)) this.problem(name, `must be a whole number from ${min} to ${max}`);
+    return parsed;
+  }
+
+  port(name: string, fallback: number): number {
+    return this.int(name, fallback, 1, 65_535);
+  }
+
+  flag(name: string, fallback: boolean): boolean {
+    const value = this.text(name);
+    if (value === null) return fallback;
+    if (['1', 'true', 'yes'].includes(value.toLowerCase())) return true;
+    if (['0', 'false', 'no'].includes(value.toLowerCase())) return false;
+    this.problem(name, 'must be true or false');
+    return fallback;
+  }
+
+  oneOf<T extends string>(name: string, values: readonly T[], fallback: T): T {
+    const value = this.text(name);
+    if (value === null) return fallback;
+    const known = values.find((v) => v === value);
+    if (!known) this.problem(name, `must be one of ${values.join(', ')}`);
+    return known ?? fallback;
+  }
+
+  url(name: string, protocols: readonly string[], required = false): string | null {
+    const value = this.text(name, required);
+    if (value === null) return null;
+    const parsed = URL.canParse(value) ? new URL(value) : null;
+    if (!parsed || !protocols.includes(parsed.protocol)) {
+      this.problem(name, `must be a URL starting with ${protocols.map((p) => `${p}//`).join(' or ')}`);
+    }
+    return value.replace(/\/+$/, '');
+  }
+
+  hostPort(name: string, required: boolean): string | null {
+    const value = this.text(name, required);
+    if (value !== null && !/^\S+:\d{1,5}$/.test(value)) this.problem(name, 'must be host:port');
+    return value;
+  }
+
+  email(name: string, fallback: string): string {
+    const value = this.#env[name];
+    if (value === undefined) return fallback;
+    if (value.trim() !== '' && !/^[^\s@]+@[^\s@]+$/.test(value.trim())) this.problem(name, 'must be an email address');
+    return value.trim();
+  }
+
+  secret(name: string, min: number, max: number, required = false): string | null {
+    const value = this.#env[name];
+    if (!value) {
+      if (required) this.problem(name, 'is required');
+      return null;
+    }
+    if (value.length < min || value.length > max) this.problem(name, `must have ${min} to ${max} characters`);
+    return value;
+  }
+
+  keys(name: string, required: boolean): readonly EncryptionKey[] {
+    const value = this.text(name, required);
+    if (value === null) return [];
+    const keys: EncryptionKey[] = [];
+    for (const part of value.split(',')) {
+      const [id, encoded, ...rest] = part.trim().split(':');
+      const key = Buffer.from(encoded ?? '', 'base64');
+      const good = id && /^[\w-]{1,32}$/.test(id) && key.length === 32 && rest.length === 0;
+      if (!good || keys.some((k) => k.id === id)) {
+        this.problem(name, 'must be a comma-separated list of <key id>:<32 bytes in base64>, newest first, ids unique');
+        return [];
+      }
+      keys.push({ id, key });
+    }
+    return keys;
+  }
+}

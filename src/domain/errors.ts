@@ -1,0 +1,52 @@
+/** The catalogue of stable error codes; clients branch on them. @see api-decisions 1.2 */
+export type ErrorCode =
+  | 'Unauthorized'
+  | 'AuthenticationFailed'
+  | 'AccountDisabled'
+  | 'Forbidden'
+  | 'NoAccount'
+  | 'FeatureNotEnabled'
+  | 'InvalidParameter'
+  | 'InvalidParameterCombination'
+  | 'InvalidQueryError'
+  | 'InvalidJson'
+  | 'PayloadTooLarge'
+  | 'UnsupportedMediaType'
+  | 'NotFound'
+  | 'MethodNotAllowed'
+  | 'UnknownComputer'
+  | 'UnknownActivity'
+  | 'UnknownAccessGroup'
+  | 'UnknownRole'
+  | 'ComputerArchived'
+  | 'ActivityNotEligible'
+  | 'StandaloneAccountExists'
+  | 'TooManyRequests'
+  | 'ServiceUnavailable'
+  | 'InternalError';
+
+/** One refused point of a request: where (`path`) or which object (`id`), and why. */
+export interface ErrorDetail {
+  path?: string;
+  id?: number;
+  message: string;
+}
+
+/**
+ * A refusal the caller can act on. Thrown by domain and services, mapped to a status in one table of the API.
+ * Everything else that is thrown is a defect and answers 500.
+ */
+export class DomainError extends Error {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetail[] | undefined;
+  /** Seconds after which trying again makes sense; becomes `Retry-After`. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, extra: { details?: ErrorDetail[]; retryAfterSeconds?: number } = {}) {
+    super(message);
+    this.name = 'DomainError';
+    this.code = code;
+    this.details = extra.details;
+    this.retryAfterSeconds = extra.retryAfterSeconds;
+  }
+}

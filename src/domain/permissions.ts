@@ -1,0 +1,74 @@
+/** Permissions that hold on access groups and their descendants. @see api-decisions 3.4 */
+export const GROUP_PERMISSIONS = [
+  'ViewComputer',
+  'ManageComputer',
+  'ManagePendingComputer',
+  'ViewScript',
+  'ManageScript',
+  'ExecuteScript',
+  'ViewScriptProfile',
+  'ManageScriptProfile',
+  'ViewUsgProfile',
+  'ManageUsgProfile',
+] as const;
+
+/** Permissions that hold in the whole account. @see api-decisions 3.4 */
+export const GLOBAL_PERMISSIONS = ['ManageAccount', 'ViewRole', 'ManageRole', 'ViewEventLog', 'ManageSecrets'] as const;
+
+export type GroupPermission = (typeof GROUP_PERMISSIONS)[number];
+export type GlobalPermission = (typeof GLOBAL_PERMISSIONS)[number];
+export type Permission = GroupPermission | GlobalPermission;
+
+export interface SeedRole {
+  name: string;
+  description: string;
+  readOnly: boolean;
+  permissions: readonly GroupPermission[];
+  globalPermissions: readonly GlobalPermission[];
+}
+
+/** The roles every new account starts with, all on access group `global`. @see api-decisions 3.4 */
+export const SEED_ROLES: readonly SeedRole[] = [
+  {
+    name: 'GlobalAdmin',
+    description: 'Everything',
+    readOnly: true,
+    permissions: GROUP_PERMISSIONS,
+    globalPermissions: GLOBAL_PERMISSIONS,
+  },
+  {
+    name: 'Auditor',
+    description: 'Reads computers, scripts, profiles, roles and events',
+    readOnly: false,
+    permissions: ['ViewComputer', 'ViewScript', 'ViewScriptProfile', 'ViewUsgProfile'],
+    globalPermissions: ['ViewRole', 'ViewEventLog'],
+  },
+  {
+    name: 'SupportAnalyst',
+    description: 'Acts on computers and runs scripts',
+    readOnly: false,
+    permissions: [
+      'ViewComputer',
+      'ManageComputer',
+      'ViewScript',
+      'ExecuteScript',
+      'ViewScriptProfile',
+      'ViewUsgProfile',
+    ],
+    globalPermissions: [],
+  },
+  {
+    name: 'ServerAdmin',
+    description: 'Everything in its access groups',
+    readOnly: false,
+    permissions: GROUP_PERMISSIONS,
+    globalPermissions: [],
+  },
+  {
+    name: 'DesktopAdmin',
+    description: 'Everything in its access groups',
+    readOnly: false,
+    permissions: GROUP_PERMISSIONS,
+    globalPermissions: [],
+  },
+];

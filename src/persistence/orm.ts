@@ -1,0 +1,112 @@
+import { Migrator } from '@mikro-orm/migrations';
+import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { CompiledQuery } from 'kysely';
+import pg, { type Pool, type PoolClient, type QueryResultRow } from 'pg';
+import * as entities from './entities/index.ts';
+import { MIGRATIONS } from './migrations/index.ts';
+import type { Database, Sql } from './sql.ts';
+
+/** The database of one process: MikroORM for entities that are written, plain SQL for sets and lists, one pool for both. */
+export interface Persistence {
+  orm: MikroORM;
+  db: Database;
+  /** Plain SQL in the transaction that `em` is in. */
+  within(em: EntityManager): Sql;
+  close(): Promise<void>;
+}
+
+export interface PersistenceOptions {
+  url: string;
+  poolSize: number;
+  /** Shown in pg_stat_activity. */
+  applicationName: string;
+  onError?: (error: Error) => void;
+}
+
+/**
+ * Opens the pool without touching the schema.
+ *
+ * @throws when the server cannot be reached
+ */
+export async function openPersistence(options: PersistenceOptions): Promise<Persistence> {
+  const orm = await MikroORM.init({
+    clientUrl: options.url,
+    entities: Object.values(entities),
+    extensions: [Migrator],
+    migrations: { migrationsList: MIGRATIONS, snapshot: false, tableName: 'schema_migration', silent: true },
+    forceUtcTimezone: true,
+    pool: { min: 0, max: options.poolSize },
+    driverOptions: { application_name: options.applicationName, connectionTimeoutMillis: 5000 },
+    logger: (message) => options.onError?.(new Error(message)),
+    debug: false,
+  });
+  const pool = (await orm.em.getConnection().getNativeClient()) as Pool;
+  pool.on('error', (error) => options.onError?.(error));
+  return { orm, db: createDatabase(pool), within, close: () => orm.close() };
+}
+
+/** Plain SQL over a pool, with the driver's own type parsers. */
+export function createDatabase(pool: Pool): Database {
+  return {
+    query: (text, values, name) => run(pool, text, values, name),
+    connect: () => pool.connect(),
+    async transaction(work) {
+      const client = await pool.connect();
+      let broken: Error | undefined;
+      try {
+        await client.query('begin');
+        const result = await work({ query: (text, values, name) => run(client, text, values, name) });
+        await client.query('commit');
+        return result;
+      } catch (error) {
+        await client.query('rollback').catch((failure: Error) => {
+          broken = failure;
+        });
+        throw error;
+      } finally {
+        client.release(broken);
+      }
+    },
+  };
+}
+
+async function run<R extends QueryResultRow>(
+  on: Pool | PoolClient,
+  text: string,
+  values: readonly unknown[] = [],
+  name?: string,
+): Promise<R[]> {
+  const result = await on.query<R>({
+    text,
+    values: values as unknown[],
+    types: NATIVE_TYPES,
+    ...(name ? { name } : {}),
+  });
+  return result.rows;
+}
+
+/** bigint as number: ids and counts here stay far below 2^53. */
+const NATIVE_TYPES = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === 20 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format as 'text'),
+} as pg.CustomTypesConfig;
+
+// Kysely hands over what the ORM's parsers leave: timestamps and bigints as text here, unlike in Database.
+function within(em: EntityManager): Sql {
+  return {
+    async query<R extends QueryResultRow>(text: string, values: readonly unknown[] = []) {
+      const result = await em.getKysely().executeQuery(CompiledQuery.raw(text, values as unknown[]));
+      return result.rows as unknown as R[];
+    },
+  };
+}
+
+const MIGRATION_LOCK = 7_160_521;
+
+/** Brings the schema up to date. Safe to run again and from several processes at once: one migrates, the others wait. */
+export async function migrate(persistence: Persistence): Promise<void> {
+  await persistence.db.transaction(async (tx) => {
+    await tx.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+    await persistence.orm.migrator.up();
+  });
+}

@@ -1,0 +1,28 @@
+import type { PoolClient, QueryResultRow } from 'pg';
+
+/**
+ * Parameterised SQL on one connection or pool. Values only ever travel as parameters.
+ *
+ * @remarks Rows come with native types: `int` and `bigint` as number, `timestamptz` as Date, `jsonb` parsed.
+ */
+export interface Sql {
+  /**
+   * Runs one statement.
+   *
+   * @param text - SQL with `$1`, `$2`, ...
+   * @param name - when given, the statement is prepared once per connection under this name
+   */
+  query<R extends QueryResultRow = QueryResultRow>(
+    text: string,
+    values?: readonly unknown[],
+    name?: string,
+  ): Promise<R[]>;
+}
+
+/** A pool: single statements, or several in one transaction. */
+export interface Database extends Sql {
+  /** Runs `work` in one transaction; rolls back when it throws. The transaction's connection is not shared meanwhile. */
+  transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
+  /** A dedicated connection for LISTEN; the caller releases it. */
+  connect(): Promise<PoolClient>;
+}
