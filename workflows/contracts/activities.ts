@@ -1,30 +1,6 @@
-/** What a lane's rows say after a call; read from the lane row, so that a repeated call gives the same answer. */
-export interface LaneProgress {
-  open: number;
-  succeeded: number;
-  failed: number;
-  canceled: number;
-  /** Instant in ms since the epoch when the lane must look again without news; null when nothing is due. */
-  nextDueAt: number | null;
-  /** Titles of up to three computers still open, for the operator's view. */
-  waitingFor: string[];
-}
+import type { GroupProgress, LanePlan, LaneProgress } from '../../src/domain/activity/progress.ts';
 
-export interface LanePlan {
-  lane: number;
-  workflowId: string;
-  single: boolean;
-  /** One line for operators, for example "computers 1-500 of 10,000". */
-  summary: string;
-}
-
-export interface GroupProgress {
-  open: number;
-  status: 'open' | 'succeeded' | 'failed' | 'canceled';
-  succeeded: number;
-  failed: number;
-  canceled: number;
-}
+export type { GroupProgress, LanePlan, LaneProgress };
 
 /**
  * Database steps of `activity` and `lane`. All are transactions that can run twice: they start from the rows as

@@ -1,3 +1,5 @@
+export { laneWorkflowId } from '../../src/domain/activity/workflow-id.ts';
+
 /** Workflow type of a lane: drives a set of sibling operations, one or thousands. */
 export const LANE_WORKFLOW = 'lane';
 
@@ -10,8 +12,3 @@ export interface LaneInput {
 
 /** Signal without payload: news of this lane waits in the inbox. Lost, doubled and late ones are harmless. */
 export const NUDGE_SIGNAL = 'nudge';
-
-/** Id of lane number `ordinal` (from 1) of a large group. */
-export function laneWorkflowId(groupId: number, ordinal: number): string {
-  return `activity/${groupId}/lane/${ordinal}`;
-}

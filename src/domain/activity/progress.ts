@@ -1,0 +1,29 @@
+/** What a lane's rows say after a call; read from the lane row, so that a repeated call gives the same answer. */
+export interface LaneProgress {
+  open: number;
+  succeeded: number;
+  failed: number;
+  canceled: number;
+  /** Instant in ms since the epoch when the lane must look again without news; null when nothing is due. */
+  nextDueAt: number | null;
+  /** Titles of up to three computers still open, for the operator's view. */
+  waitingFor: string[];
+}
+
+/** One lane of a group, as its parent starts it. */
+export interface LanePlan {
+  lane: number;
+  workflowId: string;
+  single: boolean;
+  /** One line for operators, for example "computers 1-500 of 10,000". */
+  summary: string;
+}
+
+/** How a group stands, read from its parent row. */
+export interface GroupProgress {
+  open: number;
+  status: 'open' | 'succeeded' | 'failed' | 'canceled';
+  succeeded: number;
+  failed: number;
+  canceled: number;
+}

@@ -1,0 +1,15 @@
+/** Id of the workflow that drives activity `id`, be it a group or an operation on one computer. */
+export function activityWorkflowId(id: number): string {
+  return `activity/${id}`;
+}
+
+/** Id of lane number `ordinal` (from 1) of a large group. */
+export function laneWorkflowId(groupId: number, ordinal: number): string {
+  return `activity/${groupId}/lane/${ordinal}`;
+}
+
+/** The activity id in a workflow id, or null when it is of another kind. */
+export function parseActivityWorkflowId(workflowId: string): number | null {
+  const match = /^activity\/(\d{1,10})$/.exec(workflowId);
+  return match ? Number(match[1]) : null;
+}

@@ -1,0 +1,38 @@
+import type { Logger } from './logger.ts';
+
+/** Message a role process sends its supervisor over IPC once it serves. */
+export interface ReadyMessage {
+  ready: true;
+}
+
+/** Tells a supervisor, if there is one, that this process serves now. */
+export function announceReady(): void {
+  process.send?.({ ready: true } satisfies ReadyMessage);
+}
+
+/**
+ * Ends the process in order on SIGTERM, SIGINT or the loss of its supervisor; repeated signals change nothing.
+ *
+ * @param stop - closes everything this process opened, in order
+ * @param limitMs - after this the process exits with code 1 whatever `stop` still does
+ * @returns a function that starts the same ordered stop from within
+ */
+export function stopInOrder(logger: Logger, stop: () => Promise<void>, limitMs = 10_000): (reason: string) => void {
+  let stopping = false;
+  const begin = (reason: string): void => {
+    if (stopping) return;
+    stopping = true;
+    logger.info({ reason }, 'stopping');
+    setTimeout(() => process.exit(1), limitMs).unref();
+    stop().then(
+      () => process.exit(process.exitCode ?? 0),
+      (error: unknown) => {
+        logger.error({ err: error }, 'could not stop in order');
+        process.exit(1);
+      },
+    );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => begin(signal));
+  if (process.channel) process.on('disconnect', () => begin('supervisor gone'));
+  return begin;
+}
