@@ -1,0 +1,210 @@
+import { isUtf8 } from 'node:buffer';
+import { BpickleError } from './bpickle-error.ts';
+import { BFloat, type BObject, BTuple, type BValue, emptyDict } from './values.ts';
+
+/** What the reader refuses beyond malformed bytes. */
+export interface DecodeLimits {
+  /** Bytes of the whole input. Default 32 MiB. */
+  maxBytes?: number;
+  /** Levels of nesting. Default 64. */
+  maxDepth?: number;
+  /** Values in all, keys included, so that a small input cannot become a huge object. Default 2,000,000. */
+  maxValues?: number;
+  /** Keep byte-string keys as Buffers (the dict then is a Map) instead of turning them into text. Default false. */
+  rawKeys?: boolean;
+}
+
+const DEFAULTS: Required<DecodeLimits> = {
+  maxBytes: 32 * 1024 * 1024,
+  maxDepth: 64,
+  maxValues: 2_000_000,
+  rawKeys: false,
+};
+
+/** Parsing digits takes more than linear time; no field of the protocol comes near. */
+const MAX_INT_CHARACTERS = 400;
+const MAX_FLOAT_CHARACTERS = 64;
+const MAX_LENGTH_DIGITS = 10;
+const INT = /^[+-]?\d+$/;
+const FLOAT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?$/;
+
+const END = 0x3b;
+const COLON = 0x3a;
+const ZERO = 0x30;
+const NINE = 0x39;
+
+/**
+ * Reads exactly one value that fills the whole input. Byte strings are views into `buffer`.
+ *
+ * @throws {BpickleError} on trailing bytes, unknown type bytes, missing terminators, lengths beyond the input, invalid
+ *   UTF-8, byte-string keys that are not ASCII, and everything beyond `limits`; in time linear in the input
+ * @remarks Keys need no order; of equal keys the last wins, as in the agents.
+ * @see agent-protocol 1
+ */
+export function decode(buffer: Uint8Array, limits: DecodeLimits = {}): BValue {
+  const reader = new Reader(buffer, { ...DEFAULTS, ...limits });
+  return reader.whole();
+}
+
+class Reader {
+  readonly #bytes: Buffer;
+  readonly #limits: Required<DecodeLimits>;
+  #at = 0;
+  #left: number;
+
+  constructor(bytes: Uint8Array, limits: Required<DecodeLimits>) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#limits = limits;
+    this.#left = limits.maxValues;
+  }
+
+  whole(): BValue {
+    if (this.#bytes.length > this.#limits.maxBytes) throw new BpickleError('input too large', 0);
+    const value = this.#value(1);
+    if (this.#at !== this.#bytes.length) throw this.#error('trailing bytes');
+    return value;
+  }
+
+  #value(depth: number): BValue {
+    if (depth > this.#limits.maxDepth) throw this.#error('nested too deeply');
+    if (--this.#left < 0) throw this.#error('too many values');
+    switch (this.#bytes[this.#at++]) {
+      case 0x6e:
+        return null;
+      case 0x62:
+        return this.#boolean();
+      case 0x69:
+        return this.#integer();
+      case 0x66:
+        return this.#float();
+      case 0x73:
+        return this.#byteString();
+      case 0x75:
+        return this.#text();
+      case 0x6c:
+        return this.#items(depth);
+      case 0x74:
+        return new BTuple(this.#items(depth));
+      case 0x64:
+        return this.#dict(depth);
+      default:
+        this.#at--;
+        throw this.#error(this.#at < this.#bytes.length ? 'unknown type' : 'unexpected end');
+    }
+  }
+
+  #boolean(): boolean {
+    const digit = this.#bytes[this.#at];
+    if (digit === undefined || digit < ZERO || digit > NINE) throw this.#error('boolean without a digit');
+    this.#at++;
+    return digit !== ZERO;
+  }
+
+  #integer(): number | bigint {
+    const text = this.#until(END, MAX_INT_CHARACTERS);
+    if (!INT.test(text)) throw this.#error('not an integer');
+    const value = Number(text);
+    // Adding 0 turns -0 into the integer it stands for.
+    return Number.isSafeInteger(value) ? value + 0 : BigInt(text.startsWith('+') ? text.slice(1) : text);
+  }
+
+  #float(): BFloat {
+    const text = this.#until(END, MAX_FLOAT_CHARACTERS);
+    if (FLOAT.test(text)) return new BFloat(Number(text));
+    if (text === 'inf' || text === '-inf') return new BFloat(text === 'inf' ? Infinity : -Infinity);
+    if (text === 'nan') return new BFloat(Number.NaN);
+    throw this.#error('not a float');
+  }
+
+  #byteString(): Buffer {
+    const end = this.#end();
+    const value = this.#bytes.subarray(this.#at, end);
+    this.#at = end;
+    return value;
+  }
+
+  #text(): string {
+    const start = this.#at;
+    const end = this.#end();
+    const value = this.#bytes.toString('utf8', this.#at, end);
+    // The decoder writes U+FFFD for what it cannot read, so only text that has one needs the slower check.
+    if (value.includes('\ufffd') && !isUtf8(this.#bytes.subarray(this.#at, end))) {
+      throw new BpickleError('invalid UTF-8', start);
+    }
+    this.#at = end;
+    return value;
+  }
+
+  #items(depth: number): BValue[] {
+    const items: BValue[] = [];
+    while (!this.#closed()) items.push(this.#value(depth + 1));
+    return items;
+  }
+
+  #dict(depth: number): BObject | Map<BValue, BValue> {
+    const dict = emptyDict();
+    let map: Map<BValue, BValue> | undefined;
+    while (!this.#closed()) {
+      const key = this.#key(depth + 1);
+      const value = this.#value(depth + 1);
+      if (map === undefined && typeof key !== 'string') map = new Map(Object.entries(dict));
+      if (map) map.set(key, value);
+      else dict[key as string] = value;
+    }
+    return map ?? dict;
+  }
+
+  #key(depth: number): BValue {
+    const start = this.#at;
+    const key = this.#value(depth);
+    if (key instanceof Uint8Array) return this.#limits.rawKeys ? key : this.#keyText(key as Buffer, start);
+    const plain = typeof key !== 'object' || key === null || key instanceof BTuple || key instanceof BFloat;
+    if (!plain) throw new BpickleError('a container cannot be a key', start);
+    return key;
+  }
+
+  #keyText(key: Buffer, start: number): string {
+    for (const byte of key) if (byte > 0x7f) throw new BpickleError('byte-string key is not ASCII', start);
+    return key.toString('latin1');
+  }
+
+  #closed(): boolean {
+    const next = this.#bytes[this.#at];
+    if (next === undefined) throw this.#error('missing terminator');
+    if (next !== END) return false;
+    this.#at++;
+    return true;
+  }
+
+  /** Reads `<length>:` and tells where the string ends; the position is then at its first byte. */
+  #end(): number {
+    let length = 0;
+    const start = this.#at;
+    for (;;) {
+      const byte = this.#bytes[this.#at];
+      if (byte === COLON && this.#at > start) break;
+      const digit = byte !== undefined && byte >= ZERO && byte <= NINE;
+      if (!digit || this.#at - start >= MAX_LENGTH_DIGITS) throw this.#error('not a length');
+      length = length * 10 + (byte - ZERO);
+      this.#at++;
+    }
+    this.#at++;
+    if (length > this.#bytes.length - this.#at) throw this.#error('length beyond the input');
+    return this.#at + length;
+  }
+
+  #until(terminator: number, limit: number): string {
+    const stop = Math.min(this.#bytes.length, this.#at + limit + 1);
+    for (let end = this.#at; end < stop; end++) {
+      if (this.#bytes[end] !== terminator) continue;
+      const text = this.#bytes.toString('latin1', this.#at, end);
+      this.#at = end + 1;
+      return text;
+    }
+    throw this.#error(stop === this.#bytes.length ? 'missing terminator' : 'number too long');
+  }
+
+  #error(message: string): BpickleError {
+    return new BpickleError(message, this.#at);
+  }
+}

@@ -1,0 +1,13 @@
+import { createHash } from 'node:crypto';
+import { compareCodePoints } from './values.ts';
+
+/**
+ * The 16-byte digest by which agent and server compare lists of message types without sending them.
+ *
+ * @see agent-protocol 3, "Digest of a type list"
+ */
+export function typeListDigest(types: Iterable<string>): Buffer {
+  return createHash('md5')
+    .update([...types].sort(compareCodePoints).join(';'))
+    .digest();
+}
