@@ -1,0 +1,216 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chown, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isPortFree } from './ports.ts';
+import { locatePostgres, type PostgresBinaries } from './postgres-binaries.ts';
+import { isAlive, processesIn, signalProcess, waitUntil } from './processes.ts';
+import { StackError } from './stack-error.ts';
+import { type RunAs, runAs, type UnprivilegedUser, unprivilegedUser } from './unprivileged.ts';
+
+export interface PostgresOptions {
+  /** Directory of the cluster, made when absent. Its parent has to exist. */
+  dataDir: string;
+  /** Listens on loopback only. */
+  port: number;
+  /** Of the only user, `flotilla`. Kept by the cluster from its first start on. */
+  password: string;
+  logFile: string;
+  /** False skips every flush to disk: for data that may be lost, as in tests. */
+  durable?: boolean;
+  /** Server settings by name, over the defaults. */
+  settings?: Readonly<Record<string, string>>;
+}
+
+export interface PostgresServer {
+  pid: number;
+  port: number;
+  /** Connection string of a database of this server. */
+  url(database: string): string;
+  /** Settles with a short reason when the server ends, wanted or not. */
+  exited: Promise<string>;
+  /** Ends the server: open transactions are rolled back, all committed data is kept. Idempotent. */
+  stop(): Promise<void>;
+}
+
+const START_LIMIT_MS = 30_000;
+const STOP_LIMIT_MS = 5000;
+const USER = 'flotilla';
+
+const DEFAULTS = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  max_connections: '200',
+  shared_buffers: '256MB',
+  max_wal_size: '2GB',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+};
+
+/**
+ * Starts a PostgreSQL server of its own on a data directory, making the cluster first when there is none. A server that
+ * a killed process left behind on the same directory is ended and replaced.
+ *
+ * @throws {StackError} when the port is taken, the directory is broken, or the server does not start
+ * @see stack-notes 2
+ */
+export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
+  const binaries = await locatePostgres();
+  const user = await unprivilegedUser();
+  await makeCluster(binaries, user, options);
+  const dataDir = await realpath(options.dataDir);
+  await endLeftover(dataDir);
+  if (!(await isPortFree('127.0.0.1', options.port))) {
+    throw new StackError(`Port ${options.port} for PostgreSQL is in use: set FLOTILLA_DATABASE_PORT to a free one.`);
+  }
+  const settings = { ...DEFAULTS, ...(options.durable === false ? FAST : {}), ...options.settings };
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const as = runAs(user, [binaries.postgres, dataDir]);
+  const command = [binaries.postgres, '-D', dataDir, '-p', String(options.port), ...args];
+  const child = await spawnLogged(as, command, options.logFile);
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
+    child.once('error', (error) => resolve(error.message));
+  });
+  const pid = child.pid ?? 0;
+  await becomeReady(dataDir, pid, exited, options.logFile);
+  return {
+    pid,
+    port: options.port,
+    url: (database) =>
+      `postgres://${USER}:${encodeURIComponent(options.password)}@127.0.0.1:${options.port}/${database}`,
+    exited,
+    stop: () => endServer(pid, exited),
+  };
+}
+
+const FAST = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+};
+
+async function makeCluster(binaries: PostgresBinaries, user: UnprivilegedUser | null, options: PostgresOptions) {
+  const { dataDir } = options;
+  if (await stat(join(dataDir, 'PG_VERSION')).catch(() => null)) return checkCluster(dataDir, user);
+  if (await stat(dataDir).catch(() => null)) {
+    throw new StackError(`${dataDir} exists but is not a PostgreSQL data directory: move it away or restore it.`);
+  }
+  // Made under another name: a start that dies half way leaves nothing that looks like a cluster.
+  const draft = `${dataDir}.new`;
+  const passwordFile = `${dataDir}.${randomBytes(4).toString('hex')}`;
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { mode: 0o700 });
+  try {
+    await writeFile(passwordFile, `${options.password}\n`, { mode: 0o600 });
+    if (user) for (const path of [draft, passwordFile]) await chown(path, user.uid, user.gid);
+    const as = runAs(user, [binaries.initdb, draft]);
+    const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+    const access = [`--username=${USER}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+    const sync = options.durable === false ? ['--no-sync'] : [];
+    const command = [binaries.initdb, '-D', draft, ...locale, ...access, '--no-instructions', ...sync];
+    const child = await spawnLogged(as, command, options.logFile);
+    const code = await new Promise((resolve) => child.once('exit', resolve).once('error', resolve));
+    if (code !== 0) throw await failure('initdb failed', options.logFile);
+    await rename(draft, dataDir);
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+}
+
+async function checkCluster(dataDir: string, user: UnprivilegedUser | null): Promise<void> {
+  const version = (await readFile(join(dataDir, 'PG_VERSION'), 'utf8')).trim();
+  if (version !== '18') {
+    throw new StackError(`${dataDir} was made by PostgreSQL ${version}, the embedded one is 18: dump and restore it.`);
+  }
+  const owner = (await stat(dataDir)).uid;
+  const wanted = user?.uid ?? process.getuid?.();
+  if (owner !== wanted) {
+    throw new StackError(
+      `${dataDir} belongs to user id ${owner}, PostgreSQL would run as ${wanted}: ` +
+        'start Flotilla as the user who made it, or choose another FLOTILLA_DATA_DIR.',
+    );
+  }
+}
+
+async function spawnLogged(as: RunAs, command: readonly string[], logFile: string): Promise<ChildProcess> {
+  const log = await open(logFile, 'a', 0o600);
+  try {
+    const [program = '', ...args] = [...as.prefix, ...command];
+    const env = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', TZ: 'UTC' };
+    const ids = as.uid === undefined ? {} : { uid: as.uid, gid: as.gid };
+    const cwd = as.uid === undefined ? dirname(logFile) : '/';
+    return spawn(program, args, { detached: true, stdio: ['ignore', log.fd, log.fd], env, cwd, ...ids });
+  } finally {
+    await log.close();
+  }
+}
+
+/** A server that outlived its supervisor holds the directory, and for a moment so do children of a killed server. */
+async function endLeftover(dataDir: string): Promise<void> {
+  const postmaster = await readPostmaster(dataDir);
+  if (!postmaster) return;
+  const holders = processesIn(dataDir);
+  if (holders.includes(postmaster.pid)) {
+    await endServer(
+      postmaster.pid,
+      waitUntil(() => !isAlive(postmaster.pid), STOP_LIMIT_MS * 3).then(() => 'ended'),
+    );
+  }
+  if (!(await waitUntil(() => processesIn(dataDir).length === 0, 10_000))) {
+    throw new StackError(`Process ${processesIn(dataDir).join(', ')} still uses ${dataDir}: end it and start again.`);
+  }
+  // Nobody uses the directory, so the file is stale, even if its process id is alive again as something else.
+  await rm(join(dataDir, 'postmaster.pid'), { force: true });
+}
+
+async function readPostmaster(dataDir: string): Promise<{ pid: number; ready: boolean } | null> {
+  const text = await readFile(join(dataDir, 'postmaster.pid'), 'utf8').catch(() => null);
+  if (text === null) return null;
+  const lines = text.split('\n');
+  return { pid: Number(lines[0]), ready: lines[7]?.trim() === 'ready' };
+}
+
+async function becomeReady(dataDir: string, pid: number, exited: Promise<string>, logFile: string): Promise<void> {
+  let ended: string | null = null;
+  void exited.then((reason) => {
+    ended = reason;
+  });
+  const end = performance.now() + START_LIMIT_MS;
+  for (;;) {
+    const state = await readPostmaster(dataDir);
+    if (ended !== null) throw await failure(`PostgreSQL did not start (${ended})`, logFile);
+    if (state?.pid === pid && state.ready) return;
+    if (performance.now() > end) {
+      signalProcess(pid, 'SIGQUIT');
+      throw await failure(`PostgreSQL was not ready within ${START_LIMIT_MS / 1000} s`, logFile);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+async function endServer(pid: number, exited: Promise<unknown>): Promise<void> {
+  // Fast shutdown, then without a last checkpoint (recovery at the next start), then by force.
+  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+    if (!isAlive(pid)) return;
+    signalProcess(pid, signal);
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(false), STOP_LIMIT_MS);
+    });
+    const done = await Promise.race([exited.then(() => true), limit]);
+    clearTimeout(timer);
+    if (done) return;
+  }
+}
+
+async function failure(what: string, logFile: string): Promise<StackError> {
+  const text = await readFile(logFile, 'utf8').catch(() => '');
+  const lines = text.trimEnd().split('\n');
+  const telling = lines.filter((line) => /FATAL|PANIC|error|HINT|DETAIL/i.test(line)).slice(-3);
+  const detail = (telling.length > 0 ? telling : lines.slice(-2)).map((line) => line.trim()).join(' ');
+  return new StackError(`${what}: ${detail || 'it said nothing'} (log: ${logFile})`);
+}

@@ -1,0 +1,7 @@
+/** A reason why the stack cannot run that the user can act upon: its message is shown alone, without a stack trace. */
+export class StackError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'StackError';
+  }
+}

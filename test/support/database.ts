@@ -1,0 +1,39 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { inject } from 'vitest';
+import { openPersistence, type Persistence } from '../../src/persistence/orm.ts';
+import { TEMPLATE_DATABASE } from './global-setup.ts';
+
+export interface TestDatabase {
+  url: string;
+  persistence: Persistence;
+  /** Closes the persistence and removes the database, whoever is still connected. */
+  drop(): Promise<void>;
+}
+
+/** A migrated, empty database of its own, cloned from the run's template. Call it once per test file, `drop` at its end. */
+export async function createTestDatabase(options: { poolSize?: number } = {}): Promise<TestDatabase> {
+  const adminUrl = inject('adminDatabaseUrl');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await administer(adminUrl, `create database ${name} template ${TEMPLATE_DATABASE} strategy file_copy`);
+  const url = adminUrl.replace(/\/postgres$/, `/${name}`);
+  const persistence = await openPersistence({ url, poolSize: options.poolSize ?? 10, applicationName: name });
+  return {
+    url,
+    persistence,
+    async drop() {
+      await persistence.close();
+      await administer(adminUrl, `drop database if exists ${name} with (force)`);
+    },
+  };
+}
+
+async function administer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}

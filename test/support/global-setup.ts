@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { migrate, openPersistence } from '../../src/persistence/orm.ts';
+import { findFreePort } from '../../src/stack/ports.ts';
+import { type PostgresServer, startPostgres } from '../../src/stack/postgres.ts';
+import { isAlive, processesIn, signalProcess } from '../../src/stack/processes.ts';
+import { StackError } from '../../src/stack/stack-error.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Connection string of the maintenance database of this run's PostgreSQL. */
+    adminDatabaseUrl: string;
+  }
+}
+
+export const TEMPLATE_DATABASE = 'flotilla_template';
+const PREFIX = 'flotilla-test-';
+
+/**
+ * One PostgreSQL per run on a free port and in a directory of its own, with a migrated template database. All of it is
+ * gone when the run ends, however it ends; what a run killed by force left, the next run removes.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  await removeLeftovers();
+  const directory = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
+  let postgres: PostgresServer | undefined;
+  const emergency = (): void => {
+    if (postgres) signalProcess(postgres.pid, 'SIGQUIT');
+    rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
+  };
+  process.once('exit', emergency);
+  const teardown = async (): Promise<void> => {
+    await postgres?.stop();
+    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+    process.off('exit', emergency);
+  };
+  try {
+    await chmod(directory, 0o711);
+    postgres = await startOnFreePort(directory);
+    await makeTemplate(postgres);
+  } catch (error) {
+    await teardown();
+    throw error;
+  }
+  project.provide('adminDatabaseUrl', postgres.url('postgres'));
+  return teardown;
+}
+
+async function startOnFreePort(directory: string): Promise<PostgresServer> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startPostgres({
+        dataDir: join(directory, 'postgres'),
+        port: await findFreePort(),
+        password: randomBytes(12).toString('hex'),
+        logFile: join(directory, 'postgres.log'),
+        durable: false,
+        settings: { max_connections: '400', shared_buffers: '128MB' },
+      });
+    } catch (error) {
+      // Another run may have taken the port between our look and our start.
+      if (attempt === 5 || !(error instanceof StackError)) throw error;
+      await rm(join(directory, 'postgres'), { recursive: true, force: true });
+    }
+  }
+}
+
+async function makeTemplate(postgres: PostgresServer): Promise<void> {
+  const admin = await openPersistence({ url: postgres.url('postgres'), poolSize: 1, applicationName: 'test-setup' });
+  await admin.db.query(`create database ${TEMPLATE_DATABASE}`);
+  await admin.close();
+  const url = postgres.url(TEMPLATE_DATABASE);
+  const template = await openPersistence({ url, poolSize: 2, applicationName: 'test-setup' });
+  await migrate(template);
+  await template.close();
+}
+
+async function removeLeftovers(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const owner = name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length).split('-')[0]) : Number.NaN;
+    if (!Number.isInteger(owner) || isAlive(owner)) continue;
+    const directory = join(tmpdir(), name);
+    for (const pid of processesIn(join(directory, 'postgres'))) signalProcess(pid, 'SIGQUIT');
+    await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }).catch(() => undefined);
+  }
+}
