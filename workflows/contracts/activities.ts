@@ -1,10 +1,11 @@
 import type { GroupProgress, LanePlan, LaneProgress } from '../../src/domain/activity/progress.ts';
+import type { ReconcileCursor, ReconcileResult } from './reconcile.contract.ts';
 
 export type { GroupProgress, LanePlan, LaneProgress };
 
 /**
- * Database steps of `activity` and `lane`. All are transactions that can run twice: they start from the rows as
- * they are, guard every change by the old status, and answer from the rows.
+ * Steps of `activity` and `lane`. The database steps are transactions that can run twice: they start from the rows
+ * as they are, guard every change by the old status, and answer from the rows.
  *
  * @see temporal-design 4
  */
@@ -20,6 +21,13 @@ export interface LaneActivities {
   begin(activity: number): Promise<LanePlan[]>;
   /** Reads how a group stands; with `cancelAll` first cancels the rows of lanes that were never opened. */
   settle(activity: number, cancelAll: boolean): Promise<GroupProgress>;
+  /**
+   * Asks the server to cancel the run that calls. A workflow can close as Canceled only when a cancel was requested,
+   * and rows can be cancelled one by one without any.
+   *
+   * @remarks Asking twice, or for a closed run, changes nothing.
+   */
+  requestCancel(workflowId: string, runId: string): Promise<void>;
 }
 
 /** Housekeeping, run by a Temporal Schedule. */
@@ -28,7 +36,9 @@ export interface ReconcileActivities {
    * Compares open rows with open workflows in bounded pages and repairs: starts what has no workflow, closes rows of
    * workflows that an operator terminated.
    *
-   * @returns how many rows of each kind were repaired
+   * @param cursor - where the last run stopped; null starts from the beginning
+   * @returns how many workflows of each kind were repaired, and where to go on
+   * @remarks Safe to repeat and to run twice at once.
    */
-  reconcile(): Promise<{ restarted: number; closed: number }>;
+  reconcile(cursor: ReconcileCursor | null): Promise<ReconcileResult>;
 }

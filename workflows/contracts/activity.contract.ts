@@ -6,4 +6,13 @@ export const ACTIVITY_WORKFLOW = 'activity';
 export interface ActivityInput {
   /** Id of the parent activity row. */
   id: number;
+  /** Handed on to its lanes. @see LaneInput */
+  continueAfterEvents?: number;
+}
+
+/** How the operations of a closed group ended. */
+export interface ActivityResult {
+  succeeded: number;
+  failed: number;
+  canceled: number;
 }

@@ -8,6 +8,15 @@ export interface LaneInput {
   lane: number;
   /** True when the lane holds one computer's operations: it then fails and cancels as its row does. */
   single: boolean;
+  /** Continue as new once the history has this many events; without it when the server suggests so. */
+  continueAfterEvents?: number;
+}
+
+/** How the operations of a closed lane ended. */
+export interface LaneResult {
+  succeeded: number;
+  failed: number;
+  canceled: number;
 }
 
 /** Signal without payload: news of this lane waits in the inbox. Lost, doubled and late ones are harmless. */

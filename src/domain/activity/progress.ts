@@ -17,6 +17,10 @@ export interface LanePlan {
   single: boolean;
   /** One line for operators, for example "computers 1-500 of 10,000". */
   summary: string;
+  /** The computer of a single lane; null for a lane of many. */
+  computer?: { id: number; title: string } | null;
+  /** How many operations the lane holds. */
+  size?: number;
 }
 
 /** How a group stands, read from its parent row. */

@@ -1,0 +1,5 @@
+/** Failure types that operators see on closed workflows. */
+export const FAILURE_TYPES = {
+  /** A computer reported that it could not carry out its operation. */
+  agent: 'AgentFailure',
+} as const;

@@ -1,0 +1,22 @@
+/** Workflow type of the minutely repair run. */
+export const RECONCILE_WORKFLOW = 'reconcile';
+
+/** Schedule that starts it. */
+export const RECONCILE_SCHEDULE_ID = 'system/reconcile';
+export const RECONCILE_WORKFLOW_ID = 'system-reconcile';
+
+/** Where the next run goes on; handed from run to run as the last completion result. */
+export interface ReconcileCursor {
+  /** Workflows closed before this instant, in ms since the epoch, were looked at. */
+  closedSince: number;
+  /** Lanes up to this id were compared in the current round; 0 starts a new round. */
+  laneAfter: number;
+  /** Groups up to this id were compared in the current round. */
+  groupAfter: number;
+}
+
+export interface ReconcileResult {
+  cursor: ReconcileCursor;
+  restarted: number;
+  closed: number;
+}

@@ -1,0 +1,15 @@
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+
+/**
+ * Typed search attributes, set at start and never changed. All Keyword: a namespace on SQL visibility has only
+ * three Int columns. `FleetComputerId` is set only where a lane has one computer.
+ *
+ * @see temporal-design 8
+ */
+export const SEARCH_ATTRIBUTES = {
+  accountId: defineSearchAttributeKey('FleetAccountId', SearchAttributeType.KEYWORD),
+  activityType: defineSearchAttributeKey('FleetActivityType', SearchAttributeType.KEYWORD),
+  computerId: defineSearchAttributeKey('FleetComputerId', SearchAttributeType.KEYWORD),
+  groupId: defineSearchAttributeKey('FleetGroupId', SearchAttributeType.KEYWORD),
+  profileId: defineSearchAttributeKey('FleetProfileId', SearchAttributeType.KEYWORD),
+} as const;

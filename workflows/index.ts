@@ -1,0 +1,3 @@
+export { activity } from './activity.workflow.ts';
+export { lane } from './lane.workflow.ts';
+export { reconcile } from './reconcile.workflow.ts';

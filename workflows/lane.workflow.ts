@@ -1,0 +1,69 @@
+import {
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineSignal,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { LaneProgress } from './contracts/activities.ts';
+import { FAILURE_TYPES } from './contracts/failures.ts';
+import { type LaneInput, type LaneResult, NUDGE_SIGNAL } from './contracts/lane.contract.ts';
+import { type CancelWatch, closeAsCanceled, watchCancellation } from './support/cancellation.ts';
+import { steps } from './support/database-steps.ts';
+import { laneLine } from './support/details.ts';
+import { DueTimer } from './support/due-timer.ts';
+
+const nudge = defineSignal(NUDGE_SIGNAL);
+
+/**
+ * Drives the operations of one lane until none is open: settles news whenever nudged or due, and otherwise waits,
+ * for weeks if need be.
+ *
+ * @remarks Everything it knows is in the rows; started again from nothing it goes on where the rows stand.
+ * @see temporal-design 4
+ */
+export async function lane(input: LaneInput): Promise<LaneResult> {
+  const cancellation = watchCancellation();
+  const end = await CancellationScope.nonCancellable(() => drive(input, cancellation));
+  return close(input, end, cancellation);
+}
+
+async function drive(input: LaneInput, cancellation: CancelWatch): Promise<LaneProgress> {
+  let dirty = false;
+  let told = false;
+  const wake = (): void => {
+    dirty = true;
+  };
+  setHandler(nudge, wake);
+  const timer = new DueTimer(wake);
+  const hasNews = (): boolean => dirty || (cancellation.requested && !told);
+  for (;;) {
+    dirty = false;
+    const cancelAll: boolean = cancellation.requested && !told;
+    told ||= cancelAll;
+    const progress = await steps.advance(input.lane, cancelAll);
+    timer.arm(progress.open === 0 ? null : progress.nextDueAt);
+    setCurrentDetails(laneLine(progress));
+    if (progress.open === 0) return progress;
+    if (!hasNews() && historyIsLong(input)) await continueAsNew<typeof lane>(input);
+    await condition(hasNews);
+  }
+}
+
+function historyIsLong(input: LaneInput): boolean {
+  const info = workflowInfo();
+  return info.continueAsNewSuggested || info.historyLength >= (input.continueAfterEvents ?? Number.POSITIVE_INFINITY);
+}
+
+async function close(input: LaneInput, end: LaneProgress, cancellation: CancelWatch): Promise<LaneResult> {
+  const { succeeded, failed, canceled } = end;
+  if (input.single && failed > 0) {
+    throw ApplicationFailure.nonRetryable('the operation failed on the computer', FAILURE_TYPES.agent);
+  }
+  const isCanceled = input.single ? succeeded === 0 && canceled > 0 : canceled > 0 && cancellation.requested;
+  if (isCanceled) await closeAsCanceled(cancellation);
+  return { succeeded, failed, canceled };
+}

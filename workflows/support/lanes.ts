@@ -1,0 +1,70 @@
+import type { TypedSearchAttributes } from '@temporalio/common';
+import {
+  ChildWorkflowCancellationType,
+  executeChild,
+  ParentClosePolicy,
+  setCurrentDetails,
+  WorkflowIdReusePolicy,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { LanePlan } from '../contracts/activities.ts';
+import type { ActivityInput } from '../contracts/activity.contract.ts';
+import { LANE_WORKFLOW, type LaneInput, type LaneResult } from '../contracts/lane.contract.ts';
+import { SEARCH_ATTRIBUTES } from '../contracts/search-attributes.ts';
+import { progressLine } from './details.ts';
+
+type Lane = (input: LaneInput) => Promise<LaneResult>;
+
+/**
+ * Starts the lanes of a group as children and waits until each has ended one way or another.
+ *
+ * @remarks How a lane ended is not read here: the rows decide. A lane that already runs or ran counts as ended. Lanes
+ * outlive their parent; a cancel of the parent reaches them and is waited for.
+ */
+export async function runLanes(input: ActivityInput, plans: readonly LanePlan[]): Promise<void> {
+  const open = new Set(plans);
+  const show = (): void => setCurrentDetails(groupLine(plans, open));
+  show();
+  await Promise.all(
+    plans.map(async (plan) => {
+      await runLane(input, plan).catch(() => undefined);
+      open.delete(plan);
+      show();
+    }),
+  );
+}
+
+function runLane(input: ActivityInput, plan: LanePlan): Promise<LaneResult> {
+  return executeChild<Lane>(LANE_WORKFLOW, {
+    workflowId: plan.workflowId,
+    args: [{ lane: plan.lane, single: plan.single, ...continueAfter(input) }],
+    workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+    cancellationType: ChildWorkflowCancellationType.WAIT_CANCELLATION_COMPLETED,
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+    staticSummary: plan.summary,
+    typedSearchAttributes: laneAttributes(input, plan),
+  });
+}
+
+function continueAfter(input: ActivityInput): Pick<LaneInput, 'continueAfterEvents'> {
+  return input.continueAfterEvents === undefined ? {} : { continueAfterEvents: input.continueAfterEvents };
+}
+
+function laneAttributes(input: ActivityInput, plan: LanePlan): TypedSearchAttributes {
+  const attributes = workflowInfo().typedSearchAttributes.updateCopy([
+    { key: SEARCH_ATTRIBUTES.groupId, value: String(input.id) },
+  ]);
+  if (!plan.computer) return attributes;
+  return attributes.updateCopy([{ key: SEARCH_ATTRIBUTES.computerId, value: String(plan.computer.id) }]);
+}
+
+function groupLine(plans: readonly LanePlan[], open: ReadonlySet<LanePlan>): string {
+  const total = plans.reduce((sum, plan) => sum + (plan.size ?? 1), 0);
+  let waiting = 0;
+  const names: string[] = [];
+  for (const plan of open) {
+    waiting += plan.size ?? 1;
+    names.push(plan.computer?.title ?? plan.summary);
+  }
+  return progressLine(total - waiting, total, names);
+}
