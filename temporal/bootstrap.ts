@@ -1,0 +1,102 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Connection, isGrpcServiceError } from '@temporalio/client';
+import { msToNumber, msToTs, optionalTsToMs } from '@temporalio/common/lib/time.js';
+import proto from '@temporalio/proto';
+import { SEARCH_ATTRIBUTES } from '../workflows/contracts/search-attributes.ts';
+import { connectClient, type TemporalSettings } from './connection.ts';
+import { convergeSchedules } from './schedules.ts';
+
+const RETENTION = '30 days';
+const KEYWORD = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
+const GRPC_NOT_FOUND = 5;
+const GRPC_ALREADY_EXISTS = 6;
+const TRY_LIMIT_MS = 2_000;
+const PAUSE_MS = 100;
+
+/** Raised when the server did not come up, or did not take over what was registered, in time. */
+export class BootstrapError extends Error {
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+    this.name = 'BootstrapError';
+  }
+}
+
+/**
+ * Prepares a Temporal server for Flotilla: namespace with 30 days of retention, search attributes, housekeeping
+ * schedules. Returns once all of it can be used.
+ *
+ * @param waitMs - how long to wait for the server itself, and then for its caches
+ * @throws {BootstrapError} when the server does not answer in time
+ * @remarks Idempotent, safe to run from several processes at once.
+ */
+export async function bootstrap(config: TemporalSettings, waitMs = 60_000): Promise<void> {
+  const { client, close } = await connectClient(config);
+  const { connection } = client;
+  const until = Date.now() + waitMs;
+  const bounded = <T>(work: () => Promise<T>): Promise<T> => connection.withDeadline(Date.now() + TRY_LIMIT_MS, work);
+  const insist = (what: string, work: () => Promise<unknown>) => retryUntil(until, what, () => bounded(work));
+  try {
+    const server = connection as Connection;
+    await insist('the Temporal server does not answer', () => server.workflowService.getSystemInfo({}));
+    await insist('the namespace cannot be registered', () => ensureNamespace(server, config.temporalNamespace));
+    await insist('the search attributes cannot be registered', () =>
+      ensureSearchAttributes(server, config.temporalNamespace),
+    );
+    // The server's caches lag behind a registration; this query fails until they know namespace and attributes.
+    await insist('the namespace is not usable yet', () =>
+      client.workflow.count(`${SEARCH_ATTRIBUTES.accountId.name} = '0'`),
+    );
+    await insist('the schedules cannot be set', () => convergeSchedules(client));
+  } finally {
+    await close();
+  }
+}
+
+async function retryUntil(until: number, what: string, work: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      if (Date.now() >= until) throw new BootstrapError(`${what}: ${describe(error)}`, error);
+      await delay(PAUSE_MS);
+    }
+  }
+}
+
+async function ensureNamespace(connection: Connection, namespace: string): Promise<void> {
+  const service = connection.workflowService;
+  const found = await service.describeNamespace({ namespace }).catch((error: unknown) => {
+    if (hasCode(error, GRPC_NOT_FOUND)) return null;
+    throw error;
+  });
+  const workflowExecutionRetentionTtl = msToTs(RETENTION);
+  if (found) {
+    if (optionalTsToMs(found.config?.workflowExecutionRetentionTtl) === msToNumber(RETENTION)) return;
+    await service.updateNamespace({ namespace, config: { workflowExecutionRetentionTtl } });
+    return;
+  }
+  await service
+    .registerNamespace({ namespace, workflowExecutionRetentionPeriod: workflowExecutionRetentionTtl })
+    .catch(ignoreExisting);
+}
+
+async function ensureSearchAttributes(connection: Connection, namespace: string): Promise<void> {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  const missing = Object.values(SEARCH_ATTRIBUTES).filter(({ name }) => customAttributes?.[name] === undefined);
+  if (missing.length === 0) return;
+  const searchAttributes = Object.fromEntries(missing.map(({ name }) => [name, KEYWORD]));
+  await connection.operatorService.addSearchAttributes({ namespace, searchAttributes }).catch(ignoreExisting);
+}
+
+function ignoreExisting(error: unknown): void {
+  if (!hasCode(error, GRPC_ALREADY_EXISTS)) throw error;
+}
+
+function hasCode(error: unknown, code: number): boolean {
+  return isGrpcServiceError(error) && error.code === code;
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,17 @@
+import { fileURLToPath } from 'node:url';
+import type { DataConverter } from '@temporalio/common';
+import type { EncryptionKey } from '../src/config.ts';
+import { EncryptionCodec } from './payload-codec.ts';
+
+/** Module of the failure converter; clients, workers and the bundler load it by this path. */
+export const FAILURE_CONVERTER_PATH = fileURLToPath(new URL('./failure-converter.ts', import.meta.url));
+
+/**
+ * The one data converter of all clients and workers: everything that reaches the server is encrypted.
+ *
+ * @throws when there is no key
+ * @see temporal-design 8
+ */
+export function createDataConverter(keys: readonly EncryptionKey[]): DataConverter {
+  return { failureConverterPath: FAILURE_CONVERTER_PATH, payloadCodecs: [new EncryptionCodec(keys)] };
+}

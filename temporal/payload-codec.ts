@@ -1,0 +1,76 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec, ValueError } from '@temporalio/common';
+import { decode as decodeText, encode as encodeText } from '@temporalio/common/lib/encoding.js';
+import proto from '@temporalio/proto';
+import type { EncryptionKey } from '../src/config.ts';
+
+const { Payload: WirePayload } = proto.temporal.api.common.v1;
+
+const ENCODING = 'binary/encrypted';
+const KEY_ID = 'encryption-key-id';
+const CIPHER = 'aes-256-gcm';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * Encrypts every payload with AES-256-GCM before it leaves the process: inputs, results, markers, memo, summaries
+ * and (through the failure converter) failure texts.
+ *
+ * The id of the key stands in the payload's metadata, so that keys can be rotated: the first key encrypts, all decrypt.
+ */
+export class EncryptionCodec implements PayloadCodec {
+  readonly #keys: ReadonlyMap<string, Buffer>;
+  readonly #current: EncryptionKey;
+
+  /** @throws {ValueError} without any key */
+  constructor(keys: readonly EncryptionKey[]) {
+    const [current] = keys;
+    if (!current) throw new ValueError('at least one encryption key is required');
+    this.#current = current;
+    this.#keys = new Map(keys.map(({ id, key }) => [id, key]));
+  }
+
+  async encode(payloads: Payload[]): Promise<Payload[]> {
+    return payloads.map((payload) => this.#encrypt(payload));
+  }
+
+  /**
+   * @throws {ValueError} when a payload names a key that is not here or was changed on its way
+   * @remarks Payloads that are not encrypted pass through.
+   */
+  async decode(payloads: Payload[]): Promise<Payload[]> {
+    return payloads.map((payload) => this.#decrypt(payload));
+  }
+
+  #encrypt(payload: Payload): Payload {
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(CIPHER, this.#current.key, iv);
+    const plain = WirePayload.encode(payload).finish();
+    const data = Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+    return {
+      metadata: { [METADATA_ENCODING_KEY]: encodeText(ENCODING), [KEY_ID]: encodeText(this.#current.id) },
+      data,
+    };
+  }
+
+  #decrypt(payload: Payload): Payload {
+    const encoding = payload.metadata?.[METADATA_ENCODING_KEY];
+    if (!encoding || decodeText(encoding) !== ENCODING) return payload;
+    const keyId = payload.metadata?.[KEY_ID];
+    const id = keyId ? decodeText(keyId) : '';
+    const key = this.#keys.get(id);
+    if (!key) throw new ValueError(`payload is encrypted with key "${id}", which is not configured`);
+    return WirePayload.decode(open(key, Buffer.from(payload.data ?? [])));
+  }
+}
+
+function open(key: Buffer, data: Buffer): Buffer {
+  if (data.length < IV_BYTES + TAG_BYTES) throw new ValueError('encrypted payload is cut short');
+  const decipher = createDecipheriv(CIPHER, key, data.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(data.subarray(data.length - TAG_BYTES));
+  try {
+    return Buffer.concat([decipher.update(data.subarray(IV_BYTES, data.length - TAG_BYTES)), decipher.final()]);
+  } catch {
+    throw new ValueError('payload cannot be decrypted: wrong key or changed on its way');
+  }
+}

@@ -1,0 +1,63 @@
+import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
+import {
+  RECONCILE_SCHEDULE_ID,
+  RECONCILE_WORKFLOW,
+  RECONCILE_WORKFLOW_ID,
+} from '../workflows/contracts/reconcile.contract.ts';
+import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
+
+/** Ids of schedules that belong to the system start with this; what carries it and is not declared is removed. */
+export const SYSTEM_SCHEDULE_PREFIX = 'system/';
+
+/** The housekeeping schedules, declared in one place. A missed minute is not made up for: the next run does all. */
+const SYSTEM_SCHEDULES = [
+  {
+    scheduleId: RECONCILE_SCHEDULE_ID,
+    spec: { intervals: [{ every: '1m', offset: '25s' }] },
+    action: {
+      type: 'startWorkflow',
+      workflowType: RECONCILE_WORKFLOW,
+      workflowId: RECONCILE_WORKFLOW_ID,
+      taskQueue: TASK_QUEUES.schedule,
+      args: [],
+      workflowExecutionTimeout: '5m',
+      staticSummary: 'compare open activities with open workflows',
+    },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '30s' },
+  },
+] as const;
+
+/**
+ * Makes the housekeeping schedules on the server equal to the declared ones: creates, updates, removes.
+ *
+ * @remarks Idempotent. A schedule that an operator paused stays paused.
+ */
+export async function convergeSchedules(client: Client): Promise<void> {
+  await Promise.all(SYSTEM_SCHEDULES.map((schedule) => converge(client, schedule)));
+  const declared = new Set<string>(SYSTEM_SCHEDULES.map((schedule) => schedule.scheduleId));
+  for await (const { scheduleId } of client.schedule.list()) {
+    if (!scheduleId.startsWith(SYSTEM_SCHEDULE_PREFIX) || declared.has(scheduleId)) continue;
+    await client.schedule
+      .getHandle(scheduleId)
+      .delete()
+      .catch((error: unknown) => {
+        if (!(error instanceof ScheduleNotFoundError)) throw error;
+      });
+  }
+}
+
+async function converge(client: Client, schedule: (typeof SYSTEM_SCHEDULES)[number]): Promise<void> {
+  const declared = {
+    ...schedule,
+    spec: { intervals: [...schedule.spec.intervals] },
+    action: { ...schedule.action, args: [] },
+  };
+  try {
+    await client.schedule.create(declared);
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    await client.schedule
+      .getHandle(schedule.scheduleId)
+      .update(({ state }) => ({ spec: declared.spec, action: declared.action, policies: declared.policies, state }));
+  }
+}
