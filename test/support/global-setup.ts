@@ -9,11 +9,15 @@ import { findFreePort } from '../../src/stack/ports.ts';
 import { type PostgresServer, startPostgres } from '../../src/stack/postgres.ts';
 import { isAlive, processesIn, signalProcess } from '../../src/stack/processes.ts';
 import { StackError } from '../../src/stack/stack-error.ts';
+import { serveRunServices } from './run-services.ts';
+import { temporalServices } from './temporal-services.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** Connection string of the maintenance database of this run's PostgreSQL. */
     adminDatabaseUrl: string;
+    /** Where test files ask for what a run has once. @see run-services.ts */
+    runServicesUrl: string;
   }
 }
 
@@ -28,12 +32,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await removeLeftovers();
   const directory = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
   let postgres: PostgresServer | undefined;
+  let services: Awaited<ReturnType<typeof serveRunServices>> | undefined;
+  const pids: number[] = [];
   const emergency = (): void => {
-    if (postgres) signalProcess(postgres.pid, 'SIGQUIT');
+    for (const pid of pids) signalProcess(pid, 'SIGQUIT');
     rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
   };
   process.once('exit', emergency);
   const teardown = async (): Promise<void> => {
+    await services?.close();
     await postgres?.stop();
     await rm(directory, { recursive: true, force: true, maxRetries: 5 });
     process.off('exit', emergency);
@@ -41,12 +48,15 @@ export default async function setup(project: TestProject): Promise<() => Promise
   try {
     await chmod(directory, 0o711);
     postgres = await startOnFreePort(directory);
+    pids.push(postgres.pid);
     await makeTemplate(postgres);
+    services = await serveRunServices(temporalServices(directory, (pid) => pids.push(pid)));
   } catch (error) {
     await teardown();
     throw error;
   }
   project.provide('adminDatabaseUrl', postgres.url('postgres'));
+  project.provide('runServicesUrl', services.url);
   return teardown;
 }
 

@@ -1,0 +1,71 @@
+import { constants } from 'node:fs';
+import { access, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { climb, type Report, type Step } from './ladder.ts';
+import { cacheDirectory, findInCache, makeInCache } from './program-cache.ts';
+import { runTool } from './run-tool.ts';
+import { downloadBySdk } from './sdk-download.ts';
+import { findOnPath, type ResolveOptions } from './temporal-cli.ts';
+import { TEST_SERVER_VERSION } from './versions.ts';
+
+const PROGRAM = { directory: `temporal-test-server-${TEST_SERVER_VERSION}`, file: 'temporal-test-server' };
+const COPY_JARS = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies';
+const MAVEN_LIMIT_MS = 10 * 60_000;
+
+const LAUNCHER = `#!/bin/sh
+lib="$(dirname "$(readlink -f "$0")")/lib"
+exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto -cp "$lib/*" io.temporal.testserver.TestServer "$@"
+`;
+
+const ADVICE = `Do one of these, then start again:
+  - install Java 11 or newer and Maven, so that the jars can be fetched once;
+  - name a Temporal test server by FLOTILLA_TEST_SERVER_BIN.`;
+
+/**
+ * Finds the Temporal server that skips time, for workflow tests, or gets one once and keeps it: the named one, our
+ * cache, the download that the SDK knows, the pinned jars from Maven run by Java.
+ *
+ * @throws {ProgramUnavailable} with every reason when no way works
+ * @see stack-notes 4
+ */
+export function resolveTestServer(options: ResolveOptions): Promise<string> {
+  const env = options.env ?? process.env;
+  const cache = cacheDirectory(env);
+  const get = (make: (directory: string) => Promise<void>) => makeInCache(cache, PROGRAM, options.report, make);
+  const named: Step = { name: 'FLOTILLA_TEST_SERVER_BIN', final: true, get: () => acceptNamed(options.bin ?? '') };
+  const search: Step[] = [
+    { name: `cache ${cache}`, get: () => findInCache(cache, PROGRAM) },
+    { name: 'official download', get: () => get((directory) => download(directory, options.report, options.signal)) },
+    { name: 'jars from Maven', get: () => fetchIfMaven(get, env, options) },
+  ];
+  return climb('time-skipping Temporal test server', options.bin === null ? search : [named], ADVICE);
+}
+
+async function acceptNamed(path: string): Promise<string> {
+  await access(path, constants.X_OK).catch(() => {
+    throw new Error(`${path} does not exist or is not executable`);
+  });
+  return path;
+}
+
+async function download(directory: string, report: Report, signal?: AbortSignal): Promise<void> {
+  report('downloading the Temporal test server, once');
+  await downloadBySdk('time-skipping', 'default', directory, PROGRAM.file, signal);
+}
+
+type Get = (make: (directory: string) => Promise<void>) => Promise<string>;
+
+async function fetchIfMaven(get: Get, env: Record<string, string | undefined>, options: ResolveOptions) {
+  const [java, mvn] = [await findOnPath('java', env), await findOnPath('mvn', env)];
+  if (!java || !mvn) throw new Error(`${java ? 'Maven' : 'Java'} is not installed`);
+  return get(async (directory) => {
+    options.report('fetching the jars of the Temporal test server with Maven, once');
+    const lib = join(directory, 'lib');
+    await mkdir(lib);
+    const pom = fileURLToPath(new URL('./test-server.pom.xml', import.meta.url));
+    const args = ['-B', '-q', '-f', pom, COPY_JARS, `-DoutputDirectory=${lib}`, '-DincludeScope=runtime'];
+    await runTool(mvn, args, { limitMs: MAVEN_LIMIT_MS, cwd: directory, signal: options.signal });
+    await writeFile(join(directory, PROGRAM.file), LAUNCHER, { mode: 0o755 });
+  });
+}
