@@ -1,0 +1,57 @@
+// Worker and client of the no-op workflows, in one process: the baseline of the snaps benchmark.
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import type { NoOpOrder, NoOpReply } from './no-op.contract.ts';
+
+const TASK_QUEUE = 'bench-no-op';
+
+const address = process.env.BENCH_TEMPORAL_ADDRESS!;
+const namespace = process.env.BENCH_TEMPORAL_NAMESPACE!;
+const dataConverter = await loadDataConverter();
+
+Runtime.install({ logger: new DefaultLogger('WARN') });
+const nativeConnection = await NativeConnection.connect({ address });
+const worker = await Worker.create({
+  connection: nativeConnection,
+  namespace,
+  taskQueue: TASK_QUEUE,
+  workflowsPath: fileURLToPath(new URL('no-op.workflow.ts', import.meta.url)),
+  dataConverter,
+});
+const client = new Client({ connection: await Connection.connect({ address }), namespace, dataConverter });
+const run = worker.run();
+let serial = 0;
+
+/** Runs `count` workflows, `parallel` at a time, each from start to result. */
+async function runAll({ count, parallel }: NoOpOrder): Promise<NoOpReply> {
+  const from = performance.now();
+  let left = count;
+  const one = async () => {
+    while (left-- > 0) {
+      const workflowId = `bench-no-op-${process.pid}-${serial++}`;
+      const result = await client.workflow.execute('noOp', { workflowId, taskQueue: TASK_QUEUE });
+      if (result !== 1) throw new Error(`a no-op workflow returned ${String(result)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: parallel }, one));
+  return { count, seconds: (performance.now() - from) / 1000 };
+}
+
+/** The product's converter, so that both sides pay for encryption alike. */
+async function loadDataConverter(): Promise<DataConverter | undefined> {
+  return undefined;
+}
+
+process.on('message', (order: NoOpOrder) => {
+  runAll(order).then(
+    (reply) => process.send?.(reply),
+    (error: unknown) => process.send?.({ error: String(error) } satisfies NoOpReply),
+  );
+});
+process.on('disconnect', () => {
+  worker.shutdown();
+  void run.finally(() => process.exit(0));
+});
+process.send?.({ ready: true });

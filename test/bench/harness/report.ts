@@ -1,0 +1,120 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Summary, summarize } from './statistics.ts';
+import type { Usage } from './usage.ts';
+import { judge, type Target, type Verdict } from './verdict.ts';
+
+/** One line of the table. */
+export interface Row {
+  figure: string;
+  unit: string;
+  value: Summary;
+  target?: Target;
+  verdict?: Verdict;
+}
+
+/** Everything one benchmark found; written as JSON as it is. */
+export interface Report {
+  name: string;
+  rows: Row[];
+  /** How noisy the machine was, over all measured windows. */
+  noise: { foreignShare: number; stealShare: number; loadAverage: number };
+  /** What the assertions inside the benchmark held, in words. */
+  asserted: string[];
+  /** Every round as measured. */
+  rounds: unknown;
+  notes: string[];
+}
+
+/** Collects the rows of a benchmark and judges them by the noise of its windows. */
+export class ReportBuilder {
+  readonly #rows: Row[] = [];
+  readonly #windows: Usage[] = [];
+  readonly #asserted: string[] = [];
+  readonly #notes: string[] = [];
+
+  /** A measured window whose noise counts. */
+  window(usage: Usage): void {
+    this.#windows.push(usage);
+  }
+
+  row(figure: string, unit: string, samples: readonly number[], target?: Target): void {
+    if (samples.length === 0) return;
+    this.#rows.push({ figure, unit, value: summarize(samples), ...(target ? { target } : {}) });
+  }
+
+  asserted(text: string): void {
+    if (!this.#asserted.includes(text)) this.#asserted.push(text);
+  }
+
+  note(text: string): void {
+    if (!this.#notes.includes(text)) this.#notes.push(text);
+  }
+
+  /** @param judgeAnyway - give verdicts on a noisy machine too */
+  finish(name: string, rounds: unknown, judgeAnyway: boolean): Report {
+    const worst = (pick: (usage: Usage) => number) => Math.max(0, ...this.#windows.map(pick));
+    const noise = {
+      foreignShare: worst((u) => u.foreignShare),
+      stealShare: worst((u) => u.stealShare),
+      loadAverage: worst((u) => u.loadAverage),
+    };
+    const level = judgeAnyway ? 0 : Math.max(noise.foreignShare, noise.stealShare);
+    const rows = this.#rows.map((row) =>
+      row.target ? { ...row, verdict: judge(row.value.median, row.target, level) } : row,
+    );
+    return { name, rows, noise, asserted: this.#asserted, rounds, notes: this.#notes };
+  }
+}
+
+/** The table a person reads. */
+export function renderTable(report: Report): string {
+  const header = ['figure', 'median', 'min', 'max', 'unit', 'first (goal)', 'verdict'];
+  const body = report.rows.map((row) => [
+    row.figure,
+    ...[row.value.median, row.value.min, row.value.max].map(formatNumber),
+    row.unit,
+    row.target ? formatTarget(row.target) : '',
+    row.verdict ?? '',
+  ]);
+  const widths = header.map((title, i) => Math.max(title.length, ...body.map((cells) => cells[i]!.length)));
+  const isNumber = (i: number) => i >= 1 && i <= 3;
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, i) => (isNumber(i) ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)))
+      .join('  ')
+      .trimEnd();
+  const { foreignShare, stealShare, loadAverage } = report.noise;
+  const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+  return [
+    `== ${report.name}`,
+    line(header),
+    line(widths.map((width) => '-'.repeat(width))),
+    ...body.map(line),
+    `worst window: foreign load ${percent(foreignShare)}, steal ${percent(stealShare)}, load average ${loadAverage.toFixed(2)}`,
+    ...report.asserted.map((text) => `held: ${text}`),
+    ...report.notes.map((text) => `note: ${text}`),
+  ].join('\n');
+}
+
+/** Writes a report with the machine it was made on; returns the path. */
+export function writeReport(root: string, report: Report, machine: unknown, now: Date): string {
+  const folder = join(root, 'build', 'bench');
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, `${report.name}-${now.toISOString().replaceAll(/[:.]/g, '-')}.json`);
+  writeFileSync(path, `${JSON.stringify({ at: now.toISOString(), machine, ...report }, null, 2)}\n`);
+  return path;
+}
+
+function formatTarget(target: Target): string {
+  const sign = target.kind === 'least' ? '>=' : '<=';
+  return `${sign} ${formatNumber(target.first)} (${formatNumber(target.goal)})`;
+}
+
+/** Three significant digits, thousands separated by a comma. */
+export function formatNumber(value: number): string {
+  if (!Number.isFinite(value)) return '-';
+  if (value === 0) return '0';
+  const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
+  return value.toLocaleString('en-US', { maximumFractionDigits: Math.min(digits, 6) });
+}

@@ -1,0 +1,82 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { listProcesses, treeOf } from './proc.ts';
+
+/** Processes and folders of one benchmark run; `release` ends and removes them, newest first. */
+export interface Resources {
+  /** Starts a process in a group of its own, so that Ctrl-C reaches it through `release` alone. */
+  spawn(command: string, args: readonly string[], options?: SpawnOptions): ChildProcess;
+  /** A new folder that every user may enter: PostgreSQL runs as another one under root. */
+  folder(prefix: string): string;
+  /** Registers something else to end. */
+  defer(end: () => Promise<void> | void): void;
+  /** Ends everything; safe to call twice. */
+  release(): Promise<void>;
+}
+
+const STOP_LIMIT_MS = 20_000;
+
+export function createResources(): Resources {
+  const ends: Array<() => Promise<void> | void> = [];
+  return {
+    spawn(command, args, options = {}) {
+      const child = spawn(command, args, { ...options, detached: true });
+      ends.push(() => stopProcess(child));
+      return child;
+    },
+    folder(prefix) {
+      const path = mkdtempSync(join(tmpdir(), prefix));
+      chmodSync(path, 0o755);
+      ends.push(() => rmSync(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
+      return path;
+    },
+    defer: (end) => void ends.push(end),
+    async release() {
+      for (let end = ends.pop(); end; end = ends.pop()) {
+        await Promise.resolve(end()).catch((error: unknown) => process.stderr.write(`cleaning up: ${String(error)}\n`));
+      }
+    },
+  };
+}
+
+/**
+ * Ends a process in order (SIGTERM), and everything below it by force after 20 s.
+ *
+ * @returns seconds until it had ended; at once when it had ended before
+ */
+export async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const tree = treeOf(listProcesses(), child.pid).map((p) => p.pid);
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => tree.forEach(killHard), STOP_LIMIT_MS);
+  await ended;
+  clearTimeout(timer);
+}
+
+function killHard(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It ended by itself in the meantime.
+  }
+}
+
+/** Ports that were free a moment ago, all different. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(Array.from({ length: count }, () => listenAnywhere()));
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+function listenAnywhere(): Promise<ReturnType<typeof createServer>> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => resolve(server));
+  });
+}

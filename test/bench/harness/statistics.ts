@@ -1,0 +1,76 @@
+/** What a row of figures says: the middle and how far the rounds were apart. */
+export interface Summary {
+  median: number;
+  min: number;
+  max: number;
+  rounds: number;
+}
+
+/**
+ * Value below which the share `q` of the samples lies, by linear interpolation between neighbours.
+ *
+ * @param q - from 0 to 1
+ * @throws {RangeError} when there are no samples or `q` is out of range
+ */
+export function quantile(samples: readonly number[], q: number): number {
+  if (samples.length === 0) throw new RangeError('no samples');
+  if (!(q >= 0 && q <= 1)) throw new RangeError('q must be from 0 to 1');
+  const sorted = [...samples].sort((a, b) => a - b);
+  const position = (sorted.length - 1) * q;
+  const below = sorted[Math.floor(position)]!;
+  const above = sorted[Math.ceil(position)]!;
+  return below + (above - below) * (position - Math.floor(position));
+}
+
+/** Median, least and greatest of one figure over the rounds. */
+export function summarize(samples: readonly number[]): Summary {
+  return {
+    median: quantile(samples, 0.5),
+    min: quantile(samples, 0),
+    max: quantile(samples, 1),
+    rounds: samples.length,
+  };
+}
+
+/**
+ * Ratios of neighbouring rounds: round i of the product over round i of the baseline, so that drift of the machine
+ * cancels out.
+ *
+ * @throws {RangeError} when the two sides have different lengths
+ */
+export function pairedRatios(product: readonly number[], baseline: readonly number[]): number[] {
+  if (product.length !== baseline.length) throw new RangeError('rounds do not pair up');
+  return product.map((value, i) => value / baseline[i]!);
+}
+
+/** Latency percentiles in the unit of the samples. */
+export interface Latency {
+  count: number;
+  p50: number;
+  p95: number;
+  p99: number;
+  max: number;
+}
+
+/** Percentiles of request times; all zero when nothing was asked. */
+export function latency(samples: readonly number[]): Latency {
+  if (samples.length === 0) return { count: 0, p50: 0, p95: 0, p99: 0, max: 0 };
+  return {
+    count: samples.length,
+    p50: quantile(samples, 0.5),
+    p95: quantile(samples, 0.95),
+    p99: quantile(samples, 0.99),
+    max: quantile(samples, 1),
+  };
+}
+
+/**
+ * Exponent e of `cost ~ size^e` between two measured points: 1 is linear growth, 0 none.
+ *
+ * @throws {RangeError} when a value is not positive or both sizes are the same
+ */
+export function growthExponent(small: { size: number; cost: number }, large: { size: number; cost: number }): number {
+  if (!(Math.min(small.size, large.size, small.cost, large.cost) > 0)) throw new RangeError('values must be positive');
+  if (small.size === large.size) throw new RangeError('sizes must differ');
+  return Math.log(large.cost / small.cost) / Math.log(large.size / small.size);
+}

@@ -1,0 +1,111 @@
+import { loadavg } from 'node:os';
+import { listProcesses, type MachineTimes, machineTimes, memoryMiB, storageBytesWritten, treeOf } from './proc.ts';
+
+/** Processes counted together under one name, each with everything below it. */
+export interface Role {
+  name: string;
+  /** Asked again at every reading: a process may be restarted in between. */
+  roots: () => readonly number[];
+  /** Count the roots without what they started. */
+  alone?: boolean;
+  /** `proportional` for processes that share memory with each other. */
+  memory?: 'resident' | 'proportional';
+}
+
+/** What one role used in a window. */
+export interface RoleUsage {
+  cpuMs: number;
+  /** Highest memory seen at the sampling interval. */
+  peakMiB: number;
+  /** Memory when the window opened. */
+  startMiB: number;
+  storageBytes: number;
+}
+
+/** What everything used between two moments. */
+export interface Usage {
+  wallMs: number;
+  roles: Record<string, RoleUsage>;
+  /** Share of the machine's CPU taken by processes that are not ours. */
+  foreignShare: number;
+  stealShare: number;
+  /** Of the last minute, for the whole machine. */
+  loadAverage: number;
+}
+
+interface Reading {
+  at: number;
+  machine: MachineTimes;
+  roles: Map<string, { cpuMs: number; storageBytes: number; memoryMiB: number }>;
+}
+
+const SAMPLE_INTERVAL_MS = 500;
+
+/**
+ * Measures what the roles and the machine use while `work` runs.
+ *
+ * @param roles - trees must not overlap
+ * @remarks A process that ends in the window and is not reaped by a member of its tree loses its CPU time.
+ */
+export async function measure<T>(roles: readonly Role[], work: () => Promise<T>): Promise<{ result: T; usage: Usage }> {
+  const before = read(roles);
+  const peaks = new Map([...before.roles].map(([name, r]) => [name, r.memoryMiB]));
+  const timer = setInterval(() => {
+    for (const [name, { memoryMiB: now }] of read(roles).roles) peaks.set(name, Math.max(now, peaks.get(name) ?? 0));
+  }, SAMPLE_INTERVAL_MS);
+  try {
+    const result = await work();
+    return { result, usage: difference(before, read(roles), peaks) };
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+function read(roles: readonly Role[]): Reading {
+  const processes = listProcesses();
+  const found: Reading['roles'] = new Map();
+  for (const role of roles) {
+    const roots = role.roots();
+    const members = role.alone
+      ? processes.filter((p) => roots.includes(p.pid))
+      : roots.flatMap((root) => treeOf(processes, root));
+    found.set(role.name, {
+      cpuMs: sum(members.map((m) => (role.alone ? m.ownCpuMs : m.cpuMs))),
+      storageBytes: sum(members.map((m) => storageBytesWritten(m.pid))),
+      memoryMiB: sum(members.map((m) => memoryMiB(m.pid, role.memory ?? 'resident'))),
+    });
+  }
+  return { at: performance.now(), machine: machineTimes(), roles: found };
+}
+
+function difference(before: Reading, after: Reading, peaks: ReadonlyMap<string, number>): Usage {
+  const roles: Usage['roles'] = {};
+  for (const [name, end] of after.roles) {
+    const start = before.roles.get(name)!;
+    roles[name] = {
+      cpuMs: Math.max(0, end.cpuMs - start.cpuMs),
+      peakMiB: Math.max(peaks.get(name) ?? 0, end.memoryMiB),
+      startMiB: start.memoryMiB,
+      storageBytes: Math.max(0, end.storageBytes - start.storageBytes),
+    };
+  }
+  const ours = sum(Object.values(roles).map((r) => r.cpuMs));
+  const total = after.machine.totalMs - before.machine.totalMs;
+  const share = (ms: number) => (total > 0 ? Math.max(0, ms / total) : 0);
+  return {
+    wallMs: after.at - before.at,
+    roles,
+    foreignShare: share(after.machine.busyMs - before.machine.busyMs - ours),
+    stealShare: share(after.machine.stealMs - before.machine.stealMs),
+    loadAverage: loadavg()[0]!,
+  };
+}
+
+/** CPU of the named roles together, in milliseconds. */
+export function cpuMsOf(usage: Usage, names: readonly string[]): number {
+  return sum(names.map((name) => usage.roles[name]?.cpuMs ?? 0));
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,41 @@
+/** A figure with what design.md 5 asks of it. */
+export interface Target {
+  /** `least`: the figure must not be below; `most`: not above. */
+  kind: 'least' | 'most';
+  first: number;
+  goal: number;
+}
+
+export type Verdict = 'goal met' | 'met' | 'missed' | 'not judged';
+
+/** Above this share of foreign load or steal no verdict is given. @see perf-reliability A3 */
+export const NOISE_LIMIT = 0.1;
+
+/**
+ * Judges a figure.
+ *
+ * @param noise - greatest share of foreign load or steal while it was measured; 0 to judge in any case
+ */
+export function judge(value: number, target: Target, noise: number): Verdict {
+  if (noise > NOISE_LIMIT || !Number.isFinite(value)) return 'not judged';
+  const reaches = (bound: number) => (target.kind === 'least' ? value >= bound : value <= bound);
+  if (reaches(target.goal)) return 'goal met';
+  return reaches(target.first) ? 'met' : 'missed';
+}
+
+/** The first targets of design.md 5, the goal second. */
+export const TARGETS = {
+  computersPerNoop: { kind: 'least', first: 10, goal: 40 },
+  writesPerNoop: { kind: 'most', first: 0.1, goal: 0.03 },
+  acceptMs: { kind: 'most', first: 250, goal: 30 },
+  doneSeconds: { kind: 'most', first: 60, goal: 10 },
+  timeGrowth: { kind: 'most', first: 1.1, goal: 1.02 },
+  memoryGrowth: { kind: 'most', first: 0.3, goal: 0.05 },
+  addedMiB: { kind: 'most', first: 150, goal: 30 },
+  checkInRatio: { kind: 'least', first: 0.5, goal: 2 },
+  computersPerCore: { kind: 'least', first: 45_000, goal: 150_000 },
+  authRatio: { kind: 'least', first: 0.35, goal: 0.85 },
+  coldSeconds: { kind: 'most', first: 10, goal: 3 },
+  coldRatio: { kind: 'most', first: 2.5, goal: 0.8 },
+  warmSeconds: { kind: 'most', first: 10, goal: 2 },
+} as const satisfies Record<string, Target>;

@@ -1,0 +1,23 @@
+/**
+ * Asks again and again until the answer is not null.
+ *
+ * @throws when `limitMs` passes first; the message holds `what`
+ */
+export async function waitFor<T>(
+  what: string,
+  ask: () => Promise<T | null> | T | null,
+  options: { everyMs: number; limitMs: number },
+): Promise<T> {
+  const end = performance.now() + options.limitMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== null) return answer;
+    if (performance.now() > end) throw new Error(`waited ${options.limitMs / 1000} s in vain for ${what}`);
+    await pause(options.everyMs);
+  }
+}
+
+/** Resolves after `ms` milliseconds. */
+export function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

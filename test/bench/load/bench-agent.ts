@@ -1,0 +1,97 @@
+import { type BObject, decode, encode, isDict } from '../../../src/protocol/bpickle.ts';
+import { typeListDigest } from '../../../src/protocol/type-digest.ts';
+import { type RawConnection, requestBytes } from './raw-connection.ts';
+
+/** Types this agent says it can handle; enough to be given snap operations. */
+const HANDLED_TYPES = ['install-snaps', 'refresh-snaps', 'remove-snaps', 'resynchronize', 'set-id', 'set-intervals'];
+
+const EXCHANGE_LIMIT = 12;
+
+/**
+ * The least agent that keeps the protocol: it enrols, settles and then exchanges nothing, with the counters and tokens
+ * of the real one.
+ *
+ * @see agent-protocol 3-6
+ */
+export class BenchAgent {
+  readonly #title: string;
+  #secureId: string | null = null;
+  #insecureId = 0;
+  #token: string | null = null;
+  #sequence = 0;
+  #nextExpected = 0;
+  #acceptedTypes: string[] = [];
+  #serverKnowsTypes = false;
+
+  constructor(title: string) {
+    this.#title = title;
+  }
+
+  get insecureId(): number {
+    return this.#insecureId;
+  }
+
+  /** Registers and exchanges until the server has nothing more to say. */
+  async enrol(connection: RawConnection, account: string): Promise<void> {
+    const register = { type: 'register', account_name: account, computer_title: this.#title, hostname: this.#title };
+    const messages = [
+      { ...register, registration_password: null, tags: null, api: Buffer.from('3.3'), timestamp: now() },
+    ];
+    for (let i = 0; i < EXCHANGE_LIMIT; i++) {
+      const news = await this.exchange(connection, this.#secureId === null && i > 0 ? messages : []);
+      if (this.#secureId !== null && news === 0) return;
+    }
+    throw new Error(`${this.#title} did not enrol in ${EXCHANGE_LIMIT} exchanges`);
+  }
+
+  /**
+   * One exchange.
+   *
+   * @returns how many messages the server sent
+   * @throws when the answer is not 200
+   */
+  async exchange(connection: RawConnection, messages: BObject[] = []): Promise<number> {
+    const answer = await connection.request(this.#request(messages));
+    if (answer.status !== 200) throw new Error(`exchange answered ${answer.status}`);
+    const payload = decode(answer.body);
+    if (!isDict(payload) || !Array.isArray(payload.messages)) throw new Error('exchange answer without messages');
+    this.#sequence = this.#secureId === null ? 0 : this.#sequence + messages.length;
+    const token = payload['next-exchange-token'];
+    this.#token = token instanceof Uint8Array ? Buffer.from(token).toString('latin1') : null;
+    this.#serverKnowsTypes = payload['client-accepted-types-hash'] !== undefined;
+    for (const message of payload.messages) if (isDict(message)) this.#obey(message);
+    return payload.messages.length;
+  }
+
+  #request(messages: BObject[]): Buffer {
+    const payload: BObject = {
+      'server-api': Buffer.from('3.3'),
+      'client-api': Buffer.from('3.8'),
+      sequence: this.#sequence,
+      messages,
+      'total-messages': messages.length,
+      'next-expected-sequence': this.#nextExpected,
+      'accepted-types': typeListDigest(this.#acceptedTypes),
+    };
+    if (!this.#serverKnowsTypes) payload['client-accepted-types'] = HANDLED_TYPES;
+    const headers: Record<string, string> = { 'X-Message-API': '3.3', 'Content-Type': 'application/octet-stream' };
+    if (this.#secureId !== null) headers['X-Computer-ID'] = this.#secureId;
+    if (this.#token !== null) headers['X-Exchange-Token'] = this.#token;
+    return requestBytes('POST', '/message-system', headers, encode(payload));
+  }
+
+  #obey(message: BObject): void {
+    if (this.#secureId !== null) this.#nextExpected++;
+    if (message.type === 'accepted-types' && Array.isArray(message.types))
+      this.#acceptedTypes = message.types.map(String);
+    if (message.type !== 'set-id') return;
+    this.#secureId = Buffer.from(message.id as Uint8Array).toString('latin1');
+    this.#insecureId = Number(message['insecure-id']);
+    this.#sequence = 0;
+    this.#nextExpected = 0;
+  }
+}
+
+function now(): number {
+  return Math.floor(Date.now() / 1000);
+}

@@ -1,0 +1,136 @@
+import { latency } from '../harness/statistics.ts';
+import { pause } from '../harness/wait.ts';
+import { BenchAgent } from './bench-agent.ts';
+import type { LoadOrder, LoadReply, LoadResult, RepeatRequest } from './load.contract.ts';
+import { type RawAnswer, RawConnection, requestBytes } from './raw-connection.ts';
+
+/** What one run counts. */
+class Tally {
+  readonly times: number[] = [];
+  failures = 0;
+  bodyBytes = 0;
+  readonly #begun = performance.now();
+
+  async time(work: () => Promise<RawAnswer | undefined>): Promise<void> {
+    const from = performance.now();
+    const answer = await work();
+    this.times.push(performance.now() - from);
+    if (answer && answer.status !== 200) this.failures++;
+    if (answer) this.bodyBytes = answer.body.length;
+  }
+
+  result(ids: number[] = []): LoadResult {
+    const seconds = (performance.now() - this.#begun) / 1000;
+    const { times, failures, bodyBytes } = this;
+    return { requests: times.length, failures, seconds, latencyMs: latency(times), ids, bodyBytes };
+  }
+}
+
+const agents: BenchAgent[] = [];
+let stopping = false;
+
+const ENROL_CONNECTIONS = 8;
+
+async function enrol(order: Extract<LoadOrder, { kind: 'enrol' }>): Promise<LoadResult> {
+  const tally = new Tally();
+  const fresh = Array.from({ length: order.count }, (_, i) => new BenchAgent(`${order.prefix}-${i + 1}`));
+  const queue = [...fresh];
+  await withConnections(order.port, Math.min(ENROL_CONNECTIONS, order.count), async (connection) => {
+    for (let agent = queue.pop(); agent; agent = queue.pop()) {
+      const next = agent;
+      await tally.time(async () => void (await next.enrol(connection, order.account)));
+    }
+  });
+  agents.push(...fresh);
+  return tally.result(fresh.map((agent) => agent.insecureId));
+}
+
+async function repeat(order: Extract<LoadOrder, { kind: 'repeat' }>): Promise<LoadResult> {
+  const bytes = prepared(order.request);
+  const tally = new Tally();
+  const end = performance.now() + order.seconds * 1000;
+  let turn = 0;
+  await withConnections(order.port, order.connections, async (connection) => {
+    while (performance.now() < end) await tally.time(() => connection.request(bytes[turn++ % bytes.length]!));
+  });
+  return tally.result();
+}
+
+async function exchange(order: Extract<LoadOrder, { kind: 'exchange' }>): Promise<LoadResult> {
+  const tally = new Tally();
+  const end = performance.now() + order.seconds * 1000;
+  // An agent never exchanges twice at once: each connection has agents of its own.
+  await withConnections(order.port, order.connections, async (connection, index) => {
+    const mine = agents.filter((_, i) => i % order.connections === index);
+    for (let turn = 0; performance.now() < end; turn++) {
+      await tally.time(async () => void (await mine[turn % mine.length]!.exchange(connection)));
+    }
+  });
+  return tally.result();
+}
+
+async function probe(order: Extract<LoadOrder, { kind: 'probe' }>): Promise<LoadResult> {
+  const bytes = prepared(order.request);
+  const tally = new Tally();
+  const connections: RawConnection[] = [];
+  const open: Promise<void>[] = [];
+  stopping = false;
+  while (!stopping) {
+    open.push(
+      tally.time(async () => {
+        const connection = connections.pop() ?? (await RawConnection.open(order.port));
+        const answer = await connection.request(bytes[0]!);
+        connections.push(connection);
+        return answer;
+      }),
+    );
+    await pause(order.everyMs);
+  }
+  await Promise.all(open);
+  for (const connection of connections) connection.close();
+  return tally.result();
+}
+
+function prepared(request: RepeatRequest): Buffer[] {
+  const bodies = request.bodies.length > 0 ? request.bodies : [''];
+  return bodies.map((body) => requestBytes(request.method, request.path, request.headers, Buffer.from(body)));
+}
+
+async function withConnections(
+  port: number,
+  count: number,
+  work: (connection: RawConnection, index: number) => Promise<void>,
+): Promise<void> {
+  const connections = await Promise.all(Array.from({ length: count }, () => RawConnection.open(port)));
+  try {
+    await Promise.all(connections.map(work));
+  } finally {
+    for (const connection of connections) connection.close();
+  }
+}
+
+function obey(order: Exclude<LoadOrder, { kind: 'stop' }>): Promise<LoadResult> {
+  switch (order.kind) {
+    case 'enrol':
+      return enrol(order);
+    case 'repeat':
+      return repeat(order);
+    case 'exchange':
+      return exchange(order);
+    case 'probe':
+      return probe(order);
+  }
+}
+
+process.on('message', (order: LoadOrder) => {
+  if (order.kind === 'stop') {
+    stopping = true;
+    return;
+  }
+  obey(order).then(
+    (result) => process.send?.({ result } satisfies LoadReply),
+    (error: unknown) => process.send?.({ error: String(error) } satisfies LoadReply),
+  );
+});
+process.on('disconnect', () => process.exit(0));
+process.send?.({ ready: true });

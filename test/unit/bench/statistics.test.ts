@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import { growthExponent, latency, pairedRatios, quantile, summarize } from '../../bench/harness/statistics.ts';
+
+describe('quantile', () => {
+  it('interpolates between neighbours and does not sort its input in place', () => {
+    const samples = [40, 10, 30, 20];
+    expect(quantile(samples, 0.5)).toBe(25);
+    expect(quantile(samples, 0)).toBe(10);
+    expect(quantile(samples, 1)).toBe(40);
+    expect(quantile(samples, 0.25)).toBe(17.5);
+    expect(samples).toEqual([40, 10, 30, 20]);
+  });
+
+  it('sorts by number, not by text', () => {
+    expect(quantile([9, 10, 100], 0.5)).toBe(10);
+  });
+
+  it('gives the only sample for every share', () => {
+    expect([0, 0.3, 1].map((q) => quantile([7], q))).toEqual([7, 7, 7]);
+  });
+
+  it('refuses no samples and shares outside 0 to 1', () => {
+    expect(() => quantile([], 0.5)).toThrow(RangeError);
+    expect(() => quantile([1], 1.1)).toThrow(RangeError);
+    expect(() => quantile([1], Number.NaN)).toThrow(RangeError);
+  });
+});
+
+describe('summarize', () => {
+  it('names middle, ends and number of rounds', () => {
+    expect(summarize([3, 1, 2])).toEqual({ median: 2, min: 1, max: 3, rounds: 3 });
+  });
+});
+
+describe('pairedRatios', () => {
+  it('divides round by round', () => {
+    expect(pairedRatios([10, 30], [5, 10])).toEqual([2, 3]);
+  });
+
+  it('refuses rounds without a partner', () => {
+    expect(() => pairedRatios([1], [1, 2])).toThrow(RangeError);
+  });
+});
+
+describe('latency', () => {
+  it('is all zero when nothing was asked', () => {
+    expect(latency([])).toEqual({ count: 0, p50: 0, p95: 0, p99: 0, max: 0 });
+  });
+
+  it('names the usual percentiles', () => {
+    const samples = Array.from({ length: 101 }, (_, i) => i);
+    expect(latency(samples)).toEqual({ count: 101, p50: 50, p95: 95, p99: 99, max: 100 });
+  });
+});
+
+describe('growthExponent', () => {
+  it('is 1 for linear, 0 for constant and 2 for quadratic growth', () => {
+    expect(growthExponent({ size: 1000, cost: 2 }, { size: 10_000, cost: 20 })).toBeCloseTo(1);
+    expect(growthExponent({ size: 1000, cost: 2 }, { size: 10_000, cost: 2 })).toBeCloseTo(0);
+    expect(growthExponent({ size: 10, cost: 1 }, { size: 100, cost: 100 })).toBeCloseTo(2);
+  });
+
+  it('refuses what has no logarithm', () => {
+    expect(() => growthExponent({ size: 1, cost: 0 }, { size: 2, cost: 1 })).toThrow(RangeError);
+    expect(() => growthExponent({ size: 2, cost: 1 }, { size: 2, cost: 1 })).toThrow(RangeError);
+  });
+});
