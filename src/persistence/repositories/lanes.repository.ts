@@ -1,0 +1,273 @@
+import type { ActivitySettings } from '../../config.ts';
+import type { GroupProgress, LanePlan, LaneProgress } from '../../domain/activity/progress.ts';
+import { type ChildCounts, countDifference, rollUp } from '../../domain/activity/roll-up.ts';
+import type { ActivityStatus } from '../../domain/activity/status.ts';
+import type { Database, Sql } from '../sql.ts';
+import { promoteBehind, queueMessages, withdrawMessages } from './agent-messages.repository.ts';
+import { earliest, nextMoment } from './lane-moments.ts';
+import {
+  applyNews,
+  type CancelRequest,
+  type Change,
+  cancelBehind,
+  cancelOperations,
+  expireOverdue,
+  NEWS_LIMIT,
+  releaseDependents,
+} from './lane-news.ts';
+
+export interface LaneStoreOptions {
+  db: Database;
+  clock: { now(): Date };
+  settings: Pick<ActivitySettings, 'expiryDays'>;
+}
+
+/**
+ * The one place that moves operations after their creation.
+ *
+ * @remarks Every call is one transaction per lane under the lane's row lock, starts from the rows as they are and can
+ * run again at any time. Lock order: lane, computers, messages, own rows, the parent last.
+ * @see temporal-design 4 and 5
+ */
+export interface LaneStore {
+  /**
+   * Settles all news of a lane and opens it on the first call.
+   *
+   * @param cancelAll - also cancel everything still open
+   * @returns how the lane stands, read from its rows; `nextDueAt` is now when news is left over. A lane without a row
+   * has nothing open
+   */
+  advance(lane: number, cancelAll: boolean): Promise<LaneProgress>;
+  /** The lanes of a group that still have open operations, in order. */
+  begin(activity: number): Promise<LanePlan[]>;
+  /**
+   * How a group stands, read from its row; with `cancelAll` lanes that were never opened are cancelled first.
+   *
+   * @throws when there is no such activity
+   */
+  settle(activity: number, cancelAll: boolean): Promise<GroupProgress>;
+  /** Settles news of a lane whose workflow has ended; results may replace `canceled`. */
+  applyLate(lane: number): Promise<LaneProgress>;
+}
+
+interface LaneRow {
+  id: number;
+  account_id: number;
+  parent_id: number | null;
+  open_count: number;
+  succeeded_count: number;
+  failed_count: number;
+  canceled_count: number;
+  has_dependents: boolean;
+  opened_at: Date | null;
+  next_due_at: Date | null;
+  max_message_backlog: number | null;
+}
+
+const NOTHING: LaneProgress = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, waitingFor: [] };
+
+/** Makes the store; it keeps no state of its own. */
+export function createLaneStore(options: LaneStoreOptions): LaneStore {
+  const { db } = options;
+  const advance = async (lane: number, cancelAll: boolean): Promise<LaneProgress> => {
+    const progress = await db.transaction((tx) => advanceLane(tx, lane, cancelAll, options));
+    if (progress.open > 0) progress.waitingFor = await readWaiting(db, lane);
+    return progress;
+  };
+  return {
+    advance,
+    begin: (activity) => readOpenLanes(db, activity),
+    async settle(activity, cancelAll) {
+      if (cancelAll) {
+        const unopened = await db.query<{ id: number }>(UNOPENED, [activity]);
+        for (const { id } of unopened) await db.transaction((tx) => advanceLane(tx, id, true, options));
+      }
+      return readGroup(db, activity);
+    },
+    applyLate: (lane) => advance(lane, false),
+  };
+}
+
+async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: LaneStoreOptions): Promise<LaneProgress> {
+  const [lane] = await tx.query<LaneRow>(LOCK, [id], 'lane-lock');
+  if (!lane) return { ...NOTHING };
+  const now = options.clock.now();
+  const news = await applyNews(tx, id, now);
+  const changes = [...news.changes];
+  const due = lane.next_due_at !== null && lane.next_due_at <= now;
+  if (due) {
+    const expired = await expireOverdue(tx, id, now, options.settings.expiryDays);
+    await promoteBehind(tx, idsOf(expired), lane.max_message_backlog);
+    changes.push(...expired);
+  }
+  changes.push(...(await cancel(tx, lane, news.cancels, cancelAll, now)));
+  const released = lane.has_dependents ? await moveChains(tx, lane, changes, now) : [];
+  if (lane.opened_at === null) {
+    await queueMessages(tx, { lane: id, operations: null, now, maxBacklog: lane.max_message_backlog });
+  }
+  const delivered = changes.filter((change) => change.to === 'delivered').map((change) => change.deliveredAt);
+  const nextDue =
+    due || lane.opened_at === null
+      ? await nextMoment(tx, id, now, options.settings.expiryDays, due)
+      : earliest(lane.next_due_at, delivered, released, options.settings.expiryDays);
+  const counts = await recordCounts(tx, lane, changes, nextDue, now);
+  const leftOver = news.consumed === NEWS_LIMIT;
+  return { ...counts, nextDueAt: leftOver ? now.getTime() : (counts.nextDueAt ?? null), waitingFor: [] };
+}
+
+async function cancel(
+  tx: Sql,
+  lane: LaneRow,
+  requests: readonly CancelRequest[],
+  cancelAll: boolean,
+  now: Date,
+): Promise<Change[]> {
+  if (requests.length === 0 && !cancelAll) return [];
+  const whole = cancelAll || requests.some((request) => request.activity === null);
+  const changes: Change[] = [];
+  if (whole) {
+    const text = requests.find((request) => request.activity === null)?.text ?? null;
+    changes.push(...(await cancelOperations(tx, lane.id, null, now, text)));
+  } else {
+    for (const [text, ids] of byText(requests)) {
+      changes.push(...(await cancelOperations(tx, lane.id, ids, now, text)));
+    }
+  }
+  await withdrawMessages(tx, idsOf(changes), lane.max_message_backlog);
+  return changes;
+}
+
+function idsOf(changes: readonly Change[], status?: ActivityStatus): number[] {
+  return changes.filter(({ to }) => status === undefined || to === status).flatMap(({ ids }) => ids);
+}
+
+function byText(requests: readonly CancelRequest[]): Map<string | null, number[]> {
+  const groups = new Map<string | null, number[]>();
+  for (const { activity, text } of requests) {
+    const ids = groups.get(text) ?? [];
+    ids.push(activity!);
+    groups.set(text, ids);
+  }
+  return groups;
+}
+
+async function moveChains(tx: Sql, lane: LaneRow, changes: Change[], now: Date): Promise<Date[]> {
+  const failed = idsOf(changes, 'failed');
+  if (failed.length > 0) changes.push(...(await cancelBehind(tx, lane.id, failed, now)));
+  const succeeded = idsOf(changes, 'succeeded');
+  if (succeeded.length === 0) return [];
+  const released = await releaseDependents(tx, lane.id, succeeded, now);
+  if (released.length === 0) return [];
+  const operations = released.map(({ id }) => id);
+  await queueMessages(tx, { lane: lane.id, operations, now, maxBacklog: lane.max_message_backlog });
+  return released.map(({ deliver_at }) => deliver_at).filter((moment) => moment > now);
+}
+
+async function recordCounts(
+  tx: Sql,
+  lane: LaneRow,
+  changes: readonly Change[],
+  nextDue: Date | null,
+  now: Date,
+): Promise<LaneProgress> {
+  const difference = countDifference(changes);
+  const [row] = await tx.query<LaneRow>(
+    MOVE_LANE,
+    [lane.id, difference.open, difference.succeeded, difference.failed, difference.canceled, now, nextDue],
+    'lane-move',
+  );
+  const ends = changes.flatMap(({ endedAt }) => (endedAt === null ? [] : [endedAt]));
+  if (lane.parent_id !== null && Object.values(difference).some((value) => value !== 0)) {
+    await moveParent(tx, lane.parent_id, difference, ends.length > 0 ? new Date(Math.max(...ends)) : null, now);
+  }
+  return {
+    open: row!.open_count,
+    succeeded: row!.succeeded_count,
+    failed: row!.failed_count,
+    canceled: row!.canceled_count,
+    nextDueAt: row!.next_due_at?.getTime() ?? null,
+    waitingFor: [],
+  };
+}
+
+async function moveParent(
+  tx: Sql,
+  parent: number,
+  difference: ChildCounts,
+  endedAt: Date | null,
+  now: Date,
+): Promise<void> {
+  const { open, delivered, succeeded, failed, canceled } = difference;
+  const [row] = await tx.query<ChildCounts & { status: string }>(
+    MOVE_PARENT,
+    [parent, open, delivered, succeeded, failed, canceled, now],
+    'parent-move',
+  );
+  if (!row) return;
+  const status = rollUp(row);
+  if (row.open === 0) await tx.query(END_PARENT, [parent, status, endedAt]);
+  else if (status !== row.status) await tx.query(SET_PARENT_STATUS, [parent, status], 'parent-status');
+}
+
+async function readOpenLanes(db: Sql, activity: number): Promise<LanePlan[]> {
+  return db.query<LanePlan & { [key: string]: unknown }>(OPEN_LANES, [activity]);
+}
+
+async function readGroup(db: Sql, activity: number): Promise<GroupProgress> {
+  const [row] = await db.query<GroupProgress & { [key: string]: unknown }>(READ_GROUP, [activity]);
+  if (!row) throw new Error(`there is no activity ${activity}`);
+  return row;
+}
+
+async function readWaiting(db: Sql, lane: number): Promise<string[]> {
+  const rows = await db.query<{ title: string }>(WAITING, [lane]);
+  return rows.map(({ title }) => title);
+}
+
+const LOCK = `
+  select l.id, l.account_id, l.parent_id, l.open_count, l.succeeded_count, l.failed_count, l.canceled_count,
+    l.has_dependents, l.opened_at, l.next_due_at, a.max_message_backlog
+  from lane l join account a on a.id = l.account_id
+  where l.id = $1 for update of l`;
+
+const MOVE_LANE = `
+  update lane set open_count = open_count + $2, succeeded_count = succeeded_count + $3,
+    failed_count = failed_count + $4, canceled_count = canceled_count + $5,
+    opened_at = coalesce(opened_at, $6),
+    closed_at = case when open_count + $2 = 0 then coalesce(closed_at, $6) end,
+    next_due_at = case when open_count + $2 = 0 then null else $7::timestamptz end
+  where id = $1
+  returning open_count, succeeded_count, failed_count, canceled_count, next_due_at`;
+
+const MOVE_PARENT = `
+  update activity set open_count = open_count + $2, delivered_count = delivered_count + $3,
+    succeeded_count = succeeded_count + $4, failed_count = failed_count + $5, canceled_count = canceled_count + $6,
+    modification_time = $7,
+    delivery_time = case when delivered_count + $3 > 0 then coalesce(delivery_time, $7) else delivery_time end
+  where id = $1
+  returning status, open_count as open, delivered_count as delivered, succeeded_count as succeeded,
+    failed_count as failed, canceled_count as canceled`;
+
+const SET_PARENT_STATUS = 'update activity set status = $2 where id = $1';
+
+// The children are searched once, when the last one ends; a late result can only move the end forward.
+const END_PARENT = `
+  update activity p set status = $2, completion_time = case when p.completion_time is null
+    then (select max(c.completion_time) from activity c where c.parent_id = p.id)
+    else greatest(p.completion_time, $3::timestamptz) end
+  where p.id = $1`;
+
+const UNOPENED = `select id from lane where parent_id = $1 and open_count > 0 and opened_at is null order by id`;
+
+const OPEN_LANES = `
+  select id as lane, wf_id as "workflowId", single, summary
+  from lane where parent_id = $1 and open_count > 0 order by ordinal`;
+
+const READ_GROUP = `
+  select open_count as open, succeeded_count as succeeded, failed_count as failed, canceled_count as canceled,
+    case when open_count = 0 then status else 'open' end as status
+  from activity where id = $1`;
+
+const WAITING = `
+  select c.title from activity a join computer c on c.id = a.computer_id
+  where a.lane_id = $1 and a.status not in ('succeeded', 'failed', 'canceled') limit 3`;

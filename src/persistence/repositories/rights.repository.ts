@@ -1,0 +1,53 @@
+import type { Sql } from '../sql.ts';
+
+/** A person in one account, with everything that decides what a token may do. */
+export interface RightsRow {
+  email: string;
+  name: string;
+  person_epoch: number;
+  system_epoch: number;
+  /** Null without such an account or without membership in it. */
+  account_id: number | null;
+  account_epoch: number;
+  account_disabled: boolean;
+  global_permissions: string[];
+  /** One pair per group permission and access group, descendants included; a null group is the root: everything. */
+  group_permissions: Array<{ permission: string; group: number | null }>;
+}
+
+/**
+ * Rights as they are now, in one statement. A permission holds in its role's access groups and all below them; on the
+ * root group it covers the account and is given once, with group null.
+ *
+ * @see api-decisions 3.3
+ */
+export async function findRights(sql: Sql, personId: number, accountName: string): Promise<RightsRow | null> {
+  const rows = await sql.query<RightsRow>(FIND_RIGHTS, [personId, accountName], 'rights');
+  return rows[0] ?? null;
+}
+
+const FIND_RIGHTS = `
+with recursive member as (
+  select m.account_id, m.person_id from membership m join account a on a.id = m.account_id
+  where m.person_id = $1 and a.name = $2
+), held as (
+  select r.id, r.permissions, r.global_permissions
+  from member m
+  join membership_role mr on mr.account_id = m.account_id and mr.person_id = m.person_id
+  join role r on r.id = mr.role_id and r.account_id = m.account_id
+), reach (role_id, group_id, is_root) as (
+  select h.id, g.id, g.parent_id is null
+  from held h join role_access_group rg on rg.role_id = h.id join access_group g on g.id = rg.access_group_id
+  union
+  select reach.role_id, g.id, false from reach join access_group g on g.parent_id = reach.group_id
+  where not reach.is_root
+)
+select p.email, p.name, p.token_epoch as person_epoch,
+  (select value::int from system_setting where key = 'token_epoch') as system_epoch,
+  a.id as account_id, coalesce(a.token_epoch, 0) as account_epoch, coalesce(a.disabled, false) as account_disabled,
+  coalesce((select array_agg(distinct perm) from held, unnest(held.global_permissions) perm), '{}') as global_permissions,
+  coalesce((
+    select jsonb_agg(distinct jsonb_build_object('permission', perm, 'group', case when is_root then null else group_id end))
+    from reach join held on held.id = reach.role_id, unnest(held.permissions) perm), '[]') as group_permissions
+from person p left join member m on m.person_id = p.id left join account a on a.id = m.account_id
+where p.id = $1`;
