@@ -165,6 +165,7 @@ const ACTIVITIES = [
     package_ids int[] not null default '{}',
     changes jsonb not null default '[]',
     parameters jsonb,
+    child_types text[] not null default '{}',
     children_count int not null default 0,
     computer_count int not null default 0,
     open_count int not null default 0,
