@@ -1,15 +1,18 @@
 // Worker and client of the no-op workflows, in one process: the baseline of the snaps benchmark.
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
-import type { DataConverter } from '@temporalio/common';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { loadConfig } from '../../../src/config.ts';
+import { createDataConverter } from '../../../temporal/data-converter.ts';
 import type { NoOpOrder, NoOpReply } from './no-op.contract.ts';
 
 const TASK_QUEUE = 'bench-no-op';
 
-const address = process.env.BENCH_TEMPORAL_ADDRESS!;
-const namespace = process.env.BENCH_TEMPORAL_NAMESPACE!;
-const dataConverter = await loadDataConverter();
+const config = loadConfig(process.env, 'process');
+const address = config.temporalAddress!;
+const namespace = config.temporalNamespace;
+// The product's converter, so that both sides pay for encryption alike.
+const dataConverter = createDataConverter(config.encryptionKeys);
 
 Runtime.install({ logger: new DefaultLogger('WARN') });
 const nativeConnection = await NativeConnection.connect({ address });
@@ -37,11 +40,6 @@ async function runAll({ count, parallel }: NoOpOrder): Promise<NoOpReply> {
   };
   await Promise.all(Array.from({ length: parallel }, one));
   return { count, seconds: (performance.now() - from) / 1000 };
-}
-
-/** The product's converter, so that both sides pay for encryption alike. */
-async function loadDataConverter(): Promise<DataConverter | undefined> {
-  return undefined;
 }
 
 process.on('message', (order: NoOpOrder) => {

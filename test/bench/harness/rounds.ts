@@ -1,31 +1,30 @@
 /** One side of a comparison. */
-export interface Side<T> {
-  name: string;
-  run: () => Promise<T>;
+export type Sides<T> = Readonly<Record<string, () => Promise<T>>>;
+
+export interface RoundOptions {
+  rounds: number;
+  warmUps: number;
+  onRound?: (text: string) => void;
 }
 
 /**
- * Runs both sides alternately (A-B-A-B), after warm-up rounds whose results are dropped. Every second round swaps the
- * order, so that neither side always profits from what the other left in caches.
+ * Runs all sides one after another, round by round (A-B-A-B), after warm-up rounds whose results are dropped. The side
+ * that begins changes with every round, so that none always profits from what another left in caches.
  */
-export async function interleave<A, B>(
-  a: Side<A>,
-  b: Side<B>,
-  options: { rounds: number; warmUps: number; onRound?: (text: string) => void },
-): Promise<{ a: A[]; b: B[] }> {
-  const results: { a: A[]; b: B[] } = { a: [], b: [] };
-  for (let round = -options.warmUps; round < options.rounds; round++) {
-    const label = round < 0 ? 'warm-up' : `round ${round + 1} of ${options.rounds}`;
-    const keep = <T>(list: T[], value: T) => void (round >= 0 && list.push(value));
-    const runA = async () => {
-      options.onRound?.(`${label}: ${a.name}`);
-      keep(results.a, await a.run());
-    };
-    const runB = async () => {
-      options.onRound?.(`${label}: ${b.name}`);
-      keep(results.b, await b.run());
-    };
-    for (const run of round % 2 === 0 ? [runA, runB] : [runB, runA]) await run();
+export async function interleave<T, S extends Sides<T>>(
+  sides: S,
+  options: RoundOptions,
+): Promise<{ [K in keyof S]: T[] }> {
+  const names = Object.keys(sides);
+  const results = Object.fromEntries(names.map((name): [string, T[]] => [name, []]));
+  for (let round = 0; round < options.warmUps + options.rounds; round++) {
+    const measured = round - options.warmUps + 1;
+    for (let turn = 0; turn < names.length; turn++) {
+      const name = names[(round + turn) % names.length]!;
+      options.onRound?.(`${measured < 1 ? 'warm-up' : `round ${measured} of ${options.rounds}`}: ${name}`);
+      const result = await sides[name]!();
+      if (measured >= 1) results[name]!.push(result);
+    }
   }
-  return results;
+  return results as { [K in keyof S]: T[] };
 }

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { startChild } from '../harness/child.ts';
-import type { Resources } from '../harness/resources.ts';
+import { type Resources, stopProcess } from '../harness/resources.ts';
 import type { LoadOrder, LoadReply, LoadResult } from './load.contract.ts';
 
 /** A load process; its CPU is shown and never counted for the product. */
@@ -11,6 +11,7 @@ export interface LoadClient {
   run(order: Exclude<LoadOrder, { kind: 'stop' | 'probe' }>): Promise<LoadResult>;
   /** Starts probing; the returned function stops it and gives what was measured. */
   probe(order: Extract<LoadOrder, { kind: 'probe' }>): () => Promise<LoadResult>;
+  close(): Promise<void>;
 }
 
 /** Starts a load process. */
@@ -27,6 +28,7 @@ export async function startLoad(resources: Resources): Promise<LoadClient> {
         return result;
       };
     },
+    close: () => stopProcess(child),
   };
 }
 

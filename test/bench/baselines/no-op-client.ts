@@ -1,0 +1,37 @@
+import { fileURLToPath } from 'node:url';
+import { startChild } from '../harness/child.ts';
+import type { Resources } from '../harness/resources.ts';
+import type { NoOpOrder, NoOpReply } from './no-op.contract.ts';
+
+/** A worker and client of no-op workflows in a process of its own. */
+export interface NoOps {
+  readonly pid: number;
+  /** @throws when a workflow did not return what it should */
+  run(order: NoOpOrder): Promise<{ count: number; seconds: number }>;
+}
+
+/**
+ * Starts worker and client on a task queue of their own.
+ *
+ * @param environment - of a process of the product: server address, namespace and keys
+ */
+export async function startNoOps(resources: Resources, environment: Record<string, string>): Promise<NoOps> {
+  const file = fileURLToPath(new URL('no-op-process.ts', import.meta.url));
+  const child = await startChild(resources, file, [], environment);
+  return {
+    pid: child.pid!,
+    async run(order) {
+      const reply = await new Promise<NoOpReply>((resolve, reject) => {
+        const gone = (code: number | null) => reject(new Error(`the no-op process ended with code ${code}`));
+        child.once('exit', gone);
+        child.once('message', (message) => {
+          child.off('exit', gone);
+          resolve(message as NoOpReply);
+        });
+        child.send(order);
+      });
+      if ('error' in reply) throw new Error(`no-op workflows: ${reply.error}`);
+      return reply;
+    },
+  };
+}

@@ -1,0 +1,18 @@
+import type { Machine } from './harness/machine.ts';
+import type { Report } from './harness/report.ts';
+import type { Resources } from './harness/resources.ts';
+import type { Options } from './options.ts';
+
+/** What a benchmark is given. */
+export interface BenchContext {
+  options: Options;
+  /** Everything it starts ends with it. */
+  resources: Resources;
+  /** Folder of package.json. */
+  root: string;
+  machine: Machine;
+  /** Tells a person where it stands. */
+  progress(text: string): void;
+}
+
+export type Benchmark = (context: BenchContext) => Promise<Report>;

@@ -1,0 +1,63 @@
+import { loadavg } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import type { Benchmark } from './bench.ts';
+import { describeMachine } from './harness/machine.ts';
+import { renderTable, writeReport } from './harness/report.ts';
+import { createResources, type Resources } from './harness/resources.ts';
+import { type BenchmarkName, parseOptions, USAGE } from './options.ts';
+import { auth } from './sets/auth.bench.ts';
+import { checkIns } from './sets/check-ins.bench.ts';
+import { snaps } from './sets/snaps.bench.ts';
+import { startup } from './sets/startup.bench.ts';
+
+const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = { startup, auth, checkins: checkIns, snaps };
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+let current: Resources | null = null;
+let interrupted = false;
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    if (interrupted) return;
+    interrupted = true;
+    process.stderr.write(`\n${signal}: cleaning up\n`);
+    void (current?.release() ?? Promise.resolve()).finally(() => process.exit(130));
+  });
+}
+
+const options = readOptions();
+const machine = describeMachine(root);
+console.log(
+  `${machine.cpu}, ${machine.cores} cores, ${machine.memoryMiB} MiB, Linux ${machine.kernel}, Node ${machine.node}, ` +
+    `commit ${machine.commit}, load average ${loadavg()
+      .map((load) => load.toFixed(2))
+      .join(' ')}`,
+);
+for (const name of options.names) {
+  const resources = createResources();
+  current = resources;
+  const progress = (text: string) => process.stderr.write(`[${name}] ${text}\n`);
+  try {
+    const report = await BENCHMARKS[name]({ options, resources, root, machine, progress });
+    console.log(`\n${renderTable(report)}\nJSON: ${writeReport(root, report, machine, new Date())}`);
+  } catch (error) {
+    if (!interrupted) console.error(`\n== ${name}: void\n${error instanceof Error ? error.stack : String(error)}`);
+    process.exitCode = 1;
+  } finally {
+    await resources.release();
+    current = null;
+  }
+  if (interrupted) break;
+}
+
+function readOptions() {
+  try {
+    const parsed = parseOptions(process.argv.slice(2));
+    if (!parsed.help) return parsed;
+    console.log(USAGE);
+    process.exit(0);
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    process.exit(1);
+  }
+}

@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util';
+
+export const BENCHMARKS = ['startup', 'auth', 'checkins', 'snaps'] as const;
+export type BenchmarkName = (typeof BENCHMARKS)[number];
+
+/** What to run and how long. */
+export interface Options {
+  names: readonly BenchmarkName[];
+  /** Group sizes of `snaps`, ascending. */
+  computers: readonly number[];
+  rounds: number;
+  /** Length of one round of `auth` and `checkins`. */
+  seconds: number;
+  /** Seconds between two pings of a simulated agent. */
+  pingSeconds: number;
+  /** Give verdicts although the machine is busy with other things. */
+  judgeAnyway: boolean;
+  help: boolean;
+}
+
+export const USAGE = `npm run bench -- [name ...] [options]
+
+  names: ${BENCHMARKS.join(', ')} (all when none is given)
+
+  --computers 1000,10000   group sizes of snaps
+  --rounds 5               measured rounds of each side, after one warm-up
+  --seconds 5              length of one round of auth and checkins
+  --ping-seconds 5         how often simulated agents ping; the real agent's default is 30
+  --judge-anyway           verdicts in spite of foreign load or steal above 10 %
+
+A try in a minute: npm run bench -- snaps --computers 200,1000 --rounds 2`;
+
+/**
+ * Reads the command line.
+ *
+ * @throws {TypeError} naming the wrong option
+ */
+export function parseOptions(args: readonly string[]): Options {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      computers: { type: 'string', default: '1000,10000' },
+      rounds: { type: 'string', default: '5' },
+      seconds: { type: 'string', default: '5' },
+      'ping-seconds': { type: 'string', default: '5' },
+      'judge-anyway': { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const names = positionals.map((name) => BENCHMARKS.find((known) => known === name) ?? fail(`no benchmark "${name}"`));
+  return {
+    names: names.length > 0 ? [...new Set(names)] : BENCHMARKS,
+    computers: [...new Set(values.computers.split(',').map((text) => whole('--computers', text, 1, 100_000)))].sort(
+      (a, b) => a - b,
+    ),
+    rounds: whole('--rounds', values.rounds, 1, 100),
+    seconds: whole('--seconds', values.seconds, 1, 600),
+    pingSeconds: whole('--ping-seconds', values['ping-seconds'], 1, 3600),
+    judgeAnyway: values['judge-anyway'],
+    help: values.help,
+  };
+}
+
+function whole(name: string, text: string, min: number, max: number): number {
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  return value >= min && value <= max ? value : fail(`${name} must be whole numbers from ${min} to ${max}`);
+}
+
+function fail(message: string): never {
+  throw new TypeError(message);
+}

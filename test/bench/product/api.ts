@@ -1,0 +1,58 @@
+import { ADMIN, type Stack } from './stack.ts';
+
+/** The product's REST API as an administrator uses it. */
+export interface Api {
+  readonly token: string;
+  readonly account: string;
+  /** @throws when the answer is not 2xx */
+  call<T>(method: string, path: string, body?: unknown): Promise<T>;
+  /** Ids of all computers of the account, page by page. */
+  computerIds(): Promise<number[]>;
+}
+
+export const API_PREFIX = '/api/v2';
+
+const PAGE = 1000;
+
+/** Logs in as the first administrator. */
+export async function logIn(stack: Stack): Promise<Api> {
+  const base = `http://127.0.0.1:${stack.port}${API_PREFIX}`;
+  const login = await request<{ token: string; current_account: string }>(base, null, 'POST', '/login', ADMIN);
+  const call = <T>(method: string, path: string, body?: unknown) => request<T>(base, login.token, method, path, body);
+  return {
+    token: login.token,
+    account: login.current_account,
+    call,
+    async computerIds() {
+      const ids: number[] = [];
+      for (let offset = 0; ; offset += PAGE) {
+        const page = await call<{ count: number; results: Array<{ id: number }> }>(
+          'GET',
+          `/computers?limit=${PAGE}&offset=${offset}`,
+        );
+        ids.push(...page.results.map((computer) => computer.id));
+        if (offset + PAGE >= page.count) return ids;
+      }
+    },
+  };
+}
+
+async function request<T>(
+  base: string,
+  token: string | null,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<T> {
+  const answer = await fetch(base + path, {
+    method,
+    headers: {
+      ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text.slice(0, 500)}`);
+  return JSON.parse(text) as T;
+}

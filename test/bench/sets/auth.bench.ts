@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { BenchContext } from '../bench.ts';
+import { startChild } from '../harness/child.ts';
+import { type Report, ReportBuilder } from '../harness/report.ts';
+import { freePorts } from '../harness/resources.ts';
+import { interleave } from '../harness/rounds.ts';
+import { pairedRatios } from '../harness/statistics.ts';
+import { cpuMsOf, measure, type Role, type Usage } from '../harness/usage.ts';
+import { TARGETS } from '../harness/verdict.ts';
+import type { LoadResult, RepeatRequest } from '../load/load.contract.ts';
+import { type LoadClient, startLoad } from '../load/load-client.ts';
+import { API_PREFIX, logIn } from '../product/api.ts';
+import { PRODUCT_ROLES, startStack } from '../product/stack.ts';
+
+interface Round {
+  load: LoadResult;
+  usage: Usage;
+  cpuUsPerRequest: number;
+  perCore: number;
+}
+
+const CONNECTIONS = 16;
+
+/**
+ * An authenticated trivial GET of the product against the same answer of a bare Express server.
+ *
+ * @see perf-reliability A3, 6a
+ */
+export async function auth(context: BenchContext): Promise<Report> {
+  const { options, resources, root } = context;
+  const stack = await startStack(resources, root, join(resources.folder('flotilla-bench-'), 'data'));
+  await stack.ready();
+  const api = await logIn(stack);
+  const body = JSON.stringify(await api.call<unknown>('GET', '/person'));
+  const [barePort] = await freePorts(1);
+  const bare = await startChild(
+    resources,
+    fileURLToPath(new URL('../baselines/bare-express.ts', import.meta.url)),
+    [],
+    {
+      BENCH_PORT: String(barePort),
+      BENCH_BODY: body,
+    },
+  );
+  const load = await startLoad(resources);
+  const roles: Role[] = [
+    ...stack.roles,
+    { name: 'baseline', roots: () => [bare.pid!] },
+    { name: 'load', roots: () => [load.pid] },
+    { name: 'bench', roots: () => [process.pid], alone: true },
+  ];
+  const headers = { Authorization: `Bearer ${api.token}` };
+  const get = (path: string, more: Record<string, string>): RepeatRequest => {
+    return { method: 'GET', path, headers: { Accept: 'application/json', ...more }, bodies: [] };
+  };
+  const product = get(`${API_PREFIX}/person`, headers);
+  const run = (port: number, request: RepeatRequest, counted: readonly string[]) => () =>
+    oneRound(load, roles, { port, request, seconds: options.seconds }, counted);
+  const rounds = await interleave<Round, Record<'product' | 'bare', () => Promise<Round>>>(
+    {
+      product: run(stack.port, product, PRODUCT_ROLES),
+      bare: run(barePort!, get('/bare', headers), ['baseline']),
+    },
+    { rounds: options.rounds, warmUps: 1, onRound: context.progress },
+  );
+  return report(context, rounds);
+}
+
+async function oneRound(
+  load: LoadClient,
+  roles: readonly Role[],
+  order: { port: number; request: RepeatRequest; seconds: number },
+  counted: readonly string[],
+): Promise<Round> {
+  const { result, usage } = await measure(roles, () =>
+    load.run({ kind: 'repeat', connections: CONNECTIONS, ...order }),
+  );
+  const cpuMs = cpuMsOf(usage, counted);
+  return {
+    load: result,
+    usage,
+    cpuUsPerRequest: (cpuMs * 1000) / result.requests,
+    perCore: result.requests / (cpuMs / 1000),
+  };
+}
+
+function report(context: BenchContext, rounds: { product: Round[]; bare: Round[] }): Report {
+  const builder = new ReportBuilder();
+  for (const round of [...rounds.product, ...rounds.bare]) builder.window(round.usage);
+  const bytes = (list: Round[]) => list.map((round) => round.load.bodyBytes);
+  assert.deepEqual(bytes(rounds.product), bytes(rounds.bare), 'both sides must answer the same number of bytes');
+  builder.asserted('no answer but 200; both sides answer the same number of bytes');
+  const per = (list: Round[], pick: (round: Round) => number) => list.map(pick);
+  const ratio = pairedRatios(
+    per(rounds.product, (r) => r.perCore),
+    per(rounds.bare, (r) => r.perCore),
+  );
+  builder.row('GET /person over bare Express, requests per core', 'x', ratio, TARGETS.authRatio);
+  for (const [name, list] of Object.entries(rounds)) {
+    builder.row(
+      `${name}: requests per core`,
+      '/s',
+      per(list, (r) => r.perCore),
+    );
+    builder.row(
+      `${name}: CPU per request`,
+      'us',
+      per(list, (r) => r.cpuUsPerRequest),
+    );
+    builder.row(
+      `${name}: requests (wall)`,
+      '/s',
+      per(list, (r) => r.load.requests / r.load.seconds),
+    );
+    builder.row(
+      `${name}: p50`,
+      'ms',
+      per(list, (r) => r.load.latencyMs.p50),
+    );
+    builder.row(
+      `${name}: p99`,
+      'ms',
+      per(list, (r) => r.load.latencyMs.p99),
+    );
+  }
+  for (const role of PRODUCT_ROLES) {
+    const cpu = per(rounds.product, (r) => ((r.usage.roles[role]?.cpuMs ?? 0) * 1000) / r.load.requests);
+    builder.row(`product: CPU per request, ${role}`, 'us', cpu);
+  }
+  builder.note(`${CONNECTIONS} keep-alive connections; CPU of the load process is not counted`);
+  return builder.finish('auth', rounds, context.options.judgeAnyway);
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import type pg from 'pg';
+import type { NoOps } from '../baselines/no-op-client.ts';
+import { type StorageMeter, type Writes, writesBetween } from '../harness/storage.ts';
+import { measure, type Role, type Usage } from '../harness/usage.ts';
+import { pause, waitFor } from '../harness/wait.ts';
+import type { LoadResult, RepeatRequest } from '../load/load.contract.ts';
+import type { LoadClient } from '../load/load-client.ts';
+import type { Api } from '../product/api.ts';
+import type { BenchFleet } from '../product/fleet.ts';
+
+/** Everything a round needs; the same for all rounds of one size. */
+export interface SnapsSetting {
+  api: Api;
+  port: number;
+  database: pg.Client;
+  meter: StorageMeter;
+  noOps: NoOps;
+  load: LoadClient;
+  fleets: readonly BenchFleet[];
+  roles: readonly Role[];
+  /** Asked all the time while a group runs. */
+  probe: RepeatRequest;
+}
+
+export interface GroupRound {
+  kind: 'group';
+  computers: number;
+  acceptMs: number;
+  queuedSeconds: number;
+  doneSeconds: number;
+  /** From the last status change until every workflow of the group was closed by its rows. */
+  probe: LoadResult;
+  writes: { postgres: Writes; temporal: Writes };
+  usage: Usage;
+}
+
+export interface NoOpRound {
+  kind: 'no-op';
+  count: number;
+  seconds: number;
+  writes: { postgres: Writes; temporal: Writes };
+  usage: Usage;
+}
+
+export const NO_OP_COUNT = 300;
+
+/** Open at a time; measured: fewer leave the cores idle between steps, more gain nothing. */
+const NO_OP_PARALLEL = 100;
+const PROBE_EVERY_MS = 50;
+const QUEUED_LIMIT_MS = 60_000;
+const DONE_LIMIT_MS = 300_000;
+/** The relay, agents and checkpoints of the round before must not be counted in the next one. */
+const SETTLE_MS = 1500;
+
+/** No-op workflows on the same server. */
+export async function noOpRound(setting: SnapsSetting): Promise<NoOpRound> {
+  await pause(SETTLE_MS);
+  const before = await setting.meter.read();
+  const { result, usage } = await measure(setting.roles, () =>
+    setting.noOps.run({ count: NO_OP_COUNT, parallel: NO_OP_PARALLEL }),
+  );
+  return { kind: 'no-op', ...result, writes: difference(before, await setting.meter.read()), usage };
+}
+
+/** One POST /snaps, until every computer has reported; checks the rows and the agents' ledgers afterwards. */
+export async function groupRound(
+  setting: SnapsSetting,
+  computerIds: readonly number[],
+  action: 'install' | 'remove',
+): Promise<GroupRound> {
+  await pause(SETTLE_MS);
+  const ledgerBefore = await executions(setting.fleets);
+  const before = await setting.meter.read();
+  const stopProbe = setting.load.probe({
+    kind: 'probe',
+    port: setting.port,
+    request: setting.probe,
+    everyMs: PROBE_EVERY_MS,
+  });
+  const { result, usage } = await measure(setting.roles, () => runGroup(setting, computerIds, action));
+  const writes = difference(before, await setting.meter.read());
+  const probe = await stopProbe();
+  await assertRows(setting.database, result.id, computerIds.length);
+  const ledger = await executions(setting.fleets);
+  assert.equal(ledger.executed - ledgerBefore.executed, computerIds.length, 'every computer executes once');
+  assert.equal(ledger.repeated, 0, 'no operation is executed twice');
+  return { kind: 'group', computers: computerIds.length, ...result, probe, writes, usage };
+}
+
+async function runGroup(setting: SnapsSetting, computerIds: readonly number[], action: string) {
+  const { api, database } = setting;
+  const body = { action, computer_ids: computerIds, snaps: [{ name: 'hello-world' }] };
+  const from = performance.now();
+  const seconds = () => (performance.now() - from) / 1000;
+  const { id } = await api.call<{ id: number }>('POST', '/snaps', body);
+  const acceptMs = seconds() * 1000;
+  const opened = async () => {
+    const { rows } = await database.query<{ waiting: number }>({
+      name: 'bench-opened',
+      text: 'select count(*) filter (where opened_at is null)::int as waiting from lane where parent_id = $1',
+      values: [id],
+    });
+    return rows[0]!.waiting === 0 ? true : null;
+  };
+  await waitFor('all messages queued', opened, { everyMs: 10, limitMs: QUEUED_LIMIT_MS });
+  const queuedSeconds = seconds();
+  const ended = async () => {
+    const { activity_status: status } = await api.call<{ activity_status: string }>('GET', `/activities/${id}`);
+    if (status === 'failed' || status === 'canceled') throw new Error(`activity ${id} ended as ${status}`);
+    return status === 'succeeded' ? true : null;
+  };
+  await waitFor(`the end of activity ${id}`, ended, { everyMs: 50, limitMs: DONE_LIMIT_MS });
+  return { id, acceptMs, queuedSeconds, doneSeconds: seconds() };
+}
+
+/** Conservation: accepted computers = child rows = succeeded rows = acknowledged messages sent once. */
+async function assertRows(database: pg.Client, id: number, computers: number): Promise<void> {
+  const { rows } = await database.query<Record<string, number>>(
+    `select count(*)::int as children,
+            count(distinct c.computer_id)::int as distinct_computers,
+            count(*) filter (where c.status = 'succeeded')::int as succeeded,
+            count(*) filter (where m.state in ('sent', 'acked') and m.send_count = 1)::int as sent_once,
+            (select open_count + failed_count + canceled_count from activity where id = $1)::int as not_succeeded,
+            (select succeeded_count from activity where id = $1)::int as parent_succeeded
+       from activity c left join agent_message m on m.activity_id = c.id
+      where c.parent_id = $1`,
+    [id],
+  );
+  const expected = {
+    children: computers,
+    distinct_computers: computers,
+    succeeded: computers,
+    sent_once: computers,
+    not_succeeded: 0,
+    parent_succeeded: computers,
+  };
+  assert.deepEqual({ ...rows[0] }, expected, `rows of activity ${id}`);
+}
+
+async function executions(fleets: readonly BenchFleet[]): Promise<{ executed: number; repeated: number }> {
+  const ledgers = await Promise.all(fleets.map((fleet) => fleet.ledger()));
+  return {
+    executed: ledgers.reduce((sum, ledger) => sum + ledger.executed, 0),
+    repeated: ledgers.reduce((sum, ledger) => sum + ledger.repeated, 0),
+  };
+}
+
+function difference(
+  before: { postgres: Writes; temporal: Writes },
+  after: { postgres: Writes; temporal: Writes },
+): { postgres: Writes; temporal: Writes } {
+  return {
+    postgres: writesBetween(before.postgres, after.postgres),
+    temporal: writesBetween(before.temporal, after.temporal),
+  };
+}
