@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'UnknownComputer'
   | 'UnknownActivity'
   | 'UnknownAccessGroup'
+  | 'UnknownInvitation'
   | 'UnknownRole'
   | 'ComputerArchived'
   | 'ActivityNotEligible'

@@ -1,0 +1,74 @@
+import express, { type Express, type Router } from 'express';
+import { DomainError } from '../domain/errors.ts';
+import type { Logger } from '../logger.ts';
+import type { Services } from '../services/services.ts';
+import { createDispatcher } from './dispatcher.ts';
+import { createHandlers } from './handlers.ts';
+import { replyToError, requestIdOf, sendJson } from './middleware/send.ts';
+import { createValidator } from './middleware/validator.ts';
+import { loadDocument } from './openapi/document.ts';
+import { buildOperations } from './operations.ts';
+import { plainRoutes } from './plain-routes.ts';
+import { RouteTable } from './route-table.ts';
+
+export interface AppDeps {
+  services: Services;
+  logger: Logger;
+  /** Base of absolute links, without a trailing slash. */
+  publicUrl: string;
+  deployment: 'standalone' | 'saas';
+  /** Serves the agents' paths; mounted before everything of the API. */
+  gateway?: Router;
+  /** Serves `/codec/encode` and `/codec/decode` for the Temporal UI. */
+  codec?: Router;
+  /** Checks answers against the document; for tests. */
+  validateResponses?: boolean;
+  /** Told of every answered operation. */
+  onAnswer?(operationId: string, status: number, seconds: number): void;
+}
+
+/**
+ * Builds the whole HTTP application without listening.
+ *
+ * @throws when the document, its schemas and the handlers do not fit together
+ */
+export async function createApp(deps: AppDeps): Promise<Express> {
+  const document = loadDocument();
+  const operations = buildOperations(document, createHandlers(deps));
+  const validator = await createValidator(document, operations, {
+    validateResponses: deps.validateResponses ?? false,
+  });
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use(
+    createDispatcher({
+      routes: new RouteTable(operations),
+      validator,
+      authenticator: deps.services.authenticator,
+      logger: deps.logger,
+      onAnswer: deps.onAnswer ?? (() => undefined),
+    }),
+  );
+  if (deps.gateway) app.use(deps.gateway);
+  if (deps.codec) app.use('/codec', deps.codec);
+  app.use(plainRoutes({ document, readiness: deps.services.readiness, logger: deps.logger }));
+  app.use(nothingHere());
+  app.use(lastErrorHandler(deps.logger));
+  return app;
+}
+
+function nothingHere(): express.RequestHandler {
+  return () => {
+    throw new DomainError('NotFound', 'There is nothing at this address');
+  };
+}
+
+/** Whatever a mounted router throws answers in the same shape. */
+function lastErrorHandler(logger: Logger): express.ErrorRequestHandler {
+  return (error, req, res, next) => {
+    if (res.headersSent) return next(error);
+    const requestId = requestIdOf(req);
+    sendJson(req, res, { ...replyToError(error, requestId, logger), requestId });
+  };
+}

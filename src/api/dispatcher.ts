@@ -1,0 +1,120 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { DomainError } from '../domain/errors.ts';
+import type { Logger } from '../logger.ts';
+import type { Caller } from '../services/ports.ts';
+import type { Authenticator } from '../services/rights.service.ts';
+import type { Reply } from './handler.ts';
+import { JsonText } from './json-text.ts';
+import { readJsonBody } from './middleware/json-body.ts';
+import { replyToError, requestIdOf, sendJson } from './middleware/send.ts';
+import type { Validator } from './middleware/validator.ts';
+import type { Access, Operation } from './operations.ts';
+import { readQuery } from './query.ts';
+import type { RouteTable } from './route-table.ts';
+
+export interface DispatcherDeps {
+  routes: RouteTable;
+  validator: Validator;
+  authenticator: Authenticator;
+  logger: Logger;
+  /** Told of every answered operation, for metrics. */
+  onAnswer(operationId: string, status: number, seconds: number): void;
+}
+
+const PREFIX = '/api';
+const VERSION = '/v2';
+
+/**
+ * The one way into every operation: route, caller, permission, body, validation, handler, answer.
+ *
+ * @remarks Answers below `/api/v2` and, for generated clients without a version, below `/api`.
+ */
+export function createDispatcher(deps: DispatcherDeps): RequestHandler {
+  return async (req, res, next) => {
+    const path = apiPath(req.url);
+    if (path === null) return next();
+    const startedAt = performance.now();
+    const requestId = requestIdOf(req);
+    let operation: Operation | undefined;
+    try {
+      const match = deps.routes.match(req.method, path);
+      operation = match.operation;
+      const reply = await serve(deps, operation, match.params, req, res, requestId);
+      await answer(deps.validator, operation, req, res, reply, requestId);
+    } catch (error) {
+      if (res.headersSent) res.destroy();
+      else sendJson(req, res, { ...replyToError(error, requestId, deps.logger), requestId });
+    }
+    deps.onAnswer(operation?.id ?? 'none', res.statusCode, (performance.now() - startedAt) / 1000);
+  };
+}
+
+async function serve(
+  deps: DispatcherDeps,
+  operation: Operation,
+  params: Record<string, string | number>,
+  req: Request,
+  res: Response,
+  requestId: string,
+): Promise<Reply> {
+  const caller = operation.access === 'none' ? null : await authenticate(deps.authenticator, req);
+  if (caller) authorize(operation.access, caller);
+  const body =
+    req.method === 'GET' || req.method === 'HEAD' ? undefined : await readJsonBody(req, res, operation.bodyLimitBytes);
+  const query = readQuery(operation, queryOf(req.url));
+  if (operation.takesBody || operation.queryParameters.size > 0) {
+    req.body = body;
+    Object.defineProperty(req, 'query', { value: query, writable: true, configurable: true });
+    await deps.validator.checkRequest(operation, req, res, params);
+  }
+  // Operations without a caller declare so in the document and never look at it.
+  return operation.handler({ caller: caller as Caller, params, query, body, requestId, request: req });
+}
+
+async function authenticate(authenticator: Authenticator, req: Request): Promise<Caller> {
+  const header = req.headers.authorization;
+  if (header === undefined || !/^bearer [^\s]+$/i.test(header)) {
+    throw new DomainError('Unauthorized', 'A valid bearer token is needed');
+  }
+  return authenticator.authenticate(header.slice('bearer '.length));
+}
+
+/** The one place where `x-permission` is held. */
+function authorize(access: Access, caller: Caller): void {
+  if (access === 'token' || access === 'none') return;
+  if (caller.accountName === '') throw new DomainError('NoAccount', 'The token has no current account');
+  if (access === 'account') return;
+  for (const permission of access) {
+    if (!caller.may(permission)) throw new DomainError('Forbidden', `The permission ${permission} is needed`);
+  }
+}
+
+async function answer(
+  validator: Validator,
+  operation: Operation,
+  req: Request,
+  res: Response,
+  reply: Reply,
+  requestId: string,
+): Promise<void> {
+  const { status = 200, body, headers = {} } = reply;
+  if (!validator.sendChecked) return sendJson(req, res, { status, body, headers, requestId });
+  if (!operation.statuses.has(status)) throw new Error(`${operation.id} does not declare status ${status}`);
+  if (body === undefined) return sendJson(req, res, { status, body, headers, requestId });
+  res.status(status).set({ ...headers, 'X-Request-Id': requestId });
+  await validator.sendChecked(operation, req, res, body instanceof JsonText ? JSON.parse(body.text) : body);
+}
+
+/** The path below the version prefix, or null outside the API. */
+function apiPath(url: string): string | null {
+  if (!url.startsWith(`${PREFIX}/`)) return null;
+  const end = url.indexOf('?');
+  const path = url.slice(PREFIX.length, end === -1 ? undefined : end);
+  if (path === VERSION || path.startsWith(`${VERSION}/`)) return path.slice(VERSION.length) || '/';
+  return path;
+}
+
+function queryOf(url: string): string {
+  const start = url.indexOf('?');
+  return start === -1 ? '' : url.slice(start + 1);
+}

@@ -1,0 +1,9 @@
+import type { AppDeps } from './app.ts';
+import type { Handlers } from './handler.ts';
+import { computersRoutes } from './routes/computers.routes.ts';
+import { identityRoutes } from './routes/identity.routes.ts';
+
+/** The handlers of every operation of the document. */
+export function createHandlers(deps: Pick<AppDeps, 'services' | 'publicUrl' | 'deployment'>): Handlers {
+  return { ...identityRoutes(deps), ...computersRoutes(deps) };
+}

@@ -1,0 +1,61 @@
+import { DomainError, type ErrorCode, type ErrorDetail } from '../../domain/errors.ts';
+
+/** The one table of statuses. @see api-decisions 1.2 */
+export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
+  Unauthorized: 401,
+  AuthenticationFailed: 401,
+  AccountDisabled: 403,
+  Forbidden: 403,
+  NoAccount: 403,
+  FeatureNotEnabled: 403,
+  InvalidParameter: 400,
+  InvalidParameterCombination: 400,
+  InvalidQueryError: 400,
+  InvalidJson: 400,
+  PayloadTooLarge: 413,
+  UnsupportedMediaType: 415,
+  NotFound: 404,
+  MethodNotAllowed: 405,
+  UnknownComputer: 404,
+  UnknownActivity: 404,
+  UnknownAccessGroup: 404,
+  UnknownInvitation: 404,
+  UnknownRole: 400,
+  ComputerArchived: 400,
+  ActivityNotEligible: 400,
+  StandaloneAccountExists: 400,
+  TooManyRequests: 429,
+  ServiceUnavailable: 503,
+  InternalError: 500,
+};
+
+/** Body of every non-2xx answer. @see api-decisions 1.1 */
+export interface ErrorBody {
+  error: ErrorCode;
+  message: string;
+  code: number;
+  details?: ErrorDetail[];
+}
+
+/** A refusal as status, body and headers. */
+export interface ErrorReply {
+  status: number;
+  body: ErrorBody;
+  headers: Record<string, string>;
+}
+
+/** Turns a refusal into its answer. */
+export function errorReply(error: DomainError): ErrorReply {
+  const status = ERROR_STATUS[error.code];
+  const headers: Record<string, string> = {};
+  if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
+  if (error.retryAfterSeconds !== undefined) headers['Retry-After'] = String(Math.ceil(error.retryAfterSeconds));
+  const body: ErrorBody = { error: error.code, message: error.message, code: status };
+  if (error.details) body.details = error.details;
+  return { status, body, headers };
+}
+
+/** Shorthand for one refused point of the request. */
+export function invalidParameter(path: string, message: string): DomainError {
+  return new DomainError('InvalidParameter', `${path} ${message}`, { details: [{ path, message }] });
+}

@@ -1,0 +1,79 @@
+import type { Request, Response } from 'express';
+import { DomainError } from '../../domain/errors.ts';
+import type { Logger } from '../../logger.ts';
+import { isDatabaseAway } from '../../services/availability.ts';
+import { JsonText } from '../json-text.ts';
+import { MethodNotAllowed } from '../route-table.ts';
+import { type ErrorReply, errorReply } from './error-body.ts';
+
+/** Headers of every answer of the API. Answers hold data of one account or a token: nobody may store them. */
+export const API_HEADERS: Readonly<Record<string, string>> = {
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cache-Control': 'no-store',
+};
+
+/** Sends an answer in one write. An undefined body sends none. */
+export function sendJson(
+  req: Request,
+  res: Response,
+  answer: { status: number; body: unknown; headers: Record<string, string>; requestId: string },
+): void {
+  const { status, body, headers, requestId } = answer;
+  if (body === undefined) {
+    res.writeHead(status, { ...API_HEADERS, 'X-Request-Id': requestId, ...headers });
+    res.end();
+    return;
+  }
+  const text = body instanceof JsonText ? body.text : JSON.stringify(body);
+  res.writeHead(status, {
+    ...API_HEADERS,
+    'X-Request-Id': requestId,
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+    ...headers,
+  });
+  res.end(req.method === 'HEAD' ? undefined : text);
+}
+
+/**
+ * Turns anything thrown into an answer. Refusals answer as they say, an unreachable database 503, everything else is a
+ * defect: logged with its cause and answered 500 without inner text.
+ */
+export function replyToError(error: unknown, requestId: string, logger: Logger): ErrorReply {
+  if (error instanceof DomainError) {
+    const reply = errorReply(error);
+    if (error instanceof MethodNotAllowed) reply.headers['Allow'] = error.allow;
+    // The rest of an oversized body is not read: the connection ends with the answer.
+    if (error.code === 'PayloadTooLarge') reply.headers['Connection'] = 'close';
+    return reply;
+  }
+  const unreadable = unreadableRequest(error);
+  if (unreadable) return replyToError(unreadable, requestId, logger);
+  if (isDatabaseAway(error)) {
+    logger.warn({ requestId, err: error }, 'the database is away');
+    return errorReply(
+      new DomainError('ServiceUnavailable', 'The database is away; try again shortly', { retryAfterSeconds: 2 }),
+    );
+  }
+  logger.error({ requestId, err: error }, 'a request failed');
+  return errorReply(new DomainError('InternalError', `Something went wrong here; request ${requestId}`));
+}
+
+/** Refusals of the body reader, which have a status of their own, as ours. */
+function unreadableRequest(error: unknown): DomainError | null {
+  const status = (error as { status?: unknown } | null)?.status;
+  if (status === 413) return new DomainError('PayloadTooLarge', 'The body is too large');
+  if (status === 415)
+    return new DomainError('UnsupportedMediaType', 'The body has a type or encoding that is not known here');
+  if (status === 400) return new DomainError('InvalidParameter', 'The request could not be read');
+  return null;
+}
+
+const REQUEST_ID = /^[\w.-]{1,64}$/;
+
+/** The caller's own `X-Request-Id` where it is short and plain, else a new one. */
+export function requestIdOf(req: Request): string {
+  const sent = req.headers['x-request-id'];
+  return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : crypto.randomUUID();
+}

@@ -1,0 +1,181 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { type error as EovErrors, middleware as openApiMiddleware } from 'express-openapi-validator';
+import { DomainError, type ErrorDetail } from '../../domain/errors.ts';
+import type { OpenApiDocument } from '../openapi/document.ts';
+import type { Operation } from '../operations.ts';
+
+/** Checks requests, and in tests answers, against the document. */
+export interface Validator {
+  /**
+   * Checks and coerces `req.query`, `params` and `req.body`.
+   *
+   * @throws {DomainError} InvalidParameter naming every refused point
+   */
+  checkRequest(
+    operation: Operation,
+    req: Request,
+    res: Response,
+    params: Record<string, string | number>,
+  ): Promise<void>;
+  /** Sends `body` only if it fits the document; a misfit is an error. Null when answers are not checked. */
+  sendChecked: ((operation: Operation, req: Request, res: Response, body: unknown) => Promise<void>) | null;
+}
+
+type Metadata = NonNullable<OpenApiRequest['openapi']>;
+interface OpenApiRequest extends Request {
+  openapi?: { pathParams: Record<string, unknown>; schema: { operationId: string } };
+}
+type Step = RequestHandler;
+
+/**
+ * Prepares express-openapi-validator.
+ *
+ * @remarks Its own route lookup compiles one pattern per preceding route and request. Requests are routed before, so
+ * the lookup runs once per operation here, and its result is put on each request instead.
+ * @throws when the document or one of its schemas cannot be compiled
+ */
+export async function createValidator(
+  document: OpenApiDocument,
+  operations: readonly Operation[],
+  options: { validateResponses: boolean },
+): Promise<Validator> {
+  const steps = openApiMiddleware({
+    apiSpec: openForReservedCharacters(document) as never,
+    validateRequests: { allowUnknownQueryParameters: true, coerceTypes: false },
+    validateResponses: options.validateResponses && { removeAdditional: false, coerceTypes: false },
+    validateSecurity: false,
+    fileUploader: false,
+  }) as unknown as Step[];
+  const step = (name: string): Step => {
+    const found = steps.find((candidate) => candidate.name === name);
+    if (!found) throw new Error(`express-openapi-validator has no ${name}`);
+    return found;
+  };
+  const validate = step('requestMiddleware');
+  const learned = new Map<Operation, Metadata>();
+  const basePath = document.servers[0]!.url;
+  for (const operation of operations) {
+    learned.set(
+      operation,
+      await learn(operation, basePath, [step('pathParamsMiddleware'), step('metadataMiddleware')]),
+    );
+    await warmUp(operation, learned.get(operation)!, validate);
+  }
+  const prepare = (operation: Operation, req: OpenApiRequest, params: Record<string, unknown>) => {
+    req.openapi = { ...learned.get(operation)!, pathParams: params };
+  };
+  return {
+    async checkRequest(operation, req, res, params) {
+      prepare(operation, req, params);
+      await run(validate, req, res).catch((error: unknown) => {
+        throw toDomainError(error);
+      });
+    },
+    sendChecked: options.validateResponses ? checkedSender(step('responseMiddleware'), prepare) : null,
+  };
+}
+
+function checkedSender(
+  hook: Step,
+  prepare: (operation: Operation, req: OpenApiRequest, params: Record<string, unknown>) => void,
+) {
+  return async (operation: Operation, req: OpenApiRequest, res: Response, body: unknown): Promise<void> => {
+    if (!req.openapi) prepare(operation, req, {});
+    await new Promise<void>((resolve, reject) => {
+      // The hook reports a misfit through the `next` it was given, after having called it once.
+      let installed = false;
+      void hook(req, res, (error?: unknown) => {
+        if (error) reject(error instanceof Error ? error : new Error(String(error)));
+        else if (!installed) {
+          installed = true;
+          try {
+            res.json(body);
+            if (res.headersSent) resolve();
+          } catch (failure) {
+            reject(failure as Error);
+          }
+        }
+      });
+    });
+  };
+}
+
+/** Runs the validator's route lookup once, for a sample address of the operation. */
+async function learn(operation: Operation, basePath: string, lookup: readonly Step[]): Promise<Metadata> {
+  let sample = operation.path;
+  for (const { name } of operation.pathParameters) sample = sample.replace(`{${name}}`, '1');
+  const req = sampleRequest(operation, `${basePath}${sample}`);
+  for (const step of lookup) await run(step, req, {} as Response);
+  if (req.openapi?.schema.operationId !== operation.id) {
+    throw new Error(`OpenAPI: ${operation.path} is shadowed by ${req.openapi?.schema.operationId}`);
+  }
+  return req.openapi;
+}
+
+/** Compiles the schemas of an operation: a refusal of the empty sample is fine, anything else is a broken schema. */
+async function warmUp(operation: Operation, metadata: Metadata, validate: Step): Promise<void> {
+  const req = sampleRequest(operation, operation.path);
+  req.openapi = metadata;
+  await run(validate, req, {} as Response).catch((error: { status?: number }) => {
+    if (error.status !== 400) throw new Error(`OpenAPI: ${operation.id} cannot be validated`, { cause: error });
+  });
+}
+
+function sampleRequest(operation: Operation, path: string): OpenApiRequest {
+  return {
+    method: operation.method.toUpperCase(),
+    originalUrl: path,
+    url: path,
+    path,
+    baseUrl: '',
+    headers: operation.takesBody ? { 'content-type': 'application/json' } : {},
+    get: () => undefined,
+    query: {},
+    params: {},
+    body: undefined,
+    app: { enabled: () => false, param: () => undefined },
+  } as unknown as OpenApiRequest;
+}
+
+function run(step: Step, req: Request, res: Response): Promise<void> {
+  return new Promise((resolve, reject) => {
+    try {
+      void step(req, res, (error?: unknown) => (error ? reject(error as Error) : resolve()));
+    } catch (error) {
+      reject(error as Error);
+    }
+  });
+}
+
+type ValidationError = InstanceType<typeof EovErrors.BadRequest>;
+
+function toDomainError(error: unknown): unknown {
+  const { status, errors } = error as Partial<ValidationError>;
+  if (status === 415) return new DomainError('UnsupportedMediaType', 'The body must be typed application/json');
+  if (status !== 400 || !errors) return error;
+  const details: ErrorDetail[] = [];
+  for (const { path, message } of errors.slice(0, MAX_DETAILS)) {
+    const dotted = path.replace(/^\//, '').replaceAll('/', '.');
+    if (!details.some((d) => d.path === dotted)) details.push({ path: dotted, message: message ?? 'is not valid' });
+  }
+  const first = details[0];
+  return new DomainError('InvalidParameter', first ? `${first.path} ${first.message}` : 'The request is not valid', {
+    details,
+  });
+}
+
+const MAX_DETAILS = 20;
+
+/** Clients send `query=tag:web` and times unescaped; the validator would refuse their colons. */
+function openForReservedCharacters(document: OpenApiDocument): OpenApiDocument {
+  const copy = structuredClone(document);
+  const open = (parameter: unknown) => {
+    const { in: place } = parameter as { in?: string };
+    if (place === 'query') (parameter as { allowReserved?: boolean }).allowReserved = true;
+  };
+  for (const item of Object.values(copy.paths)) {
+    for (const operation of Object.values(item)) operation?.parameters?.forEach(open);
+  }
+  Object.values(copy.components['parameters'] ?? {}).forEach(open);
+  return copy;
+}

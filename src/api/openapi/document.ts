@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { parse } from 'yaml';
+
+export type JsonSchema = Record<string, unknown>;
+
+export interface ParameterObject {
+  name: string;
+  in: 'query' | 'path' | 'header' | 'cookie';
+  required?: boolean;
+  allowReserved?: boolean;
+  schema: JsonSchema;
+}
+
+export interface OperationObject {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  parameters?: Array<ParameterObject | Reference>;
+  requestBody?: unknown;
+  responses: Record<string, unknown>;
+  security?: unknown[];
+  /** A permission, several that must all hold, `account` (any administrator), `token` or `none`. */
+  'x-permission': string | string[];
+  /** Largest body in bytes where it is not the usual 2 MiB. */
+  'x-body-limit'?: number;
+}
+
+export interface Reference {
+  $ref: string;
+}
+
+export type PathItem = Partial<Record<HttpMethod, OperationObject>>;
+
+export interface OpenApiDocument {
+  openapi: string;
+  info: Record<string, unknown>;
+  servers: Array<{ url: string }>;
+  paths: Record<string, PathItem>;
+  components: Record<string, Record<string, unknown>> & { schemas: Record<string, JsonSchema> };
+  [key: string]: unknown;
+}
+
+export const HTTP_METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
+export type HttpMethod = (typeof HTTP_METHODS)[number];
+
+/**
+ * Merges the head, `paths/*.yaml` and `schemas/*.yaml` of a folder into one OpenAPI 3.1 document.
+ * Every operation gets the common error answer, and no security where it needs no token.
+ *
+ * @throws when two files define the same path or schema
+ */
+export function loadDocument(folder = import.meta.dirname): OpenApiDocument {
+  const head = readYaml(join(folder, 'openapi.yaml')) as OpenApiDocument;
+  const paths = mergeFolder(join(folder, 'paths')) as OpenApiDocument['paths'];
+  const schemas = mergeFolder(join(folder, 'schemas')) as Record<string, JsonSchema>;
+  const document = { ...head, paths, components: { ...head.components, schemas } };
+  for (const { operation } of eachOperation(document)) {
+    operation.responses = { ...operation.responses, default: { $ref: '#/components/responses/Error' } };
+    if (operation['x-permission'] === 'none') operation.security = [];
+  }
+  return document;
+}
+
+/** Every operation of the document with its path template and method. */
+export function eachOperation(document: OpenApiDocument) {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    HTTP_METHODS.flatMap((method) => {
+      const operation = item[method];
+      return operation ? [{ path, method, operation }] : [];
+    }),
+  );
+}
+
+/** Follows a local reference such as `#/components/parameters/Limit`. */
+export function resolveReference<T extends object>(document: OpenApiDocument, value: T | Reference): T {
+  let current: unknown = value;
+  while (isReference(current)) {
+    const keys = current.$ref.replace('#/', '').split('/');
+    current = keys.reduce<unknown>((node, key) => (node as Record<string, unknown> | undefined)?.[key], document);
+    if (current === undefined) throw new Error(`OpenAPI: nothing at ${keys.join('/')}`);
+  }
+  return current as T;
+}
+
+function isReference(value: unknown): value is Reference {
+  return typeof value === 'object' && value !== null && typeof (value as Reference).$ref === 'string';
+}
+
+function mergeFolder(folder: string): Record<string, unknown> {
+  const merged: Record<string, unknown> = {};
+  for (const file of readdirSync(folder).sort()) {
+    if (!file.endsWith('.yaml')) continue;
+    for (const [key, value] of Object.entries(readYaml(join(folder, file)) ?? {})) {
+      if (key in merged) throw new Error(`OpenAPI: ${key} is defined twice, the second time in ${basename(file)}`);
+      merged[key] = value;
+    }
+  }
+  return merged;
+}
+
+function readYaml(path: string): Record<string, unknown> {
+  return parse(readFileSync(path, 'utf8')) as Record<string, unknown>;
+}

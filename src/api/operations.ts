@@ -1,0 +1,121 @@
+import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS, type Permission } from '../domain/permissions.ts';
+import type { Handler, Handlers } from './handler.ts';
+import { ERROR_STATUS } from './middleware/error-body.ts';
+import {
+  eachOperation,
+  type HttpMethod,
+  type JsonSchema,
+  type OpenApiDocument,
+  type OperationObject,
+  type ParameterObject,
+  resolveReference,
+} from './openapi/document.ts';
+
+/** What a caller must bring: nothing, a token, any role in the token's account, or permissions that must all hold. */
+export type Access = 'none' | 'token' | 'account' | readonly Permission[];
+
+export type ParameterKind = 'integer' | 'boolean' | 'array' | 'string';
+
+export interface PathParameter {
+  name: string;
+  integer: boolean;
+  /** Error of a value that cannot be an id. */
+  unknown: keyof typeof ERROR_STATUS;
+}
+
+/** One operation of the document, prepared for serving. */
+export interface Operation {
+  id: string;
+  path: string;
+  method: HttpMethod;
+  access: Access;
+  bodyLimitBytes: number;
+  takesBody: boolean;
+  pathParameters: readonly PathParameter[];
+  queryParameters: ReadonlyMap<string, ParameterKind>;
+  statuses: ReadonlySet<number>;
+  handler: Handler;
+}
+
+const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
+const PERMISSIONS: ReadonlySet<string> = new Set([...GROUP_PERMISSIONS, ...GLOBAL_PERMISSIONS]);
+
+/**
+ * Pairs every operation of the document with its handler.
+ *
+ * @throws naming every operation without handler, handler without operation, missing or unknown `x-permission`,
+ * repeated `operationId`, and path parameter without an error code
+ */
+export function buildOperations(document: OpenApiDocument, handlers: Handlers): Operation[] {
+  const problems: string[] = [];
+  const operations: Operation[] = [];
+  const left = new Set(Object.keys(handlers));
+  for (const { path, method, operation } of eachOperation(document)) {
+    const id = operation.operationId;
+    const handler = handlers[id];
+    if (!id) problems.push(`${method} ${path} has no operationId`);
+    else if (!handler) problems.push(`operation ${id} has no handler`);
+    else if (!left.delete(id)) problems.push(`operationId ${id} is used twice`);
+    else operations.push(toOperation(document, path, method, operation, handler, problems));
+  }
+  for (const name of left) problems.push(`handler ${name} has no operation`);
+  if (problems.length > 0) throw new Error(`The API does not fit its document: ${problems.join('; ')}`);
+  return operations;
+}
+
+function toOperation(
+  document: OpenApiDocument,
+  path: string,
+  method: HttpMethod,
+  operation: OperationObject,
+  handler: Handler,
+  problems: string[],
+): Operation {
+  const parameters = (operation.parameters ?? []).map((p) => resolveReference<ParameterObject>(document, p));
+  const kindOf = (p: ParameterObject) => parameterKind(resolveReference<JsonSchema>(document, p.schema));
+  const inPath = parameters.filter((p) => p.in === 'path');
+  const named = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
+  for (const name of named)
+    if (!inPath.some((p) => p.name === name)) problems.push(`${path}: {${name}} is not declared`);
+  const pathParameters = inPath.map((p) => ({
+    name: p.name,
+    integer: kindOf(p) === 'integer',
+    unknown: unknownCode(p.name, kindOf(p), problems),
+  }));
+  return {
+    id: operation.operationId,
+    path,
+    method,
+    handler,
+    access: readAccess(operation, problems),
+    bodyLimitBytes: operation['x-body-limit'] ?? BODY_LIMIT_BYTES,
+    takesBody: operation.requestBody !== undefined,
+    pathParameters: named.flatMap((name) => pathParameters.filter((p) => p.name === name)),
+    queryParameters: new Map(parameters.filter((p) => p.in === 'query').map((p) => [p.name, kindOf(p)])),
+    statuses: new Set(Object.keys(operation.responses).map(Number)),
+  };
+}
+
+function parameterKind(schema: JsonSchema): ParameterKind {
+  const type = schema['type'];
+  return type === 'integer' || type === 'boolean' || type === 'array' ? type : 'string';
+}
+
+/** `computer_id` -> UnknownComputer. */
+function unknownCode(name: string, kind: ParameterKind, problems: string[]): keyof typeof ERROR_STATUS {
+  if (kind !== 'integer') return 'NotFound';
+  const words = name.replace(/_id$/, '').split('_');
+  const code = `Unknown${words.map((w) => w.charAt(0).toUpperCase() + w.slice(1)).join('')}`;
+  if (code in ERROR_STATUS) return code as keyof typeof ERROR_STATUS;
+  problems.push(`path parameter ${name} needs the error code ${code}`);
+  return 'NotFound';
+}
+
+function readAccess(operation: OperationObject, problems: string[]): Access {
+  const declared = operation['x-permission'];
+  if (declared === 'none' || declared === 'token' || declared === 'account') return declared;
+  const needed = typeof declared === 'string' ? [declared] : (declared ?? []);
+  if (needed.length > 0 && needed.every((p) => PERMISSIONS.has(p))) return needed as Permission[];
+  problems.push(`operation ${operation.operationId} has no valid x-permission`);
+  return [];
+}

@@ -1,0 +1,43 @@
+import { parse } from 'node:querystring';
+import { invalidParameter } from './middleware/error-body.ts';
+import type { Operation, ParameterKind } from './operations.ts';
+
+const TRUE = new Set(['true', '1', 'yes']);
+const FALSE = new Set(['false', '0', 'no']);
+
+/**
+ * The declared parameters of a query string, in the spelling the validator takes: booleans in any of their six
+ * spellings, lists with commas or repeated keys. Undeclared keys are left out.
+ *
+ * @throws {DomainError} InvalidParameter on a boolean or integer in no known spelling, a repeated single value, U+0000
+ * @see api-decisions 2.1
+ */
+export function readQuery(operation: Operation, queryString: string): Record<string, unknown> {
+  const query: Record<string, unknown> = {};
+  if (queryString === '' || operation.queryParameters.size === 0) return query;
+  const sent = parse(queryString);
+  for (const [name, kind] of operation.queryParameters) {
+    const value = sent[name];
+    if (value === undefined) continue;
+    const values = Array.isArray(value) ? value : [value];
+    if (values.some((v) => v.includes('\0'))) throw invalidParameter(`query.${name}`, 'must not contain U+0000');
+    query[name] = readValue(name, kind, values);
+  }
+  return query;
+}
+
+function readValue(name: string, kind: ParameterKind, values: readonly string[]): unknown {
+  if (kind === 'array') return values.flatMap((v) => v.split(',')).filter((v) => v !== '');
+  if (values.length > 1) throw invalidParameter(`query.${name}`, 'must be given once');
+  const value = values[0]!;
+  if (kind === 'boolean') return readBoolean(name, value);
+  if (kind === 'integer' && !/^-?\d{1,16}$/.test(value)) throw invalidParameter(`query.${name}`, 'must be an integer');
+  return value;
+}
+
+function readBoolean(name: string, value: string): string {
+  const lower = value.toLowerCase();
+  if (TRUE.has(lower)) return 'true';
+  if (FALSE.has(lower)) return 'false';
+  throw invalidParameter(`query.${name}`, 'must be true or false');
+}

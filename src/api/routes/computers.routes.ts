@@ -1,0 +1,31 @@
+import type { Services } from '../../services/services.ts';
+import type { Handlers, RequestContext } from '../handler.ts';
+import { JsonText } from '../json-text.ts';
+import { envelope, pageOf } from '../pagination.ts';
+
+export function computersRoutes(deps: { services: Pick<Services, 'computers'>; publicUrl: string }): Handlers {
+  const { computers } = deps.services;
+  return {
+    async listComputers(context) {
+      const { query } = context;
+      const filter = {
+        query: (query['query'] as string | undefined) ?? '',
+        archivedOnly: query['archived_only'] === true,
+        rootOnly: query['root_only'] !== false,
+        wslParents: query['wsl_parents'] === true,
+        wslChildren: query['wsl_children'] === true,
+        ...pageOf(context),
+      };
+      const { count, resultsJson } = await computers.list(context.caller, filter, extrasOf(context));
+      return { body: envelope(context, deps.publicUrl, { count, results: new JsonText(resultsJson) }) };
+    },
+    async getComputer(context) {
+      const id = context.params['computer_id'] as number;
+      return { body: new JsonText(await computers.get(context.caller, id, extrasOf(context))) };
+    },
+  };
+}
+
+function extrasOf({ query }: RequestContext) {
+  return { annotations: query['with_annotations'] === true, rebootPackages: query['with_reboot_packages'] === true };
+}

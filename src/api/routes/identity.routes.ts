@@ -1,0 +1,55 @@
+import { DomainError } from '../../domain/errors.ts';
+import type { Services } from '../../services/services.ts';
+import type { Handlers, RequestContext } from '../handler.ts';
+import type { components } from '../openapi/types.generated.ts';
+import { wireAccount, wirePerson } from '../wire/identity.wire.ts';
+
+type Schemas = components['schemas'];
+
+export function identityRoutes(deps: {
+  services: Pick<Services, 'accounts' | 'login' | 'people'>;
+  deployment: 'standalone' | 'saas';
+}): Handlers {
+  const { accounts, login, people } = deps.services;
+  const standaloneOnly = () => {
+    if (deps.deployment !== 'standalone') throw new DomainError('NotFound', 'This deployment is not standalone');
+  };
+  return {
+    async login(context) {
+      const body = context.body as Schemas['LoginRequest'];
+      const result = await login.login({
+        by: nameOf(body),
+        password: body.password,
+        account: body.account,
+        invitationId: body.invitation_id,
+        expiryMinutes: body.expiry_minutes,
+        address: addressOf(context),
+      });
+      const { currentAccount, ...rest } = result;
+      return { body: { ...rest, current_account: currentAccount } satisfies Schemas['LoginResponse'] };
+    },
+    async getStandaloneAccount() {
+      standaloneOnly();
+      return { body: { exists: await accounts.standaloneExists() } };
+    },
+    async createStandaloneAccount(context) {
+      standaloneOnly();
+      const { email, name, password, enforce_password_strength } = context.body as Schemas['StandaloneAccountRequest'];
+      const account = await accounts.createStandalone({ email, name, password }, enforce_password_strength ?? false);
+      return { status: 201, body: wireAccount(account) satisfies Schemas['Account'] };
+    },
+    async getPerson({ caller }) {
+      return { body: wirePerson(await people.getSelf(caller)) satisfies Schemas['Person'] };
+    },
+  };
+}
+
+function nameOf(body: Schemas['LoginRequest']): { email: string } | { identity: string } {
+  if (body.email !== undefined && body.identity === undefined) return { email: body.email };
+  if (body.identity !== undefined && body.email === undefined) return { identity: body.identity };
+  throw new DomainError('InvalidParameterCombination', 'Exactly one of email and identity is needed');
+}
+
+function addressOf(context: RequestContext): string {
+  return context.request.socket.remoteAddress ?? 'unknown';
+}

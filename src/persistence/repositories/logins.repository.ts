@@ -1,0 +1,100 @@
+import type { Database, Sql } from '../sql.ts';
+
+export interface LoginPerson {
+  id: number;
+  name: string;
+  email: string;
+  password_hash: string | null;
+  token_epoch: number;
+  preferred_account_id: number | null;
+}
+
+/** The person with this address or this login name. Addresses compare without regard to case. */
+export async function findLoginPerson(
+  sql: Sql,
+  by: { email: string } | { identity: string },
+): Promise<LoginPerson | null> {
+  const [where, value] = 'email' in by ? ['lower(email) = lower($1)', by.email] : ['identity = $1', by.identity];
+  const rows = await sql.query<LoginPerson>(
+    `select id, name, email, password_hash, token_epoch, preferred_account_id from person where ${where}`,
+    [value],
+  );
+  return rows[0] ?? null;
+}
+
+export interface LoginAccount {
+  id: number;
+  name: string;
+  title: string;
+  token_epoch: number;
+}
+
+/** The accounts of a person, first joined first. */
+export function findLoginAccounts(sql: Sql, personId: number): Promise<LoginAccount[]> {
+  return sql.query<LoginAccount>(
+    `select a.id, a.name, a.title, a.token_epoch from membership m join account a on a.id = m.account_id
+     where m.person_id = $1 order by m.creation_time, a.id`,
+    [personId],
+  );
+}
+
+/** Remembers a success: the person's last login, and that this name logs in from this address. Tells the system counter. */
+export async function recordLogin(
+  db: Database,
+  login: { personId: number; nameDigest: Buffer; address: string; at: Date },
+): Promise<{ systemEpoch: number }> {
+  return db.transaction(async (tx) => {
+    await tx.query('update person set last_login_time = $2, last_login_host = $3 where id = $1', [
+      login.personId,
+      login.at,
+      login.address,
+    ]);
+    await tx.query(
+      `insert into login_address (name_digest, address, last_success) values ($1, $2, $3)
+       on conflict (name_digest, address) do update set last_success = excluded.last_success`,
+      [login.nameDigest, login.address, login.at],
+    );
+    const rows = await tx.query<{ epoch: number }>(
+      `select value::int as epoch from system_setting where key = 'token_epoch'`,
+    );
+    return { systemEpoch: rows[0]!.epoch };
+  });
+}
+
+export interface FailureCounts {
+  here: number;
+  /** Oldest counted failure from this address. */
+  here_since: Date | null;
+  everywhere: number;
+  everywhere_since: Date | null;
+  known_address: boolean;
+}
+
+/** Failures of a name since the two instants: from one address, and from all. */
+export async function countLoginFailures(
+  sql: Sql,
+  of: { nameDigest: Buffer; address: string; hereSince: Date; everywhereSince: Date },
+): Promise<FailureCounts> {
+  const rows = await sql.query<FailureCounts>(
+    `select count(*) filter (where address = $2 and at > $3)::int as here,
+       min(at) filter (where address = $2 and at > $3) as here_since,
+       count(*)::int as everywhere, min(at) as everywhere_since,
+       exists (select 1 from login_address a where a.name_digest = $1 and a.address = $2) as known_address
+     from login_failure where name_digest = $1 and at > $4`,
+    [of.nameDigest, of.address, of.hereSince, of.everywhereSince],
+  );
+  return rows[0]!;
+}
+
+/** Remembers a failure and forgets those older than `forgetBefore`. */
+export async function recordLoginFailure(
+  sql: Sql,
+  failure: { nameDigest: Buffer; address: string; at: Date; forgetBefore: Date },
+): Promise<void> {
+  await sql.query('insert into login_failure (name_digest, address, at) values ($1, $2, $3)', [
+    failure.nameDigest,
+    failure.address,
+    failure.at,
+  ]);
+  await sql.query('delete from login_failure where at < $1', [failure.forgetBefore]);
+}

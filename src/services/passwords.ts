@@ -1,0 +1,83 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { DomainError } from '../domain/errors.ts';
+
+const MAX_BYTES = 1024;
+const MIN_CHARACTERS = 3;
+const SALT_BYTES = 16;
+const TAG_BYTES = 32;
+/** OWASP's first choice for argon2id. @see perf-reliability B5 */
+const COST = { memoryKib: 19 * 1024, passes: 2, parallelism: 1 };
+
+const derive = promisify(argon2);
+
+/**
+ * Puts a password into the one form that is hashed and compared (NFC).
+ *
+ * @throws {DomainError} InvalidParameter above 1,024 bytes, before any hash work
+ */
+export function normalisePassword(password: string): string {
+  const normal = password.length > MAX_BYTES ? password : password.normalize('NFC');
+  if (Buffer.byteLength(normal) > MAX_BYTES) throw refused(`must not have more than ${MAX_BYTES} bytes`);
+  return normal;
+}
+
+/**
+ * Refuses a new password that is too short, or too weak where strength is asked for.
+ *
+ * @throws {DomainError} InvalidParameter
+ * @see api-decisions 2.5
+ */
+export function checkNewPassword(password: string, enforceStrength: boolean): void {
+  if (password.length < MIN_CHARACTERS) throw refused(`must have at least ${MIN_CHARACTERS} characters`);
+  const strong = password.length >= 8 && /\p{Lu}/u.test(password) && /\p{Ll}/u.test(password) && /\d/.test(password);
+  if (enforceStrength && !strong) {
+    throw refused('must have at least 8 characters with an upper case letter, a lower case letter and a digit');
+  }
+}
+
+/** Hashes a normalised password with argon2id and a new salt, as a PHC string. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const tag = await deriveTag(password, salt, COST, TAG_BYTES);
+  const cost = `m=${COST.memoryKib},t=${COST.passes},p=${COST.parallelism}`;
+  return `$argon2id$v=19$${cost}$${encode(salt)}$${encode(tag)}`;
+}
+
+/**
+ * Compares a normalised password with a stored hash in constant time.
+ *
+ * @param stored - null when there is no such person or no password: the same work is done, the answer is false
+ */
+export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
+  const phc = PHC.exec(stored ?? DECOY)!;
+  const [, memoryKib, passes, parallelism, salt, tag] = phc;
+  const expected = Buffer.from(tag!, 'base64');
+  const cost = { memoryKib: Number(memoryKib), passes: Number(passes), parallelism: Number(parallelism) };
+  const actual = await deriveTag(password, Buffer.from(salt!, 'base64'), cost, expected.length);
+  return timingSafeEqual(actual, expected) && stored !== null;
+}
+
+const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+const DECOY = `$argon2id$v=19$m=${COST.memoryKib},t=${COST.passes},p=${COST.parallelism}$${encode(randomBytes(SALT_BYTES))}$${encode(randomBytes(TAG_BYTES))}`;
+
+function deriveTag(password: string, nonce: Buffer, cost: typeof COST, tagLength: number): Promise<Buffer> {
+  return derive('argon2id', {
+    message: password,
+    nonce,
+    memory: cost.memoryKib,
+    passes: cost.passes,
+    parallelism: cost.parallelism,
+    tagLength,
+  });
+}
+
+function encode(bytes: Buffer): string {
+  return bytes.toString('base64').replace(/=+$/, '');
+}
+
+function refused(message: string): DomainError {
+  return new DomainError('InvalidParameter', `The password ${message}`, {
+    details: [{ path: 'body.password', message }],
+  });
+}

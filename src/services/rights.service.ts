@@ -1,0 +1,103 @@
+import { DomainError } from '../domain/errors.ts';
+import { GLOBAL_PERMISSIONS, type Permission } from '../domain/permissions.ts';
+import { findRights, type RightsRow } from '../persistence/repositories/rights.repository.ts';
+import type { Sql } from '../persistence/sql.ts';
+import type { Caller, Clock } from './ports.ts';
+import type { Tokens, VerifiedToken } from './tokens.ts';
+
+/** Who a bearer token stands for, with rights no older than a few seconds. */
+export interface Authenticator {
+  /**
+   * @param token - the bearer token
+   * @throws {DomainError} Unauthorized when it is not valid or was revoked, AccountDisabled
+   */
+  authenticate(token: string): Promise<Caller>;
+}
+
+/** Rights and revocations take effect within this time on every instance. */
+const RIGHTS_TTL_MS = 2000;
+const MAX_CACHED = 10_000;
+
+interface Entry {
+  caller: Caller;
+  expiresAtMs: number;
+  freshUntilMs: number;
+}
+
+/**
+ * Verifies tokens and reads the rights behind them, with a bounded memory of both: a token in use costs one signature
+ * check and one statement every two seconds.
+ */
+export function createAuthenticator(deps: { db: Sql; tokens: Tokens; clock: Clock }): Authenticator {
+  const entries = new Map<string, Entry>();
+  const loading = new Map<string, Promise<Caller>>();
+
+  async function load(token: string): Promise<Caller> {
+    const verified = deps.tokens.verify(token);
+    if (!verified) throw unauthorized();
+    const readAtMs = deps.clock.now().getTime();
+    const rights = await findRights(deps.db, verified.personId, verified.accountName);
+    const caller = toCaller(verified, rights);
+    if (entries.size >= MAX_CACHED) entries.delete(entries.keys().next().value!);
+    entries.set(token, { caller, expiresAtMs: verified.expiresAt * 1000, freshUntilMs: readAtMs + RIGHTS_TTL_MS });
+    return caller;
+  }
+
+  return {
+    async authenticate(token) {
+      const nowMs = deps.clock.now().getTime();
+      const entry = entries.get(token);
+      if (entry && nowMs < entry.freshUntilMs && nowMs < entry.expiresAtMs) return entry.caller;
+      if (entry) entries.delete(token);
+      let pending = loading.get(token);
+      if (!pending) {
+        pending = load(token).finally(() => loading.delete(token));
+        loading.set(token, pending);
+      }
+      return pending;
+    },
+  };
+}
+
+function toCaller(token: VerifiedToken, rights: RightsRow | null): Caller {
+  if (!rights) throw unauthorized();
+  const member = rights.account_id !== null;
+  const { person, account, system } = token.epochs;
+  const revoked =
+    rights.person_epoch !== person || rights.system_epoch !== system || (member && rights.account_epoch !== account);
+  if (revoked || (token.accountName !== '' && !member)) throw unauthorized();
+  if (rights.account_disabled) throw new DomainError('AccountDisabled', 'This account is disabled');
+  const scopes = readScopes(rights);
+  const globals = new Set<string>(rights.global_permissions);
+  return {
+    personId: token.personId,
+    email: rights.email,
+    name: rights.name,
+    accountId: rights.account_id ?? 0,
+    accountName: token.accountName,
+    may: (permission) => (isGlobal(permission) ? globals.has(permission) : scopes.has(permission)),
+    groups: (permission) => {
+      if (isGlobal(permission)) return globals.has(permission) ? 'all' : [];
+      return scopes.get(permission) ?? [];
+    },
+  };
+}
+
+function readScopes(rights: RightsRow): Map<string, 'all' | readonly number[]> {
+  const scopes = new Map<string, 'all' | number[]>();
+  for (const { permission, group } of rights.group_permissions) {
+    const scope = scopes.get(permission);
+    if (group === null) scopes.set(permission, 'all');
+    else if (scope === undefined) scopes.set(permission, [group]);
+    else if (scope !== 'all') scope.push(group);
+  }
+  return scopes;
+}
+
+function isGlobal(permission: Permission): boolean {
+  return (GLOBAL_PERMISSIONS as readonly Permission[]).includes(permission);
+}
+
+function unauthorized(): DomainError {
+  return new DomainError('Unauthorized', 'A valid bearer token is needed');
+}

@@ -1,0 +1,111 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type AppDeps, createApp } from '../../src/api/app.ts';
+import { createLogger } from '../../src/logger.ts';
+import type { Persistence } from '../../src/persistence/orm.ts';
+import { createStandaloneAccount } from '../../src/services/accounts.service.ts';
+import { type Clock, systemClock, type TemporalHealth } from '../../src/services/ports.ts';
+import { createServices, type Services } from '../../src/services/services.ts';
+
+export const JWT_SECRET = 'a secret of the tests that is long enough';
+export const PUBLIC_URL = 'https://fleet.example';
+export const ADMIN = { email: 'admin@fleet.example', name: 'Admin One', password: 'correct horse' };
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // Tests look into bodies of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: answers are checked against the document by the app itself
+  body: any;
+  text: string;
+}
+
+export interface CallOptions {
+  token?: string | null;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  raw?: string | Uint8Array;
+  headers?: Record<string, string>;
+}
+
+export interface TestApp {
+  services: Services;
+  /** Address of the server, without a path. */
+  url: string;
+  /** Calls a path; those starting with `/` and not `/api` are below `/api/v2`. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** Logs in and returns the token. */
+  login(person?: { email: string; password: string }): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface TestAppOptions {
+  clock?: Clock;
+  temporal?: TemporalHealth;
+  deployment?: AppDeps['deployment'];
+  logLevel?: string;
+  gateway?: AppDeps['gateway'];
+  codec?: AppDeps['codec'];
+}
+
+/** The whole application on a real server, answers checked against the OpenAPI document. */
+export async function createTestApp(persistence: Persistence, options: TestAppOptions = {}): Promise<TestApp> {
+  const services = createServices({
+    persistence,
+    clock: options.clock ?? systemClock,
+    temporal: options.temporal ?? { check: async () => undefined },
+    jwtSecret: JWT_SECRET,
+  });
+  const app = await createApp({
+    services,
+    logger: createLogger({ level: options.logLevel ?? 'silent', role: 'test' }),
+    publicUrl: PUBLIC_URL,
+    deployment: options.deployment ?? 'standalone',
+    gateway: options.gateway,
+    codec: options.codec,
+    validateResponses: true,
+  });
+  const server = createServer(app);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const call = (method: string, path: string, callOptions?: CallOptions) => callApp(url, method, path, callOptions);
+  return {
+    services,
+    url,
+    call,
+    async login(person = ADMIN) {
+      const answer = await call('POST', '/login', { body: { email: person.email, password: person.password } });
+      if (answer.status !== 200) throw new Error(`login: ${answer.status} ${answer.text}`);
+      return answer.body.token;
+    },
+    close: () => closeServer(server),
+  };
+}
+
+/** Makes the standalone account with `ADMIN`. */
+export function createAdmin(persistence: Persistence): Promise<{ accountId: number; personId: number }> {
+  return createStandaloneAccount(persistence, { ...ADMIN, autoRegister: true, registrationKey: null });
+}
+
+const ROOT_PATHS = /^\/(api|docs|openapi\.json|healthz|readyz|codec|ping|message-system|attachment|hash-id)/;
+
+async function callApp(url: string, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+  const headers: Record<string, string> = { ...options.headers };
+  if (options.token) headers['authorization'] = `Bearer ${options.token}`;
+  const json = options.body !== undefined;
+  if ((json || options.raw !== undefined) && !('content-type' in headers)) headers['content-type'] = 'application/json';
+  const response = await fetch(`${url}${ROOT_PATHS.test(path) ? '' : '/api/v2'}${path}`, {
+    method,
+    headers,
+    body: (json ? JSON.stringify(options.body) : options.raw) as RequestInit['body'],
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+}
+
+async function closeServer(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}
