@@ -9,10 +9,8 @@ export const RECONCILE_WORKFLOW_ID = 'system-reconcile';
 export interface ReconcileCursor {
   /** Workflows closed before this instant, in ms since the epoch, were looked at. */
   closedSince: number;
-  /** Lanes up to this id were compared in the current round; 0 starts a new round. */
+  /** Open lanes up to this id were compared in the current round; 0 starts a new round. */
   laneAfter: number;
-  /** Groups up to this id were compared in the current round. */
-  groupAfter: number;
 }
 
 export interface ReconcileResult {

@@ -1,6 +1,6 @@
 import { CancellationScope, sleep, workflowInfo } from '@temporalio/workflow';
 
-const MIN_WAIT_MS = 1_000;
+const MIN_WAIT_MS = 100;
 const MAX_MIN_WAIT_MS = 60_000;
 const AGE_SHARE = 1_000;
 

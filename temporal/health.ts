@@ -1,0 +1,51 @@
+import type { Connection } from '@temporalio/client';
+import { tsToMs } from '@temporalio/common/lib/time.js';
+import proto from '@temporalio/proto';
+import type { TemporalHealth } from '../src/services/ports.ts';
+import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
+import { openConnection, type TemporalSettings } from './connection.ts';
+
+const ANSWER_LIMIT_MS = 2_000;
+const CACHE_MS = 1_500;
+/** A poll lasts up to a minute, so a live worker was seen within this. */
+const POLLER_AGE_MS = 90_000;
+const WORKFLOW_TASKS = proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW;
+
+/**
+ * Tells whether an activity accepted now would also be carried out now: the server serves our namespace and a worker
+ * polls the activity queue.
+ *
+ * @remarks One call answers for all callers of 1.5 s and never takes longer than 2 s.
+ */
+export function createTemporalHealth(
+  config: Pick<TemporalSettings, 'temporalAddress' | 'temporalNamespace'>,
+): TemporalHealth & { close(): Promise<void> } {
+  const connection = openConnection(config);
+  let last: { at: number; outcome: Promise<void> } | null = null;
+  return {
+    check() {
+      if (!last || Date.now() - last.at > CACHE_MS) {
+        last = { at: Date.now(), outcome: look(connection, config.temporalNamespace) };
+        last.outcome.catch(() => undefined);
+      }
+      return last.outcome;
+    },
+    close: () => connection.close(),
+  };
+}
+
+async function look(connection: Connection, namespace: string): Promise<void> {
+  const { pollers } = await connection
+    .withDeadline(Date.now() + ANSWER_LIMIT_MS, () =>
+      connection.workflowService.describeTaskQueue({
+        namespace,
+        taskQueue: { name: TASK_QUEUES.activity },
+        taskQueueType: WORKFLOW_TASKS,
+      }),
+    )
+    .catch((error: unknown) => {
+      throw new Error(`Temporal does not answer: ${error instanceof Error ? error.message : String(error)}`);
+    });
+  const isPolled = pollers.some((poller) => Date.now() - tsToMs(poller.lastAccessTime) < POLLER_AGE_MS);
+  if (!isPolled) throw new Error(`no worker polls the task queue ${TASK_QUEUES.activity}`);
+}

@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ConfigError, loadConfig } from '../src/config.ts';
+import { announceReady, stopInOrder } from '../src/lifecycle.ts';
+import { createLogger, type Logger } from '../src/logger.ts';
+import { openPersistence, type Persistence } from '../src/persistence/orm.ts';
+import { createLaneStore } from '../src/persistence/repositories/lanes.repository.ts';
+import { systemClock } from '../src/services/ports.ts';
+import { connectClient } from '../temporal/connection.ts';
+import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
+import { createLaneActivities } from './activities/lane.activities.ts';
+import { chooseQueues } from './queues.ts';
+import { createReconciler } from './reconciler/reconciler.ts';
+import { startRelay } from './relay/relay.ts';
+import { keepWorker } from './run-worker.ts';
+import { installRuntime } from './telemetry.ts';
+import { buildBundle, findBundle } from './workflow-bundle.ts';
+
+/** `npm run worker -- --queues a,b`: serves task queues, all by default; with the activity queue comes a relay. */
+const STOP_LIMIT_MS = { embedded: 9_500, separate: 70_000 };
+const RELAY_STOP_LIMIT_MS = 2_000;
+const DATABASE_PAUSE_MS = 1_000;
+
+try {
+  const queues = chooseQueues(process.argv.slice(2));
+  await run(queues);
+} catch (error) {
+  process.stderr.write(`${error instanceof ConfigError || error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}
+
+async function run(queues: readonly TaskQueue[]): Promise<void> {
+  const config = loadConfig(process.env, 'process');
+  const logger = createLogger({ level: config.logLevel, role: 'worker' });
+  const code = await readFile(await bundlePath(logger), 'utf8');
+  const count = await installRuntime(config.metricsPort, logger);
+  const persistence = await openWhenThere(config.databaseUrl!, config.databasePoolSize, logger);
+  const { db } = persistence;
+  const { client, close } = await connectClient(config);
+  const lanes = createLaneStore({ db, clock: systemClock, settings: config.activities });
+  const common = { db, client, lanes, publicUrl: config.publicUrl, logger };
+  const activities = {
+    [TASK_QUEUES.activity]: () => createLaneActivities({ lanes, client }),
+    [TASK_QUEUES.schedule]: () => createReconciler({ ...common, clock: systemClock }),
+  };
+  const waiting = new Set<TaskQueue>(queues);
+  const workers = queues.map((queue) => {
+    const onPolling = (): void => {
+      logger.info({ queue }, 'polling');
+      if (waiting.delete(queue) && waiting.size === 0) announceReady();
+    };
+    return keepWorker({ config, queue, code, activities: activities[queue](), logger, onPolling });
+  });
+  const relay = queues.includes(TASK_QUEUES.activity)
+    ? startRelay({ ...common, settings: config.activities, count })
+    : null;
+  stopInOrder(
+    logger,
+    async () => {
+      await Promise.race([relay?.stop(), delay(RELAY_STOP_LIMIT_MS)]);
+      await Promise.all(workers.map((worker) => worker.stop()));
+      await close();
+      await persistence.close();
+    },
+    STOP_LIMIT_MS[config.embedded ? 'embedded' : 'separate'],
+  );
+}
+
+/** Built ahead of time in production, where it is a fault when it is missing; built when needed elsewhere. */
+async function bundlePath(logger: Logger): Promise<string> {
+  const found = await findBundle();
+  if (found) return found.codePath;
+  if (process.env['NODE_ENV'] === 'production') {
+    throw new Error('the workflow bundle is missing or not current: run npm run build:workflows before the start');
+  }
+  logger.info('building the workflow bundle');
+  return (await buildBundle()).codePath;
+}
+
+async function openWhenThere(url: string, poolSize: number, logger: Logger): Promise<Persistence> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await openPersistence({
+        url,
+        poolSize,
+        applicationName: 'flotilla-worker',
+        onError: (error) => logger.warn({ err: error }, 'database connection'),
+      });
+    } catch (error) {
+      if (tries === 0) logger.warn({ err: error }, 'the database does not answer, trying again');
+      await delay(DATABASE_PAUSE_MS);
+    }
+  }
+}

@@ -1,0 +1,115 @@
+import type { Client } from '@temporalio/client';
+import type { Logger } from '../../src/logger.ts';
+import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
+import type { Database } from '../../src/persistence/sql.ts';
+import type { ReconcileActivities } from '../../workflows/contracts/activities.ts';
+import { activityWorkflowId, parseActivityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
+import type { ReconcileCursor, ReconcileResult } from '../../workflows/contracts/reconcile.contract.ts';
+import { type Repair, type RepairDeps, repairGroup, repairLane } from '../relay/repair.ts';
+import { createStarter } from '../relay/starter.ts';
+import { closedAbnormally, deleteOldRuns, runningAmong } from './visibility.ts';
+
+export interface ReconcilerOptions {
+  db: Database;
+  client: Client;
+  lanes: LaneStore;
+  publicUrl: string;
+  logger: Logger;
+  clock: { now(): Date };
+  /** Lanes younger than this are left alone: the relay may be about to start them. Default 60,000. */
+  settleMs?: number;
+}
+
+interface OpenLane {
+  id: number;
+  wf_id: string;
+  parent_id: number | null;
+  [key: string]: unknown;
+}
+
+const PAGE = 500;
+/** A run ends well within its minute; the next one goes on. */
+const BUDGET_MS = 25_000;
+const SETTLE_MS = 60_000;
+/** Visibility may lag behind by this much. */
+const LAG_MS = 2 * 60_000;
+const FIRST_LOOKBACK_MS = 24 * 60 * 60_000;
+
+/**
+ * Compares open rows with workflows: first those that closed abnormally since the last run, then all open lanes and
+ * their groups in pages, round after round.
+ *
+ * @see temporal-design 5; design.md 8 "Orphans"
+ */
+export function createReconciler(options: ReconcilerOptions): ReconcileActivities {
+  const deps: RepairDeps = { ...options, starter: createStarter(options.client, options.publicUrl) };
+  return {
+    async reconcile(cursor) {
+      const startedAt = options.clock.now().getTime();
+      const repairs = new RepairCount();
+      const closedSince = cursor?.closedSince ?? startedAt - FIRST_LOOKBACK_MS;
+      await repairClosed(deps, closedSince, repairs);
+      const laneAfter = await comparePages(deps, options, cursor?.laneAfter ?? 0, repairs);
+      await deleteOldRuns(options.client, startedAt);
+      return { cursor: { closedSince: startedAt - LAG_MS, laneAfter }, ...repairs.result() };
+    },
+  };
+}
+
+class RepairCount {
+  #restarted = 0;
+  #closed = 0;
+
+  add(repair: Repair): void {
+    if (repair === 'restarted') this.#restarted += 1;
+    if (repair === 'closed') this.#closed += 1;
+  }
+
+  result(): Omit<ReconcileResult, 'cursor'> {
+    return { restarted: this.#restarted, closed: this.#closed };
+  }
+}
+
+async function repairClosed(deps: RepairDeps, since: number, repairs: RepairCount): Promise<void> {
+  for await (const ids of closedAbnormally(deps.client, since)) {
+    const lanes = await deps.db.query<OpenLane>(LANES_OF, [ids]);
+    for (const { id } of lanes) repairs.add(await repairLane(deps, id));
+    const candidates = ids.map(parseActivityWorkflowId).filter((id) => id !== null);
+    const groups = await deps.db.query<{ id: number }>(GROUPS_OF, [candidates]);
+    for (const { id } of groups) repairs.add(await repairGroup(deps, id));
+  }
+}
+
+/** @returns the lane to go on after in the next run; 0 when the round is complete */
+async function comparePages(
+  deps: RepairDeps,
+  options: ReconcilerOptions,
+  start: ReconcileCursor['laneAfter'],
+  repairs: RepairCount,
+): Promise<number> {
+  const until = Date.now() + BUDGET_MS;
+  let after = start;
+  while (Date.now() < until) {
+    const page = await deps.db.query<OpenLane>(OPEN_LANES, [after, (options.settleMs ?? SETTLE_MS) / 1000, PAGE]);
+    await comparePage(deps, page, repairs);
+    if (page.length < PAGE) return 0;
+    after = page.at(-1)!.id;
+  }
+  return after;
+}
+
+async function comparePage(deps: RepairDeps, page: readonly OpenLane[], repairs: RepairCount): Promise<void> {
+  if (page.length === 0) return;
+  const groups = new Map<string, number>();
+  for (const { parent_id: id } of page) if (id !== null) groups.set(activityWorkflowId(id), id);
+  const running = await runningAmong(deps.client, [...groups.keys(), ...page.map((lane) => lane.wf_id)]);
+  for (const [workflowId, id] of groups) if (!running.has(workflowId)) repairs.add(await repairGroup(deps, id));
+  for (const lane of page) if (!running.has(lane.wf_id)) repairs.add(await repairLane(deps, lane.id));
+}
+
+const LANES_OF = `select id, wf_id, parent_id from lane where wf_id = any($1::text[]) and open_count > 0`;
+const GROUPS_OF = `select id from activity where id = any($1::int[]) and lane_id is null and open_count > 0`;
+const OPEN_LANES = `
+  select id, wf_id, parent_id from lane
+  where id > $1 and closed_at is null and open_count > 0 and created_at <= now() - make_interval(secs => $2::float8)
+  order by id limit $3`;

@@ -1,0 +1,63 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.ts';
+import { LANE_WORKFLOW } from '../../workflows/contracts/lane.contract.ts';
+import { RECONCILE_WORKFLOW } from '../../workflows/contracts/reconcile.contract.ts';
+
+const CHUNK = 200;
+/** Most closed workflows looked at in one run; the rounds over open rows find what is beyond. */
+const CLOSED_LIMIT = 5_000;
+/** A server allows ten visibility calls a second. */
+const PAUSE_MS = 150;
+/** Runs of the reconciler itself are not kept as long as activities: one a minute would crowd them out. */
+const KEEP_RUNS_MS = 60 * 60_000;
+const DELETE_LIMIT = 50;
+
+/** Ids of our workflows that ended since `since` in a way that can leave open rows, in chunks. */
+export async function* closedAbnormally(client: Client, since: number): AsyncGenerator<string[]> {
+  const query =
+    `WorkflowType IN ('${ACTIVITY_WORKFLOW}', '${LANE_WORKFLOW}') ` +
+    `AND ExecutionStatus IN ('Terminated', 'Failed', 'TimedOut') AND CloseTime >= '${new Date(since).toISOString()}'`;
+  let ids: string[] = [];
+  let seen = 0;
+  for await (const { workflowId } of client.workflow.list({ query, pageSize: CHUNK })) {
+    ids.push(workflowId);
+    seen += 1;
+    if (ids.length === CHUNK) {
+      yield ids;
+      ids = [];
+      await delay(PAUSE_MS);
+    }
+    if (seen === CLOSED_LIMIT) break;
+  }
+  if (ids.length > 0) yield ids;
+}
+
+/** Which of these workflow ids visibility shows as running; the others need a closer look. */
+export async function runningAmong(client: Client, workflowIds: readonly string[]): Promise<Set<string>> {
+  const running = new Set<string>();
+  for (let from = 0; from < workflowIds.length; from += CHUNK) {
+    if (from > 0) await delay(PAUSE_MS);
+    const quoted = workflowIds.slice(from, from + CHUNK).map((id) => `'${id.replaceAll("'", "''")}'`);
+    const query = `ExecutionStatus = 'Running' AND WorkflowId IN (${quoted.join(', ')})`;
+    for await (const { workflowId } of client.workflow.list({ query, pageSize: CHUNK })) running.add(workflowId);
+  }
+  return running;
+}
+
+/** Removes old closed runs of the reconciler from the server. */
+export async function deleteOldRuns(client: Client, nowMs: number): Promise<void> {
+  const before = new Date(nowMs - KEEP_RUNS_MS).toISOString();
+  const query = `WorkflowType = '${RECONCILE_WORKFLOW}' AND ExecutionStatus != 'Running' AND CloseTime < '${before}'`;
+  const { namespace } = client.options;
+  let deleted = 0;
+  for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: DELETE_LIMIT })) {
+    if (deleted === DELETE_LIMIT) return;
+    deleted += 1;
+    try {
+      await client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId, runId } });
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Logger } from '../../src/logger.ts';
+import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
+import type { Database } from '../../src/persistence/sql.ts';
+import { NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
+import { type LaneNews, NudgePlanner, type NudgeSettings } from './nudge-planner.ts';
+
+export interface InboxDeps {
+  db: Database;
+  client: Client;
+  lanes: LaneStore;
+  settings: NudgeSettings;
+  logger: Logger;
+  /** Gives a lane a workflow again, or closes it. */
+  repair: (lane: number) => Promise<unknown>;
+  /** Whether this relay is the one that nudges; the others only look after what stays lying. */
+  isLeader: () => boolean;
+  /** Called per nudge and per lane settled here because its workflow is closed. */
+  count: (what: 'nudged' | 'late') => void;
+}
+
+const CALL_LIMIT_MS = 10_000;
+const CONCURRENT = 20;
+/** A relay that is not the leader takes what the leader left lying for this long, in seconds. */
+const ABANDONED_AFTER_S = 10;
+
+type Waiting = LaneNews & { workflowId: string; [key: string]: unknown };
+
+/**
+ * Makes the round of a loop: looks which lanes have news and nudges those that are due; settles news of lanes whose
+ * workflow has ended itself.
+ *
+ * @remarks Nudges carry nothing and may be lost or doubled; news stays in the inbox until a lane takes it.
+ * @see temporal-design 3 and 5
+ */
+export function inboxRound(deps: InboxDeps): () => Promise<boolean> {
+  const planner = new NudgePlanner(deps.settings);
+  return async () => {
+    const news = await deps.db.query<Waiting>(NEWS, [deps.isLeader() ? 0 : ABANDONED_AFTER_S], 'relay-inbox');
+    if (news.length === 0) return false;
+    const due = planner.pick(news, Date.now());
+    await deps.client.withDeadline(Date.now() + CALL_LIMIT_MS, () => tellAll(deps, planner, due));
+    return false;
+  };
+}
+
+/** @throws the first error, once every call has ended; lanes not reached by then are due again in the next round */
+async function tellAll(deps: InboxDeps, planner: NudgePlanner, due: readonly Waiting[]): Promise<void> {
+  const queue = [...due];
+  const worker = async (): Promise<void> => {
+    for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
+      try {
+        await tell(deps, lane);
+      } catch (error) {
+        for (const { lane: id } of [lane, ...queue.splice(0)]) planner.retry(id);
+        throw error;
+      }
+    }
+  };
+  const ends = await Promise.allSettled(Array.from({ length: Math.min(CONCURRENT, queue.length) }, worker));
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
+async function tell(deps: InboxDeps, lane: Waiting): Promise<void> {
+  if (lane.open === 0) {
+    await deps.lanes.applyLate(lane.lane);
+    deps.count('late');
+    return;
+  }
+  try {
+    await deps.client.workflow.getHandle(lane.workflowId).signal(NUDGE_SIGNAL);
+    deps.count('nudged');
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    await deps.repair(lane.lane);
+  }
+}
+
+// A lane that was never opened is left out: its first step takes the news along.
+const NEWS = `
+  select l.id as lane, l.wf_id as "workflowId", l.size, l.open_count as open, i.fingerprint, i.results,
+    i.has_cancel as "hasCancel", (extract(epoch from now() - l.created_at) * 1000)::float8 as "ageMs"
+  from (
+    select lane_id, sum(id)::text as fingerprint, count(*) filter (where kind in ('result', 'gone'))::int as results,
+      bool_or(kind = 'cancel') as has_cancel
+    from agent_inbox group by lane_id
+    having min(at) <= now() - make_interval(secs => $1::float8)
+  ) i join lane l on l.id = i.lane_id
+  where l.opened_at is not null or l.open_count = 0`;

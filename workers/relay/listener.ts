@@ -1,0 +1,70 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PoolClient } from 'pg';
+import type { Logger } from '../../src/logger.ts';
+import type { Database } from '../../src/persistence/sql.ts';
+
+const CHANNEL = 'flotilla_outbox';
+/** Session lock of the one relay that nudges. */
+const LEADER_LOCK = 7_160_522;
+const RECONNECT_MS = 500;
+const STAND_EVERY_MS = 2_000;
+
+/** A connection of its own: it hears when the outbox has entries, and holds the lock of the nudging relay. */
+export interface Listener {
+  /** Whether this relay nudges; another takes over when its connection ends. */
+  isLeader(): boolean;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts listening; reconnects for ever, and calls `onNotify` after every reconnect because something may have been
+ * missed.
+ */
+export function startListener(db: Database, logger: Logger, onNotify: () => void): Listener {
+  const stopping = new AbortController();
+  let leader = false;
+  const pause = (ms: number) => delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+  const hold = async (connection: PoolClient): Promise<void> => {
+    const lost = new AbortController();
+    connection.on('error', () => lost.abort());
+    connection.on('end', () => lost.abort());
+    connection.on('notification', onNotify);
+    await connection.query(`listen ${CHANNEL}`);
+    onNotify();
+    while (!lost.signal.aborted && !stopping.signal.aborted) {
+      if (!leader) leader = await standForLeader(connection);
+      else await connection.query('select 1');
+      const ended = AbortSignal.any([lost.signal, stopping.signal]);
+      await delay(STAND_EVERY_MS, undefined, { signal: ended }).catch(() => undefined);
+    }
+  };
+  const run = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      let connection: PoolClient | null = null;
+      try {
+        connection = await db.connect();
+        await hold(connection);
+      } catch (error) {
+        logger.debug({ err: error }, 'listening connection lost');
+      }
+      leader = false;
+      connection?.removeAllListeners('notification');
+      // Never back into the pool: it listens and may hold the lock.
+      connection?.release(true);
+      await pause(RECONNECT_MS);
+    }
+  };
+  const running = run();
+  return {
+    isLeader: () => leader,
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+async function standForLeader(connection: PoolClient): Promise<boolean> {
+  const { rows } = await connection.query<{ won: boolean }>('select pg_try_advisory_lock($1) as won', [LEADER_LOCK]);
+  return rows[0]?.won === true;
+}

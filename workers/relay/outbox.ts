@@ -1,0 +1,122 @@
+import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import type { Logger } from '../../src/logger.ts';
+import type { Database, Sql } from '../../src/persistence/sql.ts';
+import { parseActivityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
+import { readActivities, type Starter } from './starter.ts';
+
+export interface OutboxDeps {
+  db: Database;
+  client: Client;
+  starter: Starter;
+  logger: Logger;
+  /** Called per executed entry. */
+  count: (what: 'started' | 'cancelled') => void;
+}
+
+interface Entry {
+  id: number;
+  kind: 'start' | 'cancel';
+  key: string;
+}
+
+const BATCH = 50;
+const CALL_LIMIT_MS = 10_000;
+const FIRST_PAUSE_MS = 1_000;
+const LAST_PAUSE_MS = 60_000;
+/** gRPC codes of a server that is away or overloaded, not of an entry that is wrong. */
+const SERVER_IS_AWAY = new Set([1, 4, 8, 14]);
+
+/** Entries that the server refused, with the moment of their next try; kept in memory, lost without harm. */
+type Refused = Map<number, { until: number; pauseMs: number }>;
+
+/**
+ * Makes the round of a loop: claims up to 50 entries, executes and deletes them in one transaction.
+ *
+ * @remarks Several relays share the work (SKIP LOCKED). A crash after a start and before the delete repeats the start,
+ * which the server rejects as a duplicate. An entry the server refuses waits by itself and holds up no other.
+ * @see temporal-design 3 and 5
+ */
+export function outboxRound(deps: OutboxDeps): () => Promise<boolean> {
+  const refused: Refused = new Map();
+  return async () => {
+    const now = Date.now();
+    const waiting = [...refused].filter(([, { until }]) => until > now).map(([id]) => id);
+    return await deps.db.transaction(async (tx) => {
+      const entries = await tx.query<Entry & { [key: string]: unknown }>(CLAIM, [waiting, BATCH]);
+      if (entries.length === 0) return false;
+      const done = await deps.client.withDeadline(now + CALL_LIMIT_MS, () => execute(deps, tx, entries, refused));
+      await tx.query('delete from outbox where id = any($1::bigint[])', [done]);
+      for (const id of done) refused.delete(id);
+      return entries.length === BATCH && done.length > 0;
+    });
+  };
+}
+
+async function execute(deps: OutboxDeps, tx: Sql, entries: readonly Entry[], refused: Refused): Promise<number[]> {
+  const starts = entries.filter((entry) => entry.kind === 'start');
+  const rows = await readActivities(
+    tx,
+    starts.map((entry) => Number(entry.key)),
+  );
+  const byId = new Map(rows.map((row) => [row.activityId, row]));
+  const attempt = (entry: Entry, work: () => Promise<boolean>) => settle(deps, entry, refused, work);
+  const started = await Promise.all(
+    starts.map((entry) =>
+      attempt(entry, async () => {
+        const row = byId.get(Number(entry.key));
+        if (row && (await deps.starter.start(row, 'once'))) deps.count('started');
+        return true;
+      }),
+    ),
+  );
+  // A cancel needs its workflow: only after the starts of the same batch.
+  const cancels = entries.filter((entry) => entry.kind === 'cancel');
+  const cancelled = await Promise.all(cancels.map((entry) => attempt(entry, () => cancel(deps, entry))));
+  return [...started, ...cancelled].filter((id) => id !== null);
+}
+
+/** @returns the id of an entry that is done, null of one to be kept. @throws when the server is away */
+async function settle(
+  { logger }: OutboxDeps,
+  entry: Entry,
+  refused: Refused,
+  work: () => Promise<boolean>,
+): Promise<number | null> {
+  let reason: unknown = 'its workflow is not started yet';
+  try {
+    if (await work()) return entry.id;
+  } catch (error) {
+    if (isServerAway(error)) throw error;
+    reason = error;
+    logger.error({ kind: entry.kind, key: entry.key, err: error }, 'outbox entry was refused, trying again later');
+  }
+  const pauseMs = Math.min((refused.get(entry.id)?.pauseMs ?? FIRST_PAUSE_MS / 2) * 2, LAST_PAUSE_MS);
+  refused.set(entry.id, { until: Date.now() + pauseMs, pauseMs });
+  logger.debug({ kind: entry.kind, key: entry.key, reason }, 'outbox entry is kept');
+  return null;
+}
+
+/** The client wraps some of its call errors in a ServiceError. */
+function isServerAway(error: unknown): boolean {
+  if (isGrpcServiceError(error)) return SERVER_IS_AWAY.has(error.code);
+  return error instanceof Error && error.cause !== undefined && isServerAway(error.cause);
+}
+
+async function cancel(deps: OutboxDeps, entry: Entry): Promise<boolean> {
+  try {
+    await deps.client.workflow.getHandle(entry.key).cancel();
+    deps.count('cancelled');
+    return true;
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    // Not there: another relay may be starting it just now. Otherwise the inbox carries the cancel to whoever starts it.
+    const activity = parseActivityWorkflowId(entry.key);
+    const pending = await deps.db.query(`select 1 from outbox where kind = 'start' and key = $1`, [String(activity)]);
+    return pending.length === 0;
+  }
+}
+
+const CLAIM = `
+  select id, kind, key from outbox
+  where kind in ('start', 'cancel') and id <> all($1::bigint[])
+  order by id limit $2 for update skip locked`;

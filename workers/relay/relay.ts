@@ -1,0 +1,69 @@
+import type { Client } from '@temporalio/client';
+import type { Logger } from '../../src/logger.ts';
+import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
+import type { Database } from '../../src/persistence/sql.ts';
+import { inboxRound } from './inbox.ts';
+import { startListener } from './listener.ts';
+import { startLoop } from './loop.ts';
+import type { NudgeSettings } from './nudge-planner.ts';
+import { outboxRound } from './outbox.ts';
+import { repairLane } from './repair.ts';
+import { createStarter } from './starter.ts';
+
+export interface RelayOptions {
+  db: Database;
+  client: Client;
+  lanes: LaneStore;
+  settings: NudgeSettings;
+  /** Base of the links that operators see beside a workflow. */
+  publicUrl: string;
+  logger: Logger;
+  /** Counts what the relay did, for metrics and tests. */
+  count?: (what: RelayEvent) => void;
+}
+
+export type RelayEvent = 'started' | 'cancelled' | 'nudged' | 'late' | 'repaired';
+
+export interface Relay {
+  /** Ends after the calls that are under way. */
+  stop(): Promise<void>;
+}
+
+const INBOX_TICK_MS = 100;
+/** Only a safety net: NOTIFY wakes the outbox. */
+const OUTBOX_POLL_MS = 1_000;
+
+/**
+ * Carries news from the rows to the workflows: starts and cancels from the outbox, nudges from the inbox.
+ *
+ * @remarks Runs beside every worker of the activity queue; several at once are safe. It survives the loss of either
+ * side and goes on where the rows stand.
+ * @see temporal-design 3 and 5
+ */
+export function startRelay(options: RelayOptions): Relay {
+  const { db, client, lanes, settings, logger } = options;
+  const count = options.count ?? (() => undefined);
+  const starter = createStarter(client, options.publicUrl);
+  const repair = async (lane: number): Promise<void> => {
+    const outcome = await repairLane({ db, client, lanes, starter, logger }, lane);
+    if (outcome !== 'none') count('repaired');
+  };
+  const outbox = startLoop({
+    name: 'outbox',
+    everyMs: OUTBOX_POLL_MS,
+    round: outboxRound({ db, client, starter, logger, count }),
+    logger,
+  });
+  const listener = startListener(db, logger, () => outbox.wake());
+  const inbox = startLoop({
+    name: 'inbox',
+    everyMs: INBOX_TICK_MS,
+    round: inboxRound({ db, client, lanes, settings, logger, repair, isLeader: listener.isLeader, count }),
+    logger,
+  });
+  return {
+    async stop() {
+      await Promise.all([outbox.stop(), inbox.stop(), listener.stop()]);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Logger } from '../../src/logger.ts';
+import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
+import type { Database } from '../../src/persistence/sql.ts';
+import { readActivities, readLanes, type Starter } from './starter.ts';
+
+/** How a workflow stands on the server. */
+export type WorkflowState = 'running' | 'terminated' | 'closed' | 'missing';
+
+/** What became of a row whose workflow did not run. */
+export type Repair = 'none' | 'restarted' | 'closed';
+
+export interface RepairDeps {
+  db: Database;
+  client: Client;
+  lanes: LaneStore;
+  starter: Starter;
+  logger: Logger;
+}
+
+const TERMINATED_TEXT = 'The workflow was terminated by an operator.';
+
+/** Reads the newest run of a workflow id. */
+export async function readState(client: Client, workflowId: string): Promise<WorkflowState> {
+  try {
+    const { status } = await client.workflow.getHandle(workflowId).describe();
+    if (status.name === 'RUNNING' || status.name === 'PAUSED') return 'running';
+    return status.name === 'TERMINATED' ? 'terminated' : 'closed';
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return 'missing';
+    throw error;
+  }
+}
+
+/**
+ * Gives an opened lane with open operations a workflow again, or closes its operations when an operator terminated it.
+ *
+ * @remarks Safe to repeat and to run twice at once. A lane that was never started is left to its parent.
+ * @see temporal-design 5
+ */
+export async function repairLane(deps: RepairDeps, lane: number): Promise<Repair> {
+  const [row] = await deps.db.query<{ wf_id: string; open_count: number; opened: boolean; parent_id: number | null }>(
+    LANE,
+    [lane],
+  );
+  if (!row || row.open_count === 0) return 'none';
+  const state = await readState(deps.client, row.wf_id);
+  if (state === 'running') return 'none';
+  if (state === 'terminated') {
+    await closeLane(deps, lane, TERMINATED_TEXT);
+    deps.logger.warn({ workflowId: row.wf_id }, 'workflow was terminated: its open operations are cancelled');
+    return 'closed';
+  }
+  if (!row.opened && row.parent_id !== null && state === 'missing') return 'none';
+  const [startable] = await readLanes(deps.db, [lane]);
+  if (!startable) return 'none';
+  await deps.starter.start(startable, 'again');
+  deps.logger.warn({ workflowId: row.wf_id, state }, 'open operations had no workflow: started again');
+  return 'restarted';
+}
+
+/** As {@link repairLane} for a group; the lanes of a terminated one are closed with it. */
+export async function repairGroup(deps: RepairDeps, activityId: number): Promise<Repair> {
+  const [startable] = await readActivities(deps.db, [activityId]);
+  if (!startable) return 'none';
+  const { workflowId } = startable;
+  const state = await readState(deps.client, workflowId);
+  if (state === 'running') return 'none';
+  if (state === 'terminated') {
+    for (const { id, wf_id } of await deps.db.query<{ id: number; wf_id: string }>(OPEN_LANES, [activityId])) {
+      await closeLane(deps, id, TERMINATED_TEXT);
+      await cancelWorkflow(deps.client, wf_id);
+    }
+    deps.logger.warn({ workflowId }, 'workflow was terminated: the open operations of its group are cancelled');
+    return 'closed';
+  }
+  await deps.starter.start(startable, 'again');
+  deps.logger.warn({ workflowId, state }, 'an open group had no workflow: started again');
+  return 'restarted';
+}
+
+/** The cancel goes through the inbox, so that a crash in between leaves it there to be found. */
+async function closeLane({ db, lanes }: RepairDeps, lane: number, text: string): Promise<void> {
+  await db.query(`insert into agent_inbox (lane_id, kind, body) values ($1, 'cancel', $2)`, [lane, text]);
+  for (;;) {
+    const { open, nextDueAt } = await lanes.advance(lane, false);
+    if (open === 0 || nextDueAt === null || nextDueAt > Date.now()) return;
+  }
+}
+
+/** Ends a lane whose rows were closed beside it. */
+async function cancelWorkflow(client: Client, workflowId: string): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowId).cancel();
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}
+
+const LANE = `select wf_id, open_count, opened_at is not null as opened, parent_id from lane where id = $1`;
+const OPEN_LANES = `select id, wf_id from lane where parent_id = $1 and open_count > 0 order by id`;

@@ -1,0 +1,140 @@
+import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
+import { type SearchAttributePair, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import type { Sql } from '../../src/persistence/sql.ts';
+import {
+  ACTIVITY_WORKFLOW,
+  type ActivityInput,
+  activityWorkflowId,
+} from '../../workflows/contracts/activity.contract.ts';
+import { LANE_WORKFLOW, type LaneInput } from '../../workflows/contracts/lane.contract.ts';
+import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
+import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
+
+/** A row that a workflow drives: a group, or a lane that is its own top workflow. */
+export interface Startable {
+  /** Null for a group. */
+  lane: number | null;
+  workflowId: string;
+  single: boolean;
+  activityId: number;
+  accountId: number;
+  type: string;
+  summary: string;
+  groupId: number | null;
+  computerId: number | null;
+  computers: number;
+}
+
+/** `once`: never a second run of the same id. `again`: a new run when the last one is closed or gone. */
+export type StartMode = 'once' | 'again';
+
+export interface Starter {
+  /** Starts the workflow of a row. @returns false when it runs or ran already */
+  start(row: Startable, mode: StartMode): Promise<boolean>;
+}
+
+/** Groups above this many computers give way to everything an administrator waits for. */
+const LARGE_GROUP = 25;
+/** The server refuses summaries above 400 bytes, counted after encryption. */
+const SUMMARY_BYTES = 200;
+
+/** @param publicUrl - base of the link to the API object that operators see beside a workflow */
+export function createStarter(client: Client, publicUrl: string): Starter {
+  return {
+    async start(row, mode) {
+      const common = {
+        workflowId: row.workflowId,
+        taskQueue: TASK_QUEUES.activity,
+        typedSearchAttributes: searchAttributes(row),
+        staticSummary: shortened(row.summary),
+        staticDetails: `${publicUrl}/api/v2/activities/${row.activityId}`,
+        priority: { priorityKey: priorityOf(row), fairnessKey: `acct-${row.accountId}` },
+        ...policies(mode),
+      } satisfies Omit<WorkflowStartOptions, 'args'>;
+      try {
+        if (row.lane === null) {
+          await client.workflow.start<(input: ActivityInput) => Promise<unknown>>(ACTIVITY_WORKFLOW, {
+            ...common,
+            args: [{ id: row.activityId }],
+          });
+        } else {
+          await client.workflow.start<(input: LaneInput) => Promise<unknown>>(LANE_WORKFLOW, {
+            ...common,
+            args: [{ lane: row.lane, single: row.single }],
+          });
+        }
+        return true;
+      } catch (error) {
+        if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+        throw error;
+      }
+    },
+  };
+}
+
+function policies(mode: StartMode): Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'> {
+  return mode === 'once'
+    ? {
+        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+        workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+      }
+    : {
+        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+        workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+      };
+}
+
+function searchAttributes(row: Startable): SearchAttributePair[] {
+  const pairs: SearchAttributePair[] = [
+    { key: SEARCH_ATTRIBUTES.accountId, value: String(row.accountId) },
+    { key: SEARCH_ATTRIBUTES.activityType, value: row.type },
+  ];
+  if (row.groupId !== null) pairs.push({ key: SEARCH_ATTRIBUTES.groupId, value: String(row.groupId) });
+  if (row.computerId !== null) pairs.push({ key: SEARCH_ATTRIBUTES.computerId, value: String(row.computerId) });
+  return pairs;
+}
+
+/** 1 is the most urgent. @see temporal-design 8 "Priority" */
+function priorityOf(row: Startable): number {
+  if (row.computers > LARGE_GROUP) return 4;
+  return row.computers > 1 ? 2 : 1;
+}
+
+function shortened(text: string): string {
+  let bytes = 0;
+  let short = '';
+  for (const character of text) {
+    bytes += Buffer.byteLength(character);
+    if (bytes > SUMMARY_BYTES) return `${short}…`;
+    short += character;
+  }
+  return short;
+}
+
+/** The groups among `ids` and the operations without a group, as their workflows are started. */
+export function readActivities(db: Sql, ids: readonly number[]): Promise<Startable[]> {
+  return db
+    .query<Omit<Startable, 'workflowId'> & { wf_id: string | null }>(ACTIVITIES, [ids])
+    .then((rows) =>
+      rows.map(({ wf_id, ...row }) => ({ ...row, workflowId: wf_id ?? activityWorkflowId(row.activityId) })),
+    );
+}
+
+/** Lanes as top workflows, for starting them again. */
+export function readLanes(db: Sql, lanes: readonly number[]): Promise<Startable[]> {
+  return db.query<Startable & { [key: string]: unknown }>(LANES, [lanes]);
+}
+
+const ACTIVITIES = `
+  select l.id as lane, l.wf_id, coalesce(l.single, false) as single, a.id as "activityId", a.account_id as "accountId",
+    a.type, a.summary, case when a.lane_id is null then a.id else a.parent_id end as "groupId",
+    case when l.single then a.computer_id end as "computerId", coalesce(l.size, a.children_count) as computers
+  from activity a left join lane l on l.id = a.lane_id
+  where a.id = any($1::int[])`;
+
+const LANES = `
+  select l.id as lane, l.wf_id as "workflowId", l.single, coalesce(l.parent_id, a.id) as "activityId",
+    l.account_id as "accountId", a.type, l.summary, l.parent_id as "groupId",
+    case when l.single then a.computer_id end as "computerId", l.size as computers
+  from lane l join lateral (select id, type, computer_id from activity where lane_id = l.id order by id limit 1) a on true
+  where l.id = any($1::int[])`;

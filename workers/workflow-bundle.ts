@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { access, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, DefaultLogger, type Logger } from '@temporalio/worker';
+import { FAILURE_CONVERTER_PATH } from '../temporal/data-converter.ts';
+
+const PROJECT = fileURLToPath(new URL('..', import.meta.url));
+const WORKFLOWS_PATH = path.join(PROJECT, 'workflows', 'index.ts');
+/** Everything that can end up in the bundle. */
+const SOURCES = ['workflows', path.join('src', 'domain'), path.join('temporal', 'failure-converter.ts')];
+const SDK_MANIFEST = path.join(PROJECT, 'node_modules', '@temporalio', 'workflow', 'package.json');
+const PREFIX = 'workflows-';
+
+/** The compiled workflow code and its name: the digest of the sources and of the SDK's version. */
+export interface WorkflowBundle {
+  codePath: string;
+  digest: string;
+}
+
+/** Where bundles lie; git ignores it. */
+export const BUNDLE_DIRECTORY = path.join(PROJECT, 'build');
+
+/**
+ * The bundle of the workflow code as it is now, or null when it was not built yet.
+ *
+ * @param directory - where bundles lie
+ */
+export async function findBundle(directory = BUNDLE_DIRECTORY): Promise<WorkflowBundle | null> {
+  const bundle = await nameBundle(directory);
+  const isThere = await access(bundle.codePath).then(
+    () => true,
+    () => false,
+  );
+  return isThere ? bundle : null;
+}
+
+/**
+ * Builds the bundle unless a current one is there.
+ *
+ * @throws when workflow code does not compile or imports what it must not
+ * @remarks Several processes may build at once: the file appears whole or not at all.
+ */
+export async function buildBundle(
+  logger: Logger = new DefaultLogger('WARN'),
+  directory = BUNDLE_DIRECTORY,
+): Promise<WorkflowBundle> {
+  const current = await findBundle(directory);
+  if (current) return current;
+  const bundle = await nameBundle(directory);
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: WORKFLOWS_PATH,
+    failureConverterPath: FAILURE_CONVERTER_PATH,
+    logger,
+  });
+  await mkdir(directory, { recursive: true });
+  const unfinished = `${bundle.codePath}.${process.pid}`;
+  await writeFile(unfinished, code);
+  await rename(unfinished, bundle.codePath);
+  await removeOthers(directory, path.basename(bundle.codePath));
+  return bundle;
+}
+
+async function nameBundle(directory: string): Promise<WorkflowBundle> {
+  const digest = await sourceDigest();
+  return { codePath: path.join(directory, `${PREFIX}${digest}.js`), digest };
+}
+
+async function sourceDigest(): Promise<string> {
+  const hash = createHash('sha256');
+  const { version } = JSON.parse(await readFile(SDK_MANIFEST, 'utf8')) as { version: string };
+  hash.update(`${version}\n`);
+  for (const file of await sourceFiles()) {
+    hash.update(`${file.split(path.sep).join('/')}\n`);
+    hash.update(await readFile(path.join(PROJECT, file)));
+  }
+  return hash.digest('hex').slice(0, 16);
+}
+
+async function sourceFiles(): Promise<string[]> {
+  const files: string[] = [];
+  for (const source of SOURCES) {
+    if (source.endsWith('.ts')) files.push(source);
+    else
+      for (const name of await readdir(path.join(PROJECT, source), { recursive: true }))
+        files.push(path.join(source, name));
+  }
+  return files.filter((file) => file.endsWith('.ts')).sort();
+}
+
+async function removeOthers(directory: string, keep: string): Promise<void> {
+  const old = (await readdir(directory)).filter(
+    (name) => name.startsWith(PREFIX) && name.endsWith('.js') && name !== keep,
+  );
+  await Promise.all(old.map((name) => rm(path.join(directory, name), { force: true })));
+}
