@@ -20,6 +20,8 @@ export interface PostgresOptions {
   durable?: boolean;
   /** Server settings by name, over the defaults. */
   settings?: Readonly<Record<string, string>>;
+  /** Learns the process id as soon as there is one, before the server is ready. */
+  onSpawn?: (pid: number) => void;
 }
 
 export interface PostgresServer {
@@ -29,12 +31,13 @@ export interface PostgresServer {
   url(database: string): string;
   /** Settles with a short reason when the server ends, wanted or not. */
   exited: Promise<string>;
-  /** Ends the server: open transactions are rolled back, all committed data is kept. Idempotent. */
-  stop(): Promise<void>;
+  /** Ends the server: open transactions are rolled back, all committed data is kept, by force after the limit too. Idempotent. */
+  stop(limitMs?: number): Promise<void>;
 }
 
 const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 5000;
+const FORCE_LIMIT_MS = 500;
 const USER = 'flotilla';
 
 const DEFAULTS = {
@@ -74,6 +77,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
     child.once('error', (error) => resolve(error.message));
   });
   const pid = child.pid ?? 0;
+  if (pid !== 0) options.onSpawn?.(pid);
   await becomeReady(dataDir, pid, exited, options.logFile);
   return {
     pid,
@@ -81,7 +85,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
     url: (database) =>
       `postgres://${USER}:${encodeURIComponent(options.password)}@127.0.0.1:${options.port}/${database}`,
     exited,
-    stop: () => endServer(pid, exited),
+    stop: (limitMs) => endServer(pid, exited, limitMs),
   };
 }
 
@@ -149,8 +153,12 @@ async function spawnLogged(as: RunAs, command: readonly string[], logFile: strin
   }
 }
 
-/** A server that outlived its supervisor holds the directory, and for a moment so do children of a killed server. */
-async function endLeftover(dataDir: string): Promise<void> {
+/**
+ * Ends a server that outlived the process that started it; children of a killed server hold the directory for a moment.
+ *
+ * @throws {StackError} when the directory stays in use
+ */
+export async function endLeftover(dataDir: string): Promise<void> {
   const postmaster = await readPostmaster(dataDir);
   if (!postmaster) return;
   const holders = processesIn(dataDir);
@@ -192,14 +200,14 @@ async function becomeReady(dataDir: string, pid: number, exited: Promise<string>
   }
 }
 
-async function endServer(pid: number, exited: Promise<unknown>): Promise<void> {
+async function endServer(pid: number, exited: Promise<unknown>, limitMs = STOP_LIMIT_MS): Promise<void> {
   // Fast shutdown, then without a last checkpoint (recovery at the next start), then by force.
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     if (!isAlive(pid)) return;
     signalProcess(pid, signal);
     let timer: NodeJS.Timeout | undefined;
     const limit = new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), STOP_LIMIT_MS);
+      timer = setTimeout(() => resolve(false), signal === 'SIGINT' ? limitMs : FORCE_LIMIT_MS);
     });
     const done = await Promise.race([exited.then(() => true), limit]);
     clearTimeout(timer);

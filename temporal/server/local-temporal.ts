@@ -21,6 +21,8 @@ export interface LocalTemporalOptions {
   /** Where the web UI has payloads decoded. */
   codecEndpoint?: string;
   logFile: string;
+  /** Learns the process id as soon as there is one, before the server is ready. */
+  onSpawn?: (pid: number) => void;
 }
 
 export interface LocalTemporal {
@@ -29,8 +31,8 @@ export interface LocalTemporal {
   address: string;
   /** Settles with a short reason when the server ends, wanted or not. */
   exited: Promise<string>;
-  /** Ends the server; its data file stays consistent. Idempotent. */
-  stop(): Promise<void>;
+  /** Ends the server; its data file stays consistent, by force after the limit too. Idempotent. */
+  stop(limitMs?: number): Promise<void>;
 }
 
 /** The data file was written by a newer server than the one at hand. */
@@ -73,6 +75,7 @@ export async function startLocalTemporal(options: LocalTemporalOptions): Promise
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TZ: 'UTC' },
   });
   await log.close();
+  if (child.pid) options.onSpawn?.(child.pid);
   let ended: string | null = null;
   const exited = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
@@ -85,11 +88,11 @@ export async function startLocalTemporal(options: LocalTemporalOptions): Promise
     pid: child.pid ?? 0,
     address: `${ip}:${options.port}`,
     exited,
-    stop: async () => {
+    stop: async (limitMs = STOP_LIMIT_MS) => {
       for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
         if (ended !== null) return;
         child.kill(signal);
-        await Promise.race([exited, sleep(STOP_LIMIT_MS, null, { ref: false })]);
+        await Promise.race([exited, sleep(limitMs, null, { ref: false })]);
       }
     },
   };

@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import type { Config } from '../config.ts';
+import type { Persistence } from '../persistence/orm.ts';
+import { type StackSecrets, saveSecrets } from './secrets.ts';
+import { StackError } from './stack-error.ts';
+
+/** The first administrator, when this start made it. */
+export interface FirstAdministrator {
+  email: string;
+  /** Null when the user chose it by setting. */
+  generatedPassword: string | null;
+}
+
+/**
+ * Brings the schema up to date and makes the first administrator when there is no account.
+ *
+ * @param secretsFile - keeps a generated password until it was shown, so that a crash in between loses nothing
+ * @throws {StackError} when the database cannot be reached or prepared
+ */
+export async function prepareDatabase(
+  url: string,
+  config: Config,
+  secrets: StackSecrets,
+  secretsFile: string,
+): Promise<FirstAdministrator | null> {
+  // The ORM takes most of a second to load, which passes while PostgreSQL starts.
+  const { migrate, openPersistence } = await loadPersistence();
+  const persistence = await openPersistence({ url, poolSize: 2, applicationName: 'flotilla-stack' }).catch(
+    unreachable(url),
+  );
+  try {
+    await migrate(persistence).catch(unreachable(url));
+    return await ensureAdministrator(persistence, config, secrets, secretsFile);
+  } finally {
+    await persistence.close();
+  }
+}
+
+/** Makes the database in a server of ours. Idempotent. @param adminUrl - of the server's maintenance database */
+export async function ensureDatabase(adminUrl: string, name: string): Promise<void> {
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: adminUrl });
+  try {
+    await client.connect();
+    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [name]);
+    if (rowCount === 0) await client.query(`create database ${client.escapeIdentifier(name)}`);
+  } catch (error) {
+    throw new StackError(`The embedded PostgreSQL does not let us in: ${messageOf(error as Error)}`, { cause: error });
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Loads the database code ahead of its use. */
+export function loadPersistence(): Promise<typeof import('../persistence/orm.ts')> {
+  return import('../persistence/orm.ts');
+}
+
+function unreachable(url: string): (error: Error) => never {
+  const { host, pathname } = new URL(url);
+  return (error) => {
+    throw new StackError(`The database ${host}${pathname} cannot be prepared: ${messageOf(error)}`, { cause: error });
+  };
+}
+
+function messageOf(error: Error): string {
+  if (error.message) return error.message;
+  return 'errors' in error && Array.isArray(error.errors) ? error.errors.map(String).join(', ') : error.name;
+}
+
+async function ensureAdministrator(
+  persistence: Persistence,
+  config: Config,
+  secrets: StackSecrets,
+  secretsFile: string,
+): Promise<FirstAdministrator | null> {
+  const rows = await persistence.db.query('select 1 from account limit 1');
+  const isMade = rows.length > 0;
+  const administrator = { email: config.adminEmail, generatedPassword: secrets.unshownPassword ?? null };
+  if (isMade) return secrets.unshownPassword ? administrator : null;
+  if (config.adminEmail === '') return null;
+  let password = config.adminPassword ?? secrets.unshownPassword ?? null;
+  if (password === null) {
+    password = randomBytes(12).toString('base64url');
+    await saveSecrets(secretsFile, { ...secrets, unshownPassword: password });
+  }
+  const { createStandaloneAccount } = await import('../services/accounts.service.ts');
+  await createStandaloneAccount(persistence, {
+    email: config.adminEmail,
+    name: 'Administrator',
+    password,
+    autoRegister: true,
+    registrationKey: null,
+  });
+  return { email: config.adminEmail, generatedPassword: config.adminPassword === null ? password : null };
+}
+
+/** Forgets a generated password once the user has seen it. Idempotent. */
+export async function forgetPassword(secrets: StackSecrets, secretsFile: string): Promise<void> {
+  const { unshownPassword: _shown, ...kept } = secrets;
+  await saveSecrets(secretsFile, kept);
+}

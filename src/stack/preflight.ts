@@ -1,0 +1,31 @@
+import type { Config } from '../config.ts';
+import { isPortFree } from './ports.ts';
+import { StackError } from './stack-error.ts';
+
+/**
+ * Checks every port that the stack is about to listen on.
+ *
+ * @throws {StackError} one message that names each taken or doubled port and its setting
+ */
+export async function checkPorts(config: Config): Promise<void> {
+  const wanted = [
+    { setting: 'FLOTILLA_PORT', host: config.host, port: config.port },
+    ...(config.databaseUrl ? [] : [{ setting: 'FLOTILLA_DATABASE_PORT', host: LOOPBACK, port: config.databasePort }]),
+    ...(config.temporalAddress
+      ? []
+      : [
+          { setting: 'FLOTILLA_TEMPORAL_PORT', host: LOOPBACK, port: config.temporalPort },
+          { setting: 'FLOTILLA_TEMPORAL_UI_PORT', host: LOOPBACK, port: config.temporalUiPort },
+        ]),
+  ];
+  const problems: string[] = [];
+  for (const [index, { setting, host, port }] of wanted.entries()) {
+    const twin = wanted.slice(0, index).find((other) => other.port === port);
+    if (twin) problems.push(`  - ${setting}: port ${port} is also ${twin.setting}`);
+    else if (!(await isPortFree(host, port))) problems.push(`  - ${setting}: port ${port} on ${host} is in use`);
+  }
+  if (problems.length === 0) return;
+  throw new StackError(`These settings need other ports:\n${problems.join('\n')}`);
+}
+
+const LOOPBACK = '127.0.0.1';

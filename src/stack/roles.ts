@@ -1,0 +1,66 @@
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Config } from '../config.ts';
+import type { DataDirectory } from './data-directory.ts';
+import type { StackSecrets } from './secrets.ts';
+
+export const PROJECT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+/** Name of the first database of the embedded PostgreSQL. */
+export const DATABASE = 'flotilla';
+
+/** What the started servers are, for the processes that use them. */
+export interface Backends {
+  databaseUrl: string;
+  temporalAddress: string;
+}
+
+/**
+ * Settings of the stack's own processes: the user's, and in place of what the stack makes itself, what it made.
+ *
+ * @remarks The first administrator's password is left out: only the stack needs it.
+ */
+export function processEnvironment(
+  env: Record<string, string | undefined>,
+  config: Config,
+  data: DataDirectory,
+  secrets: StackSecrets,
+  backends: Backends,
+): Record<string, string | undefined> {
+  const { FLOTILLA_ADMIN_PASSWORD: _unneeded, ...inherited } = env;
+  return {
+    ...inherited,
+    FLOTILLA_EMBEDDED: 'true',
+    FLOTILLA_DATA_DIR: data.root,
+    FLOTILLA_DATABASE_URL: backends.databaseUrl,
+    FLOTILLA_TEMPORAL_ADDRESS: backends.temporalAddress,
+    FLOTILLA_JWT_SECRET: config.jwtSecret ?? secrets.jwtSecret,
+    FLOTILLA_ENCRYPTION_KEYS: env['FLOTILLA_ENCRYPTION_KEYS']?.trim() || secrets.encryptionKeys,
+  };
+}
+
+/** Host under which this machine reaches what listens on the configured one. */
+export function localHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** Base address of the API as this machine reaches it, whatever the public one is. */
+export function localUrl(config: Config): string {
+  return `http://${localHost(config.host)}:${config.port}`;
+}
+
+export const COMMANDS = {
+  api: () => ['src/main.ts'],
+  worker: () => ['workers/main.ts', '--queues', 'fleet-activity,fleet-schedule'],
+  fleet: (config: Config, data: DataDirectory) => [
+    'src/fleet/main.ts',
+    '--computers',
+    String(config.simulatedComputers),
+    '--state',
+    data.fleetState,
+    '--server',
+    localUrl(config),
+  ],
+} as const;

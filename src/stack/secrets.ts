@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, open, readFile, rename, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { StackError } from './stack-error.ts';
+
+/** What the embedded stack makes for itself and keeps. */
+export interface StackSecrets {
+  jwtSecret: string;
+  /** As in FLOTILLA_ENCRYPTION_KEYS. */
+  encryptionKeys: string;
+  databasePassword: string;
+  /** The first administrator's generated password, from before the account exists until it was shown. */
+  unshownPassword?: string;
+}
+
+/**
+ * Reads the generated secrets; makes them on the first start.
+ *
+ * @param hasData - whether databases exist already, which are worth nothing without their secrets
+ * @throws {StackError} when the file is broken, or missing beside existing databases
+ */
+export async function loadSecrets(file: string, hasData: boolean): Promise<StackSecrets> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw new StackError(`The secrets ${file} cannot be read: ${error.message}`, { cause: error });
+  });
+  if (text !== null) {
+    await chmod(file, 0o600);
+    return parse(text, file);
+  }
+  if (hasData) {
+    throw new StackError(
+      `${file} is missing, but databases made with it exist: restore it, or move ${dirname(file)} away to begin anew.`,
+    );
+  }
+  const secrets: StackSecrets = {
+    jwtSecret: randomBytes(48).toString('base64url'),
+    encryptionKeys: `k1:${randomBytes(32).toString('base64')}`,
+    databasePassword: randomBytes(24).toString('base64url'),
+  };
+  await saveSecrets(file, secrets);
+  return secrets;
+}
+
+/** Replaces the file in one step; it is on disk when this resolves. */
+export async function saveSecrets(file: string, secrets: StackSecrets): Promise<void> {
+  const draft = await open(`${file}.new`, 'w', 0o600);
+  try {
+    await draft.chmod(0o600);
+    await draft.writeFile(`${JSON.stringify(secrets, null, 2)}\n`);
+    await draft.sync();
+  } finally {
+    await draft.close();
+  }
+  await rename(`${file}.new`, file);
+}
+
+function parse(text: string, file: string): StackSecrets {
+  const broken = (cause?: unknown): StackError =>
+    new StackError(`The secrets ${file} are broken: restore the file, or move ${dirname(file)} away to begin anew.`, {
+      cause,
+    });
+  let value: Partial<StackSecrets>;
+  try {
+    value = JSON.parse(text) as Partial<StackSecrets>;
+  } catch (error) {
+    throw broken(error);
+  }
+  const { jwtSecret, encryptionKeys, databasePassword, unshownPassword } = value ?? {};
+  const isText = (part: unknown): part is string => typeof part === 'string' && part !== '';
+  if (!isText(jwtSecret) || !isText(encryptionKeys) || !isText(databasePassword)) throw broken();
+  return { jwtSecret, encryptionKeys, databasePassword, ...(isText(unshownPassword) ? { unshownPassword } : {}) };
+}
+
+/** Tells whether the path exists. */
+export async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,112 @@
+import type { Config } from '../config.ts';
+import type { DataDirectory } from './data-directory.ts';
+import { ensureDatabase } from './database.ts';
+import { tailOf } from './log-follower.ts';
+import { startNodeProcess } from './node-process.ts';
+import { findFreePort } from './ports.ts';
+import { startPostgres } from './postgres.ts';
+import { COMMANDS, DATABASE, localUrl, PROJECT } from './roles.ts';
+import type { RunningRecord } from './running-file.ts';
+import type { StackSecrets } from './secrets.ts';
+import { createService, type Service } from './service.ts';
+import { StackError } from './stack-error.ts';
+
+/** What every service of one stack needs. */
+export interface ServiceContext {
+  config: Config;
+  data: DataDirectory;
+  record: RunningRecord;
+  report(message: string): void;
+}
+
+/** The embedded PostgreSQL with our database in it. */
+export function postgresService(context: ServiceContext, secrets: StackSecrets): Service & { url: string } {
+  const { config, data, report } = context;
+  const logFile = data.log('postgres');
+  const options = {
+    dataDir: data.postgres,
+    port: config.databasePort,
+    password: secrets.databasePassword,
+    logFile,
+  };
+  const service = createService({
+    name: 'PostgreSQL',
+    failFast: true,
+    report,
+    lastWords: () => tailOf(logFile),
+    async start() {
+      const server = await startPostgres(options);
+      try {
+        await ensureDatabase(server.url('postgres'), DATABASE);
+      } catch (error) {
+        await server.stop();
+        throw error;
+      }
+      return server;
+    },
+  });
+  const password = encodeURIComponent(secrets.databasePassword);
+  return Object.assign(service, {
+    url: `postgres://flotilla:${password}@127.0.0.1:${config.databasePort}/${DATABASE}`,
+  });
+}
+
+/** The embedded Temporal server with its web UI. Getting its program for the first time may take minutes. */
+export function temporalService(context: ServiceContext, signal: AbortSignal): Service {
+  const { config, data, record, report } = context;
+  const logFile = data.log('temporal');
+  let cli: string | undefined;
+  return createService({
+    name: 'Temporal',
+    failFast: true,
+    report,
+    lastWords: () => tailOf(logFile),
+    async start() {
+      const { resolveTemporalCli } = await import('../../temporal/server/temporal-cli.ts');
+      const { startLocalTemporal } = await import('../../temporal/server/local-temporal.ts');
+      try {
+        cli ??= await resolveTemporalCli({ bin: config.temporalBin, report, signal });
+        return await startLocalTemporal({
+          cli,
+          port: config.temporalPort,
+          uiPort: config.temporalUiPort,
+          httpPort: await findFreePort(),
+          databaseFile: data.temporalDatabase,
+          namespace: config.temporalNamespace,
+          codecEndpoint: `${localUrl(config)}/codec`,
+          logFile,
+          onSpawn: (pid) => record.add('Temporal', pid),
+        });
+      } catch (error) {
+        throw new StackError(error instanceof Error ? error.message : String(error), { cause: error });
+      }
+    },
+  });
+}
+
+/** One of our own processes. */
+export function roleService(
+  context: ServiceContext,
+  role: keyof typeof COMMANDS,
+  name: string,
+  env: Record<string, string | undefined>,
+): Service {
+  const { config, data, record, report } = context;
+  const logFile = data.log(role);
+  return createService({
+    name,
+    report,
+    lastWords: () => tailOf(logFile),
+    start: (signal) =>
+      startNodeProcess(
+        {
+          command: COMMANDS[role](config, data),
+          cwd: PROJECT,
+          env,
+          logFile,
+          onSpawn: (pid) => record.add(name, pid),
+        },
+        signal,
+      ),
+  });
+}
