@@ -128,7 +128,7 @@ export function readLanes(db: Sql, lanes: readonly number[]): Promise<Startable[
 const ACTIVITIES = `
   select l.id as lane, l.wf_id, coalesce(l.single, false) as single, a.id as "activityId", a.account_id as "accountId",
     a.type, a.summary, case when a.lane_id is null then a.id else a.parent_id end as "groupId",
-    case when l.single then a.computer_id end as "computerId", coalesce(l.size, a.children_count) as computers
+    case when l.single then a.computer_id end as "computerId", coalesce(l.size, a.computer_count) as computers
   from activity a left join lane l on l.id = a.lane_id
   where a.id = any($1::int[])`;
 

@@ -198,6 +198,7 @@ const ACTIVITIES = [
     closed_at timestamptz,
     next_due_at timestamptz) with (fillfactor = 50)`,
   `create index lane_parent on lane (parent_id) where parent_id is not null`,
+  `create index lane_open on lane (id) where closed_at is null`,
   `create table agent_message (
     activity_id int primary key,
     lane_id int not null,

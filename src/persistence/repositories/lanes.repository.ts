@@ -260,8 +260,10 @@ const END_PARENT = `
 const UNOPENED = `select id from lane where parent_id = $1 and open_count > 0 and opened_at is null order by id`;
 
 const OPEN_LANES = `
-  select id as lane, wf_id as "workflowId", single, summary
-  from lane where parent_id = $1 and open_count > 0 order by ordinal`;
+  select l.id as lane, l.wf_id as "workflowId", l.single, l.summary, l.size, case when l.single then (
+      select jsonb_build_object('id', c.id, 'title', c.title)
+      from activity a join computer c on c.id = a.computer_id where a.lane_id = l.id limit 1) end as computer
+  from lane l where l.parent_id = $1 and l.open_count > 0 order by l.ordinal`;
 
 const READ_GROUP = `
   select open_count as open, succeeded_count as succeeded, failed_count as failed, canceled_count as canceled,
