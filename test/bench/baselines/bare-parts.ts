@@ -1,13 +1,14 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Connection } from '@temporalio/client';
-import { bundleWorkflowCode } from '@temporalio/worker';
 import pg from 'pg';
 import { locatePostgres } from '../../../src/stack/postgres-binaries.ts';
 import { runAs, unprivilegedUser } from '../../../src/stack/unprivileged.ts';
 import { resolveTemporalCli } from '../../../temporal/server/temporal-cli.ts';
 import type { BenchContext } from '../bench.ts';
+import { startChild } from '../harness/child.ts';
 import { freePorts, type Resources, stopProcess } from '../harness/resources.ts';
 import { waitFor } from '../harness/wait.ts';
 
@@ -26,13 +27,18 @@ export async function measureBareParts({ resources, root }: BenchContext): Promi
   const folder = resources.folder('flotilla-bench-bare-');
   const { initdb, postgres } = await barePostgres(resources, folder);
   const temporal = await bareTemporal(resources, folder);
-  const bundle = await timed(() =>
-    bundleWorkflowCode({ workflowsPath: join(root, 'workflows', 'index.ts'), logger: SILENT }),
-  );
+  const bundle = await bareBundle(resources, join(root, 'workflows', 'index.ts'));
   return { initdb, postgres, temporal, bundle };
 }
 
-const SILENT = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
+async function bareBundle(resources: Resources, workflowsPath: string): Promise<number> {
+  const child = await startChild(resources, fileURLToPath(new URL('bare-bundle.ts', import.meta.url)));
+  return new Promise((resolve, reject) => {
+    child.once('exit', (code) => reject(new Error(`bundling ended with code ${code}`)));
+    child.once('message', (message: { seconds: number }) => resolve(message.seconds));
+    child.send({ workflowsPath });
+  });
+}
 
 async function barePostgres(resources: Resources, folder: string): Promise<{ initdb: number; postgres: number }> {
   const binaries = await locatePostgres();
