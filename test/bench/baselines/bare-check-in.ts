@@ -13,7 +13,8 @@ const server = createServer((request, response) => {
     pool
       .query({ name: 'check-in', text: 'update check_in set at = now() where id = $1', values: [id] })
       .then(({ rowCount }) => {
-        response.writeHead(rowCount === 1 ? 200 : 404, { 'content-type': 'application/octet-stream' });
+        response.statusCode = rowCount === 1 ? 200 : 404;
+        response.setHeader('content-type', 'application/octet-stream');
         response.end(NO_MESSAGES);
       })
       .catch((error: unknown) => {

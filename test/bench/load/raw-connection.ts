@@ -7,7 +7,7 @@ export interface RawAnswer {
 }
 
 /**
- * One keep-alive HTTP/1.1 connection that sends prepared bytes and reads answers with a Content-Length. It does far
+ * One keep-alive HTTP/1.1 connection that sends prepared bytes and reads the answers. It does far
  * less than Node's own client, so that the generator does not eat the core that the server is measured on.
  */
 export class RawConnection {
@@ -49,26 +49,47 @@ export class RawConnection {
 
   #take(chunk: Buffer): void {
     this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
-    const headEnd = this.#received.indexOf('\r\n\r\n');
-    if (headEnd < 0) return;
-    const head = this.#received.toString('latin1', 0, headEnd);
-    const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
-    if (length === undefined) {
-      this.#fail(new Error(`answer without Content-Length: ${head.slice(0, 200)}`));
-      return;
-    }
-    const end = headEnd + 4 + Number(length);
-    if (this.#received.length < end) return;
-    const answer = { status: Number(head.slice(9, 12)), body: this.#received.subarray(headEnd + 4, end) };
-    this.#received = this.#received.subarray(end);
+    const parsed = parseAnswer(this.#received);
+    if (parsed === null) return;
+    this.#received = this.#received.subarray(parsed.length);
     const waiting = this.#waiting;
     this.#waiting = null;
-    waiting?.resolve(answer);
+    waiting?.resolve({ status: parsed.status, body: parsed.body });
   }
 
   #fail(error: Error): void {
     this.#waiting?.reject(error);
     this.#waiting = null;
+  }
+}
+
+/**
+ * Reads one HTTP/1.1 answer from the beginning of `bytes`.
+ *
+ * @returns null while it is not complete; `length` is what it took of `bytes`
+ */
+export function parseAnswer(bytes: Buffer): (RawAnswer & { length: number }) | null {
+  const headEnd = bytes.indexOf('\r\n\r\n');
+  if (headEnd < 0) return null;
+  const head = bytes.toString('latin1', 0, headEnd);
+  const status = Number(head.slice(9, 12));
+  const start = headEnd + 4;
+  if (/\r\ntransfer-encoding: *chunked/i.test(head)) return parseChunks(bytes, start, status);
+  const end = start + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
+  return bytes.length < end ? null : { status, body: bytes.subarray(start, end), length: end };
+}
+
+function parseChunks(bytes: Buffer, start: number, status: number): (RawAnswer & { length: number }) | null {
+  const parts: Buffer[] = [];
+  for (let at = start; ; ) {
+    const lineEnd = bytes.indexOf('\r\n', at);
+    if (lineEnd < 0) return null;
+    const size = Number.parseInt(bytes.toString('latin1', at, lineEnd), 16);
+    const next = lineEnd + 2 + size + 2;
+    if (bytes.length < next) return null;
+    if (size === 0) return { status, body: Buffer.concat(parts), length: next };
+    parts.push(bytes.subarray(lineEnd + 2, lineEnd + 2 + size));
+    at = next;
   }
 }
 

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { parseAnswer, requestBytes } from '../../bench/load/raw-connection.ts';
+
+const answer = (text: string) => parseAnswer(Buffer.from(text, 'latin1'));
+
+describe('parseAnswer', () => {
+  it('reads an answer by its length and leaves the rest', () => {
+    const read = answer('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP');
+    expect(read?.status).toBe(200);
+    expect(read?.body.toString()).toBe('ok');
+    expect(read?.length).toBe(40);
+  });
+
+  it('puts chunks together', () => {
+    const text = 'HTTP/1.1 503 Nope\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA\r\n0123456789\r\n0\r\n\r\n';
+    expect(answer(text)?.status).toBe(503);
+    expect(answer(text)?.body.toString()).toBe('abc0123456789');
+    expect(answer(text)?.length).toBe(text.length);
+  });
+
+  it('waits for every byte', () => {
+    for (const text of [
+      'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n',
+    ]) {
+      for (let cut = 0; cut < text.length; cut++) expect(answer(text.slice(0, cut))).toBeNull();
+      expect(answer(text)).not.toBeNull();
+    }
+  });
+
+  it('takes an answer without body and length as empty', () => {
+    expect(answer('HTTP/1.1 204 No Content\r\n\r\n')?.body.length).toBe(0);
+  });
+});
+
+describe('requestBytes', () => {
+  it('states the length of what it sends', () => {
+    const text = requestBytes('POST', '/ping', { A: 'b' }, Buffer.from('xyz')).toString();
+    expect(text).toBe('POST /ping HTTP/1.1\r\nHost: 127.0.0.1\r\nA: b\r\nContent-Length: 3\r\n\r\nxyz');
+  });
+});
