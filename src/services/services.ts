@@ -1,11 +1,14 @@
+import type { ActivitySettings } from '../config.ts';
 import type { Persistence } from '../persistence/orm.ts';
 import { type AccountsService, createAccountsService } from './accounts.service.ts';
+import { type ActivitiesService, createActivitiesService } from './activities.service.ts';
 import { type ComputersService, createComputersService } from './computers.service.ts';
 import { createHashingQueue, createLoginService, type LoginService } from './login.service.ts';
 import { createPeopleService, type PeopleService } from './people.service.ts';
 import type { Clock, TemporalHealth } from './ports.ts';
 import { createReadiness, type Readiness } from './readiness.service.ts';
 import { type Authenticator, createAuthenticator } from './rights.service.ts';
+import { createSnapsService, type SnapsService } from './snaps.service.ts';
 import { createTokens, type Tokens } from './tokens.ts';
 
 /** Everything the API calls. */
@@ -17,6 +20,8 @@ export interface Services {
   login: LoginService;
   people: PeopleService;
   computers: ComputersService;
+  snaps: SnapsService;
+  activities: ActivitiesService;
 }
 
 export interface ServicesDeps {
@@ -24,6 +29,7 @@ export interface ServicesDeps {
   temporal: TemporalHealth;
   clock: Clock;
   jwtSecret: string;
+  activities: ActivitySettings;
 }
 
 /** Builds the services of one API process. */
@@ -40,5 +46,7 @@ export function createServices(deps: ServicesDeps): Services {
     login: createLoginService({ db, tokens, clock, hashing }),
     people: createPeopleService({ db }),
     computers: createComputersService({ db }),
+    snaps: createSnapsService({ db, clock, settings: deps.activities }),
+    activities: createActivitiesService({ db, clock }),
   };
 }

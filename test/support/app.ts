@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type AppDeps, createApp } from '../../src/api/app.ts';
+import { type ActivitySettings, loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/logger.ts';
 import type { Persistence } from '../../src/persistence/orm.ts';
 import { createStandaloneAccount } from '../../src/services/accounts.service.ts';
@@ -42,6 +43,7 @@ export interface TestApp {
 
 export interface TestAppOptions {
   clock?: Clock;
+  activities?: ActivitySettings;
   temporal?: TemporalHealth;
   deployment?: AppDeps['deployment'];
   logLevel?: string;
@@ -56,6 +58,7 @@ export async function createTestApp(persistence: Persistence, options: TestAppOp
     clock: options.clock ?? systemClock,
     temporal: options.temporal ?? { check: async () => undefined },
     jwtSecret: JWT_SECRET,
+    activities: options.activities ?? loadConfig({}, 'stack').activities,
   });
   const app = await createApp({
     services,

@@ -1,0 +1,25 @@
+import type { Services } from '../../services/services.ts';
+import type { Handlers } from '../handler.ts';
+import { envelope, pageOf } from '../pagination.ts';
+import { wireDetailedActivity, wireParent } from '../wire/activities.wire.ts';
+
+export function activitiesRoutes(deps: { services: Pick<Services, 'activities'>; publicUrl: string }): Handlers {
+  const { activities } = deps.services;
+  return {
+    async listActivities(context) {
+      const { count, results } = await activities.list(context.caller, pageOf(context));
+      return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireDetailedActivity) }) };
+    },
+    async listParentActivities(context) {
+      const { count, results } = await activities.listParents(context.caller, pageOf(context));
+      return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireParent) }) };
+    },
+    async getActivity({ caller, params }) {
+      return { body: wireDetailedActivity(await activities.read(caller, params['activity_id'] as number)) };
+    },
+    async cancelActivities({ caller, body }) {
+      const { activity_ids } = body as { activity_ids: number[] };
+      return { body: await activities.cancel(caller, activity_ids) };
+    },
+  };
+}

@@ -1,0 +1,53 @@
+import type { BaseActivity, DetailedActivity, ParentActivity } from '../../services/activity-views.ts';
+import { wireTime } from './time.wire.ts';
+
+/** The shape every answer about an activity starts with. */
+export function wireActivity(activity: BaseActivity) {
+  return {
+    id: activity.id,
+    type: activity.type,
+    summary: activity.summary,
+    creation_time: wireTime(activity.creation_time),
+    creator: activity.creator,
+    approval_time: wireTime(activity.approval_time),
+    completion_time: wireTime(activity.completion_time),
+    deliver_delay_window: activity.deliver_delay_window,
+    parent_id: activity.parent_id,
+    result_text: activity.result_text,
+    result_code: activity.result_code,
+    activity_status: activity.status,
+  };
+}
+
+/** An item of the listing of parents. */
+export function wireParent(activity: ParentActivity) {
+  return {
+    ...wireActivity(activity),
+    children_count: activity.children_count,
+    children_statuses: {
+      good: activity.succeeded_count,
+      warning: activity.open_count,
+      bad: activity.failed_count + activity.canceled_count,
+    },
+    computer_count: activity.computer_count,
+    computer: activity.computer,
+  };
+}
+
+/** One activity in detail. */
+export function wireDetailedActivity(activity: DetailedActivity) {
+  return {
+    ...wireActivity(activity),
+    computer_id: activity.computer_id,
+    delivery_time: wireTime(activity.delivery_time),
+    deliver_after_time: wireTime(activity.deliver_after_time),
+    deliver_before_time: wireTime(activity.deliver_before_time),
+    schedule_before_time: wireTime(activity.schedule_before_time),
+    schedule_after_time: wireTime(activity.schedule_after_time),
+    modification_time: wireTime(activity.modification_time),
+    package_ids: activity.package_ids,
+    changes: activity.changes,
+    children: activity.children.map(wireActivity),
+    actions: activity.actions,
+  };
+}

@@ -1,0 +1,34 @@
+import type { SnapAction, SnapEntry } from '../../domain/activity/snap-actions.ts';
+import type { SnapCommand } from '../../services/snaps.service.ts';
+
+/** Body of POST /snaps, as the document admits it. */
+interface SnapBody {
+  action: SnapAction;
+  computer_ids: number[];
+  snaps: Array<{ name: string; channel?: string; revision?: string | number; classic?: boolean; time?: string }>;
+  deliver_after?: string | null;
+  deliver_after_window?: number | null;
+}
+
+/** What a request to POST /snaps asks for; keys of no meaning are left behind. */
+export function readSnapCommand(body: unknown, traceparent: string | null): SnapCommand {
+  const { action, computer_ids, snaps, deliver_after, deliver_after_window } = body as SnapBody;
+  return {
+    action,
+    computerIds: computer_ids,
+    snaps: snaps.map(readSnap),
+    deliverAfter: deliver_after ?? null,
+    windowMinutes: deliver_after_window ?? 0,
+    traceparent,
+  };
+}
+
+function readSnap({ name, channel, revision, classic, time }: SnapBody['snaps'][number]): SnapEntry {
+  return {
+    name,
+    ...(channel !== undefined && { channel }),
+    ...(revision !== undefined && { revision: String(revision) }),
+    ...(classic !== undefined && { classic }),
+    ...(time !== undefined && { time }),
+  };
+}

@@ -1,0 +1,58 @@
+import { ACTIVITY_GROUP, kindOf } from './kinds.ts';
+import { type ActivityStatus, isFinal } from './status.ts';
+
+/** What a decision on an activity needs to know of it. */
+export interface ActivitySubject {
+  type: string;
+  status: ActivityStatus;
+  /** Types of its children; empty on an operation. */
+  childTypes: readonly string[];
+  childrenCount: number;
+  succeededCount: number;
+}
+
+/** What the caller may do with an activity now. */
+export interface ActivityActions {
+  approvable: boolean;
+  cancelable: boolean;
+  reappliable: boolean;
+  revertable: boolean;
+}
+
+/**
+ * Which actions an activity allows now.
+ *
+ * @param manageable - the caller may act on every computer concerned
+ * @see api-decisions 4.4 and 4.7
+ */
+export function actionsOf(subject: ActivitySubject, manageable: boolean): ActivityActions {
+  return {
+    approvable: manageable && subject.status === 'unapproved',
+    cancelable: manageable && isCancelable(subject.status),
+    reappliable: manageable && isReappliable(subject),
+    revertable: manageable && isRevertable(subject),
+  };
+}
+
+/** Anything that has not ended; what a computer already has may still report. */
+export function isCancelable(status: ActivityStatus): boolean {
+  return !isFinal(status);
+}
+
+/** Ended, and every operation of a type that can be repeated. */
+export function isReappliable(subject: ActivitySubject): boolean {
+  return isFinal(subject.status) && operationTypes(subject).every((type) => kindOf(type).repeatable);
+}
+
+/** Succeeded on every computer, and every operation of a type with an inverse. */
+export function isRevertable(subject: ActivitySubject): boolean {
+  return (
+    subject.status === 'succeeded' &&
+    subject.succeededCount === subject.childrenCount &&
+    operationTypes(subject).every((type) => kindOf(type).reversible)
+  );
+}
+
+function operationTypes(subject: ActivitySubject): readonly string[] {
+  return subject.type === ACTIVITY_GROUP && subject.childTypes.length > 0 ? subject.childTypes : [subject.type];
+}

@@ -1,0 +1,34 @@
+/** What may be done again with operations of one type. */
+export interface ActivityKind {
+  /** It can be repeated with the same parameters. */
+  repeatable: boolean;
+  /** There is an operation that undoes it. */
+  reversible: boolean;
+}
+
+/** Types of operations and of groups with a type of their own. @see api-decisions 4.3 and 4.7 */
+const KINDS: Readonly<Record<string, ActivityKind>> = {
+  InstallSnaps: { repeatable: true, reversible: true },
+  RemoveSnaps: { repeatable: true, reversible: false },
+  RefreshSnaps: { repeatable: true, reversible: false },
+  HoldSnaps: { repeatable: true, reversible: true },
+  UnholdSnaps: { repeatable: true, reversible: true },
+  ChangePackagesRequest: { repeatable: true, reversible: true },
+  UpgradeKernelPackageRequest: { repeatable: true, reversible: true },
+  DowngradeKernelPackageRequest: { repeatable: true, reversible: true },
+  SignalProcessRequest: { repeatable: true, reversible: false },
+  ExecuteScriptRequest: { repeatable: true, reversible: false },
+  RestartRequest: { repeatable: true, reversible: false },
+  ShutdownRequest: { repeatable: true, reversible: false },
+  GenerateFDERecoveryKeyRequest: { repeatable: false, reversible: false },
+  UsgActivity: { repeatable: false, reversible: false },
+  GenerateUsgReportActivity: { repeatable: false, reversible: false },
+};
+
+/** Type of a group of operations. */
+export const ACTIVITY_GROUP = 'ActivityGroup';
+
+/** What a type allows; an unknown one allows nothing. */
+export function kindOf(type: string): ActivityKind {
+  return KINDS[type] ?? { repeatable: false, reversible: false };
+}

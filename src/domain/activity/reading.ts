@@ -1,0 +1,21 @@
+import type { ActivityStatus } from './status.ts';
+
+/** What is stored of an activity's position. */
+export interface StoredPosition {
+  status: ActivityStatus;
+  /** Moment before which it is not delivered; null when there is none. */
+  deliverAt: Date | null;
+  /** Its message waits for room in the computer's queue; of a group: all that are not delivered wait so. */
+  held: boolean;
+}
+
+/**
+ * The status as it is read: a delivery in the future and a full queue are not stored, they are seen.
+ *
+ * @see api-decisions 4.1 and 4.2
+ */
+export function readStatus(stored: StoredPosition, now: Date): ActivityStatus {
+  if (stored.status !== 'undelivered') return stored.status;
+  if (stored.deliverAt !== null && stored.deliverAt > now) return 'scheduled';
+  return stored.held ? 'waiting' : 'undelivered';
+}

@@ -1,0 +1,196 @@
+import type { ActivityStatus } from '../../domain/activity/status.ts';
+import type { Sql } from '../sql.ts';
+
+/** Access groups where a right holds; `all` means the whole account. */
+export type GroupScope = 'all' | readonly number[];
+
+/** Whose activities, and which of them may be seen and acted on. */
+export interface ActivityScope {
+  accountId: number;
+  view: GroupScope;
+  manage: GroupScope;
+}
+
+/** An activity as answers of any shape need it. */
+export interface BaseActivityRow {
+  id: number;
+  parent_id: number | null;
+  type: string;
+  summary: string;
+  status: ActivityStatus;
+  deliver_at: Date | null;
+  /** Waits for room in a queue; of a group: everything undelivered does. */
+  held: boolean;
+  creation_time: Date;
+  approval_time: Date | null;
+  completion_time: Date | null;
+  creator: { id: number; name: string; email: string } | null;
+  deliver_delay_window: number;
+  result_text: string | null;
+  result_code: number | null;
+}
+
+export interface ActivityRow extends BaseActivityRow {
+  computer_id: number | null;
+  delivery_time: Date | null;
+  deliver_after_time: Date | null;
+  deliver_before_time: Date | null;
+  schedule_before_time: Date | null;
+  schedule_after_time: Date | null;
+  modification_time: Date | null;
+  package_ids: number[];
+  changes: unknown[];
+  child_types: string[];
+  children_count: number;
+  succeeded_count: number;
+  /** The caller may act on every computer concerned. */
+  manageable: boolean;
+}
+
+export interface ParentRow extends BaseActivityRow {
+  children_count: number;
+  computer_count: number;
+  open_count: number;
+  succeeded_count: number;
+  failed_count: number;
+  canceled_count: number;
+  /** The only computer concerned; null when there are several. */
+  computer: { id: number; title: string } | null;
+}
+
+export interface PageRequest {
+  limit: number;
+  offset: number;
+}
+
+/** One page of parents and operations alike, newest first, and how many there are. */
+export async function listActivities(
+  db: Sql,
+  scope: ActivityScope,
+  page: PageRequest,
+): Promise<{ count: number; rows: ActivityRow[] }> {
+  const [count, rows] = await Promise.all([
+    countWhere(db, COUNT_ALL, scope),
+    db.query<ActivityRow & Record<string, unknown>>(LIST_ALL, [
+      ...seenBy(scope),
+      page.limit,
+      page.offset,
+      groupsOf(scope.manage),
+    ]),
+  ]);
+  return { count, rows };
+}
+
+/** One page of activities without a parent, newest first, and how many there are. */
+export async function listParents(
+  db: Sql,
+  scope: ActivityScope,
+  page: PageRequest,
+): Promise<{ count: number; rows: ParentRow[] }> {
+  const [count, rows] = await Promise.all([
+    countWhere(db, COUNT_PARENTS, scope),
+    db.query<ParentRow & Record<string, unknown>>(LIST_PARENTS, [...seenBy(scope), page.limit, page.offset]),
+  ]);
+  return { count, rows };
+}
+
+/** Activities by id in no order; those the caller may not see are left out. */
+export async function findActivities(db: Sql, scope: ActivityScope, ids: readonly number[]): Promise<ActivityRow[]> {
+  return db.query<ActivityRow & Record<string, unknown>>(FIND, [...seenBy(scope), ids, groupsOf(scope.manage)]);
+}
+
+/** Children of some parents by id, those that may be seen, at most `limit` of each; null for all. */
+export async function listChildren(
+  db: Sql,
+  scope: ActivityScope,
+  parents: readonly number[],
+  limit: number | null,
+): Promise<Map<number, BaseActivityRow[]>> {
+  const children = new Map<number, BaseActivityRow[]>();
+  if (parents.length === 0) return children;
+  const rows = await db.query<BaseActivityRow & Record<string, unknown>>(CHILDREN, [...seenBy(scope), parents, limit]);
+  for (const row of rows) {
+    const siblings = children.get(row.parent_id!);
+    if (siblings) siblings.push(row);
+    else children.set(row.parent_id!, [row]);
+  }
+  return children;
+}
+
+/** Reads what the creator of an activity is answered with. */
+export async function readBaseActivity(db: Sql, id: number): Promise<BaseActivityRow> {
+  const [row] = await db.query<BaseActivityRow & Record<string, unknown>>(READ_BASE, [id]);
+  return row!;
+}
+
+async function countWhere(db: Sql, text: string, scope: ActivityScope): Promise<number> {
+  const [row] = await db.query<{ count: number }>(text, seenBy(scope));
+  return row!.count;
+}
+
+function seenBy({ accountId, view }: ActivityScope): [number, readonly number[] | null] {
+  return [accountId, groupsOf(view)];
+}
+
+function groupsOf(scope: GroupScope): readonly number[] | null {
+  return scope === 'all' ? null : scope;
+}
+
+// Visible when its computer is, a parent when any child is.
+const VISIBLE = `a.account_id = $1 and ($2::int[] is null
+    or exists (select from computer c where c.id = a.computer_id and c.access_group_id = any($2))
+    or (a.computer_id is null and exists (select from activity k join computer c on c.id = k.computer_id
+      where k.parent_id = a.id and c.access_group_id = any($2))))`;
+
+const manageable = (groups: string) => `(${groups}::int[] is null
+    or case when a.computer_id is not null
+      then exists (select from computer c where c.id = a.computer_id and c.access_group_id = any(${groups}))
+      else a.children_count > 0 and not exists (select from activity k left join computer c on c.id = k.computer_id
+        where k.parent_id = a.id and (c.access_group_id = any(${groups})) is not true) end) as manageable`;
+
+// A group is asked only while it is fresh; the first child with a message that is not held answers.
+const HELD = `case when a.status <> 'undelivered' then false
+    when a.computer_id is not null then
+      exists (select from agent_message m where m.activity_id = a.id and m.state = 'held')
+    else a.children_count > 0 and not exists (
+      select from activity k left join agent_message m on m.activity_id = k.id
+      where k.parent_id = a.id and k.status = 'undelivered' and m.state is distinct from 'held') end as held`;
+
+const BASE = `a.id, a.parent_id, a.type, a.summary, a.status, a.deliver_at, ${HELD}, a.creation_time, a.approval_time,
+    a.completion_time, case when p.id is not null
+      then jsonb_build_object('id', p.id, 'name', p.name, 'email', p.email) end as creator,
+    a.deliver_delay_window, a.result_text, a.result_code`;
+
+const detail = (
+  groups: string,
+) => `${BASE}, a.computer_id, a.delivery_time, a.deliver_after_time, a.deliver_before_time,
+    a.schedule_before_time, a.schedule_after_time, a.modification_time, a.package_ids, a.changes, a.child_types,
+    a.children_count, a.succeeded_count, ${manageable(groups)}`;
+
+const PARENT = `${BASE}, a.children_count, a.computer_count, a.open_count, a.succeeded_count, a.failed_count,
+    a.canceled_count, case when a.computer_count = 1 then (
+      select jsonb_build_object('id', c.id, 'title', c.title) from activity k join computer c on c.id = k.computer_id
+      where k.parent_id = a.id limit 1) end as computer`;
+
+const SOURCE = 'activity a left join person p on p.id = a.creator_id';
+
+// The page is found in an index first; only its rows are read and joined.
+const list = (columns: string, condition: string) => `
+  select ${columns}
+  from (select a.id from activity a where ${VISIBLE} ${condition} order by a.id desc limit $3 offset $4) page
+  join ${SOURCE} on a.id = page.id
+  order by a.id desc`;
+
+const COUNT_ALL = `select count(*) from activity a where ${VISIBLE}`;
+const COUNT_PARENTS = `${COUNT_ALL} and a.parent_id is null`;
+const LIST_ALL = list(detail('$5'), '');
+const LIST_PARENTS = list(PARENT, 'and a.parent_id is null');
+const FIND = `select ${detail('$4')} from ${SOURCE} where ${VISIBLE} and a.id = any($3::int[])`;
+const READ_BASE = `select ${BASE} from ${SOURCE} where a.id = $1`;
+const CHILDREN = `
+  select ${BASE}
+  from unnest($3::int[]) as parent(id)
+  cross join lateral (
+    select a.id from activity a where a.parent_id = parent.id and ${VISIBLE} order by a.id limit $4) page
+  join ${SOURCE} on a.id = page.id
+  order by a.id`;

@@ -1,0 +1,74 @@
+import { ACTIVITY_WORKFLOW_PREFIX } from '../../domain/activity/workflow-id.ts';
+import type { Sql } from '../sql.ts';
+import { withdrawLaneMessages, withdrawMessages } from './agent-messages.repository.ts';
+
+/** What a request cancels: whole groups, and single operations that are in none of them. */
+export interface CancelOrder {
+  accountId: number;
+  groups: readonly number[];
+  operations: readonly number[];
+  now: Date;
+}
+
+/**
+ * Locks the lanes of activities, so that no status of theirs moves before the transaction ends.
+ *
+ * @remarks In lane order, before any other lock.
+ */
+export async function lockLanesOf(tx: Sql, accountId: number, activities: readonly number[]): Promise<void> {
+  await tx.query(LOCK_LANES, [accountId, activities]);
+}
+
+/**
+ * Orders the cancel: messages no agent has been given are withdrawn at once, the lanes are told, and workflows that
+ * have nothing else to do are cancelled.
+ *
+ * @remarks Part of the caller's transaction, which holds the lanes' locks. Ordering it twice changes nothing.
+ * @see temporal-design 7
+ */
+export async function orderCancel(tx: Sql, order: CancelOrder): Promise<void> {
+  const { accountId, groups, operations, now } = order;
+  const [account] = await tx.query<{ max_message_backlog: number | null }>(
+    'select max_message_backlog from account where id = $1',
+    [accountId],
+  );
+  const bound = account!.max_message_backlog;
+  const lanes = await tx.query<{ id: number }>('select id from lane where parent_id = any($1) and open_count > 0', [
+    groups,
+  ]);
+  const laneIds = lanes.map(({ id }) => id);
+  await withdrawLaneMessages(tx, laneIds, bound);
+  await withdrawMessages(tx, operations, bound);
+  await tx.query(TELL_LANES, [laneIds, operations, now]);
+  await tx.query(CANCEL_WORKFLOWS, [groups, operations, ACTIVITY_WORKFLOW_PREFIX, now]);
+  await tx.query(`select pg_notify('flotilla_outbox', '')`);
+}
+
+const LOCK_LANES = `
+  select id from lane
+  where account_id = $1 and id in (
+    select lane_id from activity where id = any($2::int[]) and account_id = $1
+    union all select l.id from lane l where l.parent_id = any($2::int[]))
+  order by id for update`;
+
+const TELL_LANES = `
+  insert into agent_inbox (lane_id, activity_id, kind, at)
+  select id, null, 'cancel', $3 from unnest($1::int[]) as lane(id)
+  union all
+  select lane_id, id, 'cancel', $3 from activity where id = any($2::int[])`;
+
+// A lane of one computer ends with these operations when nothing else of it is open but the steps behind them.
+const CANCEL_WORKFLOWS = `
+  with recursive doomed as (
+    select id, lane_id from activity where id = any($2::int[])
+    union
+    select d.id, d.lane_id from activity d join doomed b on d.blocked_by = b.id where d.status = 'waiting'
+  )
+  insert into outbox (kind, key, creation_time)
+  select 'cancel', $3 || id, $4::timestamptz from unnest($1::int[]) as parent(id)
+  union all
+  select 'cancel', l.wf_id, $4 from lane l
+  where l.single and l.id in (select lane_id from doomed) and not exists (
+    select from activity a
+    where a.lane_id = l.id and a.status not in ('succeeded', 'failed', 'canceled')
+      and a.id not in (select id from doomed))`;
