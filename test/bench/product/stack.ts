@@ -110,9 +110,8 @@ function environmentOf(supervisor: ChildProcess): Record<string, string> {
   const pid = rolePids(supervisor.pid!).get('API')?.[0];
   if (pid === undefined) throw new Error('the stack has no API process');
   const entries = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
-  return Object.fromEntries(
-    entries.filter(Boolean).map((entry) => [entry.split('=', 1)[0]!, entry.slice(entry.indexOf('=') + 1)]),
-  );
+  const settings = entries.filter((entry) => entry.startsWith('FLOTILLA_'));
+  return Object.fromEntries(settings.map((entry) => [entry.split('=', 1)[0]!, entry.slice(entry.indexOf('=') + 1)]));
 }
 
 /** The program file of the Temporal server that runs below the stack. */
