@@ -59,11 +59,14 @@ export function describeError(line: string): string | null {
   }
 }
 
-/** The last lines of a log, indented, for an error message. */
-export function tailOf(file: string, lines = 6): string {
+/** What a log says last about a failure, indented, for a message: its errors, else its last lines. */
+export function tailOf(file: string, lines = 4): string {
   try {
-    const text = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-lines);
-    return [...text.map((line) => `    ${describeError(line) ?? line.slice(0, 300)}`), `  (log: ${file})`].join('\n');
+    const text = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-60);
+    const errors = text.map((line) => describeError(line) ?? (/^\w*Error\b.*:|FATAL|PANIC/.test(line) ? line : null));
+    const telling = errors.filter((line) => line !== null);
+    const shown = (telling.length > 0 ? telling : text).slice(-lines);
+    return [...shown.map((line) => `    ${line.slice(0, 400)}`), `  (log: ${file})`].join('\n');
   } catch {
     return `  (no log at ${file})`;
   }

@@ -215,10 +215,11 @@ async function endServer(pid: number, exited: Promise<unknown>, limitMs = STOP_L
   }
 }
 
+/** What the server said since it was last asked to do something, without its routine lines. */
 async function failure(what: string, logFile: string): Promise<StackError> {
   const text = await readFile(logFile, 'utf8').catch(() => '');
-  const lines = text.trimEnd().split('\n');
-  const telling = lines.filter((line) => /FATAL|PANIC|error|HINT|DETAIL/i.test(line)).slice(-3);
-  const detail = (telling.length > 0 ? telling : lines.slice(-2)).map((line) => line.trim()).join(' ');
-  return new StackError(`${what}: ${detail || 'it said nothing'} (log: ${logFile})`);
+  const lines = text.trimEnd().split('\n').slice(-20);
+  const telling = lines.filter((line) => /error|FATAL|PANIC|HINT|DETAIL|unrecognized|invalid|could not/i.test(line));
+  const said = (telling.length > 0 ? telling : lines).slice(-3).map((line) => line.replace(/^.*\[\d+\] /, '').trim());
+  return new StackError(`${what}: ${said.join('; ') || 'it said nothing'} (log: ${logFile})`);
 }

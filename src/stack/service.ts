@@ -33,9 +33,6 @@ export interface Service {
   stop(limitMs: number): Promise<void>;
 }
 
-/** For a process that became ready after the stop had begun. */
-const LATE_STOP_LIMIT_MS = 2000;
-
 /** @see Service */
 export function createService(options: ServiceOptions): Service {
   const policy = options.policy ?? createRestartPolicy();
@@ -46,6 +43,7 @@ export function createService(options: ServiceOptions): Service {
   failed.promise.catch(() => undefined);
   let running: Running | null = null;
   let hasServed = false;
+  let stopLimitMs = 0;
   let loop: Promise<void> | null = null;
 
   const giveUp = (error: StackError): void => {
@@ -56,7 +54,7 @@ export function createService(options: ServiceOptions): Service {
   /** One life of the process: resolves to why it ended. */
   async function live(): Promise<string> {
     running = await options.start(stopping.signal);
-    if (stopping.signal.aborted) await running.stop(LATE_STOP_LIMIT_MS);
+    if (stopping.signal.aborted) await running.stop(stopLimitMs);
     hasServed = true;
     served.resolve();
     const reason = await running.exited;
@@ -94,6 +92,7 @@ export function createService(options: ServiceOptions): Service {
       return served.promise;
     },
     async stop(limitMs) {
+      stopLimitMs = limitMs;
       stopping.abort();
       served.reject(new StackError(`${options.name} was stopped`));
       await running?.stop(limitMs);

@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The keys of an activity that the tests look at. */
+export interface ActivityBody {
+  id: number;
+  type: string;
+  activity_status: string;
+  summary: string;
+  parent_id: number | null;
+  computer_id: number | null;
+  result_text: string | null;
+  result_code: number | null;
+  children: ActivityBody[];
+  children_count?: number;
+  children_statuses?: { good: number; warning: number; bad: number };
+}
+
+export interface Page<T> {
+  count: number;
+  results: T[];
+  next: string | null;
+  previous: string | null;
+}
+
+export interface Answer<T> {
+  status: number;
+  body: T;
+  text: string;
+}
+
+/** Another status than the one asked for. */
+export class UnexpectedAnswer extends Error {
+  readonly status: number;
+
+  constructor(method: string, path: string, status: number, text: string) {
+    super(`${method} ${path} answered ${status}: ${text.slice(0, 500)}`);
+    this.name = 'UnexpectedAnswer';
+    this.status = status;
+  }
+}
+
+/** A client of the REST API as a script of an administrator would be: one token, plain JSON. */
+export class ApiClient {
+  readonly #base: string;
+  #token: string | null = null;
+
+  /** @param url - of the stack, without `/api/v2` */
+  constructor(url: string) {
+    this.#base = `${url}/api/v2`;
+  }
+
+  get token(): string {
+    if (this.#token === null) throw new Error('log in first');
+    return this.#token;
+  }
+
+  async login(email: string, password: string): Promise<void> {
+    const { token } = await this.post<{ token: string }>('/login', { email, password });
+    this.#token = token;
+  }
+
+  /** @throws {UnexpectedAnswer} unless 200 */
+  async get<T>(path: string): Promise<T> {
+    return this.#expect<T>('GET', path);
+  }
+
+  /** @throws {UnexpectedAnswer} unless 200 or 201 */
+  async post<T>(path: string, body: unknown): Promise<T> {
+    return this.#expect<T>('POST', path, body);
+  }
+
+  /**
+   * One request whatever the answer.
+   *
+   * @throws when the connection breaks or nothing comes within 20 s
+   */
+  async request<T = unknown>(method: string, path: string, body?: unknown): Promise<Answer<T>> {
+    const response = await fetch(`${this.#base}${path}`, {
+      method,
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(this.#token === null ? {} : { authorization: `Bearer ${this.#token}` }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(20_000),
+    });
+    const text = await response.text();
+    const json = response.headers.get('content-type')?.includes('json') ?? false;
+    return { status: response.status, text, body: (json ? JSON.parse(text) : null) as T };
+  }
+
+  /** Installs or otherwise acts on snaps; answers the id of the parent activity. */
+  async actOnSnaps(computerIds: readonly number[], more: Record<string, unknown> = {}): Promise<number> {
+    const body = { action: 'install', computer_ids: computerIds, snaps: [{ name: 'hello' }], ...more };
+    return (await this.post<ActivityBody>('/snaps', body)).id;
+  }
+
+  async activity(id: number): Promise<ActivityBody> {
+    return this.get<ActivityBody>(`/activities/${id}`);
+  }
+
+  /** Ids of all computers that the account sees, in order. */
+  async computerIds(): Promise<number[]> {
+    const ids: number[] = [];
+    for (;;) {
+      const page = await this.get<Page<{ id: number }>>(`/computers?limit=1000&offset=${ids.length}`);
+      ids.push(...page.results.map((computer) => computer.id));
+      if (page.next === null || page.results.length === 0) return ids;
+    }
+  }
+
+  /**
+   * Polls as a user does until the activity is in a final state. Broken connections and 5xx answers are waited out,
+   * so that it can be used across faults.
+   */
+  async pollActivity(id: number, limitMs: number): Promise<ActivityBody> {
+    const end = performance.now() + limitMs;
+    for (let last = 'nothing answered'; ; ) {
+      try {
+        const activity = await this.activity(id);
+        if (['succeeded', 'failed', 'canceled'].includes(activity.activity_status)) return activity;
+        last = activity.activity_status;
+      } catch (error) {
+        if (error instanceof UnexpectedAnswer && error.status < 500) throw error;
+        last = String(error);
+      }
+      if (performance.now() > end) throw new Error(`activity ${id} is not final after ${limitMs / 1000} s: ${last}`);
+      await sleep(250);
+    }
+  }
+
+  async #expect<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const answer = await this.request<T>(method, path, body);
+    if (answer.status !== 200 && answer.status !== 201) {
+      throw new UnexpectedAnswer(method, path, answer.status, answer.text);
+    }
+    return answer.body;
+  }
+}

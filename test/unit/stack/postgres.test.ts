@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import pg from 'pg';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { findFreePort } from '../../../src/stack/ports.ts';
+import { type PostgresOptions, type PostgresServer, startPostgres } from '../../../src/stack/postgres.ts';
+import { isAlive, processesIn, signalProcess, waitUntil } from '../../../src/stack/processes.ts';
+import { temporaryDirectory } from '../../support/temporary.ts';
+
+async function aPlace(): Promise<PostgresOptions> {
+  const directory = await temporaryDirectory();
+  return {
+    dataDir: join(directory, 'postgres'),
+    port: await findFreePort(),
+    password: 'p@ss/word',
+    logFile: join(directory, 'postgres.log'),
+    durable: false,
+    settings: { shared_buffers: '16MB', max_connections: '10' },
+  };
+}
+
+async function started(options: PostgresOptions): Promise<PostgresServer> {
+  const server = await startPostgres(options);
+  onTestFinished(() => server.stop());
+  return server;
+}
+
+async function ask(server: PostgresServer, statement: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: server.url('postgres') });
+  await client.connect();
+  try {
+    return (await client.query(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+describe('startPostgres', () => {
+  it('makes a cluster that only its password opens, and finds the data again after a stop', async () => {
+    const place = await aPlace();
+    const first = await started(place);
+    await ask(first, 'create table kept as select 7 as n');
+    const stranger = new pg.Client({ connectionString: first.url('postgres').replace(/:[^:@]+@/, ':wrong@') });
+    await expect(stranger.connect()).rejects.toThrow(/password authentication failed/);
+    await first.stop();
+    await expect(first.exited).resolves.toBe('exit code 0');
+    const second = await started(place);
+    await expect(ask(second, 'select n from kept')).resolves.toEqual([{ n: 7 }]);
+    expect((await stat(place.dataDir)).mode & 0o777).toBe(0o700);
+  });
+
+  it('ends and replaces a server that a killed process left on the directory', async () => {
+    const place = await aPlace();
+    const leftover = await started(place);
+    await ask(leftover, 'create table kept as select 8 as n');
+    const heir = await started({ ...place, port: await findFreePort() });
+    expect(isAlive(leftover.pid)).toBe(false);
+    await expect(ask(heir, 'select n from kept')).resolves.toEqual([{ n: 8 }]);
+  });
+
+  it('starts again after the server was killed', async () => {
+    const place = await aPlace();
+    const killed = await started(place);
+    signalProcess(killed.pid, 'SIGKILL');
+    await expect(killed.exited).resolves.toBe('killed by SIGKILL');
+    const heir = await started(place);
+    await expect(ask(heir, 'select 1 as n')).resolves.toEqual([{ n: 1 }]);
+  });
+
+  it('is not misled by a lock file whose process id belongs to another program', async () => {
+    const place = await aPlace();
+    await (await started(place)).stop();
+    const stranger = spawn('sleep', ['60'], { stdio: 'ignore' });
+    onTestFinished(() => void stranger.kill('SIGKILL'));
+    await writeFile(
+      join(place.dataDir, 'postmaster.pid'),
+      `${stranger.pid}\n${place.dataDir}\n0\n${place.port}\n\n\n\nready\n`,
+    );
+    const server = await started(place);
+    await expect(ask(server, 'select 1 as n')).resolves.toEqual([{ n: 1 }]);
+    expect(isAlive(stranger.pid!)).toBe(true);
+  });
+
+  it('names the setting when the port is taken', async () => {
+    const place = await aPlace();
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(place.port, '127.0.0.1', resolve));
+    onTestFinished(() => void other.close());
+    await expect(startPostgres(place)).rejects.toThrow(/Port \d+ for PostgreSQL is in use: set FLOTILLA_DATABASE_PORT/);
+  });
+
+  it('refuses a directory that is something else, and one of another version', async () => {
+    const place = await aPlace();
+    await mkdir(place.dataDir);
+    await expect(startPostgres(place)).rejects.toThrow(/not a PostgreSQL data directory/);
+    await writeFile(join(place.dataDir, 'PG_VERSION'), '16\n');
+    await expect(startPostgres(place)).rejects.toThrow(/was made by PostgreSQL 16/);
+  });
+
+  it('says what the server said when the cluster is broken', async () => {
+    const place = await aPlace();
+    await (await started(place)).stop();
+    await writeFile(join(place.dataDir, 'postgresql.conf'), 'nonsense = yes\n');
+    await expect(startPostgres(place)).rejects.toThrow(/did not start .*nonsense/);
+    await expect(readFile(place.logFile, 'utf8')).resolves.toContain('nonsense');
+  });
+
+  it('leaves nothing running when its start fails', async () => {
+    const place = await aPlace();
+    await (await started(place)).stop();
+    await writeFile(join(place.dataDir, 'postgresql.conf'), 'nonsense = yes\n');
+    await startPostgres(place).catch(() => undefined);
+    await expect(waitUntil(() => processesIn(place.dataDir).length === 0, 3000)).resolves.toBe(true);
+  });
+
+  it('works below a directory that is closed to other users', async () => {
+    const place = await aPlace();
+    await chmod(join(place.dataDir, '..'), 0o700);
+    const server = await started(place);
+    await expect(ask(server, 'select 1 as n')).resolves.toEqual([{ n: 1 }]);
+  });
+});
