@@ -39,16 +39,18 @@ async function drive(input: LaneInput, cancellation: CancelWatch): Promise<LaneP
   };
   setHandler(nudge, wake);
   const timer = new DueTimer(wake);
-  const hasNews = (): boolean => dirty || (cancellation.requested && !told);
+  const isCancelNews = (): boolean => cancellation.requested && !told;
+  const hasNews = (): boolean => dirty || isCancelNews();
   for (;;) {
     dirty = false;
-    const cancelAll: boolean = cancellation.requested && !told;
+    const cancelAll = isCancelNews();
     told ||= cancelAll;
     const progress = await steps.advance(input.lane, cancelAll);
     timer.arm(progress.open === 0 ? null : progress.nextDueAt);
     setCurrentDetails(laneLine(progress));
     if (progress.open === 0) return progress;
-    if (!hasNews() && historyIsLong(input)) await continueAsNew<typeof lane>(input);
+    // The next run's first step takes whatever news there is; only a cancel request would not reach it.
+    if (!isCancelNews() && historyIsLong(input)) await continueAsNew<typeof lane>(input);
     await condition(hasNews);
   }
 }

@@ -1,0 +1,199 @@
+import { type Client, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
+import { type ApplicationFailure, CancelledFailure, type SearchAttributePair } from '@temporalio/common';
+import proto from '@temporalio/proto';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  ACTIVITY_WORKFLOW,
+  type ActivityInput,
+  type ActivityResult,
+} from '../../workflows/contracts/activity.contract.ts';
+import { LANE_WORKFLOW, NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
+import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
+import { FakeLanes } from '../support/fake-lanes.ts';
+import { createTimeSkippingEnvironment } from '../support/temporal.ts';
+import {
+  countEvents,
+  quietRuntime,
+  statusOf,
+  TEST_DATA_CONVERTER,
+  until,
+  withWorker,
+} from '../support/workflow-environment.ts';
+
+type Group = (input: ActivityInput) => Promise<ActivityResult>;
+interface Context {
+  lanes: FakeLanes;
+  client: Client;
+  taskQueue: string;
+  /** Ids of the lanes. */
+  ids: number[];
+  start: () => Promise<WorkflowHandle<Group>>;
+  /** Reports the first row of a lane and nudges it. */
+  report: (lane: number, outcome: 'succeeded' | 'failed' | 'canceled') => Promise<void>;
+}
+
+let environment: TestWorkflowEnvironment;
+let nextId = 1000;
+
+beforeAll(async () => {
+  quietRuntime();
+  environment = await createTimeSkippingEnvironment({ client: { dataConverter: TEST_DATA_CONVERTER } });
+  const keyword = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
+  await environment.connection.operatorService.addSearchAttributes({
+    namespace: 'default',
+    searchAttributes: Object.fromEntries(Object.values(SEARCH_ATTRIBUTES).map(({ name }) => [name, keyword])),
+  });
+});
+
+afterAll(async () => {
+  await environment?.teardown();
+});
+
+async function withGroup(sizes: readonly number[], run: (context: Context) => Promise<void>): Promise<void> {
+  const lanes = new FakeLanes();
+  lanes.now = () => environment.currentTimeMs();
+  const group = nextId++;
+  const ids = sizes.map(() => nextId++);
+  for (const [place, id] of ids.entries()) lanes.add(id, sizes[place]!);
+  const { client } = environment;
+  const setup = {
+    connection: environment.nativeConnection,
+    namespace: undefined,
+    activities: lanes.activities(client, ids),
+  };
+  const attributes: SearchAttributePair[] = [{ key: SEARCH_ATTRIBUTES.accountId, value: '1' }];
+  await withWorker(setup, async (taskQueue) => {
+    const start = () =>
+      client.workflow.start<Group>(ACTIVITY_WORKFLOW, {
+        taskQueue,
+        workflowId: `activity/${group}`,
+        args: [{ id: group }],
+        typedSearchAttributes: attributes,
+      });
+    const report: Context['report'] = async (lane, outcome) => {
+      lanes.tell(lane, 0, outcome);
+      await client.workflow.getHandle(`activity/${lane}`).signal(NUDGE_SIGNAL);
+    };
+    await run({ lanes, client, taskQueue, ids, start, report });
+  });
+}
+
+const running = async (client: Client, id: number) =>
+  (await statusOf(client, `activity/${id}`).catch(() => 'missing')) === 'RUNNING';
+const opened = ({ lanes, ids }: Context) => lanes.calls.filter((call) => call === 'advance').length >= ids.length;
+const failureOf = (handle: WorkflowHandle<Group>) =>
+  handle.result().then(
+    () => null,
+    (error: unknown) => (error instanceof WorkflowFailedError ? error.cause : error),
+  );
+
+describe('activity', () => {
+  it('runs a lane per plan as visible children and completes with their counts', () =>
+    withGroup([1, 1, 1], async (context) => {
+      const handle = await context.start();
+      await until(() => opened(context));
+      const description = await context.client.workflow.getHandle(`activity/${context.ids[0]}`).describe();
+      expect(description.parentExecution?.workflowId).toBe(handle.workflowId);
+      expect(description.typedSearchAttributes.get(SEARCH_ATTRIBUTES.accountId)).toBe('1');
+      expect(description.typedSearchAttributes.get(SEARCH_ATTRIBUTES.computerId)).toBe(String(context.ids[0]));
+      expect(`activity/${description.typedSearchAttributes.get(SEARCH_ATTRIBUTES.groupId)}`).toBe(handle.workflowId);
+      for (const lane of context.ids) await context.report(lane, 'succeeded');
+      expect(await handle.result()).toEqual({ succeeded: 3, failed: 0, canceled: 0 });
+      expect((await countEvents(handle)).total).toBeLessThanOrEqual(30);
+    }));
+
+  it('shows operators how many are done and who is missing', () =>
+    withGroup([1, 1, 1], async (context) => {
+      const [first, second, third] = context.ids as [number, number, number];
+      const handle = await context.start();
+      await until(() => opened(context));
+      await context.report(first, 'succeeded');
+      const details = async () =>
+        (await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')).currentDetails;
+      await until(async () => (await details()) === `1 of 3 computers done; waiting for web-${second}, web-${third}`);
+      await context.report(second, 'succeeded');
+      await context.report(third, 'succeeded');
+      await handle.result();
+    }));
+
+  it('fails when a computer fails, after all others have ended', () =>
+    withGroup([1, 1], async (context) => {
+      const [first, second] = context.ids as [number, number];
+      const handle = await context.start();
+      await until(() => opened(context));
+      await context.report(first, 'failed');
+      await until(async () => !(await running(context.client, first)));
+      expect(await statusOf(context.client, handle.workflowId)).toBe('RUNNING');
+      await context.report(second, 'succeeded');
+      const failure = await failureOf(handle);
+      expect((failure as ApplicationFailure).type).toBe('AgentFailure');
+    }));
+
+  it('passes a cancel on to its lanes and closes as Canceled when nothing was done', () =>
+    withGroup([1, 20], async (context) => {
+      const handle = await context.start();
+      await until(() => opened(context));
+      await handle.cancel();
+      expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
+      for (const lane of context.ids) {
+        expect(await statusOf(context.client, `activity/${lane}`)).toBe('CANCELLED');
+        expect(context.lanes.progress(lane).open).toBe(0);
+      }
+    }));
+
+  it('completes when it was cancelled half way, as its row does', () =>
+    withGroup([1, 1], async (context) => {
+      const [first, second] = context.ids as [number, number];
+      const handle = await context.start();
+      await until(() => opened(context));
+      await context.report(first, 'succeeded');
+      await until(async () => !(await running(context.client, first)));
+      await handle.cancel();
+      expect(await handle.result()).toEqual({ succeeded: 1, failed: 0, canceled: 1 });
+      expect(await statusOf(context.client, `activity/${second}`)).toBe('CANCELLED');
+    }));
+
+  it('closes as Canceled when every computer was cancelled by itself', () =>
+    withGroup([1, 1], async (context) => {
+      const handle = await context.start();
+      await until(() => opened(context));
+      for (const lane of context.ids) await context.report(lane, 'canceled');
+      expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
+      expect(await statusOf(context.client, handle.workflowId)).toBe('CANCELLED');
+      expect(context.lanes.calls.filter((call) => call === 'requestCancel')).toHaveLength(3);
+    }));
+
+  it('settles lanes that were never started when cancelled before its first step', () =>
+    withGroup([1, 1], async (context) => {
+      context.lanes.failures = 2;
+      const handle = await context.start();
+      await handle.cancel();
+      expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
+      for (const lane of context.ids) expect(context.lanes.progress(lane)).toMatchObject({ open: 0, canceled: 1 });
+    }));
+
+  it('waits by its rows for a lane that another workflow drives already', () =>
+    withGroup([1, 1], async (context) => {
+      const [first, second] = context.ids as [number, number];
+      await context.client.workflow.start(LANE_WORKFLOW, {
+        taskQueue: context.taskQueue,
+        workflowId: `activity/${first}`,
+        args: [{ lane: first, single: true }],
+      });
+      const handle = await context.start();
+      await until(() => opened(context));
+      await context.report(second, 'succeeded');
+      await until(() => context.lanes.calls.includes('settle'));
+      await context.report(first, 'succeeded');
+      expect(await handle.result()).toEqual({ succeeded: 2, failed: 0, canceled: 0 });
+    }));
+
+  it('begins when the database comes back', () =>
+    withGroup([1], async (context) => {
+      context.lanes.failures = 4;
+      const handle = await context.start();
+      context.lanes.tell(context.ids[0]!, 0, 'succeeded');
+      expect(await handle.result()).toMatchObject({ succeeded: 1 });
+    }));
+});
