@@ -1,6 +1,7 @@
-import express, { type Express, type Router } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import { DomainError } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
+import type { Readiness } from '../services/readiness.service.ts';
 import type { Services } from '../services/services.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { createHandlers } from './handlers.ts';
@@ -18,9 +19,9 @@ export interface AppDeps {
   publicUrl: string;
   deployment: 'standalone' | 'saas';
   /** Serves the agents' paths; mounted before everything of the API. */
-  gateway?: Router;
+  gateway?: RequestHandler;
   /** Serves `/codec/encode` and `/codec/decode` for the Temporal UI. */
-  codec?: Router;
+  codec?: RequestHandler[];
   /** Checks answers against the document; for tests. */
   validateResponses?: boolean;
   /** Told of every answered operation. */
@@ -38,27 +39,41 @@ export async function createApp(deps: AppDeps): Promise<Express> {
   const validator = await createValidator(document, operations, {
     validateResponses: deps.validateResponses ?? false,
   });
+  const dispatcher = createDispatcher({
+    routes: new RouteTable(operations),
+    validator,
+    authenticator: deps.services.authenticator,
+    logger: deps.logger,
+    onAnswer: deps.onAnswer ?? (() => undefined),
+  });
+  return assemble(deps.logger, [
+    dispatcher,
+    ...(deps.gateway ? [deps.gateway] : []),
+    ...(deps.codec ? [under('/codec', deps.codec)] : []),
+    plainRoutes({ document, readiness: deps.services.readiness, logger: deps.logger }),
+  ]);
+}
+
+/** An application that serves agents alone, with `/healthz` and `/readyz`. */
+export function createGatewayApp(deps: { gateway: RequestHandler; readiness: Readiness; logger: Logger }): Express {
+  return assemble(deps.logger, [deps.gateway, plainRoutes({ ...deps, document: null })]);
+}
+
+function assemble(logger: Logger, handlers: readonly RequestHandler[]): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(
-    createDispatcher({
-      routes: new RouteTable(operations),
-      validator,
-      authenticator: deps.services.authenticator,
-      logger: deps.logger,
-      onAnswer: deps.onAnswer ?? (() => undefined),
-    }),
-  );
-  if (deps.gateway) app.use(deps.gateway);
-  if (deps.codec) app.use('/codec', deps.codec);
-  app.use(plainRoutes({ document, readiness: deps.services.readiness, logger: deps.logger }));
+  for (const handler of handlers) app.use(handler);
   app.use(nothingHere());
-  app.use(lastErrorHandler(deps.logger));
+  app.use(lastErrorHandler(logger));
   return app;
 }
 
-function nothingHere(): express.RequestHandler {
+function under(path: string, handlers: RequestHandler[]): RequestHandler {
+  return express.Router().use(path, ...handlers);
+}
+
+function nothingHere(): RequestHandler {
   return () => {
     throw new DomainError('NotFound', 'There is nothing at this address');
   };

@@ -98,11 +98,20 @@ async function answer(
   requestId: string,
 ): Promise<void> {
   const { status = 200, body, headers = {} } = reply;
-  if (!validator.sendChecked) return sendJson(req, res, { status, body, headers, requestId });
+  if (validator.checkAnswer) await checkAnswer(validator.checkAnswer, operation, req, status, body);
+  sendJson(req, res, { status, body, headers, requestId });
+}
+
+async function checkAnswer(
+  check: NonNullable<Validator['checkAnswer']>,
+  operation: Operation,
+  req: Request,
+  status: number,
+  body: unknown,
+): Promise<void> {
   if (!operation.statuses.has(status)) throw new Error(`${operation.id} does not declare status ${status}`);
-  if (body === undefined) return sendJson(req, res, { status, body, headers, requestId });
-  res.status(status).set({ ...headers, 'X-Request-Id': requestId });
-  await validator.sendChecked(operation, req, res, body instanceof JsonText ? JSON.parse(body.text) : body);
+  if (body === undefined) return;
+  await check(operation, req, status, JSON.parse(body instanceof JsonText ? body.text : JSON.stringify(body)));
 }
 
 /** The path below the version prefix, or null outside the API. */

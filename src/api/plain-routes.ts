@@ -24,13 +24,13 @@ const DOCS_HEADERS = {
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'",
 };
 
-/** `/openapi.json`, `/docs`, `/healthz` and `/readyz`: GET only, without a token. */
-export function plainRoutes(deps: { document: OpenApiDocument; readiness: Readiness; logger: Logger }): RequestHandler {
+/** `/healthz`, `/readyz` and, with a document, `/openapi.json` and `/docs`: GET only, without a token. */
+export function plainRoutes(deps: {
+  document: OpenApiDocument | null;
+  readiness: Readiness;
+  logger: Logger;
+}): RequestHandler {
   const pages = new Map<string, Page>();
-  const text = JSON.stringify(deps.document);
-  pages.set('/openapi.json', (req, res, requestId) =>
-    sendJson(req, res, { status: 200, body: new JsonText(text), headers: {}, requestId }),
-  );
   pages.set('/healthz', (req, res, requestId) =>
     sendJson(req, res, { status: 200, body: { alive: true }, headers: {}, requestId }),
   );
@@ -39,7 +39,13 @@ export function plainRoutes(deps: { document: OpenApiDocument; readiness: Readin
     if (obstacles.length > 0) throw notReady(obstacles);
     sendJson(req, res, { status: 200, body: { ready: true }, headers: {}, requestId });
   });
-  for (const [path, page] of docsPages()) pages.set(path, sendPlain(page));
+  if (deps.document) {
+    const text = JSON.stringify(deps.document);
+    pages.set('/openapi.json', (req, res, requestId) =>
+      sendJson(req, res, { status: 200, body: new JsonText(text), headers: {}, requestId }),
+    );
+    for (const [path, page] of docsPages()) pages.set(path, sendPlain(page));
+  }
 
   return async (req, res, next) => {
     const page = pages.get(req.path.length > 1 ? req.path.replace(/\/$/, '') : req.path);

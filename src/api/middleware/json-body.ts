@@ -61,7 +61,7 @@ function toDomainError(error: unknown, limitBytes: number): unknown {
     return new DomainError('PayloadTooLarge', `The body must not have more than ${limitBytes} bytes`);
   }
   if (type === 'encoding.unsupported') {
-    return new DomainError('UnsupportedMediaType', 'The content encoding must be gzip, deflate, br or none');
+    return new DomainError('UnsupportedMediaType', 'The content encoding is not known here');
   }
   return invalidJson('could not be read whole');
 }

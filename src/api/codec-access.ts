@@ -1,0 +1,43 @@
+import type { Request, RequestHandler } from 'express';
+import type { Authenticator } from '../services/rights.service.ts';
+
+export interface CodecAccess {
+  /** Lets the Temporal UI call from its own origin. The only cross-origin access of the server. */
+  cors: RequestHandler;
+  /** Tells whether a request may decode payloads. */
+  allow(req: Request): Promise<boolean>;
+}
+
+const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
+
+/**
+ * Who may use the codec endpoint: in the embedded stack whoever is on this machine, elsewhere a token with
+ * ManageAccount.
+ *
+ * @see design.md 8, "Codec for the UI"
+ */
+export function codecAccess(deps: { authenticator: Authenticator; embedded: boolean; uiPort: number }): CodecAccess {
+  const ownOrigins = new Set([`http://127.0.0.1:${deps.uiPort}`, `http://localhost:${deps.uiPort}`]);
+  return {
+    cors(req, res, next) {
+      const origin = req.headers.origin;
+      // With a token there is nothing to steal by origin: browsers never add the header by themselves.
+      if (origin !== undefined && (!deps.embedded || ownOrigins.has(origin))) {
+        res.setHeader('Access-Control-Allow-Origin', origin);
+        res.setHeader('Access-Control-Allow-Methods', 'POST');
+        res.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, X-Namespace');
+      }
+      res.setHeader('Vary', 'Origin');
+      res.setHeader('Cache-Control', 'no-store');
+      if (req.method === 'OPTIONS') res.status(204).end();
+      else next();
+    },
+    async allow(req) {
+      if (deps.embedded && LOOPBACK.test(req.socket.remoteAddress ?? '')) return true;
+      const token = /^bearer (\S+)$/i.exec(req.headers.authorization ?? '')?.[1];
+      if (token === undefined) return false;
+      const caller = await deps.authenticator.authenticate(token).catch(() => null);
+      return caller?.may('ManageAccount') ?? false;
+    },
+  };
+}

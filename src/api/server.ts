@@ -1,0 +1,73 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { API_HEADERS } from './middleware/send.ts';
+
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+/** How often Node looks for connections past their time; its own default is half a minute. */
+const TIMEOUT_CHECK_MS = 2_000;
+const MAX_CONNECTIONS = 10_000;
+/** Requests under way at a stop get this long to end. */
+const DRAIN_MS = 5_000;
+
+export interface HttpServer {
+  /** Takes no more requests, lets those under way end, then closes what is left. */
+  close(): Promise<void>;
+}
+
+/**
+ * Listens with limits on how long a client may take.
+ *
+ * @throws when the port is in use or may not be opened
+ */
+export async function listen(app: RequestListener, at: { host: string; port: number }): Promise<HttpServer> {
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    },
+    app,
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('clientError', answerUnreadable);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(at.port, at.host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  return { close: () => close(server) };
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const limit = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await closed;
+  clearTimeout(limit);
+}
+
+/** What cannot be read as HTTP never reaches the application; it gets the same error body all the same. */
+function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const [status, reason, code, message] = unreadable(error.code);
+  const body = JSON.stringify({ error: code, message, code: status });
+  const headers = { ...API_HEADERS, 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': body.length };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${status} ${reason}`, 'Connection: close', ...lines, '', body].join('\r\n'));
+}
+
+function unreadable(code: string | undefined): [number, string, string, string] {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return [431, 'Request Header Fields Too Large', 'PayloadTooLarge', 'The headers are too large'];
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return [408, 'Request Timeout', 'InvalidParameter', 'The request took too long to arrive'];
+  }
+  return [400, 'Bad Request', 'InvalidParameter', 'The request is not HTTP'];
+}

@@ -1,0 +1,254 @@
+import { connect } from 'node:net';
+import { text as readAll } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listen } from '../../src/api/server.ts';
+import { createAdmin, createTestApp, type TestApp } from '../support/app.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let app: TestApp;
+let token: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await createAdmin(database.persistence);
+  app = await createTestApp(database.persistence);
+  token = await app.login();
+});
+
+afterAll(async () => {
+  await app?.close();
+  await database?.drop();
+});
+
+const LOGIN = { email: 'nobody@fleet.example', password: 'wrong' };
+
+function login(raw: string | Uint8Array, headers?: Record<string, string>) {
+  return app.call('POST', '/login', { raw, headers });
+}
+
+function nested(levels: number): string {
+  return `{"password":"x","email":"a@b","extra":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+}
+
+describe('the error body', () => {
+  it('answers an unknown route with 404 NotFound', async () => {
+    const answer = await app.call('GET', '/nowhere');
+    expect(answer.status).toBe(404);
+    expect(answer.body).toEqual({ error: 'NotFound', message: expect.any(String), code: 404 });
+    expect((await app.call('GET', '/docs/nowhere')).body.error).toBe('NotFound');
+  });
+
+  it('METHOD: answers a wrong method with 405 and what is allowed', async () => {
+    for (const method of ['DELETE', 'PUT', 'PATCH', 'OPTIONS']) {
+      const answer = await app.call(method, '/computers', { token });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.get('allow')).toBe('GET, HEAD');
+      expect(answer.body.error).toBe('MethodNotAllowed');
+    }
+    expect((await app.call('GET', '/login')).headers.get('allow')).toBe('POST');
+    expect((await app.call('POST', '/healthz')).status).toBe(405);
+  });
+
+  it('METHOD: answers an unknown verb with 404, however the colon is written', async () => {
+    for (const path of ['/computers/1:explode', '/computers/1%3Aexplode', '/person:explode', '/person%3aexplode']) {
+      expect((await app.call('POST', path, { token })).body).toMatchObject({ error: 'NotFound', code: 404 });
+    }
+  });
+
+  it('accepts a trailing slash and the prefix without a version', async () => {
+    expect((await app.call('GET', '/computers/', { token })).status).toBe(200);
+    expect((await app.call('GET', '/api/computers', { token })).status).toBe(200);
+    expect((await app.call('HEAD', '/computers', { token })).text).toBe('');
+  });
+
+  it('names itself by a request id and lets nobody store, sniff or frame it', async () => {
+    const answer = await app.call('GET', '/person', { token, headers: { 'x-request-id': 'mine-1' } });
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'x-request-id': 'mine-1',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': expect.stringContaining("default-src 'none'"),
+    });
+    expect(answer.headers.get('x-powered-by')).toBeNull();
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+    const other = await app.call('GET', '/person', { token, headers: { 'x-request-id': 'a b;c' } });
+    expect(other.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+});
+
+describe('bodies', () => {
+  it('BODY-type: refuses another type with 415 and takes parameters of the right one', async () => {
+    for (const type of [
+      'text/xml',
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'application/json; charset=utf-16',
+    ]) {
+      expect((await login(JSON.stringify(LOGIN), { 'content-type': type })).body.error).toBe('UnsupportedMediaType');
+    }
+    expect((await login(JSON.stringify(LOGIN), { 'content-type': 'application/json; charset=UTF-8' })).status).toBe(
+      401,
+    );
+    expect((await login(JSON.stringify(LOGIN), { 'content-encoding': 'compress' })).status).toBe(415);
+  });
+
+  it('BODY-type: refuses arrays, scalars, repeated keys and a missing body with 400', async () => {
+    for (const raw of ['[]', '"text"', 'null', '7']) expect((await login(raw)).body.error).toBe('InvalidParameter');
+    expect((await login('{"password":"a","password":"b","email":"a@b"}')).body.error).toBe('InvalidJson');
+    expect((await app.call('POST', '/login')).body).toMatchObject({
+      error: 'InvalidParameter',
+      details: [{ path: 'body' }],
+    });
+  });
+
+  it('BODY-enc: refuses what is not storable UTF-8 text', async () => {
+    const good = JSON.stringify(LOGIN);
+    const bad = [
+      Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+      Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(good)]),
+      Buffer.from(good, 'utf16le'),
+      '{"email":"a@b","password":"\\ud800"}',
+      '{"email":"a\\u0000@b","password":"x"}',
+      '{"email":"a@b","password":"x","\\u0000":1}',
+      '{not json',
+    ];
+    for (const raw of bad) expect((await login(raw)).body).toMatchObject({ error: 'InvalidJson', code: 400 });
+  });
+
+  it('BODY-deep: refuses nesting beyond 32 and survives 100,000 levels', async () => {
+    expect((await login(nested(31))).status).toBe(401);
+    expect((await login(nested(32))).body.error).toBe('InvalidJson');
+    expect((await login(nested(100_000))).body.error).toBe('InvalidJson');
+  });
+
+  it('BODY-big: refuses more than 2 MiB with 413, packed or not, and closes the connection', async () => {
+    const big = JSON.stringify({ ...LOGIN, extra: 'x'.repeat(2 * 1024 * 1024) });
+    const plain = await login(big);
+    expect(plain.body).toMatchObject({ error: 'PayloadTooLarge', code: 413 });
+    expect(plain.headers.get('connection')).toBe('close');
+    expect((await login(gzipSync(big), { 'content-encoding': 'gzip' })).status).toBe(413);
+    expect((await login(gzipSync(JSON.stringify(LOGIN)), { 'content-encoding': 'gzip' })).status).toBe(401);
+  });
+
+  it('PROTO: takes __proto__ and constructor as plain data', async () => {
+    const raw = '{"__proto__":{"email":"x@y","polluted":1},"constructor":{"prototype":{"polluted":1}},"password":"x"}';
+    expect((await login(raw)).body.error).toBe('InvalidParameterCombination');
+    expect((await app.call('GET', '/computers?__proto__=1&constructor=2&__proto__[x]=1', { token })).status).toBe(200);
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+});
+
+describe('parameters', () => {
+  it('ID-bad: answers anything but a 32-bit id with 404', async () => {
+    const ids = [
+      '0',
+      '-1',
+      '1e400',
+      '9007199254740993',
+      '1%20OR%201=1',
+      '9223372036854775808',
+      '١٢٣',
+      '1.5',
+      'abc',
+      '%00',
+      '%ff',
+      '2147483648',
+    ];
+    for (const id of ids) {
+      expect((await app.call('GET', `/computers/${id}`, { token })).body).toEqual({
+        error: 'UnknownComputer',
+        message: 'There is no such computer',
+        code: 404,
+      });
+    }
+  });
+
+  it('PAGE-bad: refuses what is no page with 400', async () => {
+    const bad = [
+      'limit=0',
+      'limit=-1',
+      'limit=1.5',
+      'limit=NaN',
+      'limit=',
+      'limit=1&limit=2',
+      'limit=0x10',
+      'limit=%205',
+    ];
+    for (const query of [...bad, 'limit=1e9', 'offset=-1', 'offset=9223372036854775808', 'offset=%D9%A1']) {
+      const answer = await app.call('GET', `/computers?${query}`, { token });
+      expect(answer.body).toMatchObject({
+        error: 'InvalidParameter',
+        details: [{ path: `query.${query.split('=')[0]}` }],
+      });
+    }
+  });
+
+  it('PAGE-bad: lowers a large limit and answers an empty page past the end', async () => {
+    const answer = await app.call('GET', '/computers?limit=1000000000&offset=9007199254740991', { token });
+    expect(answer.body).toMatchObject({ count: 0, results: [], next: null });
+  });
+
+  it('reads booleans in six spellings and ignores unknown keys', async () => {
+    for (const value of ['true', 'FALSE', '1', '0', 'Yes', 'no']) {
+      expect((await app.call('GET', `/computers?root_only=${value}&unknown=1&a[b]=c`, { token })).status).toBe(200);
+    }
+    for (const query of ['root_only=maybe', 'root_only=', 'query=%00']) {
+      expect((await app.call('GET', `/computers?${query}`, { token })).body.error).toBe('InvalidParameter');
+    }
+  });
+});
+
+describe('pages beside the API', () => {
+  it('serves the document and a reference made of local files only', async () => {
+    const document = await app.call('GET', '/openapi.json');
+    expect(document.body).toMatchObject({ openapi: '3.1.0', servers: [{ url: '/api/v2' }] });
+    const docs = await app.call('GET', '/docs');
+    expect(docs.headers.get('content-security-policy')).toContain("script-src 'self'");
+    const links = [...docs.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]!);
+    expect(links.length).toBeGreaterThan(3);
+    for (const link of links) {
+      expect(link).toMatch(/^\/docs\//);
+      expect((await app.call('GET', link)).status).toBe(200);
+    }
+  });
+
+  it('is alive, and ready when nothing stands in the way', async () => {
+    expect((await app.call('GET', '/healthz')).status).toBe(200);
+    expect((await app.call('GET', '/readyz')).body).toEqual({ ready: true });
+  });
+
+  it('says on /readyz that Temporal is away', async () => {
+    const check = async () => {
+      throw new Error('no worker polls');
+    };
+    const other = await createTestApp(database.persistence, { temporal: { check } });
+    const answer = await other.call('GET', '/readyz');
+    expect(answer.status).toBe(503);
+    expect(answer.body).toMatchObject({
+      error: 'ServiceUnavailable',
+      details: [{ path: 'temporal', message: 'no worker polls' }],
+    });
+    await other.close();
+  });
+});
+
+describe('the listener', () => {
+  it('HTTP-smuggle: answers what is not HTTP with 400 in the same shape', async () => {
+    const port = 20_000 + (process.pid % 20_000);
+    const server = await listen((_req, res) => res.end('ok'), { host: '127.0.0.1', port });
+    const requests = [
+      'not http\r\n\r\n',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nabc',
+    ];
+    for (const request of requests) {
+      const socket = connect(port, '127.0.0.1');
+      socket.write(request);
+      const [head, body] = (await readAll(socket)).split('\r\n\r\n');
+      expect(head).toMatch(/^HTTP\/1.1 400 /);
+      expect(JSON.parse(body!)).toMatchObject({ code: 400 });
+    }
+    await server.close();
+  });
+});

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApp } from '../../src/api/app.ts';
+import type { Handlers } from '../../src/api/handler.ts';
+import { eachOperation, loadDocument, type OpenApiDocument } from '../../src/api/openapi/document.ts';
+import { typesAreCurrent } from '../../src/api/openapi/generate.ts';
+import { buildOperations } from '../../src/api/operations.ts';
+import { createLogger } from '../../src/logger.ts';
+import { createTestApp, JWT_SECRET, type TestApp } from '../support/app.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let app: TestApp;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  app = await createTestApp(database.persistence);
+});
+
+afterAll(async () => {
+  await app?.close();
+  await database?.drop();
+});
+
+const document = (): OpenApiDocument => structuredClone(loadDocument());
+const handlersOf = (doc: OpenApiDocument): Handlers =>
+  Object.fromEntries(eachOperation(doc).map(({ operation }) => [operation.operationId, async () => ({})]));
+
+describe('the OpenAPI document', () => {
+  it('fits the generated types', async () => {
+    expect(await typesAreCurrent()).toBe(true);
+  });
+
+  it('describes every operation with tags, a summary and a success answer', () => {
+    const tags = (loadDocument()['tags'] as Array<{ name: string }>).map(({ name }) => name);
+    for (const { operation } of eachOperation(loadDocument())) {
+      expect(operation.summary).toBeTruthy();
+      expect(tags).toEqual(expect.arrayContaining(operation.tags));
+      expect(Object.keys(operation.responses).some((status) => status.startsWith('2'))).toBe(true);
+      expect(operation.responses).toHaveProperty('default');
+    }
+  });
+
+  it('needs a token on every operation but logins and the standalone account', async () => {
+    const open = ['login', 'getStandaloneAccount', 'createStandaloneAccount'];
+    for (const { path, method, operation } of eachOperation(loadDocument())) {
+      if (open.includes(operation.operationId)) continue;
+      const sample = path.replace(/\{\w+_id\}/g, '1').replace(/\{\w+\}/g, 'x');
+      const answer = await app.call(method.toUpperCase(), sample, method === 'get' ? {} : { body: {} });
+      expect(answer.body, operation.operationId).toMatchObject({ error: 'Unauthorized', code: 401 });
+    }
+  });
+
+  it('lets no operation start without handler, handler without operation, or missing permission', () => {
+    const doc = document();
+    const handlers = handlersOf(doc);
+    expect(buildOperations(doc, handlers).length).toBeGreaterThan(5);
+    const { login, ...rest } = handlers;
+    expect(() => buildOperations(doc, rest)).toThrow('operation login has no handler');
+    expect(() => buildOperations(doc, { ...handlers, stray: login! })).toThrow('handler stray has no operation');
+    doc.paths['/person']!.get!['x-permission'] = 'FlyToTheMoon';
+    expect(() => buildOperations(doc, handlers)).toThrow('getPerson has no valid x-permission');
+  });
+
+  it('catches an answer that does not fit', async () => {
+    const services = { ...app.services };
+    services.accounts = { ...services.accounts, standaloneExists: async () => 'maybe' as unknown as boolean };
+    const logger = createLogger({ level: 'silent', role: 'test' });
+    const deps = {
+      services,
+      logger,
+      publicUrl: 'http://x',
+      deployment: 'standalone' as const,
+      validateResponses: true,
+    };
+    const broken = await createApp(deps);
+    const server = broken.listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as { port: number };
+    const response = await fetch(`http://127.0.0.1:${port}/api/v2/standalone-account`);
+    expect(response.status).toBe(500);
+    const body = (await response.json()) as { error: string; message: string };
+    expect(body.error).toBe('InternalError');
+    expect(body.message).toContain(response.headers.get('x-request-id'));
+    expect(JSON.stringify(body)).not.toContain(JWT_SECRET);
+    server.closeAllConnections();
+    server.close();
+  });
+});

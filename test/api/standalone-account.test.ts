@@ -1,0 +1,103 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN, createTestApp, type TestApp } from '../support/app.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let app: TestApp;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  app = await createTestApp(database.persistence);
+});
+
+afterEach(() => database.persistence.db.query('truncate account, person restart identity cascade'));
+
+afterAll(async () => {
+  await app?.close();
+  await database?.drop();
+});
+
+const create = (body: unknown) => app.call('POST', '/standalone-account', { body });
+
+async function nothingIsStored(): Promise<void> {
+  const rows = await database.persistence.db.query('select id from account union all select id from person');
+  expect(rows).toEqual([]);
+}
+
+describe('POST /standalone-account', () => {
+  it('makes the account, its roles and its first administrator', async () => {
+    const answer = await create(ADMIN);
+    expect(answer.status).toBe(201);
+    expect(answer.body).toEqual({
+      account: 'standalone',
+      creation_time: expect.stringMatching(/Z$/),
+      administrators: [{ name: ADMIN.name, email: ADMIN.email, openid: null }],
+      disabled: false,
+      disabled_reason: null,
+      computers: 0,
+      company: 'Organization',
+      last_login_time: null,
+      licenses: [],
+      salesforce_account_key: null,
+      enabled_features: [],
+      subdomain: null,
+    });
+    const { db } = database.persistence;
+    expect(await db.query('select name from role order by id')).toHaveLength(5);
+    const [account] = await db.query('select auto_register, registration_key from account');
+    expect(account).toEqual({ auto_register: false, registration_key: expect.stringMatching(/^[A-Za-z2-9]{24}$/) });
+    const [person] = await db.query<{ password_hash: string }>('select password_hash from person');
+    expect(person!.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/);
+    expect((await app.call('GET', '/standalone-account')).body).toEqual({ exists: true });
+  });
+
+  it('refuses a second one, and makes one of two at once', async () => {
+    const answers = await Promise.all([create(ADMIN), create({ ...ADMIN, email: 'other@fleet.example' })]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
+    expect((await create(ADMIN)).body).toMatchObject({ error: 'StandaloneAccountExists', code: 400 });
+    expect(await database.persistence.db.query('select id from person')).toHaveLength(1);
+  });
+
+  it('holds the password to strength rules when asked to', async () => {
+    for (const password of ['short1A', 'nouppercase1', 'NOLOWERCASE1', 'NoDigitsHere']) {
+      const answer = await create({ ...ADMIN, password, enforce_password_strength: true });
+      expect(answer.body).toMatchObject({ error: 'InvalidParameter', details: [{ path: 'body.password' }] });
+    }
+    await nothingIsStored();
+    expect((await create({ ...ADMIN, password: 'Str0ngEnough', enforce_password_strength: true })).status).toBe(201);
+  });
+
+  it('refuses bad values and stores nothing', async () => {
+    const changes = [
+      { email: 'nobody' },
+      { email: 'a b@c' },
+      { email: `${'a'.repeat(250)}@example.com` },
+      { email: 'a@b\r\nBcc: c@d' },
+      { name: '   ' },
+      { name: 'two\nlines' },
+      { name: 'x'.repeat(256) },
+      { password: 'ab' },
+      { password: 'x'.repeat(1025) },
+      { password: 7 },
+      { enforce_password_strength: 'yes' },
+    ];
+    for (const change of changes) expect((await create({ ...ADMIN, ...change })).body.error).toBe('InvalidParameter');
+    for (const key of ['email', 'name', 'password']) {
+      expect((await create({ ...ADMIN, [key]: undefined })).body.error).toBe('InvalidParameter');
+    }
+    await nothingIsStored();
+  });
+
+  it('MASS-assign: ignores keys that are not asked for', async () => {
+    const answer = await create({ ...ADMIN, id: 77, account: 'mine', disabled: true, roles: [] });
+    expect(answer.body).toMatchObject({ account: 'standalone', disabled: false });
+  });
+
+  it('is not there on other deployments', async () => {
+    const saas = await createTestApp(database.persistence, { deployment: 'saas' });
+    expect((await saas.call('GET', '/standalone-account')).body).toMatchObject({ error: 'NotFound', code: 404 });
+    expect((await saas.call('POST', '/standalone-account', { body: ADMIN })).status).toBe(404);
+    await saas.close();
+    await nothingIsStored();
+  });
+});
