@@ -17,18 +17,18 @@ export async function nextMoment(
   again: boolean,
 ): Promise<Date | null> {
   const [row] = await tx.query<{
-    oldest_delivery: Date | null;
-    first_due: Date | null;
-    last_due: Date | null;
+    oldest_delivery: number | null;
+    first_due: number | null;
+    last_due: number | null;
     some_due: boolean | null;
-    delivery_deadline: Date | null;
+    delivery_deadline: number | null;
   }>(MOMENTS, [lane, now]);
   const { oldest_delivery, first_due, last_due, some_due, delivery_deadline } = row!;
   const gap = again ? Math.min(HOUR_MS, (expiryDays * DAY_MS) / 24) : 0;
-  const expiry = oldest_delivery && Math.max(oldest_delivery.getTime() + expiryDays * DAY_MS, now.getTime() + gap);
+  const expiry = oldest_delivery && Math.max(oldest_delivery + expiryDays * DAY_MS, now.getTime() + gap);
   // A deadline may stay in the past while an agent holds the message; then once a second is often enough.
-  const deadline = delivery_deadline && Math.max(delivery_deadline.getTime(), now.getTime() + (again ? 1000 : 0));
-  return first([expiry, deadline, (some_due ? last_due : first_due)?.getTime() ?? null]);
+  const deadline = delivery_deadline && Math.max(delivery_deadline, now.getTime() + (again ? 1000 : 0));
+  return first([expiry, deadline, some_due ? last_due : first_due]);
 }
 
 /** As {@link nextMoment} from what was known and what just changed, without reading rows. */
@@ -48,10 +48,13 @@ function first(moments: ReadonlyArray<number | null | undefined>): Date | null {
   return Number.isFinite(found) ? new Date(Math.ceil(found)) : null;
 }
 
+// Milliseconds with their fraction: a moment cut to whole ones would come before what it waits for.
+const milliseconds = (moment: string) => `(extract(epoch from ${moment}) * 1000)::float8`;
+
 const MOMENTS = `
-  select min(delivery_time) filter (where status = 'delivered') as oldest_delivery,
-    min(deliver_at) filter (where status = 'undelivered' and deliver_at > $2) as first_due,
-    max(deliver_at) filter (where status = 'undelivered' and deliver_at > $2) as last_due,
+  select ${milliseconds(`min(delivery_time) filter (where status = 'delivered')`)} as oldest_delivery,
+    ${milliseconds(`min(deliver_at) filter (where status = 'undelivered' and deliver_at > $2)`)} as first_due,
+    ${milliseconds(`max(deliver_at) filter (where status = 'undelivered' and deliver_at > $2)`)} as last_due,
     bool_or(status = 'undelivered' and deliver_at <= $2) as some_due,
-    min(deliver_before_time) filter (where status = 'undelivered') as delivery_deadline
+    ${milliseconds(`min(deliver_before_time) filter (where status = 'undelivered')`)} as delivery_deadline
   from activity where lane_id = $1 and status in ('undelivered', 'delivered')`;

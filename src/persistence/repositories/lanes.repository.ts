@@ -64,6 +64,9 @@ interface LaneRow {
   max_message_backlog: number | null;
 }
 
+/** No timer is set further ahead; a lane that wakes early only looks. */
+const LONGEST_WAIT_MS = 365 * 86_400_000;
+
 const NOTHING: LaneProgress = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, waitingFor: [] };
 
 /** Makes the store; it keeps no state of its own. */
@@ -92,11 +95,14 @@ async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: Lan
   const [lane] = await tx.query<LaneRow>(LOCK, [id], 'lane-lock');
   if (!lane) return { ...NOTHING };
   const now = options.clock.now();
+  const { expiryDays } = options.settings;
   const news = await applyNews(tx, id, now);
   const changes = [...news.changes];
-  const due = lane.next_due_at !== null && lane.next_due_at <= now;
+  const deliveries = news.changes.filter(({ to }) => to === 'delivered').map(({ deliveredAt }) => deliveredAt);
+  const known = earliest(lane.next_due_at, deliveries, [], expiryDays);
+  const due = known !== null && known <= now;
   if (due) {
-    const expired = await expireOverdue(tx, id, now, options.settings.expiryDays);
+    const expired = await expireOverdue(tx, id, now, expiryDays);
     await promoteBehind(tx, idsOf(expired), lane.max_message_backlog);
     changes.push(...expired);
   }
@@ -105,14 +111,12 @@ async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: Lan
   if (lane.opened_at === null) {
     await queueMessages(tx, { lane: id, operations: null, now, maxBacklog: lane.max_message_backlog });
   }
-  const delivered = changes.filter((change) => change.to === 'delivered').map((change) => change.deliveredAt);
   const nextDue =
     due || lane.opened_at === null
-      ? await nextMoment(tx, id, now, options.settings.expiryDays, due)
-      : earliest(lane.next_due_at, delivered, released, options.settings.expiryDays);
+      ? await nextMoment(tx, id, now, expiryDays, due)
+      : earliest(known, [], released, expiryDays);
   const counts = await recordCounts(tx, lane, changes, nextDue, now);
-  const leftOver = news.consumed === NEWS_LIMIT;
-  return { ...counts, nextDueAt: leftOver ? now.getTime() : (counts.nextDueAt ?? null), waitingFor: [] };
+  return news.consumed === NEWS_LIMIT ? { ...counts, nextDueAt: now.getTime() } : counts;
 }
 
 async function cancel(
@@ -185,7 +189,7 @@ async function recordCounts(
     succeeded: row!.succeeded_count,
     failed: row!.failed_count,
     canceled: row!.canceled_count,
-    nextDueAt: row!.next_due_at?.getTime() ?? null,
+    nextDueAt: row!.next_due_at && Math.min(row!.next_due_at.getTime(), now.getTime() + LONGEST_WAIT_MS),
     waitingFor: [],
   };
 }

@@ -1,0 +1,348 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { promoteHeldMessages } from '../../src/persistence/repositories/agent-messages.repository.ts';
+import { createLaneStore, type LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
+import type { Database } from '../../src/persistence/sql.ts';
+import { aChain, aGroup, anAccount, childrenOf, TestClock, tell } from '../support/activity-rows.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const DAY_MS = 86_400_000;
+const ONE_LANE = { singleLaneLimit: 0 };
+
+let database: TestDatabase;
+let db: Database;
+let clock: TestClock;
+let store: LaneStore;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = database.persistence.db;
+});
+afterAll(() => database.drop());
+beforeEach(() => {
+  clock = new TestClock();
+  store = createLaneStore({ db, clock, settings: { expiryDays: 30 } });
+});
+
+async function oneLane(plan: Parameters<typeof aGroup>[2] = {}, options: Parameters<typeof anAccount>[1] = {}) {
+  const account = await anAccount(db, options);
+  const group = await aGroup(db, account, { now: clock.now(), settings: ONE_LANE, ...plan });
+  const children = await childrenOf(db, group);
+  return { account, group, lane: children[0]!.lane_id, ids: children.map(({ id }) => id) };
+}
+
+async function statuses(group: number) {
+  return (await childrenOf(db, group)).map(({ status }) => status);
+}
+
+async function messages(group: number) {
+  return (await childrenOf(db, group)).map(({ message }) => message);
+}
+
+describe('opening a lane', () => {
+  it('queues every message once, whatever is repeated', async () => {
+    const { lane, group } = await oneLane({}, { computers: 3 });
+    const first = await store.advance(lane, false);
+    expect(first).toMatchObject({ open: 3, nextDueAt: null });
+    expect(first.waitingFor.sort()).toEqual(['web-1', 'web-2', 'web-3']);
+    await store.advance(lane, false);
+    expect(await messages(group)).toEqual(['queued', 'queued', 'queued']);
+  });
+
+  it('queues nothing that was canceled before', async () => {
+    const { lane, group } = await oneLane({}, { computers: 2 });
+    await tell(db, { lane, activity: null, kind: 'cancel', at: clock.now() });
+    expect(await store.advance(lane, false)).toMatchObject({ open: 0, canceled: 2 });
+    expect(await messages(group)).toEqual([null, null]);
+  });
+
+  it('answers for a lane without a row that nothing is open', async () => {
+    expect(await store.advance(2_000_000_000, false)).toMatchObject({ open: 0, nextDueAt: null });
+  });
+});
+
+describe('message backlog', () => {
+  it('holds what is above the bound and lets the oldest up when a queued one is canceled', async () => {
+    const plan = { operations: aChain(1).concat(aChain(1), aChain(1)) };
+    const { lane, group, ids } = await oneLane(plan, { maxMessageBacklog: 2 });
+    await store.advance(lane, false);
+    expect(await messages(group)).toEqual(['queued', 'queued', 'held']);
+    await tell(db, { lane, activity: ids[0]!, kind: 'cancel', at: clock.now() });
+    await store.advance(lane, false);
+    expect(await messages(group)).toEqual(['withdrawn', 'queued', 'queued']);
+  });
+
+  it('counts the messages of other activities too', async () => {
+    const { account, lane } = await oneLane({}, { maxMessageBacklog: 1 });
+    await store.advance(lane, false);
+    const second = await aGroup(db, account, { settings: ONE_LANE });
+    const [child] = await childrenOf(db, second);
+    await store.advance(child!.lane_id, false);
+    expect(await messages(second)).toEqual(['held']);
+    await db.query(`update agent_message set state = 'acked' where lane_id = $1`, [lane]);
+    await db.transaction((tx) => promoteHeldMessages(tx, account.computers, 1));
+    expect(await messages(second)).toEqual(['queued']);
+  });
+
+  it('holds everything at 0', async () => {
+    const { account, lane, group } = await oneLane({}, { maxMessageBacklog: 0 });
+    await store.advance(lane, false);
+    await db.transaction((tx) => promoteHeldMessages(tx, account.computers, 0));
+    expect(await messages(group)).toEqual(['held']);
+  });
+
+  it('never exceeds the bound when many lanes of one computer open at once', async () => {
+    const account = await anAccount(db, { computers: 1, maxMessageBacklog: 3 });
+    const groups = await Promise.all(Array.from({ length: 8 }, () => aGroup(db, account, { settings: ONE_LANE })));
+    const lanes = await db.query<{ id: number }>('select id from lane where parent_id = any($1)', [groups]);
+    await Promise.all(lanes.map(({ id }) => store.advance(id, false)));
+    const [row] = await db.query(
+      `select count(*) filter (where state = 'queued') as queued, count(*) filter (where state = 'held') as held
+       from agent_message where computer_id = $1`,
+      [account.computers[0]],
+    );
+    expect(row).toEqual({ queued: 3, held: 5 });
+  });
+});
+
+describe('chains', () => {
+  it('releases a step after its delay once the one before succeeded', async () => {
+    const { lane, group, ids } = await oneLane({ operations: aChain(2, 600) });
+    await store.advance(lane, false);
+    expect(await statuses(group)).toEqual(['undelivered', 'waiting']);
+    await tell(db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: clock.now() });
+    const due = clock.now().getTime() + 600_000;
+    expect(await store.advance(lane, false)).toMatchObject({ open: 1, succeeded: 1, nextDueAt: due });
+    const [, second] = await childrenOf(db, group);
+    expect(second).toMatchObject({ status: 'undelivered', message: 'queued', deliver_at: new Date(due) });
+    clock.advance(600_000);
+    expect(await store.advance(lane, false)).toMatchObject({ open: 1, nextDueAt: null });
+  });
+
+  it('cancels every step behind a failed one', async () => {
+    const { lane, group, ids } = await oneLane({ operations: aChain(3) });
+    await store.advance(lane, false);
+    await tell(db, { lane, activity: ids[0]!, kind: 'result', ok: false, at: clock.now() });
+    expect(await store.advance(lane, false)).toMatchObject({ open: 0, failed: 1, canceled: 2 });
+    expect(await store.settle(group, false)).toEqual({
+      open: 0,
+      succeeded: 0,
+      failed: 1,
+      canceled: 2,
+      status: 'failed',
+    });
+  });
+
+  it('keeps the steps of different computers apart', async () => {
+    const { lane, group, ids } = await oneLane({ operations: aChain(2) }, { computers: 2 });
+    await store.advance(lane, false);
+    await tell(db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: clock.now() });
+    await store.advance(lane, false);
+    expect(await statuses(group)).toEqual(['succeeded', 'undelivered', 'undelivered', 'waiting']);
+  });
+});
+
+describe('results', () => {
+  it('takes the first of two opposite results and ignores every later one', async () => {
+    const { lane, group, ids } = await oneLane();
+    await store.advance(lane, false);
+    const result = { lane, activity: ids[0]!, kind: 'result' as const, at: clock.now() };
+    await tell(db, { ...result, ok: true, code: 0, body: 'first' }, { ...result, ok: false, code: 1, body: 'second' });
+    await store.advance(lane, false);
+    await tell(db, { ...result, ok: false, body: 'third' });
+    expect(await store.applyLate(lane)).toMatchObject({ open: 0, succeeded: 1, failed: 0 });
+    const [child] = await childrenOf(db, group);
+    expect(child).toMatchObject({ status: 'succeeded', result_text: 'first', result_code: 0 });
+  });
+
+  it('counts a result without a delivery as delivered too', async () => {
+    const { lane, group, ids } = await oneLane();
+    await store.advance(lane, false);
+    await tell(db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: clock.now() });
+    await store.advance(lane, false);
+    expect((await childrenOf(db, group))[0]).toMatchObject({
+      delivery_time: clock.now(),
+      completion_time: clock.now(),
+    });
+  });
+
+  it('lets a late result replace canceled once and recomputes the parent', async () => {
+    const { lane, group, ids } = await oneLane();
+    await store.advance(lane, false);
+    await db.query(`update agent_message set state = 'sent' where activity_id = $1`, [ids[0]]);
+    await tell(db, { lane, activity: ids[0]!, kind: 'delivered', at: clock.now() });
+    await store.advance(lane, true);
+    expect(await store.settle(group, false)).toMatchObject({ open: 0, status: 'canceled' });
+    clock.advance(5000);
+    await tell(db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: clock.now() });
+    await store.applyLate(lane);
+    expect(await store.settle(group, false)).toMatchObject({ open: 0, succeeded: 1, canceled: 0, status: 'succeeded' });
+    const [parent] = await db.query('select completion_time from activity where id = $1', [group]);
+    expect(parent).toEqual({ completion_time: clock.now() });
+    expect((await childrenOf(db, group))[0]).toMatchObject({ message: 'sent' });
+  });
+
+  it('ignores operations of another lane', async () => {
+    const one = await oneLane();
+    const other = await oneLane();
+    await store.advance(one.lane, false);
+    await tell(db, { lane: one.lane, activity: other.ids[0]!, kind: 'result', ok: true, at: clock.now() });
+    await store.advance(one.lane, false);
+    expect(await statuses(other.group)).toEqual(['undelivered']);
+  });
+
+  it('settles 5,000 events a call and asks to be called again for the rest', async () => {
+    const { lane, ids } = await oneLane();
+    await store.advance(lane, false);
+    await db.query(
+      `insert into agent_inbox (lane_id, activity_id, kind) select $1, $2, 'delivered' from generate_series(1, 5001)`,
+      [lane, ids[0]],
+    );
+    expect((await store.advance(lane, false)).nextDueAt).toBe(clock.now().getTime());
+    expect((await store.advance(lane, false)).nextDueAt).not.toBe(clock.now().getTime());
+    expect(await db.query('select from agent_inbox where lane_id = $1', [lane])).toEqual([]);
+  });
+});
+
+describe('moments', () => {
+  it('wakes a lane for the first and the last delivery of a random window only', async () => {
+    const { lane } = await oneLane({ windowMinutes: 60 }, { computers: 200 });
+    const moments = await db.query<{ deliver_at: Date }>(
+      'select deliver_at from activity where lane_id = $1 order by deliver_at',
+      [lane],
+    );
+    const wakes: number[] = [];
+    for (let due = (await store.advance(lane, false)).nextDueAt; due !== null && wakes.length < 10; ) {
+      wakes.push(due);
+      clock.advance(due - clock.now().getTime());
+      due = (await store.advance(lane, false)).nextDueAt;
+    }
+    expect(wakes).toHaveLength(2);
+    expect(wakes[0]! - moments[0]!.deliver_at.getTime()).toBeLessThanOrEqual(1);
+    expect(wakes[1]! - moments[199]!.deliver_at.getTime()).toBeLessThanOrEqual(1);
+  });
+
+  it('fails what is not answered in time after delivery', async () => {
+    const { lane, group, ids } = await oneLane();
+    await store.advance(lane, false);
+    await tell(db, { lane, activity: ids[0]!, kind: 'delivered', at: clock.now() });
+    const due = clock.now().getTime() + 30 * DAY_MS;
+    expect((await store.advance(lane, false)).nextDueAt).toBe(due);
+    clock.advance(30 * DAY_MS);
+    expect(await store.advance(lane, false)).toMatchObject({ open: 0, failed: 1, nextDueAt: null });
+    expect((await childrenOf(db, group))[0]!.result_text).toBe(
+      'The computer did not answer within 30 days of delivery.',
+    );
+  });
+
+  it('gathers expiries that are close together', async () => {
+    const { lane, ids } = await oneLane({}, { computers: 30 });
+    await store.advance(lane, false);
+    for (const activity of ids) {
+      await tell(db, { lane, activity, kind: 'delivered', at: clock.now() });
+      clock.advance(60_000);
+    }
+    let progress = await store.advance(lane, false);
+    let calls = 0;
+    for (; progress.open > 0 && calls < 30; calls++) {
+      clock.advance(progress.nextDueAt! - clock.now().getTime());
+      progress = await store.advance(lane, false);
+    }
+    expect(progress).toMatchObject({ open: 0, failed: 30 });
+    expect(calls).toBe(2);
+  });
+
+  it('fails what was not fetched before its last moment, and leaves what an agent has', async () => {
+    const { lane, group, ids } = await oneLane({}, { computers: 2 });
+    const deadline = new Date(clock.now().getTime() + 60_000);
+    await db.query('update activity set deliver_before_time = $2 where lane_id = $1', [lane, deadline]);
+    expect((await store.advance(lane, false)).nextDueAt).toBe(deadline.getTime());
+    await db.query(`update agent_message set state = 'sent' where activity_id = $1`, [ids[1]]);
+    clock.advance(60_000);
+    const progress = await store.advance(lane, false);
+    expect(progress).toMatchObject({ open: 1, failed: 1 });
+    expect(progress.nextDueAt).toBeGreaterThan(clock.now().getTime());
+    expect(await messages(group)).toEqual(['withdrawn', 'sent']);
+  });
+});
+
+describe('groups', () => {
+  it('names open lanes in order and settles lanes that were never opened', async () => {
+    const account = await anAccount(db, { computers: 5 });
+    const group = await aGroup(db, account, { settings: { singleLaneLimit: 0, laneMinSize: 2, laneMaxSize: 2 } });
+    const plans = await store.begin(group);
+    expect(plans.map(({ workflowId, single, summary }) => ({ workflowId, single, summary }))).toEqual([
+      { workflowId: `activity/${group}/lane/1`, single: false, summary: 'computers 1-2 of 5' },
+      { workflowId: `activity/${group}/lane/2`, single: false, summary: 'computers 3-4 of 5' },
+      { workflowId: `activity/${group}/lane/3`, single: false, summary: 'computers 5-5 of 5' },
+    ]);
+    await store.advance(plans[0]!.lane, false);
+    expect(await store.settle(group, true)).toMatchObject({ open: 2, canceled: 3, status: 'open' });
+    await store.advance(plans[0]!.lane, true);
+    expect(await store.begin(group)).toEqual([]);
+    expect(await store.settle(group, true)).toMatchObject({ open: 0, canceled: 5, status: 'canceled' });
+  });
+
+  it('shows the text of a cancel', async () => {
+    const { lane, group } = await oneLane();
+    await tell(db, { lane, activity: null, kind: 'cancel', body: 'terminated by an operator', at: clock.now() });
+    await store.advance(lane, false);
+    expect((await childrenOf(db, group))[0]!.result_text).toBe('terminated by an operator');
+  });
+
+  it('keeps the counters right when lanes of one group advance at once', async () => {
+    const account = await anAccount(db, { computers: 40 });
+    const group = await aGroup(db, account, { settings: { singleLaneLimit: 0, laneMinSize: 5, laneMaxSize: 5 } });
+    const lanes = (await store.begin(group)).map(({ lane }) => lane);
+    await Promise.all(lanes.concat(lanes).map((lane) => store.advance(lane, false)));
+    await db.query(
+      `insert into agent_inbox (lane_id, activity_id, kind, ok)
+       select lane_id, id, 'result', id % 2 = 0 from activity where parent_id = $1`,
+      [group],
+    );
+    await Promise.all(lanes.concat(lanes, lanes).map((lane) => store.advance(lane, false)));
+    expect(await store.settle(group, false)).toMatchObject({ open: 0, succeeded: 20, failed: 20, status: 'failed' });
+  });
+});
+
+describe('a crash', () => {
+  /** A database whose process dies after so many statements of a transaction. */
+  function dyingAfter(statements: number): Database {
+    return {
+      ...db,
+      transaction: (work) =>
+        db.transaction((tx) => {
+          let left = statements;
+          return work({
+            query: (text, values, name) => {
+              if (left-- === 0) throw new Error('killed');
+              return tx.query(text, values, name);
+            },
+          });
+        }),
+    };
+  }
+
+  it('between any two statements changes nothing, and the next call does all of it once', async () => {
+    let survived = false;
+    for (let statements = 0; !survived; statements++) {
+      const { lane, group, ids } = await oneLane({ operations: aChain(2) }, { computers: 3, maxMessageBacklog: 5 });
+      await store.advance(lane, false);
+      await tell(
+        db,
+        { lane, activity: ids[0]!, kind: 'result', ok: true, at: clock.now() },
+        { lane, activity: ids[2]!, kind: 'result', ok: false, at: clock.now() },
+        { lane, activity: ids[4]!, kind: 'cancel', at: clock.now() },
+      );
+      const before = await childrenOf(db, group);
+      const dying = createLaneStore({ db: dyingAfter(statements), clock, settings: { expiryDays: 30 } });
+      survived = await dying.advance(lane, false).then(
+        () => true,
+        () => false,
+      );
+      if (!survived) expect(await childrenOf(db, group)).toEqual(before);
+      expect(await store.advance(lane, false)).toMatchObject({ open: 1, succeeded: 1, failed: 1, canceled: 3 });
+      expect(await messages(group)).toEqual(['queued', 'queued', 'queued', null, 'withdrawn', null]);
+      expect(statements).toBeLessThan(30);
+    }
+  });
+});
