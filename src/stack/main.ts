@@ -51,7 +51,7 @@ async function end(code: number, message: string): Promise<void> {
   }
 }
 
-function announce(config: Config, { data, administrator }: StartedStack): void {
+function announce(config: Config, { dataDir, administrator }: StartedStack): void {
   const api = localUrl(config);
   say(`Flotilla is ready (${((performance.now() - began) / 1000).toFixed(1)} s)`);
   say(`  API            ${config.publicUrl}/api/v2`);
@@ -59,7 +59,7 @@ function announce(config: Config, { data, administrator }: StartedStack): void {
   if (config.temporalAddress) say(`  Temporal       ${config.temporalAddress}`);
   else
     say(`  Temporal UI    http://127.0.0.1:${config.temporalUiPort}/namespaces/${config.temporalNamespace}/workflows`);
-  say(`  Data and logs  ${data.root}`);
+  say(`  Data and logs  ${dataDir}`);
   if (administrator) {
     const { email, generatedPassword } = administrator;
     say(`  Log in as      ${email}`);

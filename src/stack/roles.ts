@@ -9,6 +9,11 @@ export const PROJECT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 /** Name of the first database of the embedded PostgreSQL. */
 export const DATABASE = 'flotilla';
 
+/** Connection string of our database in the embedded PostgreSQL. */
+export function embeddedDatabaseUrl(config: Config, secrets: StackSecrets): string {
+  return `postgres://flotilla:${encodeURIComponent(secrets.databasePassword)}@127.0.0.1:${config.databasePort}/${DATABASE}`;
+}
+
 /** What the started servers are, for the processes that use them. */
 export interface Backends {
   databaseUrl: string;

@@ -20,22 +20,17 @@ export interface ServiceContext {
 }
 
 /** The embedded PostgreSQL with our database in it. */
-export function postgresService(context: ServiceContext, secrets: StackSecrets): Service & { url: string } {
+export function postgresService(context: ServiceContext, secrets: StackSecrets): Service {
   const { config, data, report } = context;
   const logFile = data.log('postgres');
-  const options = {
-    dataDir: data.postgres,
-    port: config.databasePort,
-    password: secrets.databasePassword,
-    logFile,
-  };
-  const service = createService({
+  return createService({
     name: 'PostgreSQL',
     failFast: true,
     report,
     lastWords: () => tailOf(logFile),
     async start() {
-      const server = await startPostgres(options);
+      const password = secrets.databasePassword;
+      const server = await startPostgres({ dataDir: data.postgres, port: config.databasePort, password, logFile });
       try {
         await ensureDatabase(server.url('postgres'), DATABASE);
       } catch (error) {
@@ -44,10 +39,6 @@ export function postgresService(context: ServiceContext, secrets: StackSecrets):
       }
       return server;
     },
-  });
-  const password = encodeURIComponent(secrets.databasePassword);
-  return Object.assign(service, {
-    url: `postgres://flotilla:${password}@127.0.0.1:${config.databasePort}/${DATABASE}`,
   });
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRestartPolicy, RESTART } from '../../../src/stack/restart-policy.ts';
 import { createService, type Running } from '../../../src/stack/service.ts';
+import { createServiceGroup } from '../../../src/stack/service-group.ts';
 
 describe('createRestartPolicy', () => {
   it('doubles its pauses and gives up at the sixth death within a minute', () => {
@@ -107,5 +108,43 @@ describe('createService', () => {
     await stopped;
     expect(life.stops).toHaveLength(1);
     await expect(served).resolves.toBe('Temporal was stopped');
+  });
+});
+
+describe('createServiceGroup', () => {
+  const service = (name: string, start: () => Promise<Running>) =>
+    createService({ name, failFast: true, lastWords: () => '', report: () => undefined, start });
+
+  it('ends its services in the given order, each with the time that the later ones do not need', async () => {
+    const group = createServiceGroup(
+      ['API', 'worker', 'PostgreSQL'].map((name) => ({ name, limitMs: 1000 })),
+      10_000,
+    );
+    const ended: string[] = [];
+    const limits: number[] = [];
+    for (const name of ['PostgreSQL', 'API']) {
+      const life = aProcess();
+      const stop = async (limitMs: number): Promise<void> => {
+        ended.push(name);
+        limits.push(Math.round(limitMs / 1000));
+        await life.stop(limitMs);
+      };
+      await group.launch(service(name, async () => ({ exited: life.exited, stop })));
+    }
+    await Promise.all([group.stop(), group.stop()]);
+    expect(ended).toEqual(['API', 'PostgreSQL']);
+    expect(limits).toEqual([9, 10]);
+  });
+
+  it('starts nothing once the stop has begun', async () => {
+    const group = createServiceGroup([{ name: 'API', limitMs: 1000 }], 1000);
+    await group.stop();
+    await expect(group.launch(service('API', async () => aProcess()))).rejects.toThrow('the stack was stopped');
+  });
+
+  it('fails as a whole when one service is given up', async () => {
+    const group = createServiceGroup([{ name: 'API', limitMs: 1000 }], 1000);
+    await expect(group.launch(service('API', () => Promise.reject(new Error('no'))))).rejects.toThrow('no');
+    await expect(group.failed).rejects.toThrow('no');
   });
 });

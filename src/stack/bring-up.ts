@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadConfig } from '../config.ts';
+import { type FirstAdministrator, loadPersistence, prepareDatabase } from './database.ts';
+import { localUrl } from './roles.ts';
+import { runScript } from './run-script.ts';
+import type { StackSecrets } from './secrets.ts';
+import type { ServiceGroup } from './service-group.ts';
+import { postgresService, roleService, type ServiceContext, temporalService } from './services.ts';
+import { StackError } from './stack-error.ts';
+
+/** A stack whose ports are free and whose secrets are read. */
+export interface BringUp {
+  context: ServiceContext;
+  group: ServiceGroup;
+  secrets: StackSecrets;
+  /** Settings of our own processes. */
+  env: Record<string, string | undefined>;
+  databaseUrl: string;
+  temporalAddress: string;
+}
+
+const BOOTSTRAP_LIMIT_MS = 30_000;
+const READY_REPORT_MS = 5000;
+
+/**
+ * Starts every part, each as soon as what it needs is there. Resolves when an action would go through.
+ *
+ * @throws {StackError} with the first reason why not
+ */
+export async function bringUp(plan: BringUp): Promise<FirstAdministrator | null> {
+  const { context, group, env } = plan;
+  const { config, data } = context;
+  const tell = teller(context.report);
+  const launch = (role: 'api' | 'worker' | 'fleet', name: string) =>
+    group.launch(roleService(context, role, name, env));
+
+  const database = startDatabase(plan, tell);
+  const temporal = startTemporal(plan).then(() => tell('Temporal'));
+  const bundle = runScript(['workers/build-bundle.ts'], env, data.log('bundle'), group.signal);
+  const api = database.then(() => launch('api', 'API')).then(() => tell('API'));
+  const worker = Promise.all([database, temporal, bundle]).then(() => launch('worker', 'worker'));
+  const fleet = api.then(() => (config.simulatedComputers > 0 ? launch('fleet', 'fleet') : undefined));
+  const parts = [database, temporal, bundle, api, worker.then(() => tell('worker')), fleet];
+  for (const part of parts) part.catch(() => undefined);
+  await Promise.all(parts);
+  await Promise.race([untilReady(plan), group.failed]);
+  return database;
+}
+
+function teller(report: (message: string) => void): (name: string) => void {
+  const began = performance.now();
+  return (name) => report(`${name} runs (${((performance.now() - began) / 1000).toFixed(1)} s)`);
+}
+
+async function startDatabase(plan: BringUp, tell: (name: string) => void): Promise<FirstAdministrator | null> {
+  const { context, group, secrets, databaseUrl } = plan;
+  // The ORM takes a while to load, which passes while PostgreSQL starts.
+  const loaded = loadPersistence();
+  if (!context.config.databaseUrl) {
+    await group.launch(postgresService(context, secrets));
+    tell('PostgreSQL');
+  }
+  await loaded;
+  group.signal.throwIfAborted();
+  return prepareDatabase(databaseUrl, context.config, secrets, context.data.secrets);
+}
+
+async function startTemporal({ context, group, env, temporalAddress }: BringUp): Promise<void> {
+  const loaded = import('../../temporal/bootstrap.ts');
+  if (!context.config.temporalAddress) await group.launch(temporalService(context, group.signal));
+  const { bootstrap } = await loaded;
+  group.signal.throwIfAborted();
+  await bootstrap(loadConfig(env, 'process'), BOOTSTRAP_LIMIT_MS).catch((error: Error) => {
+    throw new StackError(`The Temporal server ${temporalAddress} cannot be prepared: ${error.message}`, {
+      cause: error,
+    });
+  });
+}
+
+async function untilReady({ context, group }: BringUp): Promise<void> {
+  const url = `${localUrl(context.config)}/readyz`;
+  let toldAt = performance.now();
+  for (;;) {
+    group.signal.throwIfAborted();
+    const answer = await fetch(url, { signal: AbortSignal.timeout(3000) }).catch(() => null);
+    const text = (await answer?.text().catch(() => '')) ?? '';
+    if (answer?.ok) return;
+    if (performance.now() - toldAt > READY_REPORT_MS) {
+      toldAt = performance.now();
+      context.report(`not ready yet: ${answer ? `${answer.status} ${text.slice(0, 300)}` : 'the API does not answer'}`);
+    }
+    await sleep(50);
+  }
+}
