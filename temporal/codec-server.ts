@@ -1,0 +1,87 @@
+import type { Payload, PayloadCodec } from '@temporalio/common';
+import proto from '@temporalio/proto';
+import express, { type Request, type RequestHandler, type Router } from 'express';
+import type { EncryptionKey } from '../src/config.ts';
+import { DomainError } from '../src/domain/errors.ts';
+import { EncryptionCodec } from './payload-codec.ts';
+
+const { Payload: WirePayload } = proto.temporal.api.common.v1;
+const BODY_LIMIT = '4mb';
+
+export interface CodecServerOptions {
+  encryptionKeys: readonly EncryptionKey[];
+  /** Who may see payloads in clear. */
+  allow: (request: Request) => boolean | Promise<boolean>;
+}
+
+/**
+ * `POST /encode` and `POST /decode` as the Temporal UI and CLI call them: `{"payloads": [...]}` in protobuf JSON.
+ * Refusals are thrown as DomainError, for the application's error handler.
+ *
+ * @throws without any key
+ */
+export function createCodecRouter(options: CodecServerOptions): Router {
+  const codec = new EncryptionCodec(options.encryptionKeys);
+  const router = express.Router();
+  const admit: RequestHandler = async (req, _res, next) => {
+    if (!(await options.allow(req)))
+      throw new DomainError('Unauthorized', 'a token that may read payloads is required');
+    next();
+  };
+  const readBody: RequestHandler = (req, res, next) => {
+    parseJson(req, res, (error?: unknown) => next(error === undefined ? undefined : asRefusal(error)));
+  };
+  router.post(
+    '/encode',
+    admit,
+    readBody,
+    answer((payloads) => codec.encode(payloads)),
+  );
+  router.post(
+    '/decode',
+    admit,
+    readBody,
+    answer((payloads) => codec.decode(payloads)),
+  );
+  return router;
+}
+
+const parseJson = express.json({ limit: BODY_LIMIT, type: () => true });
+
+function asRefusal(error: unknown): DomainError {
+  return (error as { status?: number }).status === 413
+    ? new DomainError('PayloadTooLarge', `the body must not exceed ${BODY_LIMIT}`)
+    : new DomainError('InvalidJson', 'the body is not JSON');
+}
+
+function answer(convert: (payloads: Payload[]) => ReturnType<PayloadCodec['encode']>): RequestHandler {
+  return async (req, res) => {
+    const payloads = readPayloads(req.body);
+    const converted = await convert(payloads).catch((error: Error) => {
+      throw new DomainError('InvalidParameter', error.message, {
+        details: [{ path: 'body.payloads', message: error.message }],
+      });
+    });
+    res.json({
+      payloads: converted.map((payload) => WirePayload.toObject(WirePayload.fromObject(payload), { bytes: String })),
+    });
+  };
+}
+
+function readPayloads(body: unknown): Payload[] {
+  const payloads = typeof body === 'object' && body !== null && 'payloads' in body ? body.payloads : undefined;
+  if (!Array.isArray(payloads) || !payloads.every(isWirePayload)) {
+    const message = 'must be a list of payloads';
+    throw new DomainError('InvalidParameter', `body.payloads ${message}`, {
+      details: [{ path: 'body.payloads', message }],
+    });
+  }
+  return payloads.map((payload) => WirePayload.fromObject(payload));
+}
+
+function isWirePayload(value: unknown): value is { metadata?: Record<string, string>; data?: string } {
+  if (typeof value !== 'object' || value === null) return false;
+  const { metadata = {}, data = '' } = value as { metadata?: unknown; data?: unknown };
+  if (typeof metadata !== 'object' || metadata === null || typeof data !== 'string') return false;
+  return Object.values(metadata).every((entry) => typeof entry === 'string');
+}

@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { defaultPayloadConverter, type Payload } from '@temporalio/common';
+import { describe, expect, it } from 'vitest';
+import { EncryptionCodec } from '../../../temporal/payload-codec.ts';
+
+const old = { id: 'old', key: randomBytes(32) };
+const current = { id: 'new', key: randomBytes(32) };
+const payloadOf = (value: unknown): Payload => defaultPayloadConverter.toPayload(value)!;
+const readValue = (payload: Payload): unknown => defaultPayloadConverter.fromPayload(payload);
+
+describe('EncryptionCodec', () => {
+  it('gives back what it encrypted, and shows nothing of it', async () => {
+    const codec = new EncryptionCodec([current]);
+    const values = [{ canary: 'very secret' }, null, 'ü'.repeat(1000), 0, [1, 2, { a: [] }], undefined];
+    const encrypted = await codec.encode(values.map(payloadOf));
+    for (const payload of encrypted) {
+      expect(Buffer.from(payload.data!).toString('latin1')).not.toContain('very secret');
+      expect(Object.keys(payload.metadata!).sort()).toEqual(['encoding', 'encryption-key-id']);
+    }
+    expect((await codec.decode(encrypted)).map(readValue)).toEqual(values);
+  });
+
+  it('never encrypts the same payload to the same bytes', async () => {
+    const codec = new EncryptionCodec([current]);
+    const [first, second] = await codec.encode([payloadOf(1), payloadOf(1)]);
+    expect(Buffer.from(first!.data!).equals(Buffer.from(second!.data!))).toBe(false);
+  });
+
+  it('reads what an older key encrypted, and encrypts with the first', async () => {
+    const written = await new EncryptionCodec([old]).encode([payloadOf('kept')]);
+    const rotated = new EncryptionCodec([current, old]);
+    expect(readValue((await rotated.decode(written))[0]!)).toBe('kept');
+    const [fresh] = await rotated.encode([payloadOf('x')]);
+    expect(Buffer.from(fresh!.metadata!['encryption-key-id']!).toString()).toBe('new');
+  });
+
+  it('refuses a key that is not there, a wrong key, and changed or cut payloads', async () => {
+    const written = await new EncryptionCodec([old]).encode([payloadOf('secret')]);
+    await expect(new EncryptionCodec([current]).decode(written)).rejects.toThrow('key "old", which is not configured');
+    const impostor = new EncryptionCodec([{ id: 'old', key: randomBytes(32) }]);
+    await expect(impostor.decode(written)).rejects.toThrow('cannot be decrypted');
+    const changed = { ...written[0]!, data: Buffer.from(written[0]!.data!) };
+    changed.data[20]! ^= 1;
+    await expect(new EncryptionCodec([old]).decode([changed])).rejects.toThrow('cannot be decrypted');
+    const cut = { ...written[0]!, data: written[0]!.data!.subarray(0, 20) };
+    await expect(new EncryptionCodec([old]).decode([cut])).rejects.toThrow('cut short');
+  });
+
+  it('passes on what is not encrypted', async () => {
+    const plain = payloadOf('clear');
+    expect(await new EncryptionCodec([current]).decode([plain])).toEqual([plain]);
+  });
+
+  it('refuses to work without a key', () => {
+    expect(() => new EncryptionCodec([])).toThrow('at least one encryption key');
+  });
+});

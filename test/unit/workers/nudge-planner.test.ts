@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { type LaneNews, NudgePlanner } from '../../../workers/relay/nudge-planner.ts';
+
+const SETTINGS = { nudgeMinMs: 500, nudgeMaxMs: 5000 };
+const news = (overrides: Partial<LaneNews> = {}): LaneNews => ({
+  lane: 1,
+  fingerprint: '1',
+  results: 1,
+  hasCancel: false,
+  size: 1000,
+  open: 1000,
+  ageMs: 0,
+  ...overrides,
+});
+const picks = (planner: NudgePlanner, at: number, ...lanes: LaneNews[]) =>
+  planner.pick(lanes, at).map(({ lane }) => lane);
+
+describe('NudgePlanner', () => {
+  it('nudges a lane with news at once, and not again while nothing new comes', () => {
+    const planner = new NudgePlanner(SETTINGS);
+    expect(picks(planner, 0, news())).toEqual([1]);
+    expect(picks(planner, 100, news())).toEqual([]);
+    expect(picks(planner, 4900, news())).toEqual([]);
+  });
+
+  it('repeats a nudge that had no effect for five seconds', () => {
+    const planner = new NudgePlanner(SETTINGS);
+    picks(planner, 0, news());
+    expect(picks(planner, 5000, news())).toEqual([1]);
+  });
+
+  it('coalesces nudges of a large lane to one per interval', () => {
+    const planner = new NudgePlanner(SETTINGS);
+    picks(planner, 0, news());
+    expect(picks(planner, 400, news({ fingerprint: '2' }))).toEqual([]);
+    expect(picks(planner, 500, news({ fingerprint: '3' }))).toEqual([1]);
+  });
+
+  it('lets the interval grow with the age of the lane, up to its limit', () => {
+    const planner = new NudgePlanner(SETTINGS);
+    picks(planner, 0, news({ ageMs: 40_000 }));
+    expect(picks(planner, 1900, news({ fingerprint: '2', ageMs: 41_900 }))).toEqual([]);
+    expect(picks(planner, 2200, news({ fingerprint: '2', ageMs: 42_200 }))).toEqual([1]);
+    expect(picks(planner, 7100, news({ fingerprint: '3', ageMs: 86_400_000 }))).toEqual([]);
+    expect(picks(planner, 7200, news({ fingerprint: '3', ageMs: 86_400_000 }))).toEqual([1]);
+  });
+
+  it('remembers a large lane between its bursts of news', () => {
+    const planner = new NudgePlanner(SETTINGS);
+    picks(planner, 0, news());
+    expect(picks(planner, 100)).toEqual([]);
+    expect(picks(planner, 200, news({ fingerprint: '2' }))).toEqual([]);
+  });
+
+  it('never lets a small lane, a cancel or the last results wait', () => {
+    const planner = new NudgePlanner(SETTINGS);
+    picks(planner, 0, news({ lane: 1, size: 10 }), news({ lane: 2 }), news({ lane: 3 }));
+    const later = [
+      news({ lane: 1, size: 10, fingerprint: '2' }),
+      news({ lane: 2, fingerprint: '2', hasCancel: true }),
+      news({ lane: 3, fingerprint: '2', open: 3, results: 3 }),
+    ];
+    expect(picks(planner, 100, ...later)).toEqual([1, 2, 3]);
+  });
+
+  it('nudges again in the next round after a failed nudge', () => {
+    const planner = new NudgePlanner(SETTINGS);
+    picks(planner, 0, news());
+    planner.retry(1);
+    expect(picks(planner, 100, news())).toEqual([1]);
+  });
+});

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { chooseQueues } from '../../../workers/queues.ts';
+
+describe('chooseQueues', () => {
+  it('serves all queues without arguments', () => {
+    expect(chooseQueues([])).toEqual(['fleet-activity', 'fleet-schedule']);
+  });
+
+  it('serves the queues that are named, in both spellings, each once', () => {
+    expect(chooseQueues(['--queues', 'fleet-schedule'])).toEqual(['fleet-schedule']);
+    expect(chooseQueues(['--queues=fleet-activity, fleet-schedule,fleet-activity'])).toEqual([
+      'fleet-activity',
+      'fleet-schedule',
+    ]);
+  });
+
+  it.each([[['--queues', 'nope']], [['--queues']], [['--other', 'x']], [['--queues', 'fleet-activity', 'x']]])(
+    'refuses %j',
+    (args) => {
+      expect(() => chooseQueues(args)).toThrow();
+    },
+  );
+});
