@@ -11,7 +11,7 @@ export function parseInstant(text: string): Date | null {
   const match = INSTANT.exec(text);
   if (!match) return null;
   const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0));
-  const milliseconds = Math.floor(Number(`0.${match[7] ?? 0}`) * 1000);
+  const milliseconds = Number((match[7] ?? '').padEnd(3, '0').slice(0, 3));
   const offset = parseOffset(match[8] ?? 'Z');
   if (offset === null || hour! > 23 || minute! > 59 || second! > 59) return null;
   const local = new Date(0);

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { laneWorkflowId, parseActivityWorkflowId } from '../../src/domain/activity/workflow-id.ts';
+import { createOperation, laneSize } from '../../src/persistence/repositories/activity-creation.repository.ts';
+import type { Database } from '../../src/persistence/sql.ts';
+import { aChain, aGroup, anAccount, childrenOf, SETTINGS } from '../support/activity-rows.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = database.persistence.db;
+});
+afterAll(() => database.drop());
+
+/** Counts the statements of every transaction. */
+function counting(): { db: Database; statements(): number } {
+  let statements = 0;
+  return {
+    statements: () => statements,
+    db: {
+      ...db,
+      transaction: (work) =>
+        db.transaction((tx) =>
+          work({
+            query: (text, values, name) => {
+              statements++;
+              return tx.query(text, values, name);
+            },
+          }),
+        ),
+    },
+  };
+}
+
+describe('creating a group', () => {
+  it('takes the same few statements for 1 computer and for 10,000', async () => {
+    const account = await anAccount(db, { computers: 10_000 });
+    const one = counting();
+    await aGroup(one.db, account, { computers: account.computers.slice(0, 1) });
+    const many = counting();
+    const group = await aGroup(many.db, account);
+    expect(many.statements()).toBe(one.statements());
+    expect(many.statements()).toBeLessThanOrEqual(5);
+    const [row] = await db.query(
+      `select p.children_count, p.computer_count, p.open_count, count(*) as children,
+         count(distinct c.computer_id) as computers, count(distinct c.payload_id) as payloads,
+         count(distinct c.lane_id) as lanes
+       from activity p join activity c on c.parent_id = p.id where p.id = $1 group by p.id`,
+      [group],
+    );
+    const all = 10_000;
+    expect(row).toEqual({
+      children_count: all,
+      computer_count: all,
+      open_count: all,
+      children: all,
+      computers: all,
+      payloads: 1,
+      lanes: 10,
+    });
+  });
+
+  it('gives each of up to 25 computers a lane named after its first operation', async () => {
+    const account = await anAccount(db, { computers: 25 });
+    const group = await aGroup(db, account, { operations: aChain(2) });
+    const lanes = await db.query<{ wf_id: string; single: boolean; size: number; summary: string; first: number }>(
+      `select l.wf_id, l.single, l.size, l.summary, min(a.id) as first
+       from lane l join activity a on a.lane_id = l.id where l.parent_id = $1 group by l.id order by l.ordinal`,
+      [group],
+    );
+    expect(lanes).toHaveLength(25);
+    expect(lanes[3]!.summary).toBe('Install snap hello on web-4');
+    for (const lane of lanes) {
+      expect(lane).toMatchObject({ single: true, size: 2 });
+      expect(parseActivityWorkflowId(lane.wf_id)).toBe(lane.first);
+    }
+  });
+
+  it('gives more computers lanes named after the group', async () => {
+    const account = await anAccount(db, { computers: 26 });
+    const group = await aGroup(db, account);
+    const lanes = await db.query('select wf_id, single, size, open_count from lane where parent_id = $1', [group]);
+    expect(lanes).toEqual([{ wf_id: laneWorkflowId(group, 1), single: false, size: 26, open_count: 26 }]);
+  });
+
+  it('sizes lanes between their bounds', () => {
+    expect([26, 5000, 5001, 12_345, 100_000].map((n) => laneSize(n, SETTINGS))).toEqual([500, 500, 501, 1235, 5000]);
+  });
+
+  it('makes every step of a chain wait for the one before on the same computer', async () => {
+    const account = await anAccount(db, { computers: 3 });
+    const group = await aGroup(db, account, { operations: aChain(3) });
+    const children = await childrenOf(db, group);
+    children.forEach((child, index) => {
+      const before = index % 3 === 0 ? null : children[index - 1]!;
+      expect(child).toMatchObject({ status: before ? 'waiting' : 'undelivered', blocked_by: before?.id ?? null });
+      if (before) expect(child.computer_id).toBe(before.computer_id);
+    });
+    const lanes = await db.query('select has_dependents from lane where parent_id = $1', [group]);
+    expect(lanes).toEqual(Array.from({ length: 3 }, () => ({ has_dependents: true })));
+  });
+
+  it('draws a moment of its own inside the window for every computer', async () => {
+    const account = await anAccount(db, { computers: 400 });
+    const deliverAfter = new Date('2030-01-01T00:00:00Z');
+    const group = await aGroup(db, account, { deliverAfter, windowMinutes: 60 });
+    const moments = (await childrenOf(db, group)).map((child) => child.deliver_at!.getTime() - deliverAfter.getTime());
+    expect(Math.min(...moments)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...moments)).toBeLessThanOrEqual(3_600_000);
+    expect(new Set(moments).size).toBeGreaterThan(350);
+    const mean = moments.reduce((sum, moment) => sum + moment, 0) / moments.length;
+    expect(Math.abs(mean - 1_800_000)).toBeLessThan(300_000);
+  });
+
+  it('leaves nothing behind when its transaction fails', async () => {
+    const account = await anAccount(db, { computers: 2 });
+    await expect(aGroup(db, account, { summary: null as unknown as string })).rejects.toThrow();
+    for (const table of ['activity', 'lane', 'operation_payload']) {
+      expect(await db.query(`select from ${table} where account_id = $1`, [account.accountId])).toEqual([]);
+    }
+  });
+
+  it('orders its start and tells the relay at the commit', async () => {
+    const listener = await db.connect();
+    try {
+      const heard = new Promise((resolve) => listener.once('notification', resolve));
+      await listener.query('listen flotilla_outbox');
+      const group = await aGroup(db, await anAccount(db), { traceparent: '00-aa-bb-01' });
+      expect(await heard).toMatchObject({ channel: 'flotilla_outbox' });
+      const orders = await db.query('select kind, traceparent from outbox where key = $1', [String(group)]);
+      expect(orders).toEqual([{ kind: 'start', traceparent: '00-aa-bb-01' }]);
+    } finally {
+      listener.release();
+    }
+  });
+});
+
+describe('creating a single operation', () => {
+  it('makes its lane the top workflow and orders the start under its own id', async () => {
+    const account = await anAccount(db);
+    const id = await db.transaction((tx) =>
+      createOperation(tx, {
+        accountId: account.accountId,
+        creatorId: null,
+        now: new Date(),
+        deliverAfter: null,
+        windowMinutes: 0,
+        computer: account.computers[0]!,
+        operation: aChain(1)[0]!,
+      }),
+    );
+    const rows = await db.query(
+      `select a.parent_id, l.parent_id as lane_parent, l.wf_id, l.single, o.kind
+       from activity a join lane l on l.id = a.lane_id join outbox o on o.key = a.id::text where a.id = $1`,
+      [id],
+    );
+    expect(rows).toEqual([
+      { parent_id: null, lane_parent: null, wf_id: `activity/${id}`, single: true, kind: 'start' },
+    ]);
+  });
+});

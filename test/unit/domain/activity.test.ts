@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { actionsOf } from '../../../src/domain/activity/eligibility.ts';
+import { readStatus } from '../../../src/domain/activity/reading.ts';
+import { countDifference, rollUp } from '../../../src/domain/activity/roll-up.ts';
+import { snapMessage, snapOperationSummary } from '../../../src/domain/activity/snap-actions.ts';
+import { ACTIVITY_STATUSES, isFinal } from '../../../src/domain/activity/status.ts';
+
+const counts = (set: Partial<Parameters<typeof rollUp>[0]>) => ({
+  open: 0,
+  delivered: 0,
+  succeeded: 0,
+  failed: 0,
+  canceled: 0,
+  ...set,
+});
+
+describe('roll-up', () => {
+  it.each([
+    [{}, 'succeeded'],
+    [{ open: 3 }, 'undelivered'],
+    [{ open: 3, delivered: 1 }, 'delivered'],
+    [{ open: 3, canceled: 1 }, 'delivered'],
+    [{ succeeded: 2 }, 'succeeded'],
+    [{ succeeded: 2, canceled: 1 }, 'succeeded'],
+    [{ succeeded: 2, canceled: 1, failed: 1 }, 'failed'],
+    [{ canceled: 2 }, 'canceled'],
+    [{ canceled: 2, failed: 1 }, 'failed'],
+  ])('reads %j as %s', (set, status) => {
+    expect(rollUp(counts(set))).toBe(status);
+  });
+
+  it('moves counters so that they stay a recount', () => {
+    const status = fc.constantFrom(...ACTIVITY_STATUSES);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(status, status), { maxLength: 50 }), (moves) => {
+        const recount = (all: readonly string[]) => ({
+          open: all.filter((s) => !isFinal(s as (typeof ACTIVITY_STATUSES)[number])).length,
+          delivered: all.filter((s) => s === 'delivered').length,
+          succeeded: all.filter((s) => s === 'succeeded').length,
+          failed: all.filter((s) => s === 'failed').length,
+          canceled: all.filter((s) => s === 'canceled').length,
+        });
+        const before = recount(moves.map(([from]) => from));
+        const after = recount(moves.map(([, to]) => to));
+        const difference = countDifference(moves.map(([from, to]) => ({ from, to, count: 1 })));
+        for (const key of Object.keys(before) as Array<keyof typeof before>) {
+          expect(before[key] + difference[key]).toBe(after[key]);
+        }
+      }),
+      { seed: 20261121 },
+    );
+  });
+});
+
+describe('reading a status', () => {
+  const now = new Date('2026-11-21T12:00:00Z');
+  const later = new Date('2026-11-21T12:00:01Z');
+
+  it('shows a delivery in the future and a full queue', () => {
+    expect(readStatus({ status: 'undelivered', deliverAt: later, held: true }, now)).toBe('scheduled');
+    expect(readStatus({ status: 'undelivered', deliverAt: now, held: true }, now)).toBe('waiting');
+    expect(readStatus({ status: 'undelivered', deliverAt: null, held: false }, now)).toBe('undelivered');
+  });
+
+  it('shows every other status as it is stored', () => {
+    for (const status of ACTIVITY_STATUSES.filter((s) => s !== 'undelivered')) {
+      expect(readStatus({ status, deliverAt: later, held: true }, now)).toBe(status);
+    }
+  });
+});
+
+describe('actions', () => {
+  const operation = { type: 'InstallSnaps', childTypes: [], childrenCount: 0, succeededCount: 0 };
+  const group = (childTypes: string[], succeededCount: number) => ({
+    type: 'ActivityGroup',
+    childTypes,
+    childrenCount: 2,
+    succeededCount,
+  });
+
+  it('cancels what is open and repeats what has ended', () => {
+    for (const status of ACTIVITY_STATUSES) {
+      const { cancelable, reappliable, approvable } = actionsOf({ ...operation, status }, true);
+      expect(cancelable).toBe(!isFinal(status));
+      expect(reappliable).toBe(isFinal(status));
+      expect(approvable).toBe(status === 'unapproved');
+    }
+  });
+
+  it('reverts only what succeeded everywhere and has an inverse', () => {
+    const revertable = (subject: typeof operation | ReturnType<typeof group>, status = 'succeeded' as const) =>
+      actionsOf({ ...subject, status }, true).revertable;
+    expect(revertable(operation)).toBe(true);
+    expect(revertable({ ...operation, type: 'RemoveSnaps' })).toBe(false);
+    expect(revertable(group(['HoldSnaps'], 2))).toBe(true);
+    expect(revertable(group(['HoldSnaps'], 1))).toBe(false);
+    expect(revertable(group(['HoldSnaps', 'RestartRequest'], 2))).toBe(false);
+    expect(actionsOf({ ...operation, status: 'failed' }, true).revertable).toBe(false);
+  });
+
+  it('repeats neither recovery keys nor audits', () => {
+    const reappliable = (type: string, childTypes: string[]) =>
+      actionsOf({ ...group(childTypes, 2), type, status: 'succeeded' }, true).reappliable;
+    expect(reappliable('ActivityGroup', ['GenerateFDERecoveryKeyRequest'])).toBe(false);
+    expect(reappliable('UsgActivity', ['UsgActivity', 'RestartRequest'])).toBe(false);
+    expect(reappliable('ActivityGroup', ['InstallSnaps'])).toBe(true);
+  });
+
+  it('allows nothing to whom may not manage every computer concerned', () => {
+    for (const status of ACTIVITY_STATUSES) {
+      expect(Object.values(actionsOf({ ...operation, status }, false))).toEqual([false, false, false, false]);
+    }
+  });
+});
+
+describe('snap messages', () => {
+  const snap = { name: 'hello', channel: 'latest/edge', revision: '42', classic: true, time: 'forever' };
+
+  it.each([
+    ['install', { channel: 'latest/edge', revision: '42', classic: true }],
+    ['refresh', { channel: 'latest/edge', revision: '42' }],
+    ['hold', { hold_level: 'general', time: 'forever' }],
+    ['remove', undefined],
+    ['unhold', undefined],
+  ] as const)('sends with %s the arguments its agent knows, and no other', (action, args) => {
+    const entry = args === undefined ? { name: 'hello' } : { name: 'hello', args };
+    expect(snapMessage(action, [snap])).toEqual({ type: `${action}-snaps`, fields: { snaps: [entry] } });
+  });
+
+  it('names the snaps in the summary, few of them', () => {
+    const named = (...names: string[]) =>
+      snapOperationSummary(
+        'install',
+        names.map((name) => ({ name })),
+      );
+    expect(named('a')).toBe('Install snap a');
+    expect(named('a', 'b', 'c')).toBe('Install snaps a, b, c');
+    expect(named('a', 'b', 'c', 'd', 'e')).toBe('Install snaps a, b, c and 2 more');
+  });
+});
