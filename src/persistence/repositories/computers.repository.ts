@@ -85,16 +85,17 @@ function matching(filter: ComputerFilter): string {
   return conditions.join(' and ');
 }
 
-/** Parents and children of the rows of `page`, each once, with one pass over the tables. */
+/** Parents and children of the rows of `page`, each once, found by index. */
 const FAMILY = `
-  bare as materialized (
+  relative as (
+    select k.id from page join computer k on k.parent_id = page.id
+    union
+    select p.parent_id from page join computer p on p.id = page.id where p.parent_id is not null
+  ), bare as materialized (
     select c.id as bare_id, c.parent_id as of, c.is_default_child as is_default, row_to_json(r) as body
-    from computer c
-    cross join lateral (select ${BARE} from (select 1) one, access_group g
-      left join computer_contact contact on contact.computer_id = c.id where g.id = c.access_group_id) r
+    from relative join ${FROM.replace('computer c', 'computer c on c.id = relative.id')}
+    cross join lateral (select ${BARE}) r
     where ${VISIBLE} and not c.archived
-      and (c.parent_id in (select id from page)
-        or c.id in (select p.parent_id from computer p join page on page.id = p.id where p.parent_id is not null))
   ), kids as (
     select bare.of, json_agg(bare.body order by bare_id) as children,
       (json_agg(json_build_object('id', bare_id, 'title', bare.body->'title', 'hostname', bare.body->'hostname')
