@@ -1,0 +1,103 @@
+import type { Client } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { loadConfig } from '../../src/config.ts';
+import { createLogger } from '../../src/logger.ts';
+import { createLaneStore, type LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
+import type { Database } from '../../src/persistence/sql.ts';
+import { systemClock } from '../../src/services/ports.ts';
+import { bootstrap } from '../../temporal/bootstrap.ts';
+import { connectClient } from '../../temporal/connection.ts';
+import { createLaneActivities } from '../../workers/activities/lane.activities.ts';
+import { createReconciler, type ReconcilerOptions } from '../../workers/reconciler/reconciler.ts';
+import { type Relay, type RelayEvent, startRelay } from '../../workers/relay/relay.ts';
+import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
+import { createTestDatabase } from './database.ts';
+import { createTestNamespace } from './temporal.ts';
+import { quietRuntime, TEST_DATA_CONVERTER, TEST_KEYS, workflowCode } from './workflow-environment.ts';
+
+/** What a worker process is made of, in the test's process, on a namespace and a database of its own. */
+export interface ActivityRuntime {
+  db: Database;
+  client: Client;
+  lanes: LaneStore;
+  address: string;
+  namespace: string;
+  /** How often relays of this runtime did what. */
+  events: Record<RelayEvent, number>;
+  startRelay(): Relay;
+  reconciler: ReturnType<typeof createReconciler>;
+  /** Runs a worker of the activity queue until the returned function is called. */
+  startWorker(): Promise<() => Promise<void>>;
+  status(workflowId: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+const logger = createLogger({ level: 'silent', role: 'test' });
+
+export async function createActivityRuntime(): Promise<ActivityRuntime> {
+  quietRuntime();
+  const { address, namespace } = await createTestNamespace();
+  const database = await createTestDatabase();
+  const settings = { temporalAddress: address, temporalNamespace: namespace, encryptionKeys: TEST_KEYS };
+  await bootstrap(settings);
+  const { client, close } = await connectClient(settings);
+  const { db } = database.persistence;
+  const { activities } = loadConfig({}, 'stack');
+  const lanes = createLaneStore({ db, clock: systemClock, settings: activities });
+  const events = { started: 0, cancelled: 0, nudged: 0, late: 0, repaired: 0 };
+  const common = { db, client, lanes, publicUrl: 'http://localhost:8080', logger };
+  const relays: Relay[] = [];
+  const workers: Array<() => Promise<void>> = [];
+  return {
+    db,
+    client,
+    lanes,
+    address,
+    namespace,
+    events,
+    startRelay() {
+      const count = (what: RelayEvent): void => {
+        events[what] += 1;
+      };
+      const relay = startRelay({ ...common, settings: activities, count });
+      relays.push(relay);
+      return relay;
+    },
+    reconciler: createReconciler({ ...common, clock: systemClock, settleMs: 0 } satisfies ReconcilerOptions),
+    async startWorker() {
+      const stop = await runActivityWorker(address, namespace, createLaneActivities({ lanes, client }));
+      workers.push(stop);
+      return stop;
+    },
+    status: async (workflowId) => (await client.workflow.getHandle(workflowId).describe()).status.name,
+    async close() {
+      await Promise.all(relays.map((relay) => relay.stop()));
+      await Promise.all(workers.map((stop) => stop()));
+      await close();
+      await database.drop();
+    },
+  };
+}
+
+async function runActivityWorker(address: string, namespace: string, activities: object): Promise<() => Promise<void>> {
+  const connection = await NativeConnection.connect({ address });
+  const worker = await Worker.create({
+    connection,
+    namespace,
+    taskQueue: TASK_QUEUES.activity,
+    activities,
+    workflowBundle: { code: await workflowCode() },
+    dataConverter: TEST_DATA_CONVERTER,
+    maxCachedWorkflows: 100,
+  });
+  const running = worker.run();
+  let stopped: Promise<void> | null = null;
+  return () => {
+    stopped ??= (async () => {
+      worker.shutdown();
+      await running;
+      await connection.close();
+    })();
+    return stopped;
+  };
+}

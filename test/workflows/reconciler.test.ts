@@ -1,0 +1,147 @@
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RECONCILE_SCHEDULE_ID, type ReconcileResult } from '../../workflows/contracts/reconcile.contract.ts';
+import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
+import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
+import { createSqlFleet, type SqlFleet } from '../support/sql-fleet.ts';
+import { TEST_DATA_CONVERTER, until, workflowCode } from '../support/workflow-environment.ts';
+
+let runtime: ActivityRuntime;
+let fleet: SqlFleet;
+
+beforeAll(async () => {
+  runtime = await createActivityRuntime();
+  await runtime.startWorker();
+  runtime.startRelay();
+  fleet = await createSqlFleet(runtime.db, 60);
+});
+
+afterAll(async () => {
+  await runtime?.close();
+});
+
+async function read(id: number): Promise<{ status: string; open: number; text: string | null }> {
+  const [row] = await runtime.db.query<{ status: string; open: number; text: string | null }>(
+    'select status, open_count as open, result_text as text from activity where id = $1',
+    [id],
+  );
+  return row!;
+}
+
+async function children(
+  id: number,
+): Promise<Array<{ id: number; status: string; text: string | null; wf_id: string }>> {
+  return await runtime.db.query(
+    `select a.id, a.status, a.result_text as text, l.wf_id from activity a join lane l on l.id = a.lane_id
+     where a.parent_id = $1 order by a.id`,
+    [id],
+  );
+}
+
+/** A group of `size` whose operations are all with their computers. */
+async function deliveredGroup(size: number): Promise<number> {
+  const id = await fleet.act(fleet.computers.slice(0, size));
+  await until(async () => {
+    await fleet.deliver();
+    return (await children(id)).every(({ status }) => status === 'delivered');
+  });
+  return id;
+}
+
+const reconcile = () => runtime.reconciler.reconcile(null);
+const handle = (workflowId: string) => runtime.client.workflow.getHandle(workflowId);
+
+async function remove(workflowId: string): Promise<void> {
+  await runtime.client.workflowService.deleteWorkflowExecution({
+    namespace: runtime.namespace,
+    workflowExecution: { workflowId },
+  });
+  await until(() =>
+    runtime.status(workflowId).then(
+      () => false,
+      () => true,
+    ),
+  );
+}
+
+describe('reconciler', () => {
+  it('leaves alone what is driven', async () => {
+    const id = await deliveredGroup(2);
+    expect(await reconcile()).toMatchObject({ restarted: 0, closed: 0 });
+    await fleet.report();
+    await until(async () => (await read(id)).status === 'succeeded');
+  });
+
+  it('closes the operation of a terminated lane with a text, and its group goes on', async () => {
+    const id = await deliveredGroup(2);
+    const [first] = await children(id);
+    await handle(first!.wf_id).terminate('by an operator');
+    await until(async () => (await reconcile()).closed === 1);
+    const [closed, other] = await children(id);
+    expect(closed).toMatchObject({ status: 'canceled', text: 'The workflow was terminated by an operator.' });
+    expect(other!.status).toBe('delivered');
+    await fleet.report();
+    await until(async () => (await read(id)).open === 0);
+    await until(async () => (await runtime.status(`activity/${id}`)) !== 'RUNNING');
+    expect(await runtime.status(first!.wf_id)).toBe('TERMINATED');
+  });
+
+  it('closes all operations of a terminated group, and ends its lanes', async () => {
+    const id = await deliveredGroup(3);
+    await handle(`activity/${id}`).terminate('by an operator');
+    await until(async () => (await reconcile()).closed === 1);
+    expect(await read(id)).toMatchObject({ status: 'canceled', open: 0 });
+    for (const child of await children(id)) {
+      expect(child).toMatchObject({ status: 'canceled', text: 'The workflow was terminated by an operator.' });
+      await until(async () => (await runtime.status(child.wf_id)) === 'CANCELLED');
+    }
+    expect(await reconcile()).toMatchObject({ restarted: 0, closed: 0 });
+  });
+
+  it('starts a lost group and its lost lanes again, and they end with their rows', async () => {
+    const id = await deliveredGroup(2);
+    const lanes = (await children(id)).map(({ wf_id }) => wf_id);
+    for (const workflowId of [`activity/${id}`, ...lanes]) await remove(workflowId);
+    await until(async () => {
+      await reconcile();
+      const states = await Promise.all([`activity/${id}`, ...lanes].map((wf) => runtime.status(wf).catch(() => '')));
+      return states.every((state) => state === 'RUNNING');
+    });
+    await fleet.report();
+    await until(async () => (await read(id)).status === 'succeeded');
+  });
+
+  it('starts a large lane again', async () => {
+    const id = await deliveredGroup(60);
+    await remove(`activity/${id}/lane/1`);
+    await until(async () => (await reconcile()).restarted === 1);
+    expect(await reconcile()).toMatchObject({ restarted: 0, closed: 0 });
+    await fleet.report();
+    await until(async () => (await read(id)).status === 'succeeded');
+  });
+
+  it('runs by its schedule and hands its cursor on', async () => {
+    const connection = await NativeConnection.connect({ address: runtime.address });
+    const worker = await Worker.create({
+      connection,
+      namespace: runtime.namespace,
+      taskQueue: TASK_QUEUES.schedule,
+      activities: runtime.reconciler,
+      workflowBundle: { code: await workflowCode() },
+      dataConverter: TEST_DATA_CONVERTER,
+    });
+    await worker.runUntil(async () => {
+      const schedule = runtime.client.schedule.getHandle(RECONCILE_SCHEDULE_ID);
+      const results: ReconcileResult[] = [];
+      for (let run = 0; run < 2; run += 1) {
+        await schedule.trigger();
+        await until(async () => (await schedule.describe()).info.recentActions.length > run);
+        const { action } = (await schedule.describe()).info.recentActions.at(-1)!;
+        results.push(await runtime.client.workflow.getHandle(action.workflow.workflowId).result());
+      }
+      expect(results[1]!.cursor.closedSince).toBeGreaterThan(results[0]!.cursor.closedSince);
+      expect(results[1]!.cursor.laneAfter).toBe(0);
+    });
+    await connection.close();
+  });
+});
