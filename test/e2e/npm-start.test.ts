@@ -1,0 +1,117 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { signalProcess } from '../../src/stack/processes.ts';
+import { processesOfStack, type RunningStack, stackSettings, startStack } from '../support/npm-start.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+/** Ends whatever a failed test leaves of a stack. */
+function endAtLast(dataDir: string): void {
+  onTestFinished(() => {
+    for (const line of processesOfStack(dataDir)) signalProcess(Number(line.split(' ')[0]), 'SIGKILL');
+  });
+}
+
+async function logIn(stack: RunningStack, email: string, password: string): Promise<string> {
+  const answer = await fetch(`${stack.baseUrl}/api/v2/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  });
+  expect(answer.status).toBe(200);
+  return ((await answer.json()) as { token: string }).token;
+}
+
+async function computerIds(stack: RunningStack, token: string): Promise<number[]> {
+  const answer = await fetch(`${stack.baseUrl}/api/v2/computers`, { headers: { authorization: `Bearer ${token}` } });
+  expect(answer.status).toBe(200);
+  return ((await answer.json()) as { results: { id: number }[] }).results.map(({ id }) => id).sort((a, b) => a - b);
+}
+
+async function untilEnrolled(stack: RunningStack, token: string, count: number): Promise<number[]> {
+  const end = performance.now() + 60_000;
+  for (;;) {
+    const ids = await computerIds(stack, token);
+    if (ids.length >= count) return ids;
+    if (performance.now() > end) throw new Error(`only ${ids.length} computers enrolled:\n${stack.output()}`);
+    await sleep(200);
+  }
+}
+
+function passwordOf(stack: RunningStack): string {
+  const password = /Password\s+(\S+)\s+\(shown only now\)/.exec(stack.output())?.[1];
+  if (!password) throw new Error(`no password was printed:\n${stack.output()}`);
+  return password;
+}
+
+describe('npm start', () => {
+  it('brings everything up, ends in order, and finds all of it again', { timeout: 240_000 }, async () => {
+    const dataDir = join(await temporaryDirectory(), 'data');
+    endAtLast(dataDir);
+    const settings = await stackSettings(dataDir, { FLOTILLA_SIMULATED_COMPUTERS: '3' });
+
+    const first = startStack(settings);
+    await first.ready();
+    const password = passwordOf(first);
+    const before = await untilEnrolled(first, await logIn(first, 'admin@example.com', password), 3);
+    const ui = await fetch(`http://127.0.0.1:${settings['FLOTILLA_TEMPORAL_UI_PORT']}/`);
+    expect(ui.status).toBe(200);
+    first.process.kill('SIGTERM');
+    const began = performance.now();
+    await expect(first.exited).resolves.toBe(0);
+    expect(performance.now() - began).toBeLessThan(15_000);
+    expect(processesOfStack(dataDir)).toEqual([]);
+
+    const second = startStack(settings);
+    await second.ready();
+    expect(second.output()).not.toContain('Password');
+    const token = await logIn(second, 'admin@example.com', password);
+    await sleep(1500);
+    await expect(computerIds(second, token)).resolves.toEqual(before);
+    // Ctrl-C reaches the whole group of the terminal, and impatient people press it twice.
+    process.kill(-second.process.pid!, 'SIGINT');
+    await sleep(100);
+    process.kill(-second.process.pid!, 'SIGINT');
+    await expect(second.exited).resolves.toBe(0);
+    expect(processesOfStack(dataDir)).toEqual([]);
+    await noSecretsIn(dataDir, password);
+  });
+
+  it('starts each of its processes again when it dies', {
+    timeout: 240_000,
+  }, async () => {
+    const dataDir = join(await temporaryDirectory(), 'data');
+    endAtLast(dataDir);
+    const settings = await stackSettings(dataDir, {
+      FLOTILLA_SIMULATED_COMPUTERS: '0',
+      FLOTILLA_ADMIN_PASSWORD: 'chosen-by-test',
+    });
+    const first = startStack(settings);
+    await first.ready();
+    for (const part of [/src\/main\.ts/, /workers\/main\.ts/, /server start-dev/, /bin\/postgres -D/]) {
+      const victim = processesOfStack(dataDir).find((line) => part.test(line));
+      expect(victim, String(part)).toBeDefined();
+      signalProcess(Number(victim!.split(' ')[0]), 'SIGKILL');
+      await sleep(300);
+      await first.ready();
+    }
+    await logIn(first, 'admin@example.com', 'chosen-by-test');
+    expect(first.output().match(/ended \(killed by SIGKILL\); starting it again/g)).toHaveLength(4);
+
+    first.process.kill('SIGTERM');
+    await expect(first.exited).resolves.toBe(0);
+    expect(processesOfStack(dataDir)).toEqual([]);
+  });
+});
+
+async function noSecretsIn(dataDir: string, password: string): Promise<void> {
+  const secretsFile = join(dataDir, 'secrets.json');
+  expect((await stat(secretsFile)).mode & 0o777).toBe(0o600);
+  const secrets = JSON.parse(await readFile(secretsFile, 'utf8')) as Record<string, string>;
+  expect(Object.keys(secrets).sort()).toEqual(['databasePassword', 'encryptionKeys', 'jwtSecret']);
+  for (const name of await readdir(join(dataDir, 'logs'))) {
+    const log = await readFile(join(dataDir, 'logs', name), 'utf8');
+    for (const secret of [password, ...Object.values(secrets)]) expect(log.includes(secret), name).toBe(false);
+  }
+}
