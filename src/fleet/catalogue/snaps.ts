@@ -54,9 +54,9 @@ const LINES: readonly Line[] = [
 ];
 
 const STORE: ReadonlyMap<string, StoreSnap> = new Map(
-  LINES.map(([name, version, revision, publisher, summary, confinement = 'strict', daemon]): [string, StoreSnap] => [
+  LINES.map(([name, version, revision, publisher, summary, confinement, daemon]): [string, StoreSnap] => [
     name,
-    { name, version, revision, publisher, summary, confinement, daemon },
+    { name, version, revision, publisher, summary, confinement: confinement ?? 'strict', daemon },
   ]),
 );
 

@@ -1,5 +1,6 @@
-import { type BObject, BTuple, type BValue } from '../../protocol/bpickle.ts';
-import type { Catalogue } from '../catalogue/packages.ts';
+import { BFloat, type BObject, BTuple, type BValue } from '../../protocol/bpickle.ts';
+import { PACKAGE_TYPE } from '../catalogue/package-hash.ts';
+import type { Catalogue, CataloguePackage } from '../catalogue/packages.ts';
 import { installedVersion } from './machine.ts';
 
 /** The sets of packages an agent reports, as catalogue positions. @see agent-protocol 8, "Packages", 5 */
@@ -72,4 +73,24 @@ export function toRanges(ids: readonly number[]): BValue[] {
     start = end + 1;
   }
   return out;
+}
+
+/** Describes a package to a server that does not know it. */
+export function packageDescription(entry: CataloguePackage): BObject {
+  return {
+    type: PACKAGE_TYPE,
+    name: entry.name,
+    version: entry.version,
+    section: entry.section,
+    summary: entry.summary,
+    description: `${entry.summary}.`,
+    size: entry.size,
+    'installed-size': entry.installedSize,
+    relations: entry.relations.map((relation) => new BTuple([...relation])),
+  };
+}
+
+/** What the package reporter says of a run that went well. */
+export function reporterResult(): BObject {
+  return { type: 'package-reporter-result', code: 0, err: '', 'report-timestamp': new BFloat(Date.now() / 1000) };
 }

@@ -1,0 +1,139 @@
+import { type BObject, type BValue, decode, encode, isDict } from '../../protocol/bpickle.ts';
+import type { FleetContext } from '../fleet-context.ts';
+import type { Machine } from '../inventory/machine.ts';
+import { type Knobs, strikes } from '../knobs.ts';
+import { failedOutcome, findOperation, unsupported } from '../operations/index.ts';
+import { failed, type Outcome } from '../operations/operation.ts';
+import type { PackageIds } from '../package-ids.ts';
+import { createRandom } from '../random.ts';
+
+/** What the runner leaves to the agent around it. */
+export interface RunnerHost {
+  readonly title: string;
+  readonly machine: Machine;
+  readonly knobs: Knobs;
+  readonly computerId: number | null;
+  readonly packageIds: PackageIds;
+  /** The machine is off, or restarting. */
+  readonly isDown: boolean;
+  download(id: number): Promise<Buffer | null>;
+  /** The agent's process ends and starts again. */
+  die(): void;
+  /** Queues what came of an operation and makes it durable. */
+  finished(outcome: Outcome, generation: number): void;
+  /** Grows with every resynchronization, which drops the results of what was running. */
+  readonly generation: number;
+}
+
+const SLOW_FACTOR = 10;
+const DOWN_POLL_MS = 1000;
+
+/** Carries out operations, one execution for each time the server hands one over: finished ones leave no memory. */
+export class OperationRunner {
+  readonly #context: FleetContext;
+  readonly #host: RunnerHost;
+  readonly #running = new Map<number, BObject>();
+
+  constructor(context: FleetContext, host: RunnerHost) {
+    this.#context = context;
+    this.#host = host;
+  }
+
+  /** Operations taken over and not finished, as bytes in base64. */
+  get unfinished(): string[] {
+    return [...this.#running.values()].map((message) => encode(message).toString('base64'));
+  }
+
+  get isIdle(): boolean {
+    return this.#running.size === 0;
+  }
+
+  /** Goes on with what an earlier process had taken over. */
+  resume(record: readonly string[]): void {
+    for (const text of record) {
+      const message = decode(Buffer.from(text, 'base64'));
+      if (isDict(message)) this.#begin(message);
+    }
+  }
+
+  /** Counts an execution. */
+  record(id: BValue, type: string): void {
+    const { title: computer, computerId } = this.#host;
+    this.#context.ledger.record({ computer, computerId, operationId: Number(id), type });
+  }
+
+  /**
+   * Takes an operation over.
+   *
+   * @returns false when the agent did not get to it: the same one still runs, or the agent died over it
+   */
+  take(message: BObject): boolean {
+    const { knobs } = this.#host;
+    const id = Number(message['operation-id']);
+    if (this.#running.has(id)) return false;
+    const draw = (): number => this.#context.draws.next();
+    if (strikes(knobs, 'dieBefore', draw())) {
+      this.#host.die();
+      return false;
+    }
+    if (strikes(knobs, 'dieAfter', draw())) {
+      this.#executeInVain(message);
+      this.#host.die();
+      return false;
+    }
+    this.#begin(message);
+    return true;
+  }
+
+  #begin(message: BObject): void {
+    const { settings, wheel } = this.#context;
+    this.#running.set(Number(message['operation-id']), message);
+    const usual = settings.times.operationMs * (0.5 + this.#context.draws.next());
+    const { generation } = this.#host;
+    wheel.after(this.#host.knobs.slow ? usual * SLOW_FACTOR : usual, () => void this.#run(message, generation));
+  }
+
+  async #run(message: BObject, generation: number): Promise<void> {
+    const { wheel } = this.#context;
+    if (this.#host.isDown) {
+      wheel.after(DOWN_POLL_MS, () => void this.#run(message, generation));
+      return;
+    }
+    const outcome = await this.#execute(message);
+    const finish = (): void => this.#finish(message, outcome, generation);
+    if (outcome.extraMs) wheel.after(outcome.extraMs, finish);
+    else finish();
+  }
+
+  #finish(message: BObject, outcome: Outcome, generation: number): void {
+    if (this.#host.isDown) {
+      this.#context.wheel.after(DOWN_POLL_MS, () => this.#finish(message, outcome, generation));
+      return;
+    }
+    this.record(message['operation-id']!, String(message['type']));
+    this.#running.delete(Number(message['operation-id']));
+    this.#host.finished(outcome, generation);
+  }
+
+  async #execute(message: BObject): Promise<Outcome> {
+    const { machine, knobs, packageIds } = this.#host;
+    const { settings } = this.#context;
+    const random = createRandom(settings.seed, 'operation', machine.blueprint.index, Number(message['operation-id']));
+    const operation = findOperation(String(message['type']), machine.blueprint) ?? unsupported;
+    if (operation !== unsupported && strikes(knobs, 'failing', random.next())) return failedOutcome(message);
+    const nowSeconds = Math.floor(Date.now() / 1000);
+    const workplace = { machine, random, packageIds, nowSeconds, download: (id: number) => this.#host.download(id) };
+    try {
+      return await operation(message, workplace);
+    } catch (error) {
+      settings.logger.error({ err: error, operationId: Number(message['operation-id']) }, 'operation raised');
+      return { results: [failed(message, `${error}`)] };
+    }
+  }
+
+  /** The agent gets as far as doing the work, and no further. */
+  #executeInVain(message: BObject): void {
+    this.record(message['operation-id']!, String(message['type']));
+    void this.#execute(message);
+  }
+}

@@ -1,0 +1,148 @@
+import { parseArgs } from 'node:util';
+import type { FleetOptions } from './fleet.ts';
+
+export const HELP = `npm run fleet -- [options]
+
+Simulated computers whose agents enrol at a gateway and do what it asks.
+
+  --computers N           how many (default FLOTILLA_SIMULATED_COMPUTERS, else 25)
+  --url URL               the gateway (default FLOTILLA_PUBLIC_URL, else http://127.0.0.1:8080)
+  --account NAME          account to enrol in (default standalone)
+  --registration-key KEY  its registration key (default none)
+  --seed N                everything random follows from it (default 1)
+  --state FILE            keeps identities, counters and unsent results over restarts (default: nowhere)
+  --ledger FILE           one JSON line for each executed operation (default: nowhere)
+  --connections N         connections to the gateway at most (default 64)
+
+Times, in seconds; defaults suit the size of the fleet:
+  --ping-interval S       between pings of a computer (default 2, or computers/500 if more)
+  --urgent-interval S     from "messages wait", or a result, to the exchange (default 1)
+  --exchange-interval S   between regular exchanges (default 900)
+  --operation-time S      usual time of an operation (default 0.3)
+  --retry-interval S      first wait after a failed exchange (default 1, or computers/500 if more)
+
+Faults, as shares from 0 to 1:
+  --offline S             computers that go away once they enrolled and told about themselves
+  --slow S                computers whose operations take ten times as long
+  --failing S             operations that fail
+  --lost-answers S        exchanges whose answer is lost; the payload is sent again
+  --duplicate-sends S     exchanges sent twice
+  --die-before S          operations at which the agent dies before it carries them out
+  --die-after S           operations after which the agent dies before it can say so; they run twice
+
+  --help                  this text
+
+A set-intervals message of the server overrides the times. State and ledger survive kill -9.`;
+
+/** Everything the command line and the environment say. */
+export type CommandLine = Omit<FleetOptions, 'logger'> | 'help';
+
+/** A wrong option; the message names it. */
+export class UsageError extends Error {}
+
+const VALUE = { type: 'string' } as const;
+
+const OPTIONS = {
+  computers: VALUE,
+  url: VALUE,
+  account: VALUE,
+  'registration-key': VALUE,
+  seed: VALUE,
+  state: VALUE,
+  ledger: VALUE,
+  connections: VALUE,
+  'ping-interval': VALUE,
+  'urgent-interval': VALUE,
+  'exchange-interval': VALUE,
+  'operation-time': VALUE,
+  'retry-interval': VALUE,
+  offline: VALUE,
+  slow: VALUE,
+  failing: VALUE,
+  'lost-answers': VALUE,
+  'duplicate-sends': VALUE,
+  'die-before': VALUE,
+  'die-after': VALUE,
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+type Name = keyof typeof OPTIONS;
+
+/** Environment variables the command falls back to. */
+export type Environment = Readonly<Partial<Record<'FLOTILLA_SIMULATED_COMPUTERS' | 'FLOTILLA_PUBLIC_URL', string>>>;
+
+const MAX_COMPUTERS = 200_000;
+
+/**
+ * Reads the command line of the fleet.
+ *
+ * @throws {UsageError} naming the wrong option
+ */
+export function parseCommandLine(args: readonly string[], env: Environment): CommandLine {
+  const values = parse(args);
+  if (values.help) return 'help';
+  const number = (name: Name, min: number, max: number, fallback?: string): number | undefined => {
+    const text = (values[name] as string | undefined) ?? fallback;
+    if (text === undefined) return undefined;
+    const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= min && value <= max)) throw new UsageError(`--${name} must be a number from ${min} to ${max}`);
+    return value;
+  };
+  const whole = (name: Name, min: number, max: number, fallback?: string): number | undefined => {
+    const value = number(name, min, max, fallback);
+    if (value !== undefined && !Number.isInteger(value)) throw new UsageError(`--${name} must be a whole number`);
+    return value;
+  };
+  const ms = (name: Name): number | undefined => {
+    const seconds = number(name, 0.01, 86_400);
+    return seconds === undefined ? undefined : seconds * 1000;
+  };
+  const share = (name: Name): number => number(name, 0, 1) ?? 0;
+  return {
+    computers: whole('computers', 0, MAX_COMPUTERS, env.FLOTILLA_SIMULATED_COMPUTERS || '25')!,
+    url: urlOf(values.url ?? (env.FLOTILLA_PUBLIC_URL || 'http://127.0.0.1:8080')),
+    account: values.account,
+    registrationKey: values['registration-key'],
+    seed: whole('seed', 0, 2 ** 31),
+    stateFile: values.state,
+    ledgerFile: values.ledger,
+    connections: whole('connections', 1, 10_000),
+    times: dropAbsent({
+      pingMs: ms('ping-interval'),
+      urgentMs: ms('urgent-interval'),
+      exchangeMs: ms('exchange-interval'),
+      operationMs: ms('operation-time'),
+      retryMs: ms('retry-interval'),
+    }),
+    shares: {
+      offline: share('offline'),
+      slow: share('slow'),
+      failing: share('failing'),
+      lostAnswers: share('lost-answers'),
+      duplicateSends: share('duplicate-sends'),
+      dieBefore: share('die-before'),
+      dieAfter: share('die-after'),
+    },
+  };
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS }).values;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error));
+  }
+}
+
+function urlOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
+    throw new UsageError('--url must be an http or https URL');
+  return text;
+}
+
+function dropAbsent<T extends object>(object: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: NonNullable<T[K]>;
+  };
+}

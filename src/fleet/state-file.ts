@@ -1,0 +1,127 @@
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { SessionRecord } from './broker/session.ts';
+import type { MachineChanges } from './inventory/machine.ts';
+
+/** What of an agent outlives the simulator. */
+export interface AgentRecord {
+  session: Omit<SessionRecord, 'types'>;
+  /** Message types the server takes. */
+  types: readonly string[];
+  /** Queued messages in order: their bytes in base64, or 0 for a fact, which can be told again. */
+  queue: (string | 0)[];
+  /** Operations taken over and not finished, as bytes in base64. */
+  operations: string[];
+  machine: MachineChanges;
+  packagesReported: boolean;
+}
+
+/** What of a whole fleet outlives the simulator. */
+export interface FleetRecord {
+  seed: number;
+  /** When the fleet was first started, seconds. */
+  epoch: number;
+  packageIds: Record<string, number[]>;
+}
+
+export type AgentRecords = Iterable<readonly [index: number, record: AgentRecord]>;
+
+/** The state of a fleet on disk. */
+export interface StateFile {
+  readonly fleet: FleetRecord;
+  /** The agents of earlier runs by index. */
+  readonly agents: ReadonlyMap<number, AgentRecord>;
+  /** Writes the parts of an agent that changed; call it before anything of them becomes visible outside. */
+  save(index: number, patch: Partial<AgentRecord>): void;
+  saveFleet(patch: Partial<FleetRecord>): void;
+  /** The file has grown enough to be worth writing anew. */
+  readonly isBloated: boolean;
+  /** Writes the file anew with one line an agent. */
+  compact(current: AgentRecords): void;
+  /** Compacts and closes. */
+  close(current: AgentRecords): void;
+}
+
+type Line = { fleet: Partial<FleetRecord> } | ({ i: number } & Partial<AgentRecord>);
+
+const BLOAT_BYTES = 32 * 2 ** 20;
+
+/**
+ * Opens the state of a fleet: JSON lines, of which later ones override parts of earlier ones. A line is written at every
+ * step that a real agent would commit, so that a killed simulator goes on where it was; a torn line is dropped.
+ *
+ * @param file - null keeps nothing
+ * @throws when the file belongs to a fleet of another seed
+ */
+export function openStateFile(file: string | null, fresh: FleetRecord): StateFile {
+  if (!file) return memoryState(fresh);
+  const { fleet, agents } = readState(file, fresh);
+  if (fleet.seed !== fresh.seed) {
+    throw new Error(`${file} belongs to a fleet of seed ${fleet.seed}: use that seed, or another file`);
+  }
+  mkdirSync(dirname(file), { recursive: true });
+  let descriptor = rewrite(file, fleet, agents);
+  let appended = 0;
+  const append = (line: Line): void => {
+    appended += writeSync(descriptor, `${JSON.stringify(line)}\n`);
+  };
+  const compact = (current: AgentRecords): void => {
+    closeSync(descriptor);
+    descriptor = rewrite(file, fleet, new Map([...agents, ...current]));
+    appended = 0;
+  };
+  return {
+    fleet,
+    agents,
+    save: (index, patch) => append({ i: index, ...patch }),
+    saveFleet(patch) {
+      Object.assign(fleet, patch);
+      append({ fleet: patch });
+    },
+    get isBloated() {
+      return appended > BLOAT_BYTES;
+    },
+    compact,
+    close(current) {
+      compact(current);
+      closeSync(descriptor);
+    },
+  };
+}
+
+function memoryState(fleet: FleetRecord): StateFile {
+  return { fleet, agents: new Map(), save() {}, saveFleet() {}, isBloated: false, compact() {}, close() {} };
+}
+
+function readState(file: string, fresh: FleetRecord): { fleet: FleetRecord; agents: Map<number, AgentRecord> } {
+  const fleet: FleetRecord = { ...fresh };
+  const agents = new Map<number, AgentRecord>();
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+  for (const line of lines.map(parseLine)) {
+    if (!line) continue;
+    if ('fleet' in line) Object.assign(fleet, line.fleet);
+    else {
+      const { i, ...patch } = line;
+      agents.set(i, Object.assign(agents.get(i) ?? ({} as AgentRecord), patch));
+    }
+  }
+  return { fleet, agents };
+}
+
+function parseLine(text: string): Line | null {
+  try {
+    return JSON.parse(text) as Line;
+  } catch {
+    return null;
+  }
+}
+
+/** Returns a descriptor of the new file that appends. */
+function rewrite(file: string, fleet: FleetRecord, agents: AgentRecords): number {
+  const temporary = `${file}.new`;
+  const descriptor = openSync(temporary, 'w');
+  writeSync(descriptor, `${JSON.stringify({ fleet })}\n`);
+  for (const [i, record] of agents) writeSync(descriptor, `${JSON.stringify({ i, ...record })}\n`);
+  renameSync(temporary, file);
+  return descriptor;
+}

@@ -1,0 +1,58 @@
+import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { createLimiter } from './limiter.ts';
+
+export interface Reply {
+  status: number;
+  body: Buffer;
+}
+
+/** The network of all simulated computers. */
+export interface Transport {
+  /** @throws when no whole answer came within the time limit */
+  post(path: string, body: Buffer | string, headers: Record<string, string>): Promise<Reply>;
+  /** @throws when no whole answer came within the time limit */
+  get(path: string, headers: Record<string, string>): Promise<Reply>;
+  /** Runs a job when a connection is free for it, so that only what can be sent now is prepared. */
+  turn<T>(job: () => Promise<T>): Promise<T>;
+  close(): void;
+}
+
+const TIMEOUT_MS = 60_000;
+
+/** The version the simulated agents call themselves. */
+export const USER_AGENT = 'landscape-client/26.08';
+
+/**
+ * Opens the way to a gateway over at most `connections` kept connections.
+ *
+ * @param baseUrl - `http://host:port`, optionally with a path, before `/message-system` and `/ping`
+ */
+export function createTransport(baseUrl: string, connections: number): Transport {
+  const base = new URL(`${baseUrl.replace(/\/+$/, '')}/`);
+  const secure = base.protocol === 'https:';
+  const options = { keepAlive: true, maxSockets: connections, scheduling: 'lifo' as const };
+  const agent = secure ? new HttpsAgent(options) : new HttpAgent(options);
+  const open = secure ? httpsRequest : httpRequest;
+  const send = (method: string, path: string, headers: Record<string, string>, body?: Buffer | string) =>
+    new Promise<Reply>((resolve, reject) => {
+      const request = open(new URL(path, base), { method, agent, headers: { 'User-Agent': USER_AGENT, ...headers } });
+      request.setTimeout(TIMEOUT_MS, () => request.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)));
+      request.on('error', reject);
+      request.on('response', (response) => collect(response).then(resolve, reject));
+      request.end(body);
+    });
+  return {
+    post: (path, body, headers) =>
+      send('POST', path, { ...headers, 'Content-Length': String(Buffer.byteLength(body)) }, body),
+    get: (path, headers) => send('GET', path, headers),
+    turn: createLimiter(connections),
+    close: () => agent.destroy(),
+  };
+}
+
+async function collect(response: IncomingMessage): Promise<Reply> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+  return { status: response.statusCode ?? 0, body: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks) };
+}
