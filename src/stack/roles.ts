@@ -65,7 +65,7 @@ export const COMMANDS = {
     String(config.simulatedComputers),
     '--state',
     data.fleetState,
-    '--server',
+    '--url',
     localUrl(config),
   ],
 } as const;
