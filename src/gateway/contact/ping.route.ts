@@ -1,0 +1,43 @@
+import type { Request, Response } from 'express';
+import { encode } from '../../protocol/bpickle.ts';
+import type { Clock } from '../../services/ports.ts';
+import { withBody } from '../http/body.ts';
+import type { FloodLimiter } from '../http/flood-limiter.ts';
+import { Refusal } from '../http/refusal.ts';
+import type { ContactBuffer } from './contact-buffer.ts';
+import type { PingAnswer, PingDesk } from './pings.ts';
+
+const MAX_BODY_BYTES = 4096;
+const FORM = /(?:^|&)insecure_id=(\d{1,10})(?:&|$)/;
+
+/** Only exactly `{messages: true}` makes an agent exchange. */
+const ANSWERS: Readonly<Record<PingAnswer, Buffer>> = {
+  messages: encode({ messages: true }),
+  nothing: encode({ messages: false }),
+  unknown: encode({}),
+};
+
+/**
+ * POST /ping: tells an agent whether messages wait for it.
+ *
+ * @throws {Refusal} 413 and 429; a body that names no computer is answered like an unknown one
+ */
+export function pingRoute(deps: { desk: PingDesk; contacts: ContactBuffer; clock: Clock; floods: FloodLimiter }) {
+  const budget = { limitBytes: Number.POSITIVE_INFINITY, usedBytes: 0 };
+  return async (req: Request, res: Response): Promise<void> => {
+    const answer = await withBody(req, MAX_BODY_BYTES, budget, async (body) => {
+      const computerId = Number(FORM.exec(body.toString('latin1'))?.[1] ?? 0);
+      if (computerId < 1 || computerId > 2_147_483_647) return 'unknown';
+      const now = deps.clock.now();
+      if (!deps.floods.take(String(computerId), 1, now.getTime())) {
+        throw new Refusal(429, 'TooManyRequests', 'This computer pings too often');
+      }
+      const found = await deps.desk.answer(computerId);
+      if (found !== 'unknown') deps.contacts.pinged(computerId, now);
+      return found;
+    });
+    res.statusCode = 200;
+    res.setHeader('Content-Type', 'application/octet-stream');
+    res.end(ANSWERS[answer]);
+  };
+}

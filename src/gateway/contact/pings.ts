@@ -1,0 +1,65 @@
+import type { Database } from '../../persistence/sql.ts';
+import type { Clock } from '../../services/ports.ts';
+
+/** What a ping is answered. */
+export type PingAnswer = 'messages' | 'nothing' | 'unknown';
+
+/** Pings that come within this time are looked up together; agents ping every half minute. */
+const GATHER_MS = 10;
+const MAX_BATCH = 2000;
+
+interface Batch {
+  ids: Set<number>;
+  answers: Promise<ReadonlyMap<number, boolean>>;
+}
+
+/** Answers pings, many by one query. */
+export class PingDesk {
+  readonly #db: Database;
+  readonly #clock: Clock;
+  #batch: Batch | null = null;
+
+  constructor(db: Database, clock: Clock) {
+    this.#db = db;
+    this.#clock = clock;
+  }
+
+  /** Tells whether the computer should exchange messages soon. @see agent-protocol 12 */
+  async answer(computerId: number): Promise<PingAnswer> {
+    this.#batch ??= this.#open();
+    const batch = this.#batch;
+    batch.ids.add(computerId);
+    if (batch.ids.size >= MAX_BATCH) this.#batch = null;
+    const waiting = (await batch.answers).get(computerId);
+    if (waiting === undefined) return 'unknown';
+    return waiting ? 'messages' : 'nothing';
+  }
+
+  #open(): Batch {
+    const ids = new Set<number>();
+    const answers = new Promise<void>((resolve) => setTimeout(resolve, GATHER_MS)).then(() => {
+      if (this.#batch?.ids === ids) this.#batch = null;
+      return this.#look([...ids]);
+    });
+    return { ids, answers };
+  }
+
+  async #look(ids: readonly number[]): Promise<ReadonlyMap<number, boolean>> {
+    const rows = await this.#db.query<{ id: number; waiting: boolean }>(
+      LOOK,
+      [ids, this.#clock.now()],
+      'gateway-look-pings',
+    );
+    return new Map(rows.map((row) => [row.id, row.waiting]));
+  }
+}
+
+// A computer approved since its last exchange has to learn what it may send now.
+const LOOK = `
+  select c.id, c.state = 'approved' and not c.archived and not ac.disabled and (
+    not s.served_approved or exists (
+      select from agent_message m
+      where m.computer_id = c.id and m.state = 'queued' and m.deliver_at <= $2
+        and (m.deliver_before is null or m.deliver_before > $2))) as waiting
+  from computer c join agent s on s.computer_id = c.id join account ac on ac.id = c.account_id
+  where c.id = any($1::int[])`;

@@ -1,0 +1,188 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Database, Sql } from '../../persistence/sql.ts';
+import { isWsl, type Registration, registrationDigest } from './registration.ts';
+import { hashSecureId, newSecureId } from './secure-id.ts';
+
+export type Enrolment =
+  | { kind: 'enrolled'; computerId: number; secureId: string; approved: boolean }
+  | { kind: 'refused'; info: 'unknown-account' | 'max-pending-computers' };
+
+interface AccountRow {
+  id: number;
+  registration_key: string | null;
+  auto_register: boolean;
+  max_pending_computers: number;
+  disabled: boolean;
+}
+
+/**
+ * Enrols a computer, at once or as a pending one.
+ *
+ * @remarks A registration that is repeated because its answer was lost finds the computer of the first one, as long as
+ * nobody has used the identity given then. Two machines that say the same of themselves both get it at first; the one
+ * that uses its identity first keeps the computer and the other, unknown by then, gets its own when it comes back.
+ * @see agent-protocol 6; design.md 8 "Enrolment"
+ */
+export async function enrol(db: Database, registration: Registration, now: Date): Promise<Enrolment> {
+  return db.transaction(async (tx) => {
+    const account = await findAccount(tx, registration.accountName);
+    if (!account || account.disabled || !keyMatches(account.registration_key, registration.password)) {
+      return { kind: 'refused', info: 'unknown-account' };
+    }
+    const digest = registrationDigest(account.id, registration);
+    await tx.query('select pg_advisory_xact_lock($1)', [digest.readBigInt64BE(0).toString()]);
+    const secureId = newSecureId();
+    const existing = await findRepeated(tx, digest);
+    if (existing) {
+      await takeOver(tx, existing.id, hashSecureId(secureId), existing.pending);
+      return { kind: 'enrolled', computerId: existing.id, secureId, approved: !existing.pending };
+    }
+    if (!account.auto_register && (await isFull(tx, account)))
+      return { kind: 'refused', info: 'max-pending-computers' };
+    const computerId = await insert(tx, account, registration, digest, hashSecureId(secureId), now);
+    if (registration.hostagentUid) await relate(tx, account.id, computerId, registration);
+    return { kind: 'enrolled', computerId, secureId, approved: account.auto_register };
+  });
+}
+
+async function findAccount(tx: Sql, name: string): Promise<AccountRow | undefined> {
+  const [account] = await tx.query<AccountRow>(
+    `select id, registration_key, auto_register, max_pending_computers, disabled from account where name = $1`,
+    [name],
+    'gateway-find-account',
+  );
+  return account;
+}
+
+/** An account without a key takes any. */
+function keyMatches(key: string | null, given: string | null): boolean {
+  if (!key) return true;
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(key), digest(given ?? ''));
+}
+
+/** A pending entry is replaced even when it was in use, if the machine id says that it is the same machine. */
+async function findRepeated(tx: Sql, digest: Buffer): Promise<{ id: number; pending: boolean } | undefined> {
+  const [row] = await tx.query<{ id: number; pending: boolean }>(
+    `select c.id, c.state = 'pending' as pending
+     from agent s join computer c on c.id = s.computer_id
+     where s.registration_digest = $1 and not c.archived
+       and (s.in_next is null or (c.state = 'pending' and c.machine_id is not null))
+     order by c.id desc limit 1 for update of s`,
+    [digest],
+    'gateway-find-repeated',
+  );
+  return row;
+}
+
+// Earlier identities stay valid until one of them is used: who got which is not known yet.
+async function takeOver(tx: Sql, computerId: number, hash: Buffer, pending: boolean): Promise<void> {
+  await tx.query('insert into agent_identity (secure_id_hash, computer_id) values ($1, $2)', [hash, computerId]);
+  if (!pending) return;
+  await tx.query(
+    `update agent set version = version + 1, in_next = null, out_base = null, token = null, request_digest = null,
+       controls = '[]', head_tries = 0, head_sends = 0, client_types_digest = null
+     where computer_id = $1 and in_next is not null`,
+    [computerId],
+  );
+}
+
+async function isFull(tx: Sql, account: AccountRow): Promise<boolean> {
+  // Counting under the account's lock, so that a crowd cannot step over the bound together.
+  await tx.query('select id from account where id = $1 for no key update', [account.id]);
+  const [row] = await tx.query<{ full: boolean }>(
+    `select count(*) >= $2 as full from computer where account_id = $1 and state = 'pending' and not archived`,
+    [account.id, account.max_pending_computers],
+  );
+  return row!.full;
+}
+
+async function insert(
+  tx: Sql,
+  account: AccountRow,
+  registration: Registration,
+  digest: Buffer,
+  hash: Buffer,
+  now: Date,
+): Promise<number> {
+  const [row] = await tx.query<{ id: number }>(
+    INSERT,
+    [
+      account.id,
+      registration.accessGroup,
+      account.auto_register ? 'approved' : 'pending',
+      registration.title,
+      registration.hostname,
+      registration.tags,
+      registration.vmInfo,
+      registration.containerInfo,
+      registration.machineId,
+      registration.proInfo === null ? null : JSON.stringify(registration.proInfo),
+      registration.hostagentUid,
+      isWsl(registration),
+      registration.cloneSecureId ? hashSecureId(registration.cloneSecureId) : null,
+      digest,
+      hash,
+      now,
+    ],
+    'gateway-enrol',
+  );
+  return row!.id;
+}
+
+/**
+ * Ties WSL instances and their Windows host together, whichever enrols first.
+ *
+ * @remarks Chosen: the first instance of a host is its default one, as with the tool that makes them; agents do not say.
+ */
+async function relate(tx: Sql, accountId: number, computerId: number, registration: Registration): Promise<void> {
+  const values = [accountId, registration.hostagentUid, computerId];
+  // One at a time per host, or two instances could both become its default.
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, $2))', [registration.hostagentUid, accountId]);
+  if (isWsl(registration)) await tx.query(ATTACH_TO_HOST, values);
+  else await tx.query(ADOPT_INSTANCES, values);
+}
+
+const INSERT = `
+  with wanted as (
+    select id from access_group
+    where account_id = $1 and (name = $2 or title = $2 or name = 'global')
+    order by (name = $2) desc nulls last, (title = $2) desc nulls last limit 1
+  ), original as (
+    select i.computer_id as id from agent_identity i join computer o on o.id = i.computer_id and o.account_id = $1
+    where i.secure_id_hash = $13
+    union all
+    select min(id) from computer
+    where account_id = $1 and machine_id = $9 and state = 'approved' and not archived
+  ), made as (
+    insert into computer (account_id, access_group_id, state, title, hostname, tags, vm_info, container_info, machine_id,
+      distro_pro_info, hostagent_uid, is_wsl, clone_id, created_at, registered_at)
+    select $1, id, $3, $4, $5, $6::text[], $7, $8, $9, $10::jsonb, $11, $12,
+      (select min(id) from original), $16, case when $3 = 'approved' then $16::timestamptz end
+    from wanted returning id
+  ), session as (
+    insert into agent (computer_id, registration_digest) select id, $14 from made
+  ), identity as (
+    insert into agent_identity (secure_id_hash, computer_id) select $15, id from made
+  ), contact as (
+    insert into computer_contact (computer_id) select id from made
+  ), inventory as (
+    insert into computer_inventory (computer_id, client_tags) select id, $6::text[] from made
+  )
+  select id from made`;
+
+const ATTACH_TO_HOST = `
+  with host as (
+    select id from computer
+    where account_id = $1 and hostagent_uid = $2 and not is_wsl and not archived order by id desc limit 1
+  )
+  update computer c
+  set parent_id = (select id from host),
+    is_default_child = not exists (
+      select from computer o
+      where o.account_id = $1 and o.hostagent_uid = $2 and o.is_wsl and o.is_default_child and not o.archived)
+  where c.id = $3`;
+
+const ADOPT_INSTANCES = `
+  update computer set parent_id = $3
+  where account_id = $1 and hostagent_uid = $2 and is_wsl and not archived and parent_id is distinct from $3`;

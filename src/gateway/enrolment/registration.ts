@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import type { BObject } from '../../protocol/bpickle.ts';
+import { splitTags } from '../facts/computer.ts';
+import { toDict, toText, toTextOrNull } from '../facts/fields.ts';
+import { isJsonObject, type Json, parseJson } from '../facts/json.ts';
+
+const MAX_NAME = 255;
+
+/** What a computer says of itself when it enrols. @see agent-protocol 6 */
+export interface Registration {
+  accountName: string;
+  password: string | null;
+  title: string;
+  hostname: string;
+  tags: string[];
+  accessGroup: string | null;
+  vmInfo: string;
+  containerInfo: string;
+  machineId: string | null;
+  proInfo: Json;
+  /** The identity this one was copied from, as the agent was told. */
+  cloneSecureId: string | null;
+  /** Links a WSL instance with the Windows host it runs on. */
+  hostagentUid: string | null;
+}
+
+/**
+ * Reads a `register` message.
+ *
+ * @throws {MalformedMessage} when a field that decides over the enrolment is missing or of a wrong type
+ */
+export function readRegistration(message: BObject): Registration {
+  const optional = (key: string) => toTextOrNull(message[key], key, MAX_NAME);
+  if (message['juju-info'] !== undefined && message['juju-info'] !== null) toDict(message['juju-info'], 'juju-info');
+  const title = toText(message['computer_title'], 'computer_title', MAX_NAME).trim();
+  return {
+    accountName: toText(message['account_name'], 'account_name', MAX_NAME),
+    password: toTextOrNull(message['registration_password'], 'registration_password', 1024),
+    title: title || (optional('hostname') ?? ''),
+    hostname: optional('hostname') ?? '',
+    tags: splitTags(toTextOrNull(message['tags'], 'tags', 100_000)),
+    accessGroup: optional('access_group'),
+    vmInfo: optional('vm-info') ?? optional('vm_info') ?? '',
+    containerInfo: optional('container-info') ?? optional('container_info') ?? '',
+    machineId: optional('machine_id') || null,
+    proInfo: readProInfo(message),
+    cloneSecureId: optional('clone_secure_id') || null,
+    hostagentUid: optional('hostagent_uid') || null,
+  };
+}
+
+function readProInfo(message: BObject): Json {
+  const info = parseJson(toTextOrNull(message['ubuntu_pro_info'], 'ubuntu_pro_info') ?? '');
+  return isJsonObject(info) && Object.keys(info).length > 0 ? info : null;
+}
+
+/** Tells whether the registration is that of a WSL instance; its host has the same uid and is none itself. */
+export function isWsl(registration: Registration): boolean {
+  return registration.containerInfo === 'wsl';
+}
+
+/** Equal for registrations that can only be told apart by what happens next: repeats, or twins. */
+export function registrationDigest(accountId: number, registration: Registration): Buffer {
+  const { title, hostname, machineId, containerInfo, hostagentUid } = registration;
+  return createHash('sha256')
+    .update(JSON.stringify([accountId, title, hostname, machineId, containerInfo, hostagentUid]))
+    .digest();
+}

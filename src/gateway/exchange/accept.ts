@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+import { promoteHeldMessages } from '../../persistence/repositories/agent-messages.repository.ts';
+import type { Sql } from '../../persistence/sql.ts';
+import type { BValue } from '../../protocol/bpickle.ts';
+import { typeListDigest } from '../../protocol/type-digest.ts';
+import { type Facts, noFacts, type OperationResult } from '../facts/facts.ts';
+import { MAX_INT4, MalformedMessage } from '../facts/fields.ts';
+import { readMessages } from '../facts/read-messages.ts';
+import { hasFacts, saveFacts } from '../facts/save-facts.ts';
+import { saveOneByOne } from '../facts/save-one-by-one.ts';
+import { EVERYTHING, REGISTER_ONLY } from '../message-types.ts';
+import { encodeAnswer } from './answer.ts';
+import { type Acknowledged, acknowledge, countIncoming, type Incoming, queueOf } from './counters.ts';
+import type { ExchangeDeps, IdentifiedRequest } from './deps.ts';
+import { noteForeignResults } from './foreign-results.ts';
+import { type Outgoing, planOutgoing } from './outgoing.ts';
+import { renderPlaces } from './render.ts';
+import { type SessionChange, type SessionWritten, writeSession } from './session.store.ts';
+import type { Session } from './session.ts';
+
+/** A payload of a computer whose identity and token are good. */
+export interface Arrival extends IdentifiedRequest {
+  session: Session;
+  digest: Buffer | null;
+  now: Date;
+  /** The agent returned the token of the last answer, so it received that answer. */
+  arrived: boolean;
+}
+
+/** SQLSTATE classes that say "these values cannot be stored", whoever tries again. */
+const UNSTORABLE = /^(21|22|23|54)/;
+
+/** Ask for packages afresh at most this often: a reporter run is dear for the computer. */
+const RESYNC_PAUSE_MS = 6 * 3_600_000;
+
+/**
+ * Carries an exchange through: reads the new messages, writes counters, facts, results and hand-outs in one
+ * transaction, and answers.
+ *
+ * @returns null, with nothing written, when another exchange of the computer came between
+ */
+export async function acceptExchange(deps: ExchangeDeps, arrival: Arrival): Promise<Buffer | null> {
+  const { session, payload, now } = arrival;
+  const incoming = countIncoming(session.inNext, payload.sequence, payload.messages.length);
+  const messages = payload.messages.slice(incoming.skip, incoming.skip + incoming.take);
+  const facts = takeIn(session, messages, payload.clientAcceptedTypes);
+  const ack = acknowledge(
+    {
+      outBase: session.outBase,
+      headTries: session.headTries,
+      headSends: session.headSends,
+      queue: queueOf(session.controls, session.sent),
+    },
+    payload.nextExpected,
+    arrival.arrived,
+  );
+  const outgoing = await plan(deps, arrival, incoming, ack, facts);
+  const change = toChange(arrival, incoming, ack, outgoing, facts);
+  const written = await write(deps, arrival, change, facts, messages);
+  if (!written) return null;
+  await noteForeignResults(deps, session, change.results, written.accepted, now);
+  for (const type of facts.unknownTypes) deps.contacts.sawUnknownType(type);
+  deps.logger.debug(
+    { computerId: session.computerId, messages: messages.length, operations: written.claimed.size },
+    'exchange',
+  );
+  const answer = await renderPlaces(deps.db, outgoing.places, written.claimed);
+  const { inNext: nextExpected, token, clientTypesDigest } = change;
+  return encodeAnswer(await deps.serverUuid(), answer, { nextExpected, token, clientTypesDigest });
+}
+
+/** Nobody has agreed to know anything of a pending computer; an archived one may only finish what it was given. */
+function takeIn(session: Session, messages: readonly BValue[], clientTypes: readonly string[] | null): Facts {
+  const facts = session.approved || session.archived ? readMessages(messages, session.resyncId) : noFacts();
+  const kept = session.approved ? facts : { ...noFacts(), ...resultsOf(facts) };
+  if (clientTypes) kept.inventory.client_types = [...clientTypes];
+  return kept;
+}
+
+function resultsOf(facts: Facts): Partial<Facts> {
+  const { results, recoveryKeys, auditReports, packageResults } = facts;
+  return { results, recoveryKeys, auditReports, packageResults };
+}
+
+async function plan(
+  deps: ExchangeDeps,
+  { session, payload }: Arrival,
+  incoming: Incoming,
+  ack: Acknowledged,
+  facts: Facts,
+): Promise<Outgoing> {
+  const packageIds = [];
+  for (const request of facts.packageRequests) {
+    try {
+      packageIds.push({ requestId: request.requestId, ids: await deps.catalogue.answer(request) });
+    } catch (error) {
+      if (!isUnstorable(error)) throw error;
+      facts.rejected.push({ type: 'add-packages', reason: 'could not be stored' });
+    }
+  }
+  const free = session.resyncWanted && session.approved && !ack.queue.some((entry) => entry.kind === 'operation');
+  return planOutgoing(session, ack, {
+    silent: incoming.gap,
+    wantedTypes: session.approved ? EVERYTHING : REGISTER_ONLY,
+    typesDigest: payload.acceptedTypesDigest,
+    packageIds,
+    resyncId: free && !incoming.gap ? await nextOperationId(deps.db) : null,
+    answered: new Set(facts.results.map((result) => result.operationId)),
+  });
+}
+
+/** Operations of the server's own get numbers of the same series, so that no activity ever has the same. */
+async function nextOperationId(db: Sql): Promise<number> {
+  const [row] = await db.query<{ id: number }>(`select nextval(pg_get_serial_sequence('activity', 'id'))::int as id`);
+  return row!.id;
+}
+
+function toChange(
+  { session, payload, digest, now }: Arrival,
+  incoming: Incoming,
+  ack: Acknowledged,
+  outgoing: Outgoing,
+  facts: Facts,
+): SessionChange {
+  const { places, controls, outNext, headTries, headSends, askedResync } = outgoing;
+  const asked = places.find((place) => place.kind === 'control' && place.message['type'] === 'resynchronize');
+  const resyncId =
+    askedResync && asked?.kind === 'control' ? (asked.message['operation-id'] as number) : session.resyncId;
+  return {
+    inNext: incoming.inNext,
+    outBase: ack.outBase,
+    outNext,
+    token: randomUUID(),
+    requestDigest: digest,
+    controls,
+    headTries,
+    headSends,
+    clientTypesDigest: payload.clientAcceptedTypes
+      ? typeListDigest(payload.clientAcceptedTypes)
+      : session.clientTypesDigest,
+    servedApproved: session.approved,
+    resyncWanted: session.resyncWanted && !askedResync,
+    resyncId,
+    resyncAt: askedResync ? now : session.resyncAt,
+    acked: ack.acked,
+    claims: places.flatMap((place) =>
+      place.kind === 'claim' ? [{ activityId: place.operation.activityId, position: place.position }] : [],
+    ),
+    resent: places.flatMap((place) => (place.kind === 'resend' ? [place.activityId] : [])),
+    dropped: ack.poison?.kind === 'operation' ? { activityId: ack.poison.activityId, text: POISON_TEXT } : null,
+    results: firstResults(facts.results),
+  };
+}
+
+const POISON_TEXT = 'The computer received this operation several times and could not take it.';
+
+/** The first result of each operation; ids that no activity can have are left out. */
+function firstResults(results: readonly OperationResult[]): OperationResult[] {
+  const first = new Map<number, OperationResult>();
+  for (const result of results) {
+    const possible = result.operationId >= 1 && result.operationId <= MAX_INT4;
+    if (possible && !first.has(result.operationId)) first.set(result.operationId, result);
+  }
+  return [...first.values()];
+}
+
+async function write(
+  deps: ExchangeDeps,
+  arrival: Arrival,
+  change: SessionChange,
+  facts: Facts,
+  messages: readonly BValue[],
+): Promise<SessionWritten | null> {
+  const { session, now } = arrival;
+  const isFirst = session.inNext === null;
+  const promotes = session.hasHeld && session.maxBacklog !== 0;
+  if (!hasFacts(facts) && !isFirst && !promotes) return writeSession(deps.db, session, change, now);
+  const inOne = (save: (tx: Sql) => Promise<{ packagesApart: boolean }>) =>
+    deps.db.transaction(async (tx) => {
+      const written = await writeSession(tx, session, change, now);
+      if (!written) return null;
+      if (isFirst) await settleIdentity(tx, session.computerId, arrival.secureIdHash);
+      if (promotes) await promoteHeldMessages(tx, [session.computerId], session.maxBacklog);
+      const { packagesApart } = await save(tx);
+      if (packagesApart && now.getTime() - (session.resyncAt?.getTime() ?? 0) > RESYNC_PAUSE_MS) {
+        await tx.query('update agent set resync_wanted = true where computer_id = $1', [session.computerId]);
+      }
+      return written;
+    });
+  const context = { computerId: session.computerId, now, encryptionKeys: deps.encryptionKeys };
+  try {
+    return await inOne((tx) => saveFacts(tx, context, facts));
+  } catch (error) {
+    if (!isUnstorable(error)) throw error;
+    deps.logger.warn(
+      { computerId: session.computerId, sqlState: (error as { code: string }).code },
+      'a message cannot be stored',
+    );
+    return inOne((tx) => saveOneByOne(tx, context, session.approved ? messages : [], facts));
+  }
+}
+
+/** An identity is in use: whoever else was given one for this computer, by a repeated registration, is unknown now. */
+async function settleIdentity(tx: Sql, computerId: number, secureIdHash: Buffer): Promise<void> {
+  await tx.query('delete from agent_identity where computer_id = $1 and secure_id_hash <> $2', [
+    computerId,
+    secureIdHash,
+  ]);
+}
+
+function isUnstorable(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return error instanceof MalformedMessage || (typeof code === 'string' && code.length === 5 && UNSTORABLE.test(code));
+}

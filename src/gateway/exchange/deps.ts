@@ -1,0 +1,27 @@
+import type { EncryptionKey } from '../../config.ts';
+import type { Logger } from '../../logger.ts';
+import type { Database } from '../../persistence/sql.ts';
+import type { Clock } from '../../services/ports.ts';
+import type { ContactBuffer } from '../contact/contact-buffer.ts';
+import type { PackageCatalogue } from '../facts/package-catalogue.ts';
+import type { Gate } from '../http/gate.ts';
+import type { ExchangePayload } from './request.ts';
+
+export interface ExchangeDeps {
+  db: Database;
+  logger: Logger;
+  clock: Clock;
+  gate: Gate;
+  contacts: ContactBuffer;
+  catalogue: PackageCatalogue;
+  encryptionKeys: readonly EncryptionKey[];
+  /** Identifies this deployment to agents; stable for ever. */
+  serverUuid(): Promise<string>;
+}
+
+export interface IdentifiedRequest {
+  secureIdHash: Buffer;
+  token: string | null;
+  body: Buffer;
+  payload: ExchangePayload & { sequence: number };
+}

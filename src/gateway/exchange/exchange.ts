@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { KeyedQueue } from '../http/gate.ts';
+import { Refusal } from '../http/refusal.ts';
+import { REGISTER_ONLY } from '../message-types.ts';
+import { type Arrival, acceptExchange } from './accept.ts';
+import { acceptedTypesMessage, encodeAnswer, unknownIdMessage } from './answer.ts';
+import { bury } from './bury.ts';
+import { MAX_MESSAGES_PER_ANSWER, queueOf } from './counters.ts';
+import type { ExchangeDeps, IdentifiedRequest } from './deps.ts';
+import { renderPlaces } from './render.ts';
+import { readSession } from './session.store.ts';
+import type { Session } from './session.ts';
+
+const MAX_ATTEMPTS = 5;
+const DIGEST_BYTES = 16;
+
+/** Exchanges with agents that present an identity. @see agent-protocol 4 and 13 */
+export class IdentifiedExchange {
+  readonly #deps: ExchangeDeps;
+  readonly #queue = new KeyedQueue();
+
+  constructor(deps: ExchangeDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * Takes in one payload and answers it. Exchanges of one computer take effect one after another: here they wait for
+   * each other, and against other processes the row's version decides.
+   *
+   * @throws {Refusal} 503 when others were faster too often
+   */
+  async handle(request: IdentifiedRequest): Promise<Buffer> {
+    const key = request.secureIdHash.toString('latin1');
+    return this.#queue.run(key, () => this.#deps.gate.run(() => this.#untilSettled(request)));
+  }
+
+  async #untilSettled(request: IdentifiedRequest): Promise<Buffer> {
+    const digest = request.token === null ? null : requestDigest(request.token, request.body);
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+      try {
+        const answer = await this.#attempt(request, digest);
+        if (answer) return answer;
+      } catch (error) {
+        if (!isLostRace(error)) throw error;
+      }
+    }
+    throw new Refusal(503, 'ServiceUnavailable', 'Too many exchanges of this computer at once');
+  }
+
+  async #attempt(request: IdentifiedRequest, digest: Buffer | null): Promise<Buffer | null> {
+    const { db, clock, contacts } = this.#deps;
+    const now = clock.now();
+    const identified = await readSession(db, request.secureIdHash, now);
+    if (!identified) return this.#unknown();
+    if (identified.kind === 'removed') {
+      await bury(db, identified.computerId, now);
+      return this.#unknown();
+    }
+    const { session } = identified;
+    const verdict = judgeToken(session, request.token, digest);
+    if (verdict === 'foreign') {
+      this.#deps.logger.warn({ computerId: session.computerId }, 'an identity is used by two machines');
+      return this.#unknown(session.title);
+    }
+    contacts.exchanged(session.computerId, now);
+    if (verdict === 'repeated') return this.#again(session, request.payload.sequence);
+    const arrival: Arrival = {
+      ...request,
+      session,
+      digest,
+      now,
+      arrived: request.token !== null && session.token !== null,
+    };
+    return acceptExchange(this.#deps, arrival);
+  }
+
+  async #unknown(cloneOf?: string): Promise<Buffer> {
+    const messages = [unknownIdMessage(cloneOf), acceptedTypesMessage(REGISTER_ONLY.types)];
+    return encodeAnswer(await this.#deps.serverUuid(), messages, null);
+  }
+
+  /** The answer to the last accepted exchange, put together anew: nothing has changed since. */
+  async #again(session: Session, sequence: number): Promise<Buffer> {
+    const silent = session.inNext !== null && sequence > session.inNext;
+    const queue = silent ? [] : queueOf(session.controls, session.sent).slice(0, MAX_MESSAGES_PER_ANSWER);
+    const places = queue.map((entry) => (entry.kind === 'control' ? entry : { ...entry, kind: 'resend' as const }));
+    return encodeAnswer(await this.#deps.serverUuid(), await renderPlaces(this.#deps.db, places, new Set()), {
+      nextExpected: session.inNext ?? sequence,
+      token: session.token ?? '',
+      clientTypesDigest: session.clientTypesDigest,
+    });
+  }
+}
+
+/** Tells one machine from two with the same identity. @see design.md 8 "The same exchange again" */
+function judgeToken(session: Session, token: string | null, digest: Buffer | null): 'good' | 'repeated' | 'foreign' {
+  if (token === null || session.token === null || token === session.token) return 'good';
+  return digest && session.requestDigest?.equals(digest) ? 'repeated' : 'foreign';
+}
+
+function requestDigest(token: string, body: Buffer): Buffer {
+  return createHash('sha256').update(token).update('\0').update(body).digest().subarray(0, DIGEST_BYTES);
+}
+
+/** PostgreSQL ended one of two transactions that waited for each other. */
+function isLostRace(error: unknown): boolean {
+  const code = (error as { code?: unknown }).code;
+  return code === '40P01' || code === '40001';
+}

@@ -1,0 +1,70 @@
+import type { Request, Response } from 'express';
+import type { Clock } from '../../services/ports.ts';
+import { hashSecureId } from '../enrolment/secure-id.ts';
+import { answerWithoutIdentity, type EnrolmentDeps } from '../enrolment/without-identity.ts';
+import { type BodyBudget, withBody } from '../http/body.ts';
+import type { FloodLimiter } from '../http/flood-limiter.ts';
+import { Refusal } from '../http/refusal.ts';
+import { encodeAnswer } from './answer.ts';
+import type { IdentifiedExchange } from './exchange.ts';
+import { type ExchangePayload, readPayload } from './request.ts';
+
+export interface MessageSystemDeps {
+  exchange: IdentifiedExchange;
+  enrolment: EnrolmentDeps;
+  serverUuid(): Promise<string>;
+  clock: Clock;
+  budget: BodyBudget;
+  floods: FloodLimiter;
+}
+
+const MAX_BODY_BYTES = 32 * 1024 * 1024;
+const SUPPORTED_APIS = new Set(['3.2', '3.3']);
+const MESSAGE_COST = 0.1;
+
+/**
+ * POST /message-system.
+ *
+ * @throws {Refusal} 400 on what is no payload, 404 on an API version that is not spoken here, 413, 429, 503
+ * @see agent-protocol 2 and 13
+ */
+export function messageSystemRoute(deps: MessageSystemDeps) {
+  return async (req: Request, res: Response): Promise<void> => {
+    const api = req.headers['x-message-api'];
+    if (api !== undefined && !SUPPORTED_APIS.has(String(api))) {
+      throw new Refusal(404, 'NotFound', 'This version of the message API is not supported');
+    }
+    const answer = await withBody(req, MAX_BODY_BYTES, deps.budget, (body) => answerBody(deps, req, body));
+    res.statusCode = 200;
+    res.setHeader('Content-Type', 'application/octet-stream');
+    res.setHeader('Content-Length', answer.length);
+    res.end(answer);
+  };
+}
+
+async function answerBody(deps: MessageSystemDeps, req: Request, body: Buffer): Promise<Buffer> {
+  const payload = readPayload(body);
+  const secureId = req.headers['x-computer-id'];
+  if (typeof secureId !== 'string' || secureId === '') {
+    const address = req.socket.remoteAddress ?? '';
+    const messages = await answerWithoutIdentity(deps.enrolment, payload.messages, address);
+    return encodeAnswer(await deps.serverUuid(), messages, null);
+  }
+  if (!hasSequence(payload)) throw new Refusal(400, 'InvalidParameter', 'sequence is missing');
+  const secureIdHash = hashSecureId(secureId);
+  const cost = 1 + payload.messages.length * MESSAGE_COST;
+  if (!deps.floods.take(secureIdHash.toString('latin1'), cost, deps.clock.now().getTime())) {
+    throw new Refusal(429, 'TooManyRequests', 'This computer exchanges too much');
+  }
+  const token = req.headers['x-exchange-token'];
+  return deps.exchange.handle({
+    secureIdHash,
+    token: typeof token === 'string' && token !== '' ? token : null,
+    body,
+    payload,
+  });
+}
+
+function hasSequence(payload: ExchangePayload): payload is ExchangePayload & { sequence: number } {
+  return payload.sequence !== null;
+}

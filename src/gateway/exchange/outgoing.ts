@@ -1,0 +1,111 @@
+import type { BObject } from '../../protocol/bpickle.ts';
+import type { TypeList } from '../message-types.ts';
+import { acceptedTypesMessage, dictFromJson } from './answer.ts';
+import { type Acknowledged, MAX_MESSAGES_PER_ANSWER, type QueueEntry } from './counters.ts';
+import type { Control, DueOperation, Session } from './session.ts';
+
+/** What there is to say, beside the operations that are due. */
+export interface OutgoingWishes {
+  /** Nothing may be sent now: the agent is about to start over and would drop the results. */
+  silent: boolean;
+  wantedTypes: TypeList;
+  /** What the agent believes is wanted. */
+  typesDigest: Buffer | null;
+  /** Ids of packages by request. */
+  packageIds: ReadonlyArray<{ requestId: number; ids: ReadonlyArray<number | null> }>;
+  /** Id of a `resynchronize` request to make, if the queue allows. */
+  resyncId: number | null;
+  /** Operations not to hand out: their results are here already. */
+  answered: ReadonlySet<number>;
+}
+
+/** One place of an answer: its message is known, or that of an operation which may be withdrawn at the last moment. */
+export type Place =
+  | { kind: 'control'; position: number; message: Record<string, unknown> }
+  | { kind: 'resend'; position: number; activityId: number; payloadId: number }
+  | { kind: 'claim'; position: number; operation: DueOperation };
+
+export interface Outgoing {
+  places: Place[];
+  controls: Control[];
+  outNext: number;
+  headTries: number;
+  headSends: number;
+  askedResync: boolean;
+}
+
+/**
+ * Puts together the next answer: what is unacknowledged first, at its old places, then control messages, then
+ * operations as far as there is room.
+ *
+ * @remarks Operations never travel with a `resynchronize`: their results could be dropped. @see agent-protocol 4
+ */
+export function planOutgoing(session: Session, ack: Acknowledged, wishes: OutgoingWishes): Outgoing {
+  const queue = ack.queue;
+  if (wishes.silent) return stayed(session, ack);
+  const messages = controlMessages(queue, wishes);
+  const hasOperations = queue.some((entry) => entry.kind === 'operation');
+  const askedResync = wishes.resyncId !== null && !hasOperations;
+  if (askedResync) {
+    messages.push({ type: 'resynchronize', 'operation-id': wishes.resyncId, scopes: ['package'] });
+  }
+  let position = session.outNext;
+  const places: Place[] = queue.map(toPlace);
+  for (const message of messages) places.push({ kind: 'control', position: position++, message });
+  const resyncing = places.some((place) => place.kind === 'control' && place.message['type'] === 'resynchronize');
+  if (session.approved && !session.accountDisabled && !resyncing) {
+    const room = Math.max(0, MAX_MESSAGES_PER_ANSWER - places.length);
+    const due = session.due.filter((operation) => !wishes.answered.has(operation.activityId)).slice(0, room);
+    for (const operation of due) places.push({ kind: 'claim', position: position++, operation });
+  }
+  const headSends = places.length === 0 ? 0 : ack.headSends + 1;
+  const { headTries } = ack;
+  return { places, controls: controlsOf(places), outNext: position, headTries, headSends, askedResync };
+}
+
+function stayed(session: Session, ack: Acknowledged): Outgoing {
+  return {
+    places: [],
+    controls: controlsOf(ack.queue.map(toPlace)),
+    outNext: session.outNext,
+    // The next payload will show that this answer arrived, which says nothing about messages that are not in it.
+    headTries: ack.headTries - 1,
+    headSends: ack.headSends,
+    askedResync: false,
+  };
+}
+
+function controlMessages(queue: readonly QueueEntry[], wishes: OutgoingWishes): Array<Record<string, unknown>> {
+  const messages: Array<Record<string, unknown>> = [];
+  if (typesDiffer(queue, wishes)) messages.push(acceptedTypesMessage(wishes.wantedTypes.types));
+  for (const { requestId, ids } of wishes.packageIds)
+    messages.push({ type: 'package-ids', 'request-id': requestId, ids });
+  return messages;
+}
+
+/** The list on its way, if any, is what the agent will believe by the time it reads a new one. */
+function typesDiffer(queue: readonly QueueEntry[], { wantedTypes, typesDigest }: OutgoingWishes): boolean {
+  const onItsWay = queue.findLast((entry) => entry.kind === 'control' && entry.message['type'] === 'accepted-types');
+  if (onItsWay?.kind !== 'control') return typesDigest === null || !wantedTypes.digest.equals(typesDigest);
+  const types = onItsWay.message['types'] as string[];
+  return types.length !== wantedTypes.types.length || types.some((type, i) => type !== wantedTypes.types[i]);
+}
+
+function toPlace(entry: QueueEntry): Place {
+  if (entry.kind === 'control') return entry;
+  return { ...entry, kind: 'resend' };
+}
+
+function controlsOf(places: readonly Place[]): Control[] {
+  return places.flatMap((place) =>
+    place.kind === 'control' ? [{ position: place.position, message: place.message }] : [],
+  );
+}
+
+/** The message of an operation, as the agent gets it. */
+export function operationMessage(activityId: number, operation: Pick<DueOperation, 'messageType' | 'fields'>): BObject {
+  const message = dictFromJson(operation.fields);
+  message['type'] = operation.messageType;
+  message['operation-id'] = activityId;
+  return message;
+}

@@ -1,0 +1,57 @@
+/** A control message waiting for acknowledgement, at its place among everything sent to the computer. */
+export interface Control {
+  position: number;
+  /** As JSON; controls never carry byte strings. */
+  message: Record<string, unknown>;
+}
+
+/** An operation that was put in an answer and is not acknowledged yet. */
+export interface SentOperation {
+  activityId: number;
+  payloadId: number;
+  position: number;
+}
+
+/** An operation that may be handed out now. */
+export interface DueOperation {
+  activityId: number;
+  messageType: string;
+  fields: Record<string, unknown>;
+}
+
+/** One computer as an exchange finds it. @see agent-protocol 4, "Server state per computer" */
+export interface Session {
+  computerId: number;
+  accountId: number;
+  title: string;
+  approved: boolean;
+  archived: boolean;
+  accountDisabled: boolean;
+  /** Bound on messages waiting; null for none. */
+  maxBacklog: number | null;
+  /** Grows with every exchange that was accepted: two at once cannot both be. */
+  version: number;
+  /** Number of the next message wanted from the agent; null before its first exchange. */
+  inNext: number | null;
+  /** The agent's number of the oldest message sent and not acknowledged; null before its first exchange. */
+  outBase: number | null;
+  /** Next free position; positions only order messages, they may have gaps. */
+  outNext: number;
+  token: string | null;
+  requestDigest: Buffer | null;
+  controls: Control[];
+  /** How often the oldest unacknowledged message certainly arrived without being worked off. */
+  headTries: number;
+  /** How often it was sent as the oldest. */
+  headSends: number;
+  clientTypesDigest: Buffer | null;
+  /** Whether the last exchange treated the computer as approved. */
+  servedApproved: boolean;
+  resyncWanted: boolean;
+  resyncId: number | null;
+  resyncAt: Date | null;
+  sent: SentOperation[];
+  due: DueOperation[];
+  /** Some messages are held back by the backlog bound. */
+  hasHeld: boolean;
+}

@@ -1,0 +1,92 @@
+import { BFloat, type BObject, BTuple, type BValue, isDict } from '../../protocol/bpickle.ts';
+
+/** A message, or a part of one, that is not what its type promises. Consumed and recorded, never a failed exchange. */
+export class MalformedMessage extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'MalformedMessage';
+  }
+}
+
+export const MAX_INT4 = 2_147_483_647;
+const MAX_TEXT = 1024 * 1024;
+
+/**
+ * Text as PostgreSQL can store it: without NUL characters and lone surrogates.
+ *
+ * @remarks Byte strings are read as UTF-8: agents send some names as bytes.
+ */
+export function toText(value: BValue | undefined, what: string, maxLength = MAX_TEXT): string {
+  const text = value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value;
+  if (typeof text !== 'string') throw new MalformedMessage(`${what} must be text`);
+  if (text.length > maxLength) throw new MalformedMessage(`${what} is too long`);
+  return storable(text);
+}
+
+/** As {@link toText}; absent and none are null. */
+export function toTextOrNull(value: BValue | undefined, what: string, maxLength = MAX_TEXT): string | null {
+  return value === undefined || value === null ? null : toText(value, what, maxLength);
+}
+
+/** Removes what PostgreSQL cannot store in text. */
+export function storable(text: string): string {
+  const whole = text.isWellFormed() ? text : text.toWellFormed();
+  return whole.includes('\0') ? whole.replaceAll('\0', '') : whole;
+}
+
+/** A whole number within bounds; whole floats count. */
+export function toInt(value: BValue | undefined, what: string, min: number, max: number): number {
+  const number = value instanceof BFloat ? value.value : value;
+  if (typeof number !== 'number' || !Number.isInteger(number) || number < min || number > max) {
+    throw new MalformedMessage(`${what} must be a whole number from ${min} to ${max}`);
+  }
+  return number;
+}
+
+/** As {@link toInt}; absent and none are null. */
+export function toIntOrNull(value: BValue | undefined, what: string, min: number, max: number): number | null {
+  return value === undefined || value === null ? null : toInt(value, what, min, max);
+}
+
+/** Any finite number; null for anything else, as these values are only ever shown. */
+export function toNumberOrNull(value: BValue | undefined): number | null {
+  const number = value instanceof BFloat ? value.value : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : null;
+}
+
+export function toBoolean(value: BValue | undefined, what: string): boolean {
+  if (typeof value !== 'boolean') throw new MalformedMessage(`${what} must be a boolean`);
+  return value;
+}
+
+/** A list; absent and none are empty, tuples count. */
+export function toList(value: BValue | undefined, what: string, maxItems: number): readonly BValue[] {
+  if (value === undefined || value === null) return [];
+  const items = value instanceof BTuple ? value.items : value;
+  if (!Array.isArray(items)) throw new MalformedMessage(`${what} must be a list`);
+  if (items.length > maxItems) throw new MalformedMessage(`${what} has too many items`);
+  return items;
+}
+
+/** A list of dicts. */
+export function toDicts(value: BValue | undefined, what: string, maxItems: number): readonly BObject[] {
+  return toList(value, what, maxItems).map((item) => toDict(item, what));
+}
+
+export function toDict(value: BValue | undefined, what: string): BObject {
+  if (!isDict(value)) throw new MalformedMessage(`${what} must be a dict`);
+  return value;
+}
+
+/** A list of names. */
+export function toTexts(value: BValue | undefined, what: string, maxItems: number, maxLength: number): string[] {
+  return toList(value, what, maxItems).map((item) => toText(item, what, maxLength));
+}
+
+/** A dict of names to lists of names. */
+export function toTextLists(value: BValue | undefined, what: string, max: number): Map<string, string[]> {
+  if (value === undefined || value === null) return new Map();
+  const entries = Object.entries(toDict(value, what));
+  if (entries.length > max) throw new MalformedMessage(`${what} has too many keys`);
+  return new Map(entries.map(([key, items]) => [toText(key, what, 256), toTexts(items, what, max, 256)]));
+}

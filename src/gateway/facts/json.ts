@@ -1,0 +1,58 @@
+import { BFloat, BTuple, type BValue } from '../../protocol/bpickle.ts';
+import { MalformedMessage, storable } from './fields.ts';
+
+const MAX_DEPTH = 64;
+
+/** Values inside jsonb. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/**
+ * Reads text that some tool on the computer printed as JSON.
+ *
+ * @returns undefined when it is no JSON at all
+ * @throws {MalformedMessage} when it is nested absurdly
+ */
+export function parseJson(text: string): Json | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  return storableJson(value, 0);
+}
+
+/** A wire value as JSON: byte strings as UTF-8 text, tuples as lists, keys as text. */
+export function wireToJson(value: BValue, depth = 0): Json {
+  if (depth > MAX_DEPTH) throw new MalformedMessage('nested too deeply');
+  if (value === null || typeof value === 'boolean') return value;
+  if (typeof value === 'string') return storable(value);
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint') return value.toString();
+  if (value instanceof BFloat) return Number.isFinite(value.value) ? value.value : null;
+  if (value instanceof Uint8Array) return storable(Buffer.from(value).toString('utf8'));
+  if (value instanceof BTuple) return value.items.map((item) => wireToJson(item, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => wireToJson(item, depth + 1));
+  const entries = value instanceof Map ? [...value] : Object.entries(value);
+  return Object.fromEntries(
+    entries.map(([key, item]) => [String(wireToJson(key, depth + 1)), wireToJson(item, depth + 1)]),
+  );
+}
+
+function storableJson(value: unknown, depth: number): Json {
+  if (depth > MAX_DEPTH) throw new MalformedMessage('nested too deeply');
+  if (typeof value === 'string') return storable(value);
+  if (Array.isArray(value)) return value.map((item) => storableJson(item, depth + 1));
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [storable(key), storableJson(item, depth + 1)]),
+    );
+  }
+  // 1e999 parses to Infinity, which JSON cannot hold.
+  return typeof value === 'number' && !Number.isFinite(value) ? null : (value as Json);
+}
+
+/** Tells whether `value` is a JSON object. */
+export function isJsonObject(value: Json | undefined): value is { [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

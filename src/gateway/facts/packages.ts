@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import type { Sql } from '../../persistence/sql.ts';
+import { type BObject, BTuple, type BValue, compareCodePoints } from '../../protocol/bpickle.ts';
+import type { IdRange, PackageDelta, PackageDescription, PackageSet } from './deltas.ts';
+import type { Facts } from './facts.ts';
+import { MAX_INT4, MalformedMessage, toDicts, toInt, toIntOrNull, toList, toText, toTextOrNull } from './fields.ts';
+
+/** Sets of package ids that agents keep, as named on the wire and as columns. */
+const SETS = {
+  installed: 'installed',
+  available: 'available',
+  'available-upgrades': 'available_upgrades',
+  locked: 'locked',
+  autoremovable: 'autoremovable',
+  security: 'security',
+} as const satisfies Record<PackageSet, string>;
+
+const SET_NAMES = Object.keys(SETS) as PackageSet[];
+
+const MAX_HASHES = 2000;
+const MAX_PACKAGES = 10_000;
+const MAX_RELATIONS = 10_000;
+const MAX_RANGES = 500_000;
+const HASH_BYTES = 20;
+
+/** Reads `unknown-package-hashes`. */
+export function readUnknownHashes(message: BObject, facts: Facts): void {
+  const hashes = toList(message['hashes'], 'hashes', MAX_HASHES).map((hash) => {
+    if (!(hash instanceof Uint8Array) || hash.length !== HASH_BYTES)
+      throw new MalformedMessage('hashes must be digests');
+    return Buffer.from(hash);
+  });
+  facts.packageRequests.push({ kind: 'hashes', requestId: readRequestId(message), hashes });
+}
+
+/** Reads `add-packages`. */
+export function readAddPackages(message: BObject, facts: Facts): void {
+  const packages = toDicts(message['packages'], 'packages', MAX_PACKAGES).map(readPackage);
+  facts.packageRequests.push({ kind: 'packages', requestId: readRequestId(message), packages });
+}
+
+/** Reads `packages`. */
+export function readPackageSets(message: BObject, facts: Facts): void {
+  const step = Object.fromEntries(
+    SET_NAMES.map((set) => [
+      set,
+      { add: readRanges(message[set], set), remove: readRanges(message[`not-${set}`], `not-${set}`) },
+    ]),
+  ) as PackageDelta['steps'][number];
+  facts.packages ??= { restart: false, steps: [] };
+  facts.packages.steps.push(step);
+}
+
+/** What follows replaces the sets. Until it does, the old ones stay: the next report can be half an hour away. */
+export function restartPackages(facts: Facts): void {
+  facts.packages = { restart: true, steps: [] };
+}
+
+function readRequestId(message: BObject): number {
+  return toInt(message['request-id'], 'request-id', 0, Number.MAX_SAFE_INTEGER);
+}
+
+function readPackage(fields: BObject): PackageDescription {
+  const type = toInt(fields['type'], 'type', 0, MAX_INT4);
+  const name = toText(fields['name'], 'name', 512);
+  const version = toText(fields['version'], 'version', 512);
+  const relations = toList(fields['relations'], 'relations', MAX_RELATIONS).map(readRelation).sort(byTypeAndText);
+  return {
+    hash: packageHash(type, name, version, relations),
+    type,
+    name,
+    version,
+    section: toTextOrNull(fields['section'], 'section', 512),
+    summary: toTextOrNull(fields['summary'], 'summary', 10_000),
+    description: toTextOrNull(fields['description'], 'description', 100_000),
+    size: toIntOrNull(fields['size'], 'size', 0, Number.MAX_SAFE_INTEGER),
+    installedSize: toIntOrNull(fields['installed-size'], 'installed-size', 0, Number.MAX_SAFE_INTEGER),
+    relations,
+  };
+}
+
+function readRelation(value: BValue): [number, string] {
+  const items = value instanceof BTuple ? value.items : value;
+  if (!Array.isArray(items) || items.length !== 2) throw new MalformedMessage('relations must be pairs');
+  return [toInt(items[0], 'relation type', 0, MAX_INT4), toText(items[1], 'relation', 20_000)];
+}
+
+function byTypeAndText(a: [number, string], b: [number, string]): number {
+  return a[0] - b[0] || compareCodePoints(a[1], b[1]);
+}
+
+/** The digest by which agents and server name a package without describing it. `relations` must be sorted. */
+export function packageHash(
+  type: number,
+  name: string,
+  version: string,
+  relations: ReadonlyArray<readonly [number, string]>,
+): Buffer {
+  const digest = createHash('sha1').update(`[${type} ${name} ${version}]`);
+  for (const [kind, text] of relations) digest.update(`[${kind} ${text}]`);
+  return digest.digest();
+}
+
+function readRanges(value: BValue | undefined, what: string): IdRange[] {
+  return toList(value, what, MAX_RANGES).map((item) => {
+    if (!(item instanceof BTuple)) return [readId(item), readId(item)];
+    const [first, last] = [readId(item.items[0]), readId(item.items[1])];
+    if (item.items.length !== 2 || last < first) throw new MalformedMessage(`${what} has a range that is none`);
+    return [first, last];
+  });
+}
+
+// One below the bound of the column's type: the upper end of a stored range is exclusive.
+function readId(value: BValue | undefined): number {
+  return toInt(value, 'package id', 1, MAX_INT4 - 1);
+}
+
+/**
+ * Applies the steps of a delta.
+ *
+ * @returns false when a removal named packages the set did not have: the sets have come apart
+ * @remarks Idempotent: a set only ever gains or loses what the delta names.
+ */
+export async function savePackages(tx: Sql, computerId: number, delta: PackageDelta, now: Date): Promise<boolean> {
+  let consistent = true;
+  if (delta.restart) await tx.query(RESTART, [computerId, now]);
+  for (const step of delta.steps) {
+    const values = SET_NAMES.flatMap((set) => [multirange(step[set].add), multirange(step[set].remove)]);
+    const [row] = await tx.query<{ consistent: boolean }>(APPLY, [computerId, now, ...values], 'gateway-save-packages');
+    consistent &&= row!.consistent;
+  }
+  return consistent;
+}
+
+function multirange(ranges: readonly IdRange[]): string {
+  return `{${ranges.map(([first, last]) => `[${first},${last}]`).join(',')}}`;
+}
+
+const RESTART = `
+  insert into computer_packages (computer_id, restart, updated_at) values ($1, true, $2)
+  on conflict (computer_id) do update set restart = true`;
+
+const COLUMNS = SET_NAMES.map((set) => SETS[set]);
+const added = (index: number): string => `$${3 + index * 2}::int4multirange`;
+const removed = (index: number): string => `$${4 + index * 2}::int4multirange`;
+
+const APPLY = `
+  with before as (
+    select ${COLUMNS.map((column) => `case when restart then '{}' else ${column} end as ${column}`).join(', ')}
+    from computer_packages where computer_id = $1 for update
+  ), after as (
+    insert into computer_packages (computer_id, updated_at, ${COLUMNS.join(', ')})
+    select $1, $2, ${COLUMNS.map((column, i) => `coalesce(b.${column}, '{}') - ${removed(i)} + ${added(i)}`).join(', ')}
+    from (select 1) one left join before b on true
+    on conflict (computer_id) do update set restart = false, updated_at = excluded.updated_at,
+      ${COLUMNS.map((column) => `${column} = excluded.${column}`).join(', ')}
+  )
+  select coalesce(bool_and(${COLUMNS.map((column, i) => `coalesce(b.${column}, '{}') @> ${removed(i)}`).join(' and ')}),
+    false) as consistent
+  from (select 1) one left join before b on true`;

@@ -1,0 +1,92 @@
+import type { Sql } from '../../persistence/sql.ts';
+import type { BObject } from '../../protocol/bpickle.ts';
+import type { ProcessDelta, ReportedProcess } from './deltas.ts';
+import type { Facts } from './facts.ts';
+import { MAX_INT4, toDicts, toInt, toIntOrNull, toList, toNumberOrNull, toText } from './fields.ts';
+
+const MAX_PROCESSES = 100_000;
+const MAX_ID = 2 ** 32;
+const MAX_SECONDS = 2 ** 40;
+
+/** Reads `active-process-info`. Applying it twice changes nothing more. */
+export function readProcesses(message: BObject, facts: Facts): void {
+  const forgetAll = message['kill-all-processes'] === true;
+  const upserts = [...toDicts(message['add-processes'], 'add-processes', MAX_PROCESSES)]
+    .concat(toDicts(message['update-processes'], 'update-processes', MAX_PROCESSES))
+    .map(readProcess);
+  const kills = toList(message['kill-processes'], 'kill-processes', MAX_PROCESSES).map(readPid);
+  const delta = forgetAll ? forgetProcesses(facts) : ensureDelta(facts);
+  for (const pid of kills) {
+    delta.upserts.delete(pid);
+    delta.kills.add(pid);
+  }
+  for (const process of upserts) {
+    delta.kills.delete(process.pid);
+    delta.upserts.set(process.pid, process);
+  }
+}
+
+/** Everything known of the computer's processes, also from this exchange, is void. */
+export function forgetProcesses(facts: Facts): ProcessDelta {
+  facts.processes = { forgetAll: true, upserts: new Map(), kills: new Set() };
+  return facts.processes;
+}
+
+function ensureDelta(facts: Facts): ProcessDelta {
+  facts.processes ??= { forgetAll: false, upserts: new Map(), kills: new Set() };
+  return facts.processes;
+}
+
+function readPid(value: Parameters<typeof toInt>[0]): number {
+  return toInt(value, 'pid', 0, MAX_INT4);
+}
+
+function readProcess(process: BObject): ReportedProcess {
+  return {
+    pid: readPid(process['pid']),
+    name: toText(process['name'], 'name', 4096),
+    state: toText(process['state'], 'state', 8),
+    uid: toIntOrNull(process['uid'], 'uid', -1, MAX_ID),
+    gid: toIntOrNull(process['gid'], 'gid', -1, MAX_ID),
+    startTime: toInt(process['start-time'], 'start-time', -MAX_SECONDS, MAX_SECONDS),
+    vmSize: toIntOrNull(process['vm-size'], 'vm-size', 0, Number.MAX_SAFE_INTEGER),
+    cpuUtilisation: toNumberOrNull(process['percent-cpu']),
+  };
+}
+
+/** Saves a delta in one statement. */
+export async function saveProcesses(tx: Sql, computerId: number, delta: ProcessDelta): Promise<void> {
+  const rows = [...delta.upserts.values()];
+  await tx.query(
+    SAVE,
+    [
+      computerId,
+      delta.forgetAll,
+      [...delta.kills],
+      rows.map((row) => row.pid),
+      rows.map((row) => row.name),
+      rows.map((row) => row.state),
+      rows.map((row) => row.uid),
+      rows.map((row) => row.gid),
+      rows.map((row) => row.startTime),
+      rows.map((row) => row.vmSize),
+      rows.map((row) => row.cpuUtilisation),
+    ],
+    'gateway-save-processes',
+  );
+}
+
+// What is written again must not be deleted first: one statement cannot touch a row twice.
+const SAVE = `
+  with dead as (
+    delete from computer_process
+    where computer_id = $1 and ($2::boolean or pid = any($3::int[])) and not (pid = any($4::int[]))
+  )
+  insert into computer_process as known
+    (computer_id, pid, name, state, uid, gid, start_time, vm_size, cpu_utilisation)
+  select $1, r.* from unnest($4::int[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[],
+    $11::real[]) r
+  on conflict (computer_id, pid) do update set name = excluded.name, state = excluded.state, uid = excluded.uid,
+    gid = excluded.gid, start_time = excluded.start_time, vm_size = excluded.vm_size,
+    cpu_utilisation = excluded.cpu_utilisation
+  where known is distinct from excluded`;

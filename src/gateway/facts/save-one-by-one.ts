@@ -1,0 +1,48 @@
+import type { Sql } from '../../persistence/sql.ts';
+import type { BValue } from '../../protocol/bpickle.ts';
+import type { Facts } from './facts.ts';
+import { noFacts } from './facts.ts';
+import { messageType, readMessages } from './read-messages.ts';
+import { type SaveContext, saveFacts, saveRejected } from './save-facts.ts';
+
+/**
+ * As saving all facts at once, for payloads where that failed: each message alone, so that the one that cannot be
+ * stored is put aside and the others count. Slow, and rare.
+ */
+export async function saveOneByOne(
+  tx: Sql,
+  context: SaveContext,
+  messages: readonly BValue[],
+  facts: Facts,
+): Promise<{ packagesApart: boolean }> {
+  const aside = {
+    ...noFacts(),
+    inventory: facts.inventory.client_types ? { client_types: facts.inventory.client_types } : {},
+  };
+  await trySave(tx, () => saveFacts(tx, context, aside));
+  let packagesApart = false;
+  const rejected = [];
+  for (const message of messages) {
+    const part = readMessages([message], facts.openResync);
+    const saved = await trySave(tx, () => saveFacts(tx, context, part));
+    if (saved) packagesApart ||= saved.packagesApart;
+    else rejected.push({ type: messageType(message), reason: 'could not be stored' });
+  }
+  if (rejected.length > 0) await saveRejected(tx, context.computerId, rejected, context.now);
+  return { packagesApart };
+}
+
+async function trySave<T>(tx: Sql, save: () => Promise<T>): Promise<T | null> {
+  await tx.query('savepoint message');
+  try {
+    const saved = await save();
+    await tx.query('release savepoint message');
+    return saved;
+  } catch (error) {
+    // Without a connection this fails too, and with it the exchange.
+    await tx.query('rollback to savepoint message');
+    await tx.query('release savepoint message');
+    if (!(error as { code?: unknown }).code) throw error;
+    return null;
+  }
+}

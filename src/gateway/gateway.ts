@@ -1,0 +1,130 @@
+import { type NextFunction, type Request, type Response, Router } from 'express';
+import type { Config } from '../config.ts';
+import type { Logger } from '../logger.ts';
+import type { Persistence } from '../persistence/orm.ts';
+import { isDatabaseAway } from '../services/availability.ts';
+import type { Clock } from '../services/ports.ts';
+import { type AttachmentReader, attachmentRoute } from './attachments.ts';
+import { ContactBuffer } from './contact/contact-buffer.ts';
+import { pingRoute } from './contact/ping.route.ts';
+import { PingDesk } from './contact/pings.ts';
+import { IdentifiedExchange } from './exchange/exchange.ts';
+import { messageSystemRoute } from './exchange/message-system.route.ts';
+import { PackageCatalogue } from './facts/package-catalogue.ts';
+import { FloodLimiter } from './http/flood-limiter.ts';
+import { Gate } from './http/gate.ts';
+import { Refusal, sendRefusal } from './http/refusal.ts';
+
+export interface GatewayDeps {
+  persistence: Persistence;
+  config: Config;
+  logger: Logger;
+  clock: Clock;
+  /** Files that scripts bring along; without it no computer may read any. */
+  attachments?: AttachmentReader;
+}
+
+export interface Gateway {
+  /** Serves the agents' paths and nothing else; reads bodies itself. */
+  router: Router;
+  /** Writes what is still buffered. Call it once no request is under way. */
+  close(): Promise<void>;
+}
+
+/** Connections left to others that share the pool, so that agents never lock out the API. */
+const SPARED_CONNECTIONS = 3;
+const MAX_WAITING_EXCHANGES = 50_000;
+const MAX_BODIES_BYTES = 256 * 1024 * 1024;
+
+/** An exchange costs 1 and each message 0.1: a computer may send some hundred exchanges at once, then 50 a second. */
+const EXCHANGE_LIMITS = { burst: 500, perSecond: 50, maxKeys: 200_000 };
+const PING_LIMITS = { burst: 100, perSecond: 10, maxKeys: 200_000 };
+const REFUSAL_LIMITS = { burst: 1000, perSecond: 2, maxKeys: 50_000 };
+
+/**
+ * Builds the side of the server that agents talk to. Several gateways may serve one database.
+ *
+ * @see agent-protocol; design.md 4, step 4
+ */
+export function createGateway(deps: GatewayDeps): Gateway {
+  const { persistence, config, logger, clock } = deps;
+  const { db } = persistence;
+  const contacts = new ContactBuffer(db, logger);
+  const gate = new Gate(Math.max(1, config.databasePoolSize - SPARED_CONNECTIONS), MAX_WAITING_EXCHANGES);
+  const serverUuid = readOnce(async () => {
+    const [row] = await db.query<{ value: string }>(`select value from system_setting where key = 'server_uuid'`);
+    return row!.value;
+  });
+  const exchange = new IdentifiedExchange({
+    db,
+    logger,
+    clock,
+    gate,
+    contacts,
+    serverUuid,
+    catalogue: new PackageCatalogue(db),
+    encryptionKeys: config.encryptionKeys,
+  });
+  const router = Router({ caseSensitive: true, strict: true });
+  router
+    .route('/message-system')
+    .post(
+      messageSystemRoute({
+        exchange,
+        serverUuid,
+        clock,
+        budget: { limitBytes: MAX_BODIES_BYTES, usedBytes: 0 },
+        floods: new FloodLimiter(EXCHANGE_LIMITS),
+        enrolment: { db, logger, clock, gate, refusals: new FloodLimiter(REFUSAL_LIMITS) },
+      }),
+    )
+    .all(wrongMethod('POST'));
+  router
+    .route('/ping')
+    .post(pingRoute({ desk: new PingDesk(db, clock), contacts, clock, floods: new FloodLimiter(PING_LIMITS) }))
+    .all(wrongMethod('POST'));
+  router.route('/attachment/:id').get(attachmentRoute(db, deps.attachments)).all(wrongMethod('GET'));
+  router.get('/hash-id-databases/*name', () => {
+    throw new Refusal(404, 'NotFound', 'There is no such database');
+  });
+  router.use(failure(logger));
+  return { router, close: () => contacts.close() };
+}
+
+/** Remembers the first good answer; a failed attempt is made again by the next caller. */
+function readOnce<T>(read: () => Promise<T>): () => Promise<T> {
+  let value: Promise<T> | null = null;
+  return () => {
+    value ??= read().catch((error: unknown) => {
+      value = null;
+      throw error;
+    });
+    return value;
+  };
+}
+
+function wrongMethod(allowed: string) {
+  return (_req: Request, res: Response): void => {
+    res.set('Allow', allowed);
+    sendRefusal(res, new Refusal(405, 'MethodNotAllowed', `Use ${allowed}`));
+  };
+}
+
+/** Whatever went wrong, agents take it as "try again"; nothing was stored. */
+function failure(logger: Logger) {
+  return (error: unknown, _req: Request, res: Response, _next: NextFunction): void => {
+    sendRefusal(res, error instanceof Refusal ? error : toRefusal(error, logger));
+  };
+}
+
+function toRefusal(error: unknown, logger: Logger): Refusal {
+  if (error instanceof URIError) return new Refusal(400, 'InvalidParameter', 'The path is not well-formed');
+  // Not the error whole: what PostgreSQL adds to it can quote what agents sent.
+  const { name, stack, code } = error as Error & { code?: unknown };
+  if (isDatabaseAway(error)) {
+    logger.warn({ err: { name, code } }, 'the database is away');
+    return new Refusal(503, 'ServiceUnavailable', 'Try again later');
+  }
+  logger.error({ err: { name, stack, sqlState: code } }, 'an exchange failed');
+  return new Refusal(500, 'InternalError', 'Something went wrong');
+}
