@@ -53,9 +53,9 @@ const LOCK_LANES = `
 
 const TELL_LANES = `
   insert into agent_inbox (lane_id, activity_id, kind, at)
-  select id, null, 'cancel', $3 from unnest($1::int[]) as lane(id)
+  select id, null::int, 'cancel', $3::timestamptz from unnest($1::int[]) as lane(id)
   union all
-  select lane_id, id, 'cancel', $3 from activity where id = any($2::int[])`;
+  select lane_id, id, 'cancel', $3::timestamptz from activity where id = any($2::int[])`;
 
 // A lane of one computer ends with these operations when nothing else of it is open but the steps behind them.
 const CANCEL_WORKFLOWS = `
@@ -65,9 +65,9 @@ const CANCEL_WORKFLOWS = `
     select d.id, d.lane_id from activity d join doomed b on d.blocked_by = b.id where d.status = 'waiting'
   )
   insert into outbox (kind, key, creation_time)
-  select 'cancel', $3 || id, $4::timestamptz from unnest($1::int[]) as parent(id)
+  select 'cancel', $3::text || id, $4::timestamptz from unnest($1::int[]) as parent(id)
   union all
-  select 'cancel', l.wf_id, $4 from lane l
+  select 'cancel', l.wf_id, $4::timestamptz from lane l
   where l.single and l.id in (select lane_id from doomed) and not exists (
     select from activity a
     where a.lane_id = l.id and a.status not in ('succeeded', 'failed', 'canceled')
