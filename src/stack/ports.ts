@@ -1,12 +1,17 @@
 import { createServer } from 'node:net';
 
-/** Tells whether this process could listen on the port now. */
-export function isPortFree(host: string, port: number): Promise<boolean> {
+/** Why this process cannot listen on the port now, as an error code such as EADDRINUSE; null when it can. */
+export function listenProblem(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
     const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(true)));
+    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(null)));
   });
+}
+
+/** Tells whether this process could listen on the port now. */
+export async function isPortFree(host: string, port: number): Promise<boolean> {
+  return (await listenProblem(host, port)) === null;
 }
 
 /** A port that was free a moment ago; another process may still take it before the caller does. */

@@ -1,11 +1,11 @@
 import type { Config } from '../config.ts';
-import { isPortFree } from './ports.ts';
+import { listenProblem } from './ports.ts';
 import { StackError } from './stack-error.ts';
 
 /**
  * Checks every port that the stack is about to listen on.
  *
- * @throws {StackError} one message that names each taken or doubled port and its setting
+ * @throws {StackError} one message that names each port that is taken, doubled or cannot be opened, with its setting
  */
 export async function checkPorts(config: Config): Promise<void> {
   const wanted = [
@@ -21,11 +21,13 @@ export async function checkPorts(config: Config): Promise<void> {
   const problems: string[] = [];
   for (const [index, { setting, host, port }] of wanted.entries()) {
     const twin = wanted.slice(0, index).find((other) => other.port === port);
+    const problem = twin ? null : await listenProblem(host, port);
     if (twin) problems.push(`  - ${setting}: port ${port} is also ${twin.setting}`);
-    else if (!(await isPortFree(host, port))) problems.push(`  - ${setting}: port ${port} on ${host} is in use`);
+    else if (problem === 'EADDRINUSE') problems.push(`  - ${setting}: port ${port} on ${host} is in use`);
+    else if (problem) problems.push(`  - ${setting}: port ${port} on ${host} cannot be opened (${problem})`);
   }
   if (problems.length === 0) return;
-  throw new StackError(`These settings need other ports:\n${problems.join('\n')}`);
+  throw new StackError(`These settings need other values:\n${problems.join('\n')}`);
 }
 
 const LOOPBACK = '127.0.0.1';
