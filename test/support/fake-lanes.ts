@@ -76,7 +76,7 @@ export class FakeLanes {
       this.calls.push(name);
       if (this.failures > 0) {
         this.failures -= 1;
-        throw new Error(this.failureText);
+        throw Object.assign(new Error(this.failureText), { stack: this.failureText });
       }
       return await work();
     };

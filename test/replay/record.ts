@@ -1,0 +1,57 @@
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { NativeConnection } from '@temporalio/worker';
+import { bootstrap } from '../../temporal/bootstrap.ts';
+import { connectClient } from '../../temporal/connection.ts';
+import { FakeLanes } from '../support/fake-lanes.ts';
+import { writeHistory } from '../support/history-file.ts';
+import { quietRuntime, TEST_KEYS, withWorker } from '../support/workflow-environment.ts';
+import { SCENARIOS, type Scenario } from './scenarios.ts';
+
+/**
+ * Records the histories that test/replay replays: `FLOTILLA_TEMPORAL_ADDRESS=<dev server> node test/replay/record.ts
+ * [scenario ...]`. Without names it records all of them anew.
+ *
+ * To be run when a workflow gets a new path, or with the release of a new shape: then under a new name, because the
+ * histories of older shapes have to stay replayable for as long as such workflows can be open.
+ */
+const DIRECTORY = fileURLToPath(new URL('./histories', import.meta.url));
+const settings = {
+  temporalAddress: process.env['FLOTILLA_TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233',
+  temporalNamespace: 'flotilla-record',
+  encryptionKeys: TEST_KEYS,
+};
+const names = process.argv.slice(2);
+const chosen = SCENARIOS.filter(({ name }) => names.length === 0 || names.includes(name));
+let nextId = 1;
+
+quietRuntime();
+await bootstrap(settings);
+const connection = await NativeConnection.connect({ address: settings.temporalAddress });
+const { client, close } = await connectClient(settings);
+await mkdir(DIRECTORY, { recursive: true });
+for (const scenario of chosen) await record(scenario);
+await close();
+await connection.close();
+process.exit(0);
+
+async function record(scenario: Scenario): Promise<void> {
+  const lanes = new FakeLanes();
+  const unique = Date.now();
+  const group = unique + nextId++;
+  const ids = scenario.sizes.map(() => unique + nextId++);
+  for (const [place, id] of ids.entries()) lanes.add(id, scenario.sizes[place]!);
+  const setup = { connection, namespace: settings.temporalNamespace, activities: lanes.activities(client, ids) };
+  const workflowIds = await withWorker(setup, (taskQueue) => scenario.run({ lanes, client, taskQueue, ids, group }));
+  for (const file of await readdir(DIRECTORY)) {
+    if (file.startsWith(`${scenario.name}.`)) await rm(`${DIRECTORY}/${file}`);
+  }
+  let run = 0;
+  for (const workflowId of workflowIds) {
+    for await (const { runId } of client.workflow.list({ query: `WorkflowId = '${workflowId}'` })) {
+      const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+      await writeHistory(`${DIRECTORY}/${scenario.name}.${++run}.json`, history);
+    }
+  }
+  console.log(`${scenario.name}: ${run} run(s)`);
+}

@@ -1,0 +1,45 @@
+import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { Worker } from '@temporalio/worker';
+import { DeterminismViolationError } from '@temporalio/workflow';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { readHistory } from '../support/history-file.ts';
+import { quietRuntime, TEST_DATA_CONVERTER, workflowCode } from '../support/workflow-environment.ts';
+import { SCENARIOS } from './scenarios.ts';
+
+const DIRECTORY = fileURLToPath(new URL('./histories', import.meta.url));
+const files = (await readdir(DIRECTORY)).filter((name) => name.endsWith('.json')).sort();
+let code: string;
+
+beforeAll(async () => {
+  quietRuntime();
+  code = await workflowCode();
+});
+
+async function replay(history: object, workflowCode = code): Promise<void> {
+  await Worker.runReplayHistory(
+    { workflowBundle: { code: workflowCode }, dataConverter: TEST_DATA_CONVERTER, replayName: 'replay' },
+    history,
+    'activity/1',
+  );
+}
+
+const load = (file: string) => readHistory(`${DIRECTORY}/${file}`);
+
+describe('replay of recorded histories', () => {
+  it('has a history for every path', () => {
+    const recorded = new Set(files.map((file) => file.replace(/\.\d+\.json$/, '')));
+    expect(SCENARIOS.map(({ name }) => name).filter((name) => !recorded.has(name))).toEqual([]);
+  });
+
+  it.each(files)("takes %s with today's workflow code", async (file) => {
+    await replay(await load(file));
+  });
+
+  it('refuses workflow code that does something else', async () => {
+    const changed = code.replace('await (0,_support_database_steps_ts__WEBPACK_IMPORTED_MODULE_3__', '$&');
+    const other = changed.replaceAll('.advance(', '.settle(');
+    expect(other).not.toBe(code);
+    await expect(replay(await load('lane-succeeded.1.json'), other)).rejects.toThrow(DeterminismViolationError);
+  });
+});

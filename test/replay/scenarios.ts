@@ -1,0 +1,149 @@
+import { type Client, WorkflowFailedError } from '@temporalio/client';
+import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.ts';
+import { LANE_WORKFLOW, type LaneInput, NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
+import type { FakeLanes } from '../support/fake-lanes.ts';
+import { until } from '../support/workflow-environment.ts';
+
+/** One path through a workflow whose history is kept. */
+export interface Scenario {
+  name: string;
+  /** Lanes by size. */
+  sizes: readonly number[];
+  /** Runs the path on a real server; returns the workflows whose histories are kept, every run of them. */
+  run(stage: Stage): Promise<string[]>;
+}
+
+export interface Stage {
+  lanes: FakeLanes;
+  client: Client;
+  taskQueue: string;
+  ids: readonly number[];
+  group: number;
+}
+
+const wf = (id: number) => `activity/${id}`;
+
+async function startLane({ client, taskQueue, lanes, ids }: Stage, input: Partial<LaneInput> = {}): Promise<number> {
+  const lane = ids[0]!;
+  await client.workflow.start(LANE_WORKFLOW, {
+    taskQueue,
+    workflowId: wf(lane),
+    args: [{ lane, single: lanes.progress(lane).open === 1, ...input }],
+  });
+  return lane;
+}
+
+async function startGroup({ client, taskQueue, group }: Stage): Promise<string> {
+  await client.workflow.start(ACTIVITY_WORKFLOW, { taskQueue, workflowId: wf(group), args: [{ id: group }] });
+  return wf(group);
+}
+
+async function tell(stage: Stage, lane: number, row: number, outcome: 'succeeded' | 'failed' | 'canceled') {
+  stage.lanes.tell(lane, row, outcome);
+  await stage.client.workflow.getHandle(wf(lane)).signal(NUDGE_SIGNAL);
+}
+
+async function ended({ client }: Stage, workflowId: string): Promise<void> {
+  await client.workflow
+    .getHandle(workflowId)
+    .result()
+    .catch((error: unknown) => {
+      if (!(error instanceof WorkflowFailedError)) throw error;
+    });
+}
+
+const advances = ({ lanes }: Stage, count: number) =>
+  until(() => lanes.calls.filter((call) => call === 'advance').length >= count);
+
+function lanePath(name: string, sizes: readonly number[], path: (stage: Stage) => Promise<number>): Scenario {
+  return {
+    name,
+    sizes,
+    async run(stage) {
+      const lane = await path(stage);
+      await ended(stage, wf(lane));
+      return [wf(lane)];
+    },
+  };
+}
+
+function groupPath(name: string, sizes: readonly number[], path: (stage: Stage) => Promise<void>): Scenario {
+  return {
+    name,
+    sizes,
+    async run(stage) {
+      const workflowId = await startGroup(stage);
+      await path(stage);
+      await ended(stage, workflowId);
+      return [workflowId];
+    },
+  };
+}
+
+function outcome(name: string, result: 'succeeded' | 'failed' | 'canceled'): Scenario {
+  return lanePath(name, [1], async (stage) => {
+    const lane = await startLane(stage);
+    await advances(stage, 1);
+    await tell(stage, lane, 0, result);
+    return lane;
+  });
+}
+
+/** The paths that every released shape of the workflows must be able to take again from its history. */
+export const SCENARIOS: readonly Scenario[] = [
+  outcome('lane-succeeded', 'succeeded'),
+  outcome('lane-failed', 'failed'),
+  outcome('lane-row-canceled', 'canceled'),
+  lanePath('lane-cancel-requested', [1], async (stage) => {
+    const lane = await startLane(stage);
+    await advances(stage, 1);
+    await stage.client.workflow.getHandle(wf(lane)).cancel();
+    return lane;
+  }),
+  lanePath('lane-expired', [1], async (stage) => {
+    stage.lanes.due(stage.ids[0]!, Date.now() + 500, 'failed');
+    const lane = await startLane(stage);
+    await advances(stage, 1);
+    await stage.client.workflow.getHandle(wf(lane)).signal(NUDGE_SIGNAL);
+    return lane;
+  }),
+  lanePath('lane-database-away', [1], async (stage) => {
+    stage.lanes.failures = 4;
+    stage.lanes.tell(stage.ids[0]!, 0, 'succeeded');
+    return await startLane(stage);
+  }),
+  lanePath('lane-of-many', [50], async (stage) => {
+    const lane = await startLane(stage);
+    for (let row = 0; row < 50; row += 1) await tell(stage, lane, row, row % 10 === 0 ? 'failed' : 'succeeded');
+    return lane;
+  }),
+  lanePath('lane-continued-as-new', [12], async (stage) => {
+    const lane = await startLane(stage, { continueAfterEvents: 20 });
+    for (let row = 0; row < 12; row += 1) {
+      await tell(stage, lane, row, 'succeeded');
+      await until(() => stage.lanes.progress(lane).succeeded === row + 1);
+    }
+    return lane;
+  }),
+  groupPath('activity-succeeded', [1, 1, 1], async (stage) => {
+    await advances(stage, 3);
+    for (const lane of stage.ids) await tell(stage, lane, 0, 'succeeded');
+  }),
+  groupPath('activity-failed', [1, 5], async (stage) => {
+    await advances(stage, 2);
+    const [first, second] = stage.ids as [number, number];
+    await tell(stage, first, 0, 'failed');
+    for (let row = 0; row < 5; row += 1) await tell(stage, second, row, 'succeeded');
+  }),
+  groupPath('activity-cancel-requested', [1, 5], async (stage) => {
+    await advances(stage, 2);
+    await stage.client.workflow.getHandle(wf(stage.group)).cancel();
+  }),
+  groupPath('activity-rows-canceled', [1, 1], async (stage) => {
+    await advances(stage, 2);
+    for (const lane of stage.ids) await tell(stage, lane, 0, 'canceled');
+  }),
+  groupPath('activity-cancelled-before-its-first-step', [1, 1], async (stage) => {
+    await stage.client.workflow.getHandle(wf(stage.group)).cancel();
+  }),
+];
