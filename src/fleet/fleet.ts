@@ -72,7 +72,7 @@ const GATEWAY_POLL_MS = 1000;
 const GATEWAY_COMPLAINT_EVERY = 30;
 const SETTLED_POLL_MS = 100;
 const HOUSEKEEPING_MS = 30_000;
-const DRAIN_MS = 2000;
+const DRAIN_MS = 1000;
 
 /**
  * Makes a fleet of simulated computers whose agents speak the real protocol over HTTP.
