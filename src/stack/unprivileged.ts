@@ -54,7 +54,9 @@ export function runAs(user: UnprivilegedUser | null, paths: readonly string[]): 
     );
   }
   const ids = [`--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups'];
-  return { prefix: [setpriv, ...ids, '--inh-caps=+dac_override', '--ambient-caps=+dac_override'] };
+  // access(2) respects the kept right only with this bit; PostgreSQL asks it about its own programs.
+  const caps = ['--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup'];
+  return { prefix: [setpriv, ...ids, ...caps] };
 }
 
 function closedAncestor(path: string, user: UnprivilegedUser): string | null {

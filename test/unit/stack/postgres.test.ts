@@ -1,13 +1,15 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../../src/stack/ports.ts';
 import { type PostgresOptions, type PostgresServer, startPostgres } from '../../../src/stack/postgres.ts';
 import { isAlive, processesIn, signalProcess, waitUntil } from '../../../src/stack/processes.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
+import { runAs, unprivilegedUser } from '../../../src/stack/unprivileged.ts';
+import { script, temporaryDirectory } from '../../support/temporary.ts';
 
 async function aPlace(): Promise<PostgresOptions> {
   const directory = await temporaryDirectory();
@@ -120,5 +122,19 @@ describe('startPostgres', () => {
     await chmod(join(place.dataDir, '..'), 0o700);
     const server = await started(place);
     await expect(ask(server, 'select 1 as n')).resolves.toEqual([{ n: 1 }]);
+  });
+});
+
+describe('runAs', () => {
+  it('lets a program look at and run files below a directory that is closed to its user', async () => {
+    const directory = await temporaryDirectory();
+    const program = await script(join(directory, 'program'), 'id -u');
+    await chmod(directory, 0o700);
+    const user = await unprivilegedUser();
+    const { prefix, uid, gid } = runAs(user, [program]);
+    // The shell asks access(2), which forgets rights that the program itself would have.
+    const [command = '', ...args] = [...prefix, '/bin/sh', '-c', `test -x ${program} && ${program}`];
+    const { stdout } = await promisify(execFile)(command, args, { uid, gid, cwd: '/' });
+    expect(Number(stdout)).toBe(user?.uid ?? process.getuid?.());
   });
 });
