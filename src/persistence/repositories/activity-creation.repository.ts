@@ -53,7 +53,8 @@ export async function createGroup(tx: Sql, plan: GroupPlan, settings: LaneSettin
   const [row] = await tx.query<{ id: number }>(`select nextval('activity_id_seq')::int as id`);
   const parent = row!.id;
   const single = plan.computers.length <= settings.singleLaneLimit;
-  await tx.query(CREATE_GROUP, [
+  const chained = plan.operations.some(({ after }) => typeof after === 'number');
+  await tx.query(chained ? CREATE_CHAINED_GROUP : CREATE_GROUP, [
     ...operationArrays(plan, payloads),
     single ? 1 : laneSize(plan.computers.length, settings),
     single,
@@ -185,20 +186,19 @@ const lanes = (parent: string | null) => `
 const COLUMNS = `id, account_id, parent_id, lane_id, computer_id, payload_id, type, summary, status, creator_id,
       creation_time, deliver_after_time, deliver_delay_window, deliver_at, blocked_by, delay_seconds`;
 
-const operations = (parent: string | null) => `
+const operations = (parent: string | null, chained: boolean) => `
     select t.id, $8::int, ${parent ?? 'null::int'}, l.id, t.computer_id, t.payload_id, t.type, t.summary,
       case when t.after is null then 'undelivered' else 'waiting' end, $9::int, $10::timestamptz,
       case when t.after is null and ($11::timestamptz is not null or $12::int > 0) then t.deliver_at end, $12::int,
-      case when t.after is null then t.deliver_at end, b.id, t.delay + floor(random() * (t.spread + 1))::int`;
-
-const SOURCES = `
+      case when t.after is null then t.deliver_at end, ${chained ? 'b.id' : 'null::int'},
+      t.delay + floor(random() * (t.spread + 1))::int
     from target t join opened l using (ordinal)
-    left join target b on t.after is not null and b.place = t.place and b.step = t.after`;
+    ${chained ? 'left join target b on b.place = t.place and b.step = t.after' : ''}`;
 
-const CREATE_GROUP = `
+const createGroupText = (chained: boolean) => `
   ${TARGETS} ${lanes('$16::int')}, children as (
     insert into activity (${COLUMNS})
-    ${operations('$16::int')} ${SOURCES}
+    ${operations('$16::int', chained)}
   )
   insert into activity (id, account_id, type, summary, status, creator_id, creation_time, deliver_after_time,
     deliver_delay_window, deliver_at, parameters, reapplied_from, reverts, child_types, children_count,
@@ -208,8 +208,12 @@ const CREATE_GROUP = `
     count(*), cardinality($1::int[]), count(*)
   from target`;
 
+// Without chains the search for the step before would cost a sort of everything.
+const CREATE_GROUP = createGroupText(false);
+const CREATE_CHAINED_GROUP = createGroupText(true);
+
 const CREATE_SINGLE = `
   ${TARGETS} ${lanes(null)}
   insert into activity (${COLUMNS}, parameters, reapplied_from, reverts)
-  ${operations(null)}, $16::jsonb, $17::int, $18::int ${SOURCES}
+  select o.*, $16::jsonb, $17::int, $18::int from (${operations(null, false)}) o
   returning id`;
