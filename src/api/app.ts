@@ -2,9 +2,8 @@ import express, { type Express, type RequestHandler } from 'express';
 import { DomainError } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Readiness } from '../services/readiness.service.ts';
-import type { Services } from '../services/services.ts';
 import { createDispatcher } from './dispatcher.ts';
-import { createHandlers } from './handlers.ts';
+import { createHandlers, type HandlerDeps } from './handlers.ts';
 import { replyToError, requestIdOf, sendJson } from './middleware/send.ts';
 import { createValidator } from './middleware/validator.ts';
 import { loadDocument } from './openapi/document.ts';
@@ -12,12 +11,8 @@ import { buildOperations } from './operations.ts';
 import { plainRoutes } from './plain-routes.ts';
 import { RouteTable } from './route-table.ts';
 
-export interface AppDeps {
-  services: Services;
+export interface AppDeps extends HandlerDeps {
   logger: Logger;
-  /** Base of absolute links, without a trailing slash. */
-  publicUrl: string;
-  deployment: 'standalone' | 'saas';
   /** Serves the agents' paths; mounted before everything of the API. */
   gateway?: RequestHandler;
   /** Serves `/codec/encode` and `/codec/decode` for the Temporal UI. */

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import type { Authenticator } from '../services/rights.service.ts';
+import { MethodNotAllowed } from './route-table.ts';
 
 export interface CodecAccess {
   /** Lets the Temporal UI call from its own origin. The only cross-origin access of the server. */
@@ -8,6 +9,7 @@ export interface CodecAccess {
   allow(req: Request): Promise<boolean>;
 }
 
+const CODEC_PATHS = new Set(['/encode', '/decode']);
 const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
 
 /**
@@ -30,6 +32,7 @@ export function codecAccess(deps: { authenticator: Authenticator; embedded: bool
       res.setHeader('Vary', 'Origin');
       res.setHeader('Cache-Control', 'no-store');
       if (req.method === 'OPTIONS') res.status(204).end();
+      else if (req.method !== 'POST' && CODEC_PATHS.has(req.path)) throw new MethodNotAllowed(['POST']);
       else next();
     },
     async allow(req) {

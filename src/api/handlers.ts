@@ -1,11 +1,19 @@
-import type { AppDeps } from './app.ts';
+import type { Services } from '../services/services.ts';
 import type { Handlers } from './handler.ts';
 import { activitiesRoutes } from './routes/activities.routes.ts';
 import { computersRoutes } from './routes/computers.routes.ts';
 import { identityRoutes } from './routes/identity.routes.ts';
 import { snapsRoutes } from './routes/snaps.routes.ts';
 
+/** What handlers are made of. */
+export interface HandlerDeps {
+  services: Services;
+  /** Base of absolute links, without a trailing slash. */
+  publicUrl: string;
+  deployment: 'standalone' | 'saas';
+}
+
 /** The handlers of every operation of the document. */
-export function createHandlers(deps: Pick<AppDeps, 'services' | 'publicUrl' | 'deployment'>): Handlers {
+export function createHandlers(deps: HandlerDeps): Handlers {
   return { ...identityRoutes(deps), ...computersRoutes(deps), ...snapsRoutes(deps), ...activitiesRoutes(deps) };
 }

@@ -59,6 +59,11 @@ describe('the codec endpoint', () => {
     expect((await decode(remote, await remote.login())).body).toEqual({ allowed: true });
   });
 
+  it('answers other methods with 405', async () => {
+    const answer = await embedded.call('GET', '/codec/decode');
+    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+
   it('lets the Temporal UI in from its own origin, and nothing else of the server', async () => {
     const preflight = (app: TestApp, path: string, origin: string) =>
       app.call('OPTIONS', path, { headers: { origin, 'access-control-request-method': 'POST' } });

@@ -1,0 +1,93 @@
+import { parseArgs } from 'node:util';
+import type { RequestHandler } from 'express';
+import { createCodecRouter } from '../temporal/codec-server.ts';
+import { createTemporalHealth } from '../temporal/health.ts';
+import { createApp, createGatewayApp } from './api/app.ts';
+import { codecAccess } from './api/codec-access.ts';
+import { listen } from './api/server.ts';
+import { type Config, ConfigError, loadConfig } from './config.ts';
+import { createGateway } from './gateway/gateway.ts';
+import { announceReady, stopInOrder } from './lifecycle.ts';
+import { createLogger, type Logger } from './logger.ts';
+import { type Metrics, startMetrics } from './metrics.ts';
+import { openPersistence } from './persistence/orm.ts';
+import { systemClock } from './services/ports.ts';
+import { createServices, type Services } from './services/services.ts';
+
+/** `npm run api`, `npm run gateway`: serves clients, agents, or both. */
+async function main(): Promise<void> {
+  const { gatewayOnly, withGateway } = readArguments();
+  const config = loadConfig(process.env, 'process');
+  const logger = createLogger({ level: config.logLevel, role: gatewayOnly ? 'gateway' : 'api' });
+  const metrics = await startMetrics(config.metricsPort, logger);
+  const persistence = await openPersistence({
+    url: config.databaseUrl!,
+    poolSize: config.databasePoolSize,
+    applicationName: gatewayOnly ? 'flotilla-gateway' : 'flotilla-api',
+    onError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
+  });
+  const temporal = createTemporalHealth(config);
+  const services = createServices({
+    persistence,
+    temporal,
+    clock: systemClock,
+    jwtSecret: config.jwtSecret!,
+    activities: config.activities,
+  });
+  const gateway = withGateway ? createGateway({ persistence, config, logger, clock: systemClock }) : null;
+  const app = gatewayOnly
+    ? createGatewayApp({ gateway: gateway!.router, readiness: services.readiness, logger })
+    : await createApiApp({ config, logger, metrics, services, gateway: gateway?.router });
+  const server = await listen(app, config);
+  logger.info({ address: `http://${config.host}:${config.port}` }, 'serving');
+  stopInOrder(logger, async () => {
+    await server.close();
+    await gateway?.close();
+    await temporal.close();
+    await persistence.close();
+    await metrics.close();
+  });
+  announceReady();
+}
+
+function createApiApp(deps: {
+  config: Config;
+  logger: Logger;
+  metrics: Metrics;
+  services: Services;
+  gateway: RequestHandler | undefined;
+}) {
+  const { config, logger, metrics, services, gateway } = deps;
+  const access = codecAccess({
+    authenticator: services.authenticator,
+    embedded: config.embedded,
+    uiPort: config.temporalUiPort,
+  });
+  return createApp({
+    services,
+    logger,
+    publicUrl: config.publicUrl,
+    deployment: config.deployment,
+    gateway,
+    codec: [access.cors, createCodecRouter({ encryptionKeys: config.encryptionKeys, allow: access.allow })],
+    onAnswer: metrics.observeRequest,
+  });
+}
+
+function readArguments(): { gatewayOnly: boolean; withGateway: boolean } {
+  const { values } = parseArgs({ options: { 'gateway-only': { type: 'boolean' }, 'no-gateway': { type: 'boolean' } } });
+  const gatewayOnly = values['gateway-only'] ?? false;
+  const withoutGateway = values['no-gateway'] ?? false;
+  if (gatewayOnly && withoutGateway) throw new ConfigError(['--gateway-only and --no-gateway exclude each other']);
+  return { gatewayOnly, withGateway: !withoutGateway };
+}
+
+/** One line for a wrong start; the stack of a defect goes to the log. */
+function refuseToStart(error: unknown): never {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const text = code === 'EADDRINUSE' ? `The port is in use: ${message}` : message;
+  process.stderr.write(`${error instanceof ConfigError || code !== undefined ? text : (error as Error).stack}\n`);
+  process.exit(1);
+}
+
+main().catch(refuseToStart);
