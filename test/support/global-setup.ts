@@ -10,7 +10,7 @@ import { type PostgresServer, startPostgres } from '../../src/stack/postgres.ts'
 import { isAlive, processesIn, signalProcess } from '../../src/stack/processes.ts';
 import { StackError } from '../../src/stack/stack-error.ts';
 import { serveRunServices } from './run-services.ts';
-import { temporalServices } from './temporal-services.ts';
+import { findTemporalPrograms, temporalServices } from './temporal-services.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -47,10 +47,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
   try {
     await chmod(directory, 0o711);
+    const programs = findTemporalPrograms();
     postgres = await startOnFreePort(directory);
     pids.push(postgres.pid);
     await makeTemplate(postgres);
-    services = await serveRunServices(temporalServices(directory, (pid) => pids.push(pid)));
+    services = await serveRunServices(temporalServices(await programs, directory, (pid) => pids.push(pid)));
   } catch (error) {
     await teardown();
     throw error;

@@ -7,30 +7,49 @@ import type { RunService } from './run-services.ts';
 
 const report = (message: string): void => console.log(`[temporal] ${message}`);
 
+/** The programs that tests use; a rejection is for the test that needs the program. */
+export interface TemporalPrograms {
+  cli: Promise<string>;
+  testServer: Promise<string>;
+}
+
+/**
+ * Finds the Temporal programs. Resolves when both searches are over: the first run of a machine may build one, which no
+ * time limit of a test allows for.
+ */
+export async function findTemporalPrograms(): Promise<TemporalPrograms> {
+  const cli = resolveTemporalCli({ bin: process.env['FLOTILLA_TEMPORAL_BIN'] || null, report });
+  const testServer = resolveTestServer({ bin: process.env['FLOTILLA_TEST_SERVER_BIN'] || null, report });
+  for (const result of await Promise.allSettled([cli, testServer])) {
+    if (result.status === 'rejected') report(String(result.reason));
+  }
+  return { cli, testServer };
+}
+
 /** The Temporal servers of a test run. `directory` gets the log. `onStart` learns process ids, for an emergency end. */
-export function temporalServices(directory: string, onStart: (pid: number) => void): Record<string, RunService> {
+export function temporalServices(
+  programs: TemporalPrograms,
+  directory: string,
+  onStart: (pid: number) => void,
+): Record<string, RunService> {
   return {
     'temporal-dev-server': {
       async start() {
-        const cli = await resolveTemporalCli({ bin: process.env['FLOTILLA_TEMPORAL_BIN'] || null, report });
         const server = await startLocalTemporal({
-          cli,
+          cli: await programs.cli,
           port: await findFreePort(),
           httpPort: await findFreePort(),
           uiPort: null,
           databaseFile: null,
           namespace: 'flotilla-test',
           logFile: join(directory, 'temporal.log'),
+          onSpawn: onStart,
         });
-        onStart(server.pid);
         return { answer: { address: server.address }, stop: () => server.stop() };
       },
     },
     'temporal-test-server': {
-      async start() {
-        const path = await resolveTestServer({ bin: process.env['FLOTILLA_TEST_SERVER_BIN'] || null, report });
-        return { answer: { path } };
-      },
+      start: async () => ({ answer: { path: await programs.testServer } }),
     },
   };
 }
