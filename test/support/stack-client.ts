@@ -99,11 +99,11 @@ export class ApiClient {
     return this.get<ActivityBody>(`/activities/${id}`);
   }
 
-  /** Ids of all computers that the account sees, in order. */
+  /** Ids of all computers of the account, in order, WSL instances included. */
   async computerIds(): Promise<number[]> {
     const ids: number[] = [];
     for (;;) {
-      const page = await this.get<Page<{ id: number }>>(`/computers?limit=1000&offset=${ids.length}`);
+      const page = await this.get<Page<{ id: number }>>(`/computers?root_only=false&limit=1000&offset=${ids.length}`);
       ids.push(...page.results.map((computer) => computer.id));
       if (page.next === null || page.results.length === 0) return ids;
     }

@@ -1,7 +1,7 @@
 import type { TestStack } from './stack.ts';
 
-/** How often each operation id was carried out, as the agents counted it themselves. */
-export type Executions = ReadonlyMap<number, number>;
+/** What was carried out of each operation id and on which computer, as the agents wrote it down themselves. */
+export type Executions = ReadonlyMap<number, readonly { computerId: number | null }[]>;
 
 const LOG_TRANSITIONS = [
   `create table if not exists e2e_transition (
@@ -133,15 +133,22 @@ async function compareComputers(stack: TestStack, group: number, computerIds: re
   ];
 }
 
-/** I3, from the agents' ledgers: an operation with a result ran once, one that was withdrawn never. */
+/** I3, from the agents' ledgers: an operation with a result ran once, on its computer; one that was withdrawn never. */
 async function compareExecutions(stack: TestStack, group: number, executions: Executions): Promise<string[]> {
-  const rows = await stack.rows<{ id: number; status: string; state: string }>(
-    `select a.id, a.status, m.state from activity a join agent_message m on m.activity_id = a.id where a.parent_id = $1`,
+  const rows = await stack.rows<{ id: number; computer_id: number; status: string; state: string }>(
+    `select a.id, a.computer_id, a.status, m.state
+      from activity a join agent_message m on m.activity_id = a.id where a.parent_id = $1`,
     [group],
   );
-  return rows.flatMap(({ id, status, state }) => {
-    const times = executions.get(id) ?? 0;
+  return rows.flatMap(({ id, computer_id: computer, status, state }) => {
+    const runs = executions.get(id) ?? [];
     const wanted = state === 'withdrawn' ? [0] : status === 'canceled' ? [0, 1] : [1];
-    return wanted.includes(times) ? [] : [`operation ${id} (${status}, message ${state}) ran ${times} times`];
+    const elsewhere = runs.filter((run) => run.computerId !== computer);
+    return [
+      ...(wanted.includes(runs.length)
+        ? []
+        : [`operation ${id} (${status}, message ${state}) ran ${runs.length} times`]),
+      ...elsewhere.map((run) => `operation ${id} of computer ${computer} ran on computer ${run.computerId}`),
+    ];
   });
 }

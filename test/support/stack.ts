@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -79,19 +79,19 @@ export class TestStack {
   }
 
   /**
-   * Starts the stack and waits until `/readyz` answers 200.
+   * Starts the stack and waits until `/readyz` answers 200 and it has said so.
    *
    * @throws with the end of the output when it ends before or is not ready in time
    */
   async start(env: Record<string, string> = {}): Promise<void> {
+    const said = this.#said();
     const run = this.launch(env);
     let ended = false;
     void run.exited.then(() => {
       ended = true;
     });
-    await this.until('the stack to be ready', async () => ended || (await this.readiness()).status === 200, {
-      limitMs: READY_LIMIT_MS,
-    });
+    const isReady = async (): Promise<boolean> => this.#said() > said && (await this.readiness()).status === 200;
+    await this.until('the stack to be ready', async () => ended || (await isReady()), { limitMs: READY_LIMIT_MS });
     if (ended) throw new Error(`the stack ended before it was ready:\n${this.output().slice(-4000)}`);
   }
 
@@ -212,6 +212,11 @@ export class TestStack {
       FLOTILLA_METRICS_PORT: String(this.ports.metrics),
       ...this.#env,
     };
+  }
+
+  /** How often it told the user that it is ready. */
+  #said(): number {
+    return existsSync(this.outputFile) ? this.output().split('Flotilla is ready').length - 1 : 0;
   }
 
   /** Ends every process below the stack's directory by force and removes the directory. */
