@@ -19,6 +19,11 @@ class Tally {
     if (answer) this.bodyBytes = answer.body.length;
   }
 
+  fail(error: unknown): void {
+    this.failures++;
+    process.stderr.write(`load: ${String(error)}\n`);
+  }
+
   result(ids: number[] = []): LoadResult {
     const seconds = (performance.now() - this.#begun) / 1000;
     const { times, failures, bodyBytes } = this;
@@ -30,6 +35,7 @@ const agents: BenchAgent[] = [];
 let stopping = false;
 
 const ENROL_CONNECTIONS = 8;
+const REUSE_LIMIT_MS = 1000;
 
 async function enrol(order: Extract<LoadOrder, { kind: 'enrol' }>): Promise<LoadResult> {
   const tally = new Tally();
@@ -70,24 +76,26 @@ async function exchange(order: Extract<LoadOrder, { kind: 'exchange' }>): Promis
 }
 
 async function probe(order: Extract<LoadOrder, { kind: 'probe' }>): Promise<LoadResult> {
-  const bytes = prepared(order.request);
+  const bytes = prepared(order.request)[0]!;
   const tally = new Tally();
-  const connections: RawConnection[] = [];
+  const idle: Array<{ connection: RawConnection; since: number }> = [];
   const open: Promise<void>[] = [];
+  const ask = async () => {
+    const free = idle.pop();
+    // A server closes idle connections, and a request on its way just then is lost.
+    const usable = free && performance.now() - free.since < REUSE_LIMIT_MS;
+    const connection = usable ? free.connection : await RawConnection.open(order.port);
+    const answer = await connection.request(bytes);
+    idle.push({ connection, since: performance.now() });
+    return answer;
+  };
   stopping = false;
   while (!stopping) {
-    open.push(
-      tally.time(async () => {
-        const connection = connections.pop() ?? (await RawConnection.open(order.port));
-        const answer = await connection.request(bytes[0]!);
-        connections.push(connection);
-        return answer;
-      }),
-    );
+    open.push(tally.time(ask).catch((error: unknown) => tally.fail(error)));
     await pause(order.everyMs);
   }
   await Promise.all(open);
-  for (const connection of connections) connection.close();
+  for (const { connection } of idle) connection.close();
   return tally.result();
 }
 

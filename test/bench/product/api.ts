@@ -28,7 +28,7 @@ export async function logIn(stack: Stack): Promise<Api> {
       for (let offset = 0; ; offset += PAGE) {
         const page = await call<{ count: number; results: Array<{ id: number }> }>(
           'GET',
-          `/computers?limit=${PAGE}&offset=${offset}`,
+          `/computers?root_only=false&limit=${PAGE}&offset=${offset}`,
         );
         ids.push(...page.results.map((computer) => computer.id));
         if (offset + PAGE >= page.count) return ids;

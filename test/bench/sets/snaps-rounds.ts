@@ -29,7 +29,7 @@ export interface GroupRound {
   acceptMs: number;
   queuedSeconds: number;
   doneSeconds: number;
-  /** From the last status change until every workflow of the group was closed by its rows. */
+  /** What a client of the API saw meanwhile. */
   probe: LoadResult;
   writes: { postgres: Writes; temporal: Writes };
   usage: Usage;
@@ -70,7 +70,7 @@ export async function groupRound(
   action: 'install' | 'remove',
 ): Promise<GroupRound> {
   await pause(SETTLE_MS);
-  const ledgerBefore = await executions(setting.fleets);
+  const ledgerBefore = executions(setting.fleets);
   const before = await setting.meter.read();
   const stopProbe = setting.load.probe({
     kind: 'probe',
@@ -82,7 +82,7 @@ export async function groupRound(
   const writes = difference(before, await setting.meter.read());
   const probe = await stopProbe();
   await assertRows(setting.database, result.id, computerIds.length);
-  const ledger = await executions(setting.fleets);
+  const ledger = executions(setting.fleets);
   assert.equal(ledger.executed - ledgerBefore.executed, computerIds.length, 'every computer executes once');
   assert.equal(ledger.repeated, 0, 'no operation is executed twice');
   return { kind: 'group', computers: computerIds.length, ...result, probe, writes, usage };
@@ -107,11 +107,20 @@ async function runGroup(setting: SnapsSetting, computerIds: readonly number[], a
   const queuedSeconds = seconds();
   const ended = async () => {
     const { activity_status: status } = await api.call<{ activity_status: string }>('GET', `/activities/${id}`);
-    if (status === 'failed' || status === 'canceled') throw new Error(`activity ${id} ended as ${status}`);
+    if (status === 'failed' || status === 'canceled') throw new Error(await whyNot(database, id, status));
     return status === 'succeeded' ? true : null;
   };
   await waitFor(`the end of activity ${id}`, ended, { everyMs: 50, limitMs: DONE_LIMIT_MS });
   return { id, acceptMs, queuedSeconds, doneSeconds: seconds() };
+}
+
+async function whyNot(database: pg.Client, id: number, status: string): Promise<string> {
+  const { rows } = await database.query<{ status: string; text: string | null; n: number }>(
+    `select status, result_text as text, count(*)::int as n from activity where parent_id = $1
+      group by 1, 2 order by n desc limit 5`,
+    [id],
+  );
+  return `activity ${id} ended as ${status}: ${JSON.stringify(rows)}`;
 }
 
 /** Conservation: accepted computers = child rows = succeeded rows = acknowledged messages sent once. */
@@ -138,8 +147,8 @@ async function assertRows(database: pg.Client, id: number, computers: number): P
   assert.deepEqual({ ...rows[0] }, expected, `rows of activity ${id}`);
 }
 
-async function executions(fleets: readonly BenchFleet[]): Promise<{ executed: number; repeated: number }> {
-  const ledgers = await Promise.all(fleets.map((fleet) => fleet.ledger()));
+function executions(fleets: readonly BenchFleet[]): { executed: number; repeated: number } {
+  const ledgers = fleets.map((fleet) => fleet.ledger());
   return {
     executed: ledgers.reduce((sum, ledger) => sum + ledger.executed, 0),
     repeated: ledgers.reduce((sum, ledger) => sum + ledger.repeated, 0),

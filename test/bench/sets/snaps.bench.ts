@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import pg from 'pg';
 import { type NoOps, startNoOps } from '../baselines/no-op-client.ts';
@@ -6,10 +7,9 @@ import { type Report, ReportBuilder } from '../harness/report.ts';
 import { interleave } from '../harness/rounds.ts';
 import { createStorageMeter } from '../harness/storage.ts';
 import type { Role } from '../harness/usage.ts';
-import { waitFor } from '../harness/wait.ts';
 import { type LoadClient, startLoad } from '../load/load-client.ts';
 import { API_PREFIX, logIn } from '../product/api.ts';
-import { type BenchFleet, startFleet } from '../product/fleet.ts';
+import { AGENT_TIMES, type BenchFleet, pingSecondsFor, startFleet } from '../product/fleet.ts';
 import { type Stack, startStack } from '../product/stack.ts';
 import { addGrowth, addSize, type SizeResult } from './snaps-report.ts';
 import {
@@ -21,7 +21,9 @@ import {
   type SnapsSetting,
 } from './snaps-rounds.ts';
 
-const ENROL_LIMIT_MS = 600_000;
+/** Every 25 simulated computers hold 20 that take snaps; the others ping beside them. */
+const PATTERN = 25;
+const SNAPS_PER_PATTERN = 20;
 
 /**
  * POST /snaps to groups of simulated agents over HTTP, against bare no-op workflows on the same Temporal server.
@@ -65,33 +67,42 @@ function allRoles(stack: Stack, noOps: NoOps, load: LoadClient, fleets: readonly
   ];
 }
 
-/** Adds agents until there are `computers`: smaller groups are measured without the idle rest of larger ones. */
+/** Adds agents until there are `targets` that take snaps: smaller groups are measured without the idle rest of larger ones. */
 async function growFleet(
   context: BenchContext,
   stack: Stack,
-  { api, database }: SnapsSetting,
+  { api }: SnapsSetting,
   fleets: BenchFleet[],
-  computers: number,
+  targets: number,
 ): Promise<void> {
+  const computers = Math.ceil(targets / SNAPS_PER_PATTERN) * PATTERN;
   const present = (await api.computerIds()).length;
+  const { pingSeconds = pingSecondsFor(computers) } = context.options;
   context.progress(`enrolling ${computers - present} simulated computers`);
+  // The rate of pings is that of the whole fleet: those who were alone before now ping less often.
+  for (const fleet of fleets) await fleet.setPing(pingSeconds);
   fleets.push(
-    await startFleet(context.resources, stack, {
+    await startFleet(context.resources, context.root, stack, {
       computers: computers - present,
       account: api.account,
-      pingSeconds: context.options.pingSeconds,
+      pingSeconds,
       seed: fleets.length + 1,
     }),
   );
-  const enrolled = async () => {
-    const { rows } = await database.query<{ n: number }>('select count(*)::int as n from computer');
-    return rows[0]!.n >= computers ? true : null;
-  };
-  await waitFor(`${computers} enrolled computers`, enrolled, { everyMs: 250, limitMs: ENROL_LIMIT_MS });
+}
+
+/** Ubuntu machines: Windows hosts and their children run no snap daemon. */
+async function snapTargets(database: pg.Client, count: number): Promise<number[]> {
+  const { rows } = await database.query<{ id: number }>(
+    'select id from computer where hostagent_uid is null order by id limit $1',
+    [count],
+  );
+  assert.equal(rows.length, count, 'enough computers take snaps');
+  return rows.map(({ id }) => id);
 }
 
 async function measureSize(context: BenchContext, setting: SnapsSetting, computers: number): Promise<SizeResult> {
-  const ids = await setting.api.computerIds();
+  const ids = await snapTargets(setting.database, computers);
   let installed = false;
   const group = (): Promise<GroupRound> => {
     installed = !installed;
@@ -111,7 +122,7 @@ async function measureSize(context: BenchContext, setting: SnapsSetting, compute
   return { computers, groups: results.group as GroupRound[], noOps: results.noOp as NoOpRound[] };
 }
 
-function report(context: BenchContext, sizes: SizeResult[]): Report {
+function report({ options }: BenchContext, sizes: SizeResult[]): Report {
   const builder = new ReportBuilder();
   for (const { groups, noOps } of sizes) for (const round of [...groups, ...noOps]) builder.window(round.usage);
   for (const size of sizes) addSize(builder, size);
@@ -120,11 +131,15 @@ function report(context: BenchContext, sizes: SizeResult[]): Report {
     'every computer has one row, succeeded, its message sent once; the agents executed each operation once',
   );
   builder.asserted('no answer of the API but 200 while the groups ran');
+  const { urgentSeconds, operationSeconds } = AGENT_TIMES;
+  const pings = sizes.map(
+    ({ computers }) => `${options.pingSeconds ?? pingSecondsFor(computers * 1.25)} s (${computers})`,
+  );
   builder.note(
-    `agents ping every ${context.options.pingSeconds} s (the real agent's default is 30 s), which bounds the time to the end from below`,
+    `agents ping every ${pings.join(', ')}, exchange ${urgentSeconds} s later, work ${operationSeconds} s: no group ends faster`,
   );
   builder.note(
     `no-op workflows: ${NO_OP_COUNT} a round; Temporal writes to SQLite here, whose log holds whole pages: compare log bytes with care`,
   );
-  return builder.finish('snaps', sizes, context.options.judgeAnyway);
+  return builder.finish('snaps', sizes, options.judgeAnyway);
 }
