@@ -90,6 +90,21 @@ describe('message backlog', () => {
     expect(await messages(group)).toEqual(['held']);
   });
 
+  it('does not make cancels and exchanges of one computer wait for each other', async () => {
+    const account = await anAccount(db, { computers: 1, maxMessageBacklog: 1 });
+    for (let round = 0; round < 5; round++) {
+      const groups = [await aGroup(db, account), await aGroup(db, account), await aGroup(db, account)];
+      const lanes = await db.query<{ id: number }>('select id from lane where parent_id = any($1) order by id', [
+        groups,
+      ]);
+      for (const { id } of lanes) await store.advance(id, false);
+      const exchange = () => db.transaction((tx) => promoteHeldMessages(tx, account.computers, 1));
+      await Promise.all([...lanes.map(({ id }) => store.advance(id, true)), exchange(), exchange()]);
+      const states = await Promise.all(groups.map(messages));
+      expect(states.flat()).toEqual(['withdrawn', 'withdrawn', 'withdrawn']);
+    }
+  });
+
   it('never exceeds the bound when many lanes of one computer open at once', async () => {
     const account = await anAccount(db, { computers: 1, maxMessageBacklog: 3 });
     const groups = await Promise.all(Array.from({ length: 8 }, () => aGroup(db, account, { settings: ONE_LANE })));

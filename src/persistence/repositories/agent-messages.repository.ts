@@ -103,6 +103,8 @@ const withdraw = (which: string) => `
 const WITHDRAW = withdraw('activity_id = any($1::int[])');
 const WITHDRAW_LANES = withdraw('lane_id = any($1::int[])');
 
+// Messages are locked before computers everywhere, so nothing may wait for a message here: one that is locked is being
+// withdrawn, and whoever does that promotes afterwards.
 const PROMOTE = `
   with waiting as (
     select activity_id, computer_id, row_number() over (partition by computer_id order by activity_id) as place
@@ -118,7 +120,7 @@ const PROMOTE = `
     where state = 'held' and activity_id in (
       select w.activity_id from waiting w left join used u using (computer_id)
       where $2::int is null or coalesce(u.taken, 0) + w.place <= $2)
-    order by activity_id for update
+    order by activity_id for update skip locked
   )
   update agent_message m set state = 'queued'
   from chosen where m.activity_id = chosen.activity_id`;

@@ -50,17 +50,19 @@ export interface LaneStore {
   applyLate(lane: number): Promise<LaneProgress>;
 }
 
-interface LaneRow {
-  id: number;
-  account_id: number;
-  parent_id: number | null;
+interface LaneCounts {
   open_count: number;
   succeeded_count: number;
   failed_count: number;
   canceled_count: number;
+  next_due_at: Date | null;
+}
+
+interface LaneRow extends LaneCounts {
+  id: number;
+  parent_id: number | null;
   has_dependents: boolean;
   opened_at: Date | null;
-  next_due_at: Date | null;
   max_message_backlog: number | null;
 }
 
@@ -92,7 +94,7 @@ export function createLaneStore(options: LaneStoreOptions): LaneStore {
 }
 
 async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: LaneStoreOptions): Promise<LaneProgress> {
-  const [lane] = await tx.query<LaneRow>(LOCK, [id], 'lane-lock');
+  const [lane] = await tx.query<LaneRow & Record<string, unknown>>(LOCK, [id], 'lane-lock');
   if (!lane) return { ...NOTHING };
   const now = options.clock.now();
   const { expiryDays } = options.settings;
@@ -174,8 +176,11 @@ async function recordCounts(
   nextDue: Date | null,
   now: Date,
 ): Promise<LaneProgress> {
+  if (changes.length === 0 && lane.opened_at !== null && nextDue?.getTime() === lane.next_due_at?.getTime()) {
+    return progressOf(lane, now);
+  }
   const difference = countDifference(changes);
-  const [row] = await tx.query<LaneRow>(
+  const [row] = await tx.query<LaneCounts & Record<string, unknown>>(
     MOVE_LANE,
     [lane.id, difference.open, difference.succeeded, difference.failed, difference.canceled, now, nextDue],
     'lane-move',
@@ -184,12 +189,16 @@ async function recordCounts(
   if (lane.parent_id !== null && Object.values(difference).some((value) => value !== 0)) {
     await moveParent(tx, lane.parent_id, difference, ends.length > 0 ? new Date(Math.max(...ends)) : null, now);
   }
+  return progressOf(row!, now);
+}
+
+function progressOf(lane: LaneCounts, now: Date): LaneProgress {
   return {
-    open: row!.open_count,
-    succeeded: row!.succeeded_count,
-    failed: row!.failed_count,
-    canceled: row!.canceled_count,
-    nextDueAt: row!.next_due_at && Math.min(row!.next_due_at.getTime(), now.getTime() + LONGEST_WAIT_MS),
+    open: lane.open_count,
+    succeeded: lane.succeeded_count,
+    failed: lane.failed_count,
+    canceled: lane.canceled_count,
+    nextDueAt: lane.next_due_at && Math.min(lane.next_due_at.getTime(), now.getTime() + LONGEST_WAIT_MS),
     waitingFor: [],
   };
 }
@@ -229,7 +238,7 @@ async function readWaiting(db: Sql, lane: number): Promise<string[]> {
 }
 
 const LOCK = `
-  select l.id, l.account_id, l.parent_id, l.open_count, l.succeeded_count, l.failed_count, l.canceled_count,
+  select l.id, l.parent_id, l.open_count, l.succeeded_count, l.failed_count, l.canceled_count,
     l.has_dependents, l.opened_at, l.next_due_at, a.max_message_backlog
   from lane l join account a on a.id = l.account_id
   where l.id = $1 for update of l`;
