@@ -169,7 +169,6 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
 
   resynchronize(operationId: BValue | null, scopes: readonly string[] | null): void {
     if (!scopes) this.#generation++;
-    if (operationId !== null) this.#runner.record(operationId, 'resynchronize');
     this.#reporter.resynchronize(operationId, scopes);
   }
 

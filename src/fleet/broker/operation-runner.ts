@@ -1,4 +1,4 @@
-import { type BObject, type BValue, decode, encode, isDict } from '../../protocol/bpickle.ts';
+import { type BObject, decode, encode, isDict } from '../../protocol/bpickle.ts';
 import type { FleetContext } from '../fleet-context.ts';
 import type { Machine } from '../inventory/machine.ts';
 import { type Knobs, strikes } from '../knobs.ts';
@@ -56,12 +56,6 @@ export class OperationRunner {
     }
   }
 
-  /** Counts an execution. */
-  record(id: BValue, type: string): void {
-    const { title: computer, computerId } = this.#host;
-    this.#context.ledger.record({ computer, computerId, operationId: Number(id), type });
-  }
-
   /**
    * Takes an operation over.
    *
@@ -110,7 +104,7 @@ export class OperationRunner {
       this.#context.wheel.after(DOWN_POLL_MS, () => this.#finish(message, outcome, generation));
       return;
     }
-    this.record(message['operation-id']!, String(message['type']));
+    this.#record(message);
     this.#running.delete(Number(message['operation-id']));
     this.#host.finished(outcome, generation);
   }
@@ -133,7 +127,13 @@ export class OperationRunner {
 
   /** The agent gets as far as doing the work, and no further. */
   #executeInVain(message: BObject): void {
-    this.record(message['operation-id']!, String(message['type']));
+    this.#record(message);
     void this.#execute(message);
+  }
+
+  #record(message: BObject): void {
+    const { title: computer, computerId } = this.#host;
+    const [operationId, type] = [Number(message['operation-id']), String(message['type'])];
+    this.#context.ledger.record({ computer, computerId, operationId, type });
   }
 }
