@@ -57,7 +57,7 @@ export class PingDesk {
 // A computer approved since its last exchange has to learn what it may send now.
 const LOOK = `
   select c.id, c.state = 'approved' and not c.archived and not ac.disabled and (
-    not s.served_approved or exists (
+    (s.in_next is not null and not s.served_approved) or exists (
       select from agent_message m
       where m.computer_id = c.id and m.state = 'queued' and m.deliver_at <= $2
         and (m.deliver_before is null or m.deliver_before > $2))) as waiting

@@ -44,6 +44,7 @@ export async function acceptExchange(deps: ExchangeDeps, arrival: Arrival): Prom
   const incoming = countIncoming(session.inNext, payload.sequence, payload.messages.length);
   const messages = payload.messages.slice(incoming.skip, incoming.skip + incoming.take);
   const facts = takeIn(session, messages, payload.clientAcceptedTypes);
+  if (deps.encryptionKeys.length === 0) refuseSecrets(facts);
   const ack = acknowledge(
     {
       outBase: session.outBase,
@@ -75,6 +76,15 @@ function takeIn(session: Session, messages: readonly BValue[], clientTypes: read
   const kept = session.approved ? facts : { ...noFacts(), ...resultsOf(facts) };
   if (clientTypes) kept.inventory.client_types = [...clientTypes];
   return kept;
+}
+
+/** Nothing secret is stored in clear: without a key the operation fails, and can be repeated once there is one. */
+function refuseSecrets(facts: Facts): void {
+  const lost = new Set(facts.recoveryKeys.map((item) => item.operationId));
+  facts.recoveryKeys = [];
+  facts.results = facts.results.map((result) =>
+    lost.has(result.operationId) ? { ...result, ok: false, text: 'The server has no key to encrypt it with.' } : result,
+  );
 }
 
 function resultsOf(facts: Facts): Partial<Facts> {

@@ -4,6 +4,8 @@ import { acceptedTypesMessage, dictFromJson } from './answer.ts';
 import { type Acknowledged, MAX_MESSAGES_PER_ANSWER, type QueueEntry } from './counters.ts';
 import type { Control, DueOperation, Session } from './session.ts';
 
+const RESYNCHRONIZE = 'resynchronize';
+
 /** What there is to say, beside the operations that are due. */
 export interface OutgoingWishes {
   /** Nothing may be sent now: the agent is about to start over and would drop the results. */
@@ -22,7 +24,7 @@ export interface OutgoingWishes {
 /** One place of an answer: its message is known, or that of an operation which may be withdrawn at the last moment. */
 export type Place =
   | { kind: 'control'; position: number; message: Record<string, unknown> }
-  | { kind: 'resend'; position: number; activityId: number; payloadId: number }
+  | { kind: 'resend'; position: number; activityId: number; payloadId: number; messageType: string }
   | { kind: 'claim'; position: number; operation: DueOperation };
 
 export interface Outgoing {
@@ -47,20 +49,32 @@ export function planOutgoing(session: Session, ack: Acknowledged, wishes: Outgoi
   const hasOperations = queue.some((entry) => entry.kind === 'operation');
   const askedResync = wishes.resyncId !== null && !hasOperations;
   if (askedResync) {
-    messages.push({ type: 'resynchronize', 'operation-id': wishes.resyncId, scopes: ['package'] });
+    messages.push({ type: RESYNCHRONIZE, 'operation-id': wishes.resyncId, scopes: ['package'] });
   }
   let position = session.outNext;
   const places: Place[] = queue.map(toPlace);
   for (const message of messages) places.push({ kind: 'control', position: position++, message });
-  const resyncing = places.some((place) => place.kind === 'control' && place.message['type'] === 'resynchronize');
-  if (session.approved && !session.accountDisabled && !resyncing) {
-    const room = Math.max(0, MAX_MESSAGES_PER_ANSWER - places.length);
-    const due = session.due.filter((operation) => !wishes.answered.has(operation.activityId)).slice(0, room);
-    for (const operation of due) places.push({ kind: 'claim', position: position++, operation });
+  if (session.approved && !session.accountDisabled) {
+    const due = session.due.filter((operation) => !wishes.answered.has(operation.activityId));
+    for (const operation of fitting(due, places)) places.push({ kind: 'claim', position: position++, operation });
   }
   const headSends = places.length === 0 ? 0 : ack.headSends + 1;
   const { headTries } = ack;
   return { places, controls: controlsOf(places), outNext: position, headTries, headSends, askedResync };
+}
+
+/** As many operations as there is room for, up to one that resynchronizes; that one goes when no other is on its way. */
+function fitting(due: readonly DueOperation[], places: readonly Place[]): readonly DueOperation[] {
+  if (places.some(isResync)) return [];
+  const resync = due.findIndex((operation) => operation.messageType === RESYNCHRONIZE);
+  const alone = resync === 0 && !places.some((place) => place.kind === 'resend');
+  const room = Math.max(0, MAX_MESSAGES_PER_ANSWER - places.length);
+  return due.slice(0, Math.min(room, alone ? 1 : resync < 0 ? due.length : resync));
+}
+
+function isResync(place: Place): boolean {
+  if (place.kind === 'control') return place.message['type'] === RESYNCHRONIZE;
+  return (place.kind === 'resend' ? place.messageType : place.operation.messageType) === RESYNCHRONIZE;
 }
 
 function stayed(session: Session, ack: Acknowledged): Outgoing {

@@ -169,8 +169,10 @@ const READ = `
   select i.computer_id, c.account_id, c.title, c.state, c.archived, ac.disabled, ac.max_message_backlog,
     s.version, s.in_next, s.out_base, s.out_next, s.token, s.request_digest, s.controls, s.head_tries, s.head_sends,
     s.client_types_digest, s.served_approved, s.resync_wanted, s.resync_id, s.resync_at,
-    (select json_agg(json_build_object('activityId', m.activity_id, 'payloadId', m.payload_id, 'position', m.position))
-      from agent_message m where m.computer_id = i.computer_id and m.state = 'sent') as sent,
+    (select json_agg(json_build_object('activityId', m.activity_id, 'payloadId', m.payload_id,
+        'messageType', p.message_type, 'position', m.position))
+      from agent_message m join operation_payload p on p.id = m.payload_id
+      where m.computer_id = i.computer_id and m.state = 'sent') as sent,
     (select json_agg(json_build_object('activityId', d.activity_id, 'messageType', d.message_type, 'fields', d.fields)
         order by d.activity_id)
       from (

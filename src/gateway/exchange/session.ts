@@ -9,6 +9,7 @@ export interface Control {
 export interface SentOperation {
   activityId: number;
   payloadId: number;
+  messageType: string;
   position: number;
 }
 

@@ -1,0 +1,292 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { EVERYTHING, REGISTER_ONLY } from '../../../src/gateway/message-types.ts';
+import { type BValue, encode } from '../../../src/protocol/bpickle.ts';
+import {
+  anAccount,
+  anOperation,
+  createGatewayWorld,
+  type GatewayWorld,
+  ping,
+  post,
+  RawAgent,
+  register,
+} from '../../support/gateway-world.ts';
+
+let world: GatewayWorld;
+
+beforeAll(async () => {
+  world = await createGatewayWorld();
+});
+afterAll(() => world.close());
+
+interface ComputerRow {
+  id: number;
+  state: string;
+  title: string;
+  tags: string[];
+  clone_id: number | null;
+  parent_id: number | null;
+  is_wsl: boolean;
+  is_default_child: boolean | null;
+  registered_at: Date | null;
+  vm_info: string;
+  container_info: string;
+  access_group: string;
+}
+
+async function computers(accountId: number): Promise<ComputerRow[]> {
+  return world.db.query<ComputerRow & Record<string, unknown>>(
+    `select c.*, g.name as access_group from computer c join access_group g on g.id = c.access_group_id
+     where c.account_id = $1 order by c.id`,
+    [accountId],
+  );
+}
+
+describe('first contact', () => {
+  it('invites an agent without an identity to register, ignoring leftovers', async () => {
+    const answer = await post(world, { messages: [{ type: 'computer-info', hostname: 'x' }], sequence: 4 });
+    expect(answer.messages).toEqual([{ type: 'accepted-types', types: ['register'] }]);
+    expect(Object.keys(answer.body).sort()).toEqual(['messages', 'server-api', 'server-uuid']);
+  });
+
+  it('tells the same server uuid every time', async () => {
+    const [first, second] = [await post(world, { messages: [] }), await post(world, { messages: [] })];
+    expect(first.body['server-uuid']).toEqual(second.body['server-uuid']);
+  });
+});
+
+describe('registration', () => {
+  it('approves at once with the right key, stores only a hash of the identity', async () => {
+    const account = await anAccount(world.db, { registrationKey: 'let-me-in' });
+    const answer = await register(world, {
+      account_name: account.name,
+      registration_password: 'let-me-in',
+      tags: 'web, staging,not a tag,-bad',
+      access_group: 'nowhere',
+      'vm-info': Buffer.from('kvm'),
+      'container-info': '',
+      ubuntu_pro_info: '{"attached": true}',
+    });
+    expect(answer).toMatchObject({ type: 'set-id', 'insecure-id': expect.any(Number) });
+    expect(answer['id']).toBeInstanceOf(Uint8Array);
+    const [computer] = await computers(account.id);
+    expect(computer).toMatchObject({
+      id: answer['insecure-id'],
+      state: 'approved',
+      title: 'web-1',
+      tags: ['web', 'staging'],
+      vm_info: 'kvm',
+      container_info: '',
+      access_group: 'global',
+      distro_pro_info: { attached: true },
+    });
+    expect(computer!.registered_at).toEqual(world.clock.now());
+    const stored = await world.db.query(`select encode(secure_id_hash, 'escape') as hash from agent_identity`);
+    expect(JSON.stringify(stored)).not.toContain(Buffer.from(answer['id'] as Buffer).toString());
+  });
+
+  it('takes a computer into the access group it asks for', async () => {
+    const account = await anAccount(world.db);
+    await world.db.query(`insert into access_group (account_id, name, title) values ($1, 'web', 'Web servers')`, [
+      account.id,
+    ]);
+    await register(world, { account_name: account.name, access_group: 'web', computer_title: 'one' });
+    await register(world, { account_name: account.name, access_group: 'Web servers', computer_title: 'two' });
+    expect((await computers(account.id)).map((computer) => computer.access_group)).toEqual(['web', 'web']);
+  });
+
+  it('refuses a wrong key, an unknown account, a disabled account and malformed registrations', async () => {
+    const account = await anAccount(world.db, { registrationKey: 'right' });
+    const disabled = await anAccount(world.db);
+    await world.db.query('update account set disabled = true where id = $1', [disabled.id]);
+    const refused: Array<Record<string, BValue>> = [
+      { account_name: account.name, registration_password: 'wrong' },
+      { account_name: account.name, registration_password: null },
+      { account_name: account.name },
+      { account_name: 'nobody' },
+      { account_name: disabled.name },
+      { account_name: 7 },
+      { account_name: account.name, registration_password: 'right', computer_title: null },
+      { account_name: account.name, registration_password: 'right', computer_title: 'x'.repeat(300) },
+    ];
+    for (const fields of refused) {
+      expect(await register(world, fields)).toEqual({ type: 'registration', info: 'unknown-account' });
+    }
+    expect(await computers(account.id)).toEqual([]);
+  });
+
+  it('keeps NUL characters and lone surrogates out of the database', async () => {
+    const account = await anAccount(world.db);
+    await register(world, { account_name: `${account.name}\0`, computer_title: 'we\0b', hostname: 'h\0' });
+    expect((await computers(account.id))[0]!.title).toBe('web');
+  });
+
+  it('finds the computer of a registration whose answer was lost', async () => {
+    const account = await anAccount(world.db);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => register(world, { account_name: account.name })));
+    expect(new Set(answers.map((answer) => answer['insecure-id']))).toHaveLength(1);
+    expect(await computers(account.id)).toHaveLength(1);
+  });
+
+  it('AGENT-forge: gives twins a computer each, whoever is first', async () => {
+    const account = await anAccount(world.db);
+    const names = { computer_title: 'twin', hostname: 'twin' };
+    const first = await RawAgent.enrol(world, account, names);
+    const second = await RawAgent.enrol(world, account, names);
+    expect(second.id).toBe(first.id);
+    expect((await first.exchange()).status).toBe(200);
+    expect((await second.exchange()).types).toEqual(['unknown-id', 'accepted-types']);
+    const again = await RawAgent.enrol(world, account, names);
+    expect(again.id).not.toBe(first.id);
+    expect((await again.exchange()).nextExpected).toBe(0);
+    expect((await first.exchange()).nextExpected).toBe(0);
+  });
+
+  it('AGENT-forge: flags a copy by its former identity and by its machine id, merging neither', async () => {
+    const account = await anAccount(world.db);
+    const original = await RawAgent.enrol(world, account, { machine_id: 'm-1' });
+    await original.exchange();
+    const copy = await RawAgent.enrol(world, account, { clone_secure_id: original.secureId });
+    const twin = await RawAgent.enrol(world, account, { machine_id: 'm-1' });
+    const third = await RawAgent.enrol(world, account);
+    await third.exchange();
+    await third.exchange([{ type: 'computer-info', 'machine-id': 'm-1' }]);
+    const rows = await computers(account.id);
+    expect(rows.map((row) => row.clone_id)).toEqual([null, original.id, original.id, original.id]);
+    expect(rows.map((row) => row.id)).toEqual([original.id, copy.id, twin.id, third.id]);
+  });
+
+  it("does not flag a clone of another account's computer", async () => {
+    const [one, other] = [await anAccount(world.db), await anAccount(world.db)];
+    const original = await RawAgent.enrol(world, one, { machine_id: 'm-2' });
+    await original.exchange();
+    await RawAgent.enrol(world, other, { machine_id: 'm-2', clone_secure_id: original.secureId });
+    expect((await computers(other.id))[0]!.clone_id).toBeNull();
+  });
+});
+
+describe('pending computers', () => {
+  it('stay silent and get nothing until they are approved', async () => {
+    const account = await anAccount(world.db, { autoRegister: false });
+    const agent = await RawAgent.enrol(world, account);
+    agent.typesDigest = REGISTER_ONLY.digest;
+    await anOperation(world.db, agent.id);
+    expect((await computers(account.id))[0]).toMatchObject({ state: 'pending', registered_at: null });
+    const silent = await agent.exchange([{ type: 'computer-tags', tags: 'never' }]);
+    expect(silent.types).toEqual([]);
+    expect(silent.nextExpected).toBe(1);
+    expect(await ping(world, agent.id)).toEqual({ messages: false });
+    expect((await computers(account.id))[0]!.tags).toEqual([]);
+    await world.db.query(`update computer set state = 'approved' where id = $1`, [agent.id]);
+    expect(await ping(world, agent.id)).toEqual({ messages: true });
+    const approved = await agent.exchange();
+    expect(approved.types).toEqual(['accepted-types', 'install-snaps']);
+    expect(approved.messages[0]!['types']).toEqual(EVERYTHING.types);
+  });
+
+  it('learn that only registering is wanted when they believe otherwise', async () => {
+    const account = await anAccount(world.db, { autoRegister: false });
+    const agent = await RawAgent.enrol(world, account);
+    const answer = await agent.exchange();
+    expect(answer.messages).toEqual([{ type: 'accepted-types', types: ['register'] }]);
+    agent.typesDigest = REGISTER_ONLY.digest;
+    expect((await agent.exchange()).types).toEqual([]);
+  });
+
+  it('are replaced by a new registration of the same machine', async () => {
+    const account = await anAccount(world.db, { autoRegister: false });
+    const names = { computer_title: 'same', hostname: 'same', machine_id: 'm-3' };
+    const first = await RawAgent.enrol(world, account, names);
+    await first.exchange();
+    const second = await RawAgent.enrol(world, account, names);
+    second.sequence = 75;
+    expect(second.id).toBe(first.id);
+    expect((await second.exchange()).nextExpected).toBe(75);
+    expect((await first.exchange()).types[0]).toBe('unknown-id');
+  });
+
+  it('are refused beyond the bound of the account, also all at once', async () => {
+    const account = await anAccount(world.db, { autoRegister: false, maxPending: 3 });
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => register(world, { account_name: account.name, computer_title: `c${i}` })),
+    );
+    const refused = answers.filter((answer) => answer['type'] === 'registration');
+    expect(refused).toHaveLength(5);
+    expect(refused[0]).toEqual({ type: 'registration', info: 'max-pending-computers' });
+    expect(await computers(account.id)).toHaveLength(3);
+  });
+});
+
+describe('Windows hosts and their instances', () => {
+  const instance = (name: string) => ({ computer_title: name, 'container-info': 'wsl', hostagent_uid: 'uid-1' });
+
+  it('find each other whichever enrols first', async () => {
+    const account = await anAccount(world.db);
+    const early = await RawAgent.enrol(world, account, instance('early'));
+    const host = await RawAgent.enrol(world, account, { computer_title: 'host', hostagent_uid: 'uid-1' });
+    const late = await RawAgent.enrol(world, account, instance('late'));
+    const stranger = await RawAgent.enrol(world, account, { ...instance('stranger'), hostagent_uid: 'uid-2' });
+    const byId = new Map((await computers(account.id)).map((row) => [row.id, row]));
+    expect(byId.get(early.id)).toMatchObject({ parent_id: host.id, is_wsl: true, is_default_child: true });
+    expect(byId.get(late.id)).toMatchObject({ parent_id: host.id, is_wsl: true, is_default_child: false });
+    expect(byId.get(host.id)).toMatchObject({ parent_id: null, is_wsl: false, is_default_child: null });
+    expect(byId.get(stranger.id)).toMatchObject({ parent_id: null, is_wsl: true });
+  });
+});
+
+describe('bad requests', () => {
+  const status = async (body: Buffer, headers: Record<string, string> = {}) =>
+    (await post(world, body, headers)).status;
+
+  it('are refused with 400 and change nothing', async () => {
+    expect(await status(Buffer.from('x'))).toBe(400);
+    expect(await status(Buffer.alloc(0))).toBe(400);
+    expect(await status(encode([]))).toBe(400);
+    expect(await status(encode({}))).toBe(400);
+    expect(await status(encode({ messages: 'none' }))).toBe(400);
+    expect(await status(encode({ messages: [], sequence: -1 }))).toBe(400);
+    expect(await status(encode({ messages: [], sequence: 'one' }))).toBe(400);
+    expect(await status(encode({ messages: [], sequence: 2n ** 70n }))).toBe(400);
+    expect(await status(encode({ messages: [] }), { 'X-Computer-ID': 'someone' })).toBe(400);
+    expect(await status(Buffer.from('l'.repeat(100_000)))).toBe(400);
+  });
+
+  it('are refused by size, encoding, version and method', async () => {
+    expect(await status(Buffer.alloc(33 * 1024 * 1024))).toBe(413);
+    expect(await status(encode({ messages: [] }), { 'Content-Encoding': 'gzip' })).toBe(415);
+    expect(await status(encode({ messages: [] }), { 'X-Message-API': '4.0' })).toBe(404);
+    expect((await fetch(`${world.url}/message-system`)).status).toBe(405);
+    expect((await fetch(`${world.url}/hash-id-databases/x_noble_amd64`)).status).toBe(404);
+    expect((await fetch(`${world.url}/attachment/1`)).status).toBe(404);
+    expect((await fetch(`${world.url}/attachment/%zz`)).status).toBe(400);
+  });
+
+  it('accept a body of almost 32 MiB', async () => {
+    const padding = { type: 'custom-graph', data: Buffer.alloc(31 * 1024 * 1024) };
+    expect((await post(world, { messages: [padding] })).types).toEqual(['accepted-types']);
+  });
+});
+
+describe('POST /ping', () => {
+  it('answers unknown computers with an empty dict', async () => {
+    expect(await ping(world, 4711)).toEqual({});
+    expect(await ping(world, 99_999_999_999)).toEqual({});
+    const response = await fetch(`${world.url}/ping`, { method: 'POST', body: 'nonsense' });
+    expect(await response.text()).toBe('d;');
+  });
+
+  it('tells a computer about operations that are due, and notes when it was heard from', async () => {
+    const account = await anAccount(world.db);
+    const agent = await RawAgent.enrol(world, account);
+    await agent.exchange();
+    expect(await ping(world, agent.id)).toEqual({ messages: false });
+    const later = new Date(world.clock.now().getTime() + 60_000);
+    await anOperation(world.db, agent.id, { deliverAt: later });
+    expect(await ping(world, agent.id)).toEqual({ messages: false });
+    world.clock.advance(61_000);
+    expect(await ping(world, agent.id)).toEqual({ messages: true });
+    await expect
+      .poll(() => world.db.query('select last_ping_time from computer_contact where computer_id = $1', [agent.id]))
+      .toEqual([{ last_ping_time: world.clock.now() }]);
+  });
+});
