@@ -136,25 +136,27 @@ function groupsOf(scope: GroupScope): readonly number[] | null {
   return scope === 'all' ? null : scope;
 }
 
-// Visible when its computer is, a parent when any child is.
-const VISIBLE = `a.account_id = $1 and ($2::int[] is null
-    or exists (select from computer c where c.id = a.computer_id and c.access_group_id = any($2))
-    or (a.computer_id is null and exists (select from activity k join computer c on c.id = k.computer_id
-      where k.parent_id = a.id and c.access_group_id = any($2))))`;
+// Children are asked in index order with a limit: PostgreSQL takes them for spread over the table and would read it all.
+const anyChild = (condition: string) => `(
+      select true from activity k left join agent_message m on m.activity_id = k.id
+      where k.parent_id = a.id and ${condition} order by k.id limit 1) is true`;
 
-const manageable = (groups: string) => `(${groups}::int[] is null
-    or case when a.computer_id is not null
-      then exists (select from computer c where c.id = a.computer_id and c.access_group_id = any(${groups}))
-      else a.children_count > 0 and not exists (select from activity k left join computer c on c.id = k.computer_id
-        where k.parent_id = a.id and (c.access_group_id = any(${groups})) is not true) end) as manageable`;
+const computersIn = (groups: string) =>
+  `(select c.id from computer c where c.account_id = $1 and c.access_group_id = any(${groups}))`;
+
+// Visible when its computer is, a parent when any child is.
+const VISIBLE = `a.account_id = $1 and ($2::int[] is null or a.computer_id in ${computersIn('$2')}
+    or (a.computer_id is null and ${anyChild(`k.computer_id in ${computersIn('$2')}`)}))`;
+
+const manageable = (groups: string) => `(${groups}::int[] is null or case when a.computer_id is not null
+      then a.computer_id in ${computersIn(groups)}
+      else a.children_count > 0 and not ${anyChild(`k.computer_id not in ${computersIn(groups)}`)} end) as manageable`;
 
 // A group is asked only while it is fresh; the first child with a message that is not held answers.
 const HELD = `case when a.status <> 'undelivered' then false
     when a.computer_id is not null then
       exists (select from agent_message m where m.activity_id = a.id and m.state = 'held')
-    else a.children_count > 0 and not exists (
-      select from activity k left join agent_message m on m.activity_id = k.id
-      where k.parent_id = a.id and k.status = 'undelivered' and m.state is distinct from 'held') end as held`;
+    else a.children_count > 0 and not ${anyChild(`k.status = 'undelivered' and m.state is distinct from 'held'`)} end as held`;
 
 const BASE = `a.id, a.parent_id, a.type, a.summary, a.status, a.deliver_at, ${HELD}, a.creation_time, a.approval_time,
     a.completion_time, case when p.id is not null
@@ -170,7 +172,7 @@ const detail = (
 const PARENT = `${BASE}, a.children_count, a.computer_count, a.open_count, a.succeeded_count, a.failed_count,
     a.canceled_count, case when a.computer_count = 1 then (
       select jsonb_build_object('id', c.id, 'title', c.title) from activity k join computer c on c.id = k.computer_id
-      where k.parent_id = a.id limit 1) end as computer`;
+      where k.parent_id = a.id order by k.id limit 1) end as computer`;
 
 const SOURCE = 'activity a left join person p on p.id = a.creator_id';
 
