@@ -1,21 +1,26 @@
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { EVERYTHING } from '../../src/gateway/message-types.ts';
 import { createLogger } from '../../src/logger.ts';
+import { openPersistence } from '../../src/persistence/orm.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { type BObject, type BValue, decode, encode } from '../../src/protocol/bpickle.ts';
 import { createTestDatabase } from './database.ts';
+import { createTcpProxy } from './tcp-proxy.ts';
 
 export interface GatewayWorld {
   url: string;
   db: Database;
-  databaseUrl: string;
+  /** The gateway's way to its database. */
+  connection: { cut(): Promise<void>; mend(): Promise<void> };
   config: Config;
   gateway: Gateway;
+  /** A second gateway on the same database, as in another process. */
+  another(): Promise<{ url: string }>;
   /** Advances by hand. */
   clock: { now(): Date; advance(ms: number): void };
   close(): Promise<void>;
@@ -24,6 +29,13 @@ export interface GatewayWorld {
 /** The gateway behind real HTTP on a real database, with nothing else of the server. */
 export async function createGatewayWorld(options: { poolSize?: number } = {}): Promise<GatewayWorld> {
   const database = await createTestDatabase({ poolSize: options.poolSize ?? 10 });
+  const { hostname, port } = new URL(database.url);
+  const proxy = await createTcpProxy({ host: hostname, port: Number(port) });
+  const persistence = await openPersistence({
+    url: database.url.replace(`${hostname}:${port}`, `127.0.0.1:${proxy.port}`),
+    poolSize: options.poolSize ?? 10,
+    applicationName: 'gateway-test',
+  });
   const key = `test:${randomBytes(32).toString('base64')}`;
   const config = loadConfig({ FLOTILLA_ENCRYPTION_KEYS: key }, 'stack');
   const logger = createLogger({ level: 'silent', role: 'test' });
@@ -34,20 +46,31 @@ export async function createGatewayWorld(options: { poolSize?: number } = {}): P
       nowMs += ms;
     },
   };
-  const gateway = createGateway({ persistence: database.persistence, config, logger, clock });
-  const server = createServer(express().use(gateway.router));
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const servers: Server[] = [];
+  const gateways: Gateway[] = [];
+  const start = async (): Promise<{ url: string; gateway: Gateway }> => {
+    const gateway = createGateway({ persistence, config, logger, clock });
+    const server = createServer(express().use(gateway.router));
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    servers.push(server);
+    gateways.push(gateway);
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, gateway };
+  };
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...(await start()),
     db: database.persistence.db,
-    databaseUrl: database.url,
+    connection: proxy,
     config,
-    gateway,
     clock,
+    another: start,
     async close() {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
-      await gateway.close();
+      for (const server of servers) {
+        server.closeAllConnections();
+        await new Promise((closed) => server.close(closed));
+      }
+      for (const gateway of gateways) await gateway.close();
+      await persistence.close();
+      await proxy.cut();
       await database.drop();
     },
   };

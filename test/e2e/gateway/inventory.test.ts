@@ -1,0 +1,440 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { BFloat, BTuple, type BValue } from '../../../src/protocol/bpickle.ts';
+import { anAccount, createGatewayWorld, type GatewayWorld, RawAgent } from '../../support/gateway-world.ts';
+
+let world: GatewayWorld;
+let agent: RawAgent;
+let account: { id: number; name: string };
+
+beforeAll(async () => {
+  world = await createGatewayWorld();
+  account = await anAccount(world.db);
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  agent = await RawAgent.enrol(world, account, { tags: 'own' });
+  await agent.exchange();
+});
+
+type Row = Record<string, unknown>;
+const rows = (table: string, columns = '*', order = '1'): Promise<Row[]> =>
+  world.db.query(`select ${columns} from ${table} where computer_id = $1 order by ${order}`, [agent.id]);
+const computer = async (): Promise<Row> =>
+  (await world.db.query('select * from computer where id = $1', [agent.id]))[0]!;
+const rejected = () => rows('agent_rejected_message', 'type, seen', 'type');
+const aProcess = (pid: number, change: Record<string, BValue> = {}) => ({
+  pid,
+  name: `p${pid}`,
+  state: Buffer.from('S'),
+  uid: 0,
+  gid: 0,
+  'start-time': 1_795_265_174 + pid,
+  'vm-size': 100,
+  'percent-cpu': new BFloat(1),
+  ...change,
+});
+
+describe('facts of the computer itself', () => {
+  it('are kept as reported, deltas merged', async () => {
+    await agent.exchange([
+      {
+        type: 'computer-info',
+        hostname: 'web-1.example.com',
+        'total-memory': 2000,
+        'total-swap': 10,
+        'machine-id': 'abc',
+      },
+      { type: 'computer-info', 'total-memory': 4000 },
+      {
+        type: 'distribution-info',
+        'distributor-id': 'Ubuntu',
+        description: 'Ubuntu 24.04',
+        release: '24.04',
+        'code-name': 'noble',
+      },
+      { type: 'cloud-instance-metadata', 'instance-id': 'i-1', 'instance-type': 't3', 'ami-id': 'ami' },
+      { type: 'cloud-init', 'cloud-init': '{"error": "", "output": {"availability_zone": "a"}, "return_code": 0}' },
+      { type: 'update-manager-info', prompt: 'lts' },
+      { type: 'reboot-required-info', flag: true },
+      { type: 'reboot-required-info', packages: ['linux', 'dbus'] },
+      { type: 'ubuntu-pro-info', 'ubuntu-pro-info': '{"attached": true, "services": []}' },
+      { type: 'ubuntu-pro-reboot-required', 'ubuntu-pro-reboot-required': '{"error": "", "output": {}}' },
+      { type: 'livepatch', livepatch: '{"humane": {"return_code": -1}, "json": {"text": "a\\u0000b"}}' },
+    ]);
+    expect(await computer()).toMatchObject({
+      hostname: 'web-1.example.com',
+      total_memory: 4000,
+      total_swap: 10,
+      machine_id: 'abc',
+      distribution: '24.04',
+      distribution_info: { distributor: 'Ubuntu', description: 'Ubuntu 24.04', release: '24.04', code_name: 'noble' },
+      cloud_instance_metadata: { 'instance-id': 'i-1', 'instance-type': 't3', 'ami-id': 'ami' },
+      cloud_init: { availability_zone: 'a' },
+      update_manager_prompt: 'lts',
+      reboot_required: true,
+      reboot_packages: ['dbus', 'linux'],
+      distro_pro_info: { attached: true, services: [] },
+      distro_pro_reboot_required_info: { error: '', output: {} },
+      hotpatch_info: { humane: { return_code: -1 }, json: { text: 'ab' } },
+    });
+    await agent.exchange([{ type: 'ubuntu-pro-info', 'ubuntu-pro-info': '{}' }]);
+    expect(await computer()).toMatchObject({ distro_pro_info: null, hostname: 'web-1.example.com' });
+  });
+
+  it('write nothing when they say what is known', async () => {
+    const facts: BValue[] = [
+      { type: 'computer-info', hostname: 'h', 'total-memory': 1 },
+      { type: 'ubuntu-pro-info', 'ubuntu-pro-info': '{"attached": false}' },
+      { type: 'snap-info', brand: 'generic' },
+    ];
+    await agent.exchange(facts);
+    const versions = () =>
+      world.db.query(
+        `select c.xmin as c, i.xmin as i from computer c join computer_inventory i on i.computer_id = c.id where id = $1`,
+        [agent.id],
+      );
+    const before = await versions();
+    await agent.exchange(facts);
+    expect(await versions()).toEqual(before);
+  });
+
+  it('keep text that is no JSON, and never fail over it', async () => {
+    await agent.exchange([{ type: 'livepatch', livepatch: 'Traceback\0!' }]);
+    expect((await rows('computer_inventory', 'unparsed'))[0]).toEqual({ unparsed: { livepatch: 'Traceback!' } });
+  });
+
+  it('AGENT-clock: never take the time from a computer', async () => {
+    await agent.exchange([
+      { type: 'package-reporter-result', code: 0, err: '', 'report-timestamp': new BFloat(-3e8), timestamp: -3e8 },
+      {
+        type: 'active-process-info',
+        'add-processes': [aProcess(1, { 'start-time': 2_110_000_000 })],
+        timestamp: 2_110_000_000,
+      },
+      { type: 'active-process-info', 'add-processes': [aProcess(2, { 'start-time': -5 })], timestamp: 5 },
+    ]);
+    const [row] = await rows('computer_inventory', `package_report->'report_timestamp' as at`);
+    expect(row).toEqual({ at: -3e8 });
+    expect(await rows('computer_process', 'start_time', 'pid')).toEqual([
+      { start_time: 2_110_000_000 },
+      { start_time: -5 },
+    ]);
+    await expect
+      .poll(() => rows('computer_contact', 'last_exchange_time'))
+      .toEqual([{ last_exchange_time: world.clock.now() }]);
+  });
+});
+
+describe('tags and annotations', () => {
+  const tags = async () => (await computer())['tags'];
+
+  it('follow the machine without undoing what people did', async () => {
+    expect(await tags()).toEqual(['own']);
+    await world.db.query(`update computer set tags = '{ours}' where id = $1`, [agent.id]);
+    await agent.exchange([{ type: 'computer-tags', tags: 'own' }]);
+    expect(await tags()).toEqual(['ours']);
+    await agent.exchange([{ type: 'computer-tags', tags: 'own,new,b@d' }]);
+    expect(await tags()).toEqual(['new', 'ours']);
+    await agent.exchange([{ type: 'computer-tags', tags: null }]);
+    expect(await tags()).toEqual(['ours']);
+  });
+
+  it('replace annotations of the machine and keep those made here', async () => {
+    await world.db.query(`update computer set annotations = '{"here": "1"}' where id = $1`, [agent.id]);
+    await agent.exchange([{ type: 'computer-info', annotations: { rack: '7\n', __proto__x: 'y', gone: 'z' } }]);
+    expect((await computer())['annotations']).toEqual({ here: '1', rack: '7', __proto__x: 'y', gone: 'z' });
+    await agent.exchange([{ type: 'computer-info', annotations: { rack: '8' } }]);
+    expect((await computer())['annotations']).toEqual({ here: '1', rack: '8' });
+  });
+});
+
+describe('devices', () => {
+  const device = (name: string, ip: string, flags: number) => ({
+    interface: Buffer.from(name),
+    ip_address: Buffer.from(ip),
+    mac_address: Buffer.from('00:16:3e:00:00:01'),
+    broadcast_address: Buffer.from('10.0.0.255'),
+    netmask: Buffer.from('255.255.255.0'),
+    flags,
+  });
+
+  it('replace network devices, keeping former ones as inactive', async () => {
+    await agent.exchange([
+      {
+        type: 'network-device',
+        devices: [device('eth0', '10.0.0.5', 4163), device('eth1', '0.0.0.0', 4098), device('eth2', '10.0.0.6', 4163)],
+        'device-speeds': [{ interface: Buffer.from('eth0'), speed: 1000, duplex: true }],
+      },
+    ]);
+    const columns = 'interface, ip_address, active, speed, duplex';
+    expect(await rows('computer_network', columns)).toEqual([
+      { interface: 'eth0', ip_address: '10.0.0.5', active: true, speed: 1000, duplex: true },
+      { interface: 'eth1', ip_address: '0.0.0.0', active: false, speed: null, duplex: null },
+      { interface: 'eth2', ip_address: '10.0.0.6', active: true, speed: null, duplex: null },
+    ]);
+    await agent.exchange([
+      { type: 'network-device', devices: [device('eth0', '10.0.0.9', 4163)], 'device-speeds': [] },
+    ]);
+    expect(await rows('computer_network', 'interface, ip_address, active')).toEqual([
+      { interface: 'eth0', ip_address: '10.0.0.9', active: true },
+      { interface: 'eth1', ip_address: '0.0.0.0', active: false },
+      { interface: 'eth2', ip_address: '10.0.0.6', active: false },
+    ]);
+  });
+
+  it('keep hardware, processors, snaps, services, device identity and preferences', async () => {
+    const snap = (name: string, revision: string) => ({
+      name,
+      id: `id-${name}`,
+      version: '1',
+      revision,
+      confinement: 'strict',
+      config: '{}',
+      publisher: { username: 'canonical', validation: 'verified' },
+    });
+    await agent.exchange([
+      { type: 'hardware-info', data: '<node id="x"/>' },
+      { type: 'processor-info', processors: [{ 'processor-id': 0, model: 'M', vendor: 'V', 'cache-size': 4096 }] },
+      { type: 'snaps', snaps: { installed: [snap('lxd', '1'), snap('jq', '2')] } },
+      { type: 'snap-services', services: { running: [{ name: 'daemon', snap: 'lxd', enabled: true }] } },
+      { type: 'snap-info', brand: 'generic', model: 'm' },
+      { type: 'apt-preferences', data: { 'preferences.d/x': 'Pin: release' } },
+    ]);
+    await agent.exchange([{ type: 'snaps', snaps: { installed: [snap('lxd', '3')] } }]);
+    expect(await rows('computer_hardware', 'data')).toEqual([{ data: '<node id="x"/>' }]);
+    expect(await rows('computer_snap', 'name, revision, publisher_username')).toEqual([
+      { name: 'lxd', revision: '3', publisher_username: 'canonical' },
+    ]);
+    expect((await rows('computer_inventory'))[0]).toMatchObject({
+      processors: [{ id: 0, model: 'M', vendor: 'V', cache_size: 4096 }],
+      snap_services: [{ name: 'daemon', snap: 'lxd', enabled: true }],
+      snap_device: { brand: 'generic', model: 'm' },
+      apt_preferences: { 'preferences.d/x': 'Pin: release' },
+    });
+  });
+});
+
+describe('processes', () => {
+  const pids = async () => (await rows('computer_process', 'pid', 'pid')).map((row) => row['pid']);
+
+  it('follow deltas, applied once or twice', async () => {
+    const delta = {
+      type: 'active-process-info',
+      'add-processes': [aProcess(1), aProcess(2)],
+      'kill-processes': [3],
+    };
+    await agent.exchange([{ type: 'active-process-info', 'add-processes': [aProcess(3)] }]);
+    await agent.exchange([delta, delta]);
+    expect(await pids()).toEqual([1, 2]);
+    await agent.exchange([{ type: 'active-process-info', 'kill-all-processes': true, 'add-processes': [aProcess(2)] }]);
+    expect(await pids()).toEqual([2]);
+    await agent.exchange([
+      { type: 'active-process-info', 'update-processes': [aProcess(2, { name: 'renamed' })] },
+      { type: 'active-process-info', 'kill-processes': [2] },
+      { type: 'active-process-info', 'add-processes': [aProcess(2, { name: 'again', 'percent-cpu': 3 })] },
+    ]);
+    expect(await rows('computer_process', 'pid, name, state, cpu_utilisation')).toEqual([
+      { pid: 2, name: 'again', state: 'S', cpu_utilisation: 3 },
+    ]);
+  });
+});
+
+describe('users and groups', () => {
+  it('follow deltas', async () => {
+    const user = (username: string, uid: number) => ({ username, uid, name: null, enabled: true, 'primary-gid': uid });
+    await agent.exchange([
+      {
+        type: 'users',
+        'create-users': [user('root', 0), user('ubuntu', 1000)],
+        'create-groups': [
+          { gid: 27, name: 'sudo' },
+          { gid: 5, name: 'old' },
+        ],
+        'create-group-members': { sudo: ['ubuntu', 'root'] },
+      },
+    ]);
+    await agent.exchange([
+      {
+        type: 'users',
+        'update-users': [user('ubuntu', 1001)],
+        'delete-users': ['root'],
+        'delete-groups': ['old'],
+        'delete-group-members': { sudo: ['root'] },
+      },
+    ]);
+    expect(await rows('computer_user', 'username, uid')).toEqual([{ username: 'ubuntu', uid: 1001 }]);
+    expect(await rows('computer_group', 'name, gid, members')).toEqual([
+      { name: 'sudo', gid: 27, members: ['ubuntu'] },
+    ]);
+  });
+});
+
+describe('packages', () => {
+  const description = (name: string, version: string): Record<string, BValue> => ({
+    type: 65537,
+    name,
+    version,
+    section: 'misc',
+    summary: 's',
+    description: 'd',
+    size: null,
+    'installed-size': 8192,
+    relations: [new BTuple([393224, `${name} < ${version}`]), new BTuple([196610, `${name} = ${version}`])],
+  });
+  const sets = async () =>
+    (await rows('computer_packages', 'installed::text, available::text, security::text, restart'))[0];
+
+  it('get ids that are the same for all computers', async () => {
+    const hash = Buffer.from('88ab80f0e3485e7e0a2c53019ecc3f109cbdb04b', 'hex');
+    const ask = { type: 'unknown-package-hashes', 'request-id': 1, hashes: [hash, Buffer.alloc(20)] };
+    const unknown = await agent.exchange([ask]);
+    expect(unknown.messages).toEqual([{ type: 'package-ids', 'request-id': 1, ids: [null, null] }]);
+    const packages = [description('jq', '1.7'), description('hello', '2.10-3'), description('jq', '1.7')];
+    const added = await agent.exchange([{ type: 'add-packages', 'request-id': 2, packages }]);
+    const ids = added.messages[0]!['ids'] as number[];
+    expect(ids[0]).toBe(ids[2]);
+    const other = await RawAgent.enrol(world, account);
+    const known = await other.exchange([ask]);
+    expect(known.messages).toEqual([{ type: 'package-ids', 'request-id': 1, ids: [ids[1]!, null] }]);
+  });
+
+  it('are described at the same time by many computers without waiting for each other', async () => {
+    const packages = Array.from({ length: 300 }, (_, i) => description(`crowd-${i}`, '1'));
+    const agents = await Promise.all(Array.from({ length: 6 }, () => RawAgent.enrol(world, account)));
+    const answers = await Promise.all(
+      agents.map((one, i) =>
+        one.exchange([
+          { type: 'add-packages', 'request-id': i, packages: i % 2 === 0 ? packages : [...packages].reverse() },
+        ]),
+      ),
+    );
+    const ids = answers.map((answer) => [...(answer.messages[0]!['ids'] as number[])].sort((a, b) => a - b));
+    for (const list of ids) expect(list).toEqual(ids[0]);
+    expect(new Set(ids[0])).toHaveLength(300);
+  });
+
+  it('follow deltas of ids and ranges, applied once or twice', async () => {
+    const delta = {
+      type: 'packages',
+      installed: [1, new BTuple([5, 8])],
+      available: [new BTuple([1, 10])],
+      security: [7],
+    };
+    await agent.exchange([delta, delta]);
+    expect(await sets()).toMatchObject({ installed: '{[1,2),[5,9)}', available: '{[1,11)}', security: '{[7,8)}' });
+    await agent.exchange([
+      { type: 'packages', installed: [9], 'not-installed': [new BTuple([5, 6]), 1], 'not-security': [7] },
+    ]);
+    expect(await sets()).toMatchObject({ installed: '{[7,10)}', available: '{[1,11)}', security: '{}' });
+  });
+
+  it('are asked for afresh when the sets have come apart, and never beside an operation', async () => {
+    await agent.exchange([{ type: 'packages', installed: [1, 2] }]);
+    const apart = await agent.exchange([{ type: 'packages', 'not-installed': [99] }]);
+    expect(apart.messages).toEqual([]);
+    const asked = await agent.exchange();
+    expect(asked.messages).toEqual([
+      { type: 'resynchronize', 'operation-id': expect.any(Number), scopes: ['package'] },
+    ]);
+    const id = asked.messages[0]!['operation-id'] as number;
+    await agent.exchange([{ type: 'resynchronize', 'operation-id': id }]);
+    expect(await sets()).toMatchObject({ installed: '{[1,3)}', restart: true });
+    await agent.exchange([{ type: 'packages', installed: [4] }]);
+    expect(await sets()).toMatchObject({ installed: '{[4,5)}', restart: false });
+  });
+});
+
+describe('an agent that starts over', () => {
+  it('loses what it reports anew and keeps what it does not', async () => {
+    await agent.exchange([
+      { type: 'active-process-info', 'add-processes': [aProcess(1)] },
+      { type: 'users', 'create-users': [{ username: 'gone', uid: 1 }], 'create-groups': [{ name: 'g', gid: 1 }] },
+      { type: 'snaps', snaps: { installed: [{ name: 'lxd', id: 'x', version: '1', revision: '1' }] } },
+      { type: 'packages', installed: [1] },
+    ]);
+    await agent.exchange([
+      { type: 'active-process-info', 'add-processes': [aProcess(9)] },
+      { type: 'resynchronize' },
+      { type: 'active-process-info', 'kill-all-processes': true, 'add-processes': [aProcess(2)] },
+      { type: 'users', 'create-users': [{ username: 'root', uid: 0 }] },
+    ]);
+    expect(await rows('computer_process', 'pid')).toEqual([{ pid: 2 }]);
+    expect(await rows('computer_user', 'username')).toEqual([{ username: 'root' }]);
+    expect(await rows('computer_group', 'name')).toEqual([]);
+    expect(await rows('computer_snap', 'name')).toEqual([{ name: 'lxd' }]);
+    expect(await rows('computer_packages', 'installed::text, restart')).toEqual([
+      { installed: '{[1,2)}', restart: true },
+    ]);
+  });
+});
+
+describe('AGENT-poison: messages that make no sense', () => {
+  const nonsense: BValue[] = [
+    7,
+    {},
+    { type: 9 },
+    { type: 'computer-info', hostname: 3 },
+    { type: 'computer-info', 'total-memory': 2 ** 40 },
+    { type: 'snaps', snaps: [] },
+    { type: 'snaps', snaps: { installed: [{ id: 'nameless' }] } },
+    { type: 'packages', installed: [new BTuple([5, 1])] },
+    { type: 'packages', installed: ['x'] },
+    { type: 'add-packages', 'request-id': 1, packages: [{}] },
+    { type: 'unknown-package-hashes', 'request-id': 1, hashes: [Buffer.from('short')] },
+    { type: 'active-process-info', 'add-processes': [{ pid: 2n ** 70n }] },
+    { type: 'users', 'create-group-members': { g: 'x' } },
+    { type: 'network-device', devices: [{}] },
+    { type: 'operation-result' },
+    { type: 'operation-result', 'operation-id': 'x', status: 6 },
+    { type: 'livepatch', livepatch: `{"a": ${'['.repeat(5000)}${']'.repeat(5000)}}` },
+    { type: 'reboot-required-info', flag: 'yes' },
+  ];
+
+  it('are consumed and noted, and the others count', async () => {
+    const answer = await agent.exchange([...nonsense, { type: 'computer-info', hostname: 'fine' }]);
+    expect(answer).toMatchObject({ status: 200, nextExpected: nonsense.length + 1 });
+    expect((await computer())['hostname']).toBe('fine');
+    expect((await rejected()).reduce((sum, row) => sum + (row['seen'] as number), 0)).toBe(nonsense.length);
+  });
+
+  it('of unknown types are counted over all computers', async () => {
+    await agent.exchange([{ type: 'load-average' }, { type: 'load-average' }, { type: 'from\0 the future' }]);
+    await expect
+      .poll(() => world.db.query('select type, seen from agent_unknown_type order by type'))
+      .toEqual([
+        { type: 'from the future', seen: 1 },
+        { type: 'load-average', seen: 2 },
+      ]);
+    expect(await rejected()).toEqual([]);
+  });
+
+  it('that the database refuses are put aside alone', async () => {
+    await world.db.query(`alter table computer_hardware add constraint refused check (data <> 'refused')`);
+    const answer = await agent.exchange([
+      { type: 'computer-info', hostname: 'before' },
+      { type: 'hardware-info', data: 'refused' },
+      { type: 'computer-info', 'total-memory': 5 },
+    ]);
+    expect(answer.nextExpected).toBe(3);
+    expect(await computer()).toMatchObject({ hostname: 'before', total_memory: 5 });
+    expect(await rejected()).toEqual([{ type: 'hardware-info', seen: 1 }]);
+  });
+});
+
+describe('removing a computer', () => {
+  it('removes everything it reported', async () => {
+    await agent.exchange([
+      { type: 'active-process-info', 'add-processes': [aProcess(1)] },
+      { type: 'users', 'create-users': [{ username: 'a', uid: 1 }] },
+      { type: 'hardware-info', data: 'x' },
+      { type: 'packages', installed: [1] },
+      {},
+    ]);
+    await world.db.query('delete from computer where id = $1', [agent.id]);
+    const tables = await world.db.query<{ name: string }>(
+      `select table_name as name from information_schema.columns
+       where column_name = 'computer_id' and table_schema = 'public' and table_name <> 'agent_identity'`,
+    );
+    for (const { name } of tables) expect(await rows(name), name).toEqual([]);
+  });
+});
