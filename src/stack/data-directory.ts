@@ -43,7 +43,7 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
     running,
     postgres: join(root, 'postgres'),
     temporalDatabase: join(root, 'temporal', 'temporal.db'),
-    fleetState: join(root, 'fleet.json'),
+    fleetState: join(root, 'fleet', 'state.json'),
     log: (name) => join(root, 'logs', `${name}.log`),
     release,
   };
@@ -55,7 +55,7 @@ async function makeDirectories(path: string): Promise<string> {
     const root = await realpath(path);
     // PostgreSQL runs as another user when we are root and has to pass through; what is inside is closed by itself.
     if (made) await chmod(root, process.getuid?.() === 0 ? 0o711 : 0o700);
-    for (const name of ['logs', 'temporal']) {
+    for (const name of ['logs', 'temporal', 'fleet']) {
       await mkdir(join(root, name), { recursive: true, mode: 0o700 });
       await chmod(join(root, name), 0o700);
     }
