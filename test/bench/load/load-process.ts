@@ -27,7 +27,15 @@ class Tally {
   result(ids: number[] = []): LoadResult {
     const seconds = (performance.now() - this.#begun) / 1000;
     const { times, failures, bodyBytes } = this;
-    return { requests: times.length, failures, seconds, latencyMs: latency(times), ids, bodyBytes };
+    return {
+      requests: times.length,
+      failures,
+      seconds,
+      latencyMs: latency(times),
+      ids,
+      bodyBytes,
+      distinct: ids.length,
+    };
   }
 }
 
@@ -59,20 +67,22 @@ async function repeat(order: Extract<LoadOrder, { kind: 'repeat' }>): Promise<Lo
   await withConnections(order.port, order.connections, async (connection) => {
     while (performance.now() < end) await tally.time(() => connection.request(bytes[turn++ % bytes.length]!));
   });
-  return tally.result();
+  return { ...tally.result(), distinct: Math.min(turn, bytes.length) };
 }
 
 async function exchange(order: Extract<LoadOrder, { kind: 'exchange' }>): Promise<LoadResult> {
   const tally = new Tally();
   const end = performance.now() + order.seconds * 1000;
   // An agent never exchanges twice at once: each connection has agents of its own.
+  let distinct = 0;
   await withConnections(order.port, order.connections, async (connection, index) => {
     const mine = agents.filter((_, i) => i % order.connections === index);
     for (let turn = 0; performance.now() < end; turn++) {
+      if (turn < mine.length) distinct++;
       await tally.time(async () => void (await mine[turn % mine.length]!.exchange(connection)));
     }
   });
-  return tally.result();
+  return { ...tally.result(), distinct };
 }
 
 async function probe(order: Extract<LoadOrder, { kind: 'probe' }>): Promise<LoadResult> {

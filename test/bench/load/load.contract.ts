@@ -28,6 +28,8 @@ export interface LoadResult {
   latencyMs: Latency;
   /** Ids of enrolled agents. */
   ids: number[];
+  /** How many different bodies were sent, or agents exchanged. */
+  distinct: number;
   /** Length of the last body in bytes. */
   bodyBytes: number;
 }
