@@ -9,6 +9,7 @@ const ANSWER_LIMIT_MS = 2_000;
 const CACHE_MS = 1_500;
 /** A poll lasts up to a minute, so a live worker was seen within this. */
 const POLLER_AGE_MS = 90_000;
+const VERSIONED = proto.temporal.api.enums.v1.WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED;
 const WORKFLOW_TASKS = proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW;
 
 /**
@@ -35,7 +36,7 @@ export function createTemporalHealth(
 }
 
 async function look(connection: Connection, namespace: string): Promise<void> {
-  const { pollers } = await connection
+  const { pollers, versioningInfo } = await connection
     .withDeadline(Date.now() + ANSWER_LIMIT_MS, () =>
       connection.workflowService.describeTaskQueue({
         namespace,
@@ -46,6 +47,15 @@ async function look(connection: Connection, namespace: string): Promise<void> {
     .catch((error: unknown) => {
       throw new Error(`Temporal does not answer: ${error instanceof Error ? error.message : String(error)}`);
     });
-  const isPolled = pollers.some((poller) => Date.now() - tsToMs(poller.lastAccessTime) < POLLER_AGE_MS);
-  if (!isPolled) throw new Error(`no worker polls the task queue ${TASK_QUEUES.activity}`);
+  const current = versioningInfo?.currentDeploymentVersion?.buildId || null;
+  const live = pollers.filter((poller) => Date.now() - tsToMs(poller.lastAccessTime) < POLLER_AGE_MS);
+  if (live.length === 0) throw new Error(`no worker polls the task queue ${TASK_QUEUES.activity}`);
+  // Only the current build gets work; without one, only workers without a version.
+  if (!live.some((poller) => buildOf(poller) === current)) {
+    throw new Error(`no worker of the current build polls the task queue ${TASK_QUEUES.activity}`);
+  }
+}
+
+function buildOf({ deploymentOptions }: proto.temporal.api.taskqueue.v1.IPollerInfo): string | null {
+  return deploymentOptions?.workerVersioningMode === VERSIONED ? (deploymentOptions.buildId ?? null) : null;
 }

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ConfigError, loadConfig } from '../src/config.ts';
+import { type Config, ConfigError, loadConfig } from '../src/config.ts';
 import { announceReady, stopInOrder } from '../src/lifecycle.ts';
 import { createLogger, type Logger } from '../src/logger.ts';
 import { openPersistence, type Persistence } from '../src/persistence/orm.ts';
 import { createLaneStore } from '../src/persistence/repositories/lanes.repository.ts';
 import { systemClock } from '../src/services/ports.ts';
 import { connectClient } from '../temporal/connection.ts';
+import { makeBuildCurrent, readCurrentBuild } from '../temporal/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
 import { createLaneActivities } from './activities/lane.activities.ts';
 import { chooseQueues } from './queues.ts';
@@ -14,11 +15,12 @@ import { createReconciler } from './reconciler/reconciler.ts';
 import { startRelay } from './relay/relay.ts';
 import { keepWorker } from './run-worker.ts';
 import { installRuntime } from './telemetry.ts';
-import { buildBundle, findBundle } from './workflow-bundle.ts';
+import { buildBundle, findBundle, type WorkflowBundle } from './workflow-bundle.ts';
 
 /** `npm run worker -- --queues a,b`: serves task queues, all by default; with the activity queue comes a relay. */
 const STOP_LIMIT_MS = { embedded: 9_500, separate: 70_000 };
 const RELAY_STOP_LIMIT_MS = 2_000;
+const BUILD_LIMIT_MS = 20_000;
 const DATABASE_PAUSE_MS = 1_000;
 
 try {
@@ -32,7 +34,8 @@ try {
 async function run(queues: readonly TaskQueue[]): Promise<void> {
   const config = loadConfig(process.env, 'process');
   const logger = createLogger({ level: config.logLevel, role: 'worker' });
-  const code = await readFile(await bundlePath(logger), 'utf8');
+  const bundle = await currentBundle(logger);
+  const code = await readFile(bundle.codePath, 'utf8');
   const count = await installRuntime(config.metricsPort, logger);
   const persistence = await openWhenThere(config.databaseUrl!, config.databasePoolSize, logger);
   const { db } = persistence;
@@ -45,11 +48,13 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
   };
   const waiting = new Set<TaskQueue>(queues);
   const workers = queues.map((queue) => {
-    const onPolling = (): void => {
+    const onPolling = async (): Promise<void> => {
+      await admitBuild(config, bundle.digest, logger);
       logger.info({ queue }, 'polling');
       if (waiting.delete(queue) && waiting.size === 0) announceReady();
     };
-    return keepWorker({ config, queue, code, activities: activities[queue](), logger, onPolling });
+    const buildId = bundle.digest;
+    return keepWorker({ config, queue, code, buildId, activities: activities[queue](), logger, onPolling });
   });
   const relay = queues.includes(TASK_QUEUES.activity)
     ? startRelay({ ...common, settings: config.activities, count })
@@ -67,14 +72,25 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
 }
 
 /** Built ahead of time in production, where it is a fault when it is missing; built when needed elsewhere. */
-async function bundlePath(logger: Logger): Promise<string> {
+async function currentBundle(logger: Logger): Promise<WorkflowBundle> {
   const found = await findBundle();
-  if (found) return found.codePath;
+  if (found) return found;
   if (process.env['NODE_ENV'] === 'production') {
     throw new Error('the workflow bundle is missing or not current: run npm run build:workflows before the start');
   }
   logger.info('building the workflow bundle');
-  return (await buildBundle()).codePath;
+  return await buildBundle();
+}
+
+/**
+ * Lets this build have work: always in the embedded stack, elsewhere only when no build ever had any. Otherwise a
+ * deploy step makes it current.
+ */
+async function admitBuild(config: Config, buildId: string, logger: Logger): Promise<void> {
+  const current = await readCurrentBuild(config);
+  if (current === buildId) return;
+  if (config.embedded || current === null) await makeBuildCurrent(config, buildId, BUILD_LIMIT_MS);
+  else logger.warn({ buildId, current }, 'this build gets no work before the deploy step makes it current');
 }
 
 async function openWhenThere(url: string, poolSize: number, logger: Logger): Promise<Persistence> {

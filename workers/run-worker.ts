@@ -3,17 +3,21 @@ import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker
 import type { Config } from '../src/config.ts';
 import type { Logger } from '../src/logger.ts';
 import { createDataConverter } from '../temporal/data-converter.ts';
+import { DEPLOYMENT_NAME } from '../temporal/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
+import { complaints } from './complaints.ts';
 
 export interface WorkerSettings {
   config: Config;
   queue: TaskQueue;
   /** Compiled workflow code. */
   code: string;
+  /** Names that code; workflows go to workers of the current build only. */
+  buildId: string;
   activities: object;
   logger: Logger;
-  /** Called whenever the worker starts to poll, again after every loss of the server. */
-  onPolling: () => void;
+  /** Called whenever the worker polls, again after every loss of the server; when it fails, the worker starts over. */
+  onPolling: () => Promise<void>;
 }
 
 export interface RunningWorker {
@@ -48,9 +52,7 @@ export function keepWorker(settings: WorkerSettings): RunningWorker {
       await connection.workflowService.describeNamespace({ namespace: settings.config.temporalNamespace });
       worker = await Worker.create({ connection, ...workerOptions(settings) });
       if (stopping.signal.aborted) return;
-      const running = worker.run();
-      settings.onPolling();
-      await running;
+      await runPolling(worker, settings.onPolling);
     } finally {
       worker = null;
       await connection.close();
@@ -58,12 +60,14 @@ export function keepWorker(settings: WorkerSettings): RunningWorker {
   };
   const keep = async (): Promise<void> => {
     let pauseMs = FIRST_PAUSE_MS;
+    const complain = complaints(logger, { worker: queue });
     while (!stopping.signal.aborted) {
       const startedAt = Date.now();
       try {
         await runOnce();
+        complain(null);
       } catch (error) {
-        logger.warn({ queue, err: error }, 'the worker cannot poll, trying again');
+        complain(error);
       }
       pauseMs = Date.now() - startedAt > LAST_PAUSE_MS * 5 ? FIRST_PAUSE_MS : Math.min(pauseMs * 2, LAST_PAUSE_MS);
       await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
@@ -79,19 +83,39 @@ export function keepWorker(settings: WorkerSettings): RunningWorker {
   };
 }
 
-function workerOptions({ config, queue, code, activities }: WorkerSettings): WorkerOptions {
+/** @throws what polling or `onPolling` failed with */
+async function runPolling(worker: Worker, onPolling: () => Promise<void>): Promise<void> {
+  let failure: unknown = null;
+  const running = worker.run();
+  onPolling().catch((error: unknown) => {
+    failure = error;
+    if (worker.getState() === 'RUNNING') worker.shutdown();
+  });
+  await running;
+  if (failure) throw failure;
+}
+
+function workerOptions({ config, queue, code, buildId, activities }: WorkerSettings): WorkerOptions {
   const steps = Math.max(1, config.databasePoolSize - RESERVED_CONNECTIONS);
   return {
     namespace: config.temporalNamespace,
     taskQueue: queue,
     workflowBundle: { code },
     activities,
+    // Waiting workflows outlive many deploys: they go on with the newest code, guarded by patches and replay tests.
+    workerDeploymentOptions: {
+      useWorkerVersioning: true,
+      version: { deploymentName: DEPLOYMENT_NAME, buildId },
+      defaultVersioningBehavior: 'AUTO_UPGRADE',
+    },
     dataConverter: createDataConverter(config.encryptionKeys),
     maxCachedWorkflows: CACHED_WORKFLOWS[queue],
     maxConcurrentWorkflowTaskExecutions: queue === TASK_QUEUES.activity ? 100 : 5,
     maxConcurrentLocalActivityExecutions: steps,
     maxConcurrentActivityTaskExecutions: steps,
     workflowTaskPollerBehavior: { type: 'autoscaling', initial: 2, maximum: 10 },
+    // After the loss of a worker its cached workflows wait this long for another.
+    stickyQueueScheduleToStartTimeout: '5s',
     activityTaskPollerBehavior: { type: 'autoscaling', initial: 1, maximum: 5 },
     ...(config.embedded ? SHUTDOWN.embedded : SHUTDOWN.separate),
   };

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { DefaultLogger, type LogLevel, Runtime } from '@temporalio/worker';
+import { DefaultLogger, type LogEntry, type LogLevel, Runtime } from '@temporalio/worker';
 import type { Logger } from '../src/logger.ts';
 
 const LOOPBACK = '127.0.0.1';
@@ -17,7 +17,7 @@ export type Count = (what: string) => void;
 export async function installRuntime(firstPort: number, logger: Logger): Promise<Count> {
   const port = await nextFreePort(firstPort);
   Runtime.install({
-    logger: new DefaultLogger('INFO', ({ level, message, meta }) => logger[LEVELS[level]]({ ...meta }, message)),
+    logger: new DefaultLogger('INFO', forwarder(logger)),
     shutdownSignals: [],
     telemetryOptions: {
       logging: { forward: {}, filter: 'warn,temporalio_sdk_core=warn,temporalio_client=error' },
@@ -31,6 +31,22 @@ export async function installRuntime(firstPort: number, logger: Logger): Promise
     'what the relay did, by kind',
   );
   return (what) => counter.add(1, { kind: what });
+}
+
+const WARN_EVERY_MS = 10_000;
+
+/** With the database away every step of every workflow fails: the same warning is passed on once per ten seconds. */
+function forwarder(logger: Logger): (entry: LogEntry) => void {
+  const warnedAt = new Map<string, number>();
+  return ({ level, message, meta }) => {
+    const now = Date.now();
+    if (level === 'WARN') {
+      if (now - (warnedAt.get(message) ?? 0) < WARN_EVERY_MS) return;
+      warnedAt.set(message, now);
+    }
+    const { error, ...rest } = { ...meta };
+    logger[LEVELS[level]](error === undefined ? rest : { ...rest, err: error }, message);
+  };
 }
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const satisfies Record<

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../src/logger.ts';
+import { complaints } from '../complaints.ts';
 
 const MAX_BACKOFF_MS = 2_000;
 const FIRST_BACKOFF_MS = 100;
-const COMPLAIN_EVERY_MS = 30_000;
 
 export interface LoopOptions {
   name: string;
@@ -34,7 +34,7 @@ export function startLoop(options: LoopOptions): Loop {
     pause = new AbortController();
     await delay(ms, undefined, { signal: pause.signal }).catch(() => undefined);
   };
-  const report = complaint(options);
+  const report = complaints(options.logger, { loop: options.name });
   const run = async (): Promise<void> => {
     let backoffMs = FIRST_BACKOFF_MS;
     while (!stopping.signal.aborted) {
@@ -63,22 +63,5 @@ export function startLoop(options: LoopOptions): Loop {
       pause.abort();
       await running;
     },
-  };
-}
-
-function complaint({ name, logger }: LoopOptions): (error: unknown) => void {
-  let complainedAt = 0;
-  let failing = false;
-  return (error) => {
-    if (error === null) {
-      if (failing) logger.info({ loop: name }, 'works again');
-      failing = false;
-      complainedAt = 0;
-      return;
-    }
-    failing = true;
-    if (Date.now() - complainedAt < COMPLAIN_EVERY_MS) return;
-    complainedAt = Date.now();
-    logger.warn({ loop: name, err: error }, 'failed, trying again');
   };
 }

@@ -1,0 +1,78 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Connection, isGrpcServiceError } from '@temporalio/client';
+import type { Config } from '../src/config.ts';
+import { openConnection } from './connection.ts';
+
+/** All workers of Flotilla are one deployment; its versions are the digests of the workflow code. */
+export const DEPLOYMENT_NAME = 'flotilla';
+
+export type DeploymentSettings = Pick<Config, 'temporalAddress' | 'temporalNamespace'>;
+
+const CALL_LIMIT_MS = 5_000;
+const PAUSE_MS = 100;
+const GRPC_NOT_FOUND = 5;
+
+/** The build that gets new and waiting workflows; null when none was ever made current. */
+export async function readCurrentBuild(settings: DeploymentSettings): Promise<string | null> {
+  return await withConnection(settings, (connection) => currentBuild(connection, settings.temporalNamespace));
+}
+
+/**
+ * Makes `buildId` the build that gets new and waiting workflows. A worker of another build gets none any more.
+ *
+ * @param waitMs - how long to wait for a worker of this build to poll: a build nobody serves cannot be made current
+ * @throws when no such worker polls in time
+ * @remarks Idempotent.
+ * @see temporal-design 8; design.md 8 "Worker build"
+ */
+export async function makeBuildCurrent(settings: DeploymentSettings, buildId: string, waitMs: number): Promise<void> {
+  const namespace = settings.temporalNamespace;
+  const until = Date.now() + waitMs;
+  await withConnection(settings, async (connection) => {
+    for (;;) {
+      try {
+        if ((await currentBuild(connection, namespace)) === buildId) return;
+        await bounded(connection, () =>
+          connection.workflowService.setWorkerDeploymentCurrentVersion({
+            namespace,
+            deploymentName: DEPLOYMENT_NAME,
+            buildId,
+            ignoreMissingTaskQueues: true,
+            identity: `flotilla-deploy-${process.pid}`,
+          }),
+        );
+      } catch (error) {
+        if (Date.now() >= until) throw error;
+        await delay(PAUSE_MS);
+      }
+    }
+  });
+}
+
+async function currentBuild(connection: Connection, namespace: string): Promise<string | null> {
+  try {
+    const { workerDeploymentInfo } = await bounded(connection, () =>
+      connection.workflowService.describeWorkerDeployment({ namespace, deploymentName: DEPLOYMENT_NAME }),
+    );
+    return workerDeploymentInfo?.routingConfig?.currentDeploymentVersion?.buildId || null;
+  } catch (error) {
+    if (isGrpcServiceError(error) && error.code === GRPC_NOT_FOUND) return null;
+    throw error;
+  }
+}
+
+function bounded<T>(connection: Connection, work: () => Promise<T>): Promise<T> {
+  return connection.withDeadline(Date.now() + CALL_LIMIT_MS, work);
+}
+
+async function withConnection<T>(
+  settings: DeploymentSettings,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const connection = openConnection(settings);
+  try {
+    return await work(connection);
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,73 @@
+import { Connection } from '@temporalio/client';
+import { optionalTsToMs } from '@temporalio/common/lib/time.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BootstrapError, bootstrap } from '../../temporal/bootstrap.ts';
+import { connectClient, type TemporalClient } from '../../temporal/connection.ts';
+import { RECONCILE_SCHEDULE_ID, RECONCILE_WORKFLOW } from '../../workflows/contracts/reconcile.contract.ts';
+import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
+import { createTestNamespace } from '../support/temporal.ts';
+import { TEST_KEYS, until } from '../support/workflow-environment.ts';
+
+const DAY_MS = 86_400_000;
+let settings: { temporalAddress: string; temporalNamespace: string; encryptionKeys: typeof TEST_KEYS };
+let connection: Connection;
+let temporal: TemporalClient;
+
+beforeAll(async () => {
+  const { address, namespace } = await createTestNamespace();
+  settings = { temporalAddress: address, temporalNamespace: namespace, encryptionKeys: TEST_KEYS };
+  connection = await Connection.connect({ address });
+  temporal = await connectClient(settings);
+});
+
+afterAll(async () => {
+  await temporal?.close();
+  await connection?.close();
+});
+
+const scheduleIds = async () => {
+  const ids: string[] = [];
+  for await (const { scheduleId } of temporal.client.schedule.list()) ids.push(scheduleId);
+  return ids.sort();
+};
+
+describe('bootstrap', () => {
+  it('prepares a namespace that was not there', async () => {
+    const fresh = { ...settings, temporalNamespace: `${settings.temporalNamespace}-fresh` };
+    await bootstrap(fresh);
+    const client = await connectClient(fresh);
+    expect((await client.client.workflow.count()).count).toBe(0);
+    await client.close();
+  });
+
+  it('brings an existing namespace to 30 days, with attributes and schedules, however often it runs', async () => {
+    await Promise.all([bootstrap(settings), bootstrap(settings)]);
+    await bootstrap(settings);
+    const namespace = settings.temporalNamespace;
+    const { config } = await connection.workflowService.describeNamespace({ namespace });
+    expect(optionalTsToMs(config?.workflowExecutionRetentionTtl)).toBe(30 * DAY_MS);
+    const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+    for (const { name } of Object.values(SEARCH_ATTRIBUTES)) expect(customAttributes).toHaveProperty(name);
+    await until(async () => (await scheduleIds()).length === 1);
+    expect(await scheduleIds()).toEqual([RECONCILE_SCHEDULE_ID]);
+  });
+
+  it('removes system schedules that are not declared, leaves others, and keeps a paused one paused', async () => {
+    const action = { type: 'startWorkflow', workflowType: RECONCILE_WORKFLOW, taskQueue: 'none' } as const;
+    const spec = { intervals: [{ every: '30d' }] } as const;
+    for (const scheduleId of ['system/old', 'usg/1']) {
+      await temporal.client.schedule.create({ scheduleId, spec: { intervals: [...spec.intervals] }, action });
+    }
+    await temporal.client.schedule.getHandle(RECONCILE_SCHEDULE_ID).pause('by an operator');
+    await until(async () => (await scheduleIds()).length === 3);
+    await bootstrap(settings);
+    await until(async () => (await scheduleIds()).length === 2);
+    expect(await scheduleIds()).toEqual([RECONCILE_SCHEDULE_ID, 'usg/1']);
+    expect((await temporal.client.schedule.getHandle(RECONCILE_SCHEDULE_ID).describe()).state.paused).toBe(true);
+  });
+
+  it('says why when the server does not answer', async () => {
+    const away = { ...settings, temporalAddress: '127.0.0.1:1' };
+    await expect(bootstrap(away, 300)).rejects.toThrow(BootstrapError);
+  });
+});

@@ -1,0 +1,107 @@
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bootstrap } from '../../temporal/bootstrap.ts';
+import { connectClient, type TemporalClient } from '../../temporal/connection.ts';
+import { DEPLOYMENT_NAME, makeBuildCurrent, readCurrentBuild } from '../../temporal/deployment.ts';
+import { createTemporalHealth } from '../../temporal/health.ts';
+import { LANE_WORKFLOW, NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
+import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
+import { FakeLanes } from '../support/fake-lanes.ts';
+import { createTestNamespace } from '../support/temporal.ts';
+import { quietRuntime, TEST_DATA_CONVERTER, TEST_KEYS, until, workflowCode } from '../support/workflow-environment.ts';
+
+let settings: { temporalAddress: string; temporalNamespace: string; encryptionKeys: typeof TEST_KEYS };
+let native: NativeConnection;
+let temporal: TemporalClient;
+const lanes = new FakeLanes();
+const WAIT_MS = 20_000;
+
+beforeAll(async () => {
+  quietRuntime();
+  const { address, namespace } = await createTestNamespace();
+  settings = { temporalAddress: address, temporalNamespace: namespace, encryptionKeys: TEST_KEYS };
+  await bootstrap(settings);
+  native = await NativeConnection.connect({ address });
+  temporal = await connectClient(settings);
+});
+
+afterAll(async () => {
+  await temporal?.close();
+  await native?.close();
+});
+
+async function startBuild(buildId: string): Promise<() => Promise<void>> {
+  const worker = await Worker.create({
+    connection: native,
+    namespace: settings.temporalNamespace,
+    taskQueue: TASK_QUEUES.activity,
+    activities: lanes.activities(temporal.client),
+    workflowBundle: { code: await workflowCode() },
+    dataConverter: TEST_DATA_CONVERTER,
+    workerDeploymentOptions: {
+      useWorkerVersioning: true,
+      version: { deploymentName: DEPLOYMENT_NAME, buildId },
+      defaultVersioningBehavior: 'AUTO_UPGRADE',
+    },
+  });
+  const running = worker.run();
+  return async () => {
+    worker.shutdown();
+    await running;
+  };
+}
+
+const look = async () => {
+  const health = createTemporalHealth(settings);
+  const answer = await health.check().then(
+    () => 'well',
+    (error: Error) => error.message,
+  );
+  await health.close();
+  return answer;
+};
+
+describe('worker builds', () => {
+  it('gives work to the current build only, and a waiting workflow goes on with the next', async () => {
+    expect(await readCurrentBuild(settings)).toBeNull();
+    expect(await look()).toContain('no worker polls');
+
+    const stopFirst = await startBuild('first');
+    await until(async () => (await look()).includes('no worker of the current build'));
+    await makeBuildCurrent(settings, 'first', WAIT_MS);
+    await makeBuildCurrent(settings, 'first', WAIT_MS);
+    expect(await readCurrentBuild(settings)).toBe('first');
+    await until(async () => (await look()) === 'well');
+
+    lanes.add(1, 1);
+    const handle = await temporal.client.workflow.start(LANE_WORKFLOW, {
+      taskQueue: TASK_QUEUES.activity,
+      workflowId: 'activity/1',
+      args: [{ lane: 1, single: true }],
+    });
+    await until(() => lanes.calls.length === 1);
+
+    const stopSecond = await startBuild('second');
+    await makeBuildCurrent(settings, 'second', WAIT_MS);
+    await stopFirst();
+    lanes.tell(1, 0, 'succeeded');
+    await handle.signal(NUDGE_SIGNAL);
+    expect(await handle.result()).toMatchObject({ succeeded: 1 });
+    await stopSecond();
+  });
+
+  it('cannot make a build current that nobody serves', async () => {
+    await expect(makeBuildCurrent(settings, 'nobody', 300)).rejects.toThrow();
+    expect(await readCurrentBuild(settings)).toBe('second');
+  });
+});
+
+describe('health', () => {
+  it('answers within bounds when the server is away', async () => {
+    const health = createTemporalHealth({ ...settings, temporalAddress: '127.0.0.1:1' });
+    const began = performance.now();
+    await expect(health.check()).rejects.toThrow('Temporal does not answer');
+    expect(performance.now() - began).toBeLessThan(10_000);
+    await health.close();
+  });
+});

@@ -1,0 +1,26 @@
+import type { Logger } from '../src/logger.ts';
+
+const COMPLAIN_EVERY_MS = 30_000;
+
+/**
+ * Logs what fails again and again: the first failure, then one per half minute, and the recovery. A server that is
+ * away fails every try.
+ *
+ * @returns to be told every failure, and null for every success
+ */
+export function complaints(logger: Logger, about: Record<string, string>): (error: unknown) => void {
+  let complainedAt = 0;
+  let failing = false;
+  return (error) => {
+    if (error === null) {
+      if (failing) logger.info(about, 'works again');
+      failing = false;
+      complainedAt = 0;
+      return;
+    }
+    failing = true;
+    if (Date.now() - complainedAt < COMPLAIN_EVERY_MS) return;
+    complainedAt = Date.now();
+    logger.warn({ ...about, err: error }, 'failed, trying again');
+  };
+}
