@@ -72,6 +72,8 @@ type Name = keyof typeof OPTIONS;
 export type Environment = Readonly<Partial<Record<'FLOTILLA_SIMULATED_COMPUTERS' | 'FLOTILLA_PUBLIC_URL', string>>>;
 
 const MAX_COMPUTERS = 200_000;
+const SHORTEST_SECONDS = 0.01;
+const LONGEST_SECONDS = 86_400;
 
 /**
  * Reads the command line of the fleet.
@@ -81,49 +83,64 @@ const MAX_COMPUTERS = 200_000;
 export function parseCommandLine(args: readonly string[], env: Environment): CommandLine {
   const values = parse(args);
   if (values.help) return 'help';
-  const number = (name: Name, min: number, max: number, fallback?: string): number | undefined => {
-    const text = (values[name] as string | undefined) ?? fallback;
-    if (text === undefined) return undefined;
-    const value = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-    if (!(value >= min && value <= max)) throw new UsageError(`--${name} must be a number from ${min} to ${max}`);
-    return value;
-  };
-  const whole = (name: Name, min: number, max: number, fallback?: string): number | undefined => {
-    const value = number(name, min, max, fallback);
-    if (value !== undefined && !Number.isInteger(value)) throw new UsageError(`--${name} must be a whole number`);
-    return value;
-  };
-  const ms = (name: Name): number | undefined => {
-    const seconds = number(name, 0.01, 86_400);
-    return seconds === undefined ? undefined : seconds * 1000;
-  };
-  const share = (name: Name): number => number(name, 0, 1) ?? 0;
+  const read = new OptionReader(values);
   return {
-    computers: whole('computers', 0, MAX_COMPUTERS, env.FLOTILLA_SIMULATED_COMPUTERS || '25')!,
+    computers: read.whole('computers', 0, MAX_COMPUTERS, env.FLOTILLA_SIMULATED_COMPUTERS || '25')!,
     url: urlOf(values.url ?? (env.FLOTILLA_PUBLIC_URL || 'http://127.0.0.1:8080')),
     account: values.account,
     registrationKey: values['registration-key'],
-    seed: whole('seed', 0, 2 ** 31),
+    seed: read.whole('seed', 0, 2 ** 31),
     stateFile: values.state,
     ledgerFile: values.ledger,
-    connections: whole('connections', 1, 10_000),
+    connections: read.whole('connections', 1, 10_000),
     times: dropAbsent({
-      pingMs: ms('ping-interval'),
-      urgentMs: ms('urgent-interval'),
-      exchangeMs: ms('exchange-interval'),
-      operationMs: ms('operation-time'),
-      retryMs: ms('retry-interval'),
+      pingMs: read.ms('ping-interval'),
+      urgentMs: read.ms('urgent-interval'),
+      exchangeMs: read.ms('exchange-interval'),
+      operationMs: read.ms('operation-time'),
+      retryMs: read.ms('retry-interval'),
     }),
     shares: {
-      offline: share('offline'),
-      slow: share('slow'),
-      failing: share('failing'),
-      lostAnswers: share('lost-answers'),
-      duplicateSends: share('duplicate-sends'),
-      dieBefore: share('die-before'),
-      dieAfter: share('die-after'),
+      offline: read.share('offline'),
+      slow: read.share('slow'),
+      failing: read.share('failing'),
+      lostAnswers: read.share('lost-answers'),
+      duplicateSends: read.share('duplicate-sends'),
+      dieBefore: read.share('die-before'),
+      dieAfter: read.share('die-after'),
     },
   };
+}
+
+class OptionReader {
+  readonly #values: Readonly<Partial<Record<Name, string | boolean>>>;
+
+  constructor(values: Readonly<Partial<Record<Name, string | boolean>>>) {
+    this.#values = values;
+  }
+
+  number(name: Name, min: number, max: number, fallback?: string): number | undefined {
+    const text = this.#values[name] ?? fallback;
+    if (text === undefined) return undefined;
+    const value = /^\d+(\.\d+)?$/.test(String(text)) ? Number(text) : Number.NaN;
+    if (!(value >= min && value <= max)) throw new UsageError(`--${name} must be a number from ${min} to ${max}`);
+    return value;
+  }
+
+  whole(name: Name, min: number, max: number, fallback?: string): number | undefined {
+    const value = this.number(name, min, max, fallback);
+    if (value !== undefined && !Number.isInteger(value)) throw new UsageError(`--${name} must be a whole number`);
+    return value;
+  }
+
+  ms(name: Name): number | undefined {
+    const seconds = this.number(name, SHORTEST_SECONDS, LONGEST_SECONDS);
+    return seconds === undefined ? undefined : seconds * 1000;
+  }
+
+  share(name: Name): number {
+    return this.number(name, 0, 1) ?? 0;
+  }
 }
 
 function parse(args: readonly string[]) {

@@ -39,7 +39,7 @@ export function createTransport(baseUrl: string, connections: number): Transport
       const request = open(new URL(path, base), { method, agent, headers: { 'User-Agent': USER_AGENT, ...headers } });
       request.setTimeout(TIMEOUT_MS, () => request.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)));
       request.on('error', reject);
-      request.on('response', (response) => collect(response).then(resolve, reject));
+      request.on('response', (response) => collect(response, resolve, reject));
       request.end(body);
     });
   return {
@@ -51,8 +51,11 @@ export function createTransport(baseUrl: string, connections: number): Transport
   };
 }
 
-async function collect(response: IncomingMessage): Promise<Reply> {
+function collect(response: IncomingMessage, resolve: (reply: Reply) => void, reject: (error: Error) => void): void {
   const chunks: Buffer[] = [];
-  for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
-  return { status: response.statusCode ?? 0, body: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks) };
+  response.on('data', (chunk: Buffer) => chunks.push(chunk));
+  response.on('error', reject);
+  response.on('end', () => {
+    resolve({ status: response.statusCode ?? 0, body: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks) });
+  });
 }

@@ -39,6 +39,8 @@ export class ExchangeLoop {
   readonly #speaker: Speaker;
   #due: { at: number; moment: Moment } | null = null;
   #failures = 0;
+  /** A slow gateway gets one ping of a computer at a time. */
+  #pinging = false;
 
   constructor(context: FleetContext, speaker: Speaker) {
     this.#context = context;
@@ -121,7 +123,8 @@ export class ExchangeLoop {
   async #ping(): Promise<void> {
     this.#pingAfter(this.intervals.pingMs);
     const id = this.#speaker.computerId;
-    if (id === null || this.#speaker.isSilent) return;
+    if (id === null || this.#pinging || this.#speaker.isSilent) return;
+    this.#pinging = true;
     try {
       const { transport, statistics } = this.#context;
       const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
@@ -131,6 +134,8 @@ export class ExchangeLoop {
       else if (status !== 200 || !isDict(decode(body))) statistics.failedPings++;
     } catch {
       this.#context.statistics.failedPings++;
+    } finally {
+      this.#pinging = false;
     }
   }
 }

@@ -3,24 +3,14 @@ import type { Blueprint } from './blueprint.ts';
 import type { Machine } from './machine.ts';
 
 const SERVICES = ['esm-infra', 'esm-apps', 'livepatch', 'usg', 'fips'] as const;
+const COMPUTERS_PER_CONTRACT = 100;
 const ENABLED: readonly string[] = ['esm-infra', 'esm-apps', 'livepatch', 'usg'];
 
 /** The status of the Pro subscription, as its tool prints it; an empty object where the tool is absent. */
 export function proStatus(blueprint: Blueprint): object {
   if (!blueprint.catalogue) return {};
-  const { pro, seed, index, machineId } = blueprint;
-  const services = SERVICES.map((name) => ({
-    available: 'yes',
-    blocked_by: [],
-    description: `${name} service`,
-    description_override: null,
-    entitled: pro ? 'yes' : 'no',
-    name,
-    status: serviceStatus(blueprint, name),
-    status_details: '',
-    warning: null,
-  }));
-  const base = {
+  const { pro, machineId } = blueprint;
+  const status = {
     _schema_version: '0.1',
     attached: pro,
     effective: pro ? '2026-01-01T00:00:00+00:00' : null,
@@ -28,23 +18,35 @@ export function proStatus(blueprint: Blueprint): object {
     execution_status: 'inactive',
     machine_id: pro ? machineId : null,
     result: 'success',
-    services,
+    services: SERVICES.map((name) => serviceOf(blueprint, name)),
     simulated: false,
     version: '37.1',
     warnings: [],
   };
-  if (!pro) return base;
-  const random = createRandom(seed, 'account', Math.floor(index / 100));
+  return pro ? { ...status, ...contractOf(blueprint) } : status;
+}
+
+function serviceOf(blueprint: Blueprint, name: string): object {
   return {
-    ...base,
-    account: {
-      created_at: '2025-06-01T00:00:00+00:00',
-      external_account_ids: [],
-      id: `a-${random.hex(8)}`,
-      name: 'Example Ltd',
-    },
+    available: 'yes',
+    blocked_by: [],
+    description: `${name} service`,
+    description_override: null,
+    entitled: blueprint.pro ? 'yes' : 'no',
+    name,
+    status: serviceStatus(blueprint, name),
+    status_details: '',
+    warning: null,
+  };
+}
+
+function contractOf({ seed, index }: Blueprint): object {
+  const random = createRandom(seed, 'account', Math.floor(index / COMPUTERS_PER_CONTRACT));
+  const created_at = '2025-06-01T00:00:00+00:00';
+  return {
+    account: { created_at, external_account_ids: [], id: `a-${random.hex(8)}`, name: 'Example Ltd' },
     contract: {
-      created_at: '2025-06-01T00:00:00+00:00',
+      created_at,
       id: `c-${random.hex(8)}`,
       name: 'Ubuntu Pro',
       products: ['uai-advanced'],
@@ -65,34 +67,45 @@ export function hotPatchReport(machine: Machine, blueprint: Blueprint): object {
     const absent = { error: '[Errno 2] No such file or directory: canonical-livepatch', output: '', return_code: -1 };
     return { humane: absent, json: absent };
   }
-  const running = `${kernel.replace(/-[a-z]+$/, '')}.${kernel.split('-')[1]}-${kernel.split('-').at(-1)}`;
-  const machineId = blueprint.machineId.replaceAll('-', '');
-  const patch = patchOf(blueprint);
-  const humane = {
-    kernel: running,
-    'machine id': machineId,
-    'patch state': patch.applied
-      ? 'all applicable livepatch modules inserted'
-      : 'no livepatches needed for this kernel yet',
-    'patch version': patch.version,
+  const humane = { error: '', output: readablePatchStatus(kernel, blueprint), return_code: 0 };
+  return { humane, json: { error: '', output: patchStatus(machine, kernel, blueprint), return_code: 0 } };
+}
+
+/** `6.8.0-94-generic` is `6.8.0-94.94-generic` to the patch tool. */
+function patchedKernel(kernel: string): string {
+  const [base, abi, flavour] = kernel.split('-');
+  return `${base}-${abi}.${abi}-${flavour}`;
+}
+
+function readablePatchStatus(kernel: string, blueprint: Blueprint): object {
+  const { applied, version } = patchOf(blueprint);
+  return {
+    kernel: patchedKernel(kernel),
+    'machine id': blueprint.machineId.replaceAll('-', ''),
+    'patch state': applied ? 'all applicable livepatch modules inserted' : 'no livepatches needed for this kernel yet',
+    'patch version': version,
     'server check-in': 'succeeded',
     tier: 'updates',
   };
-  const output = {
+}
+
+function patchStatus(machine: Machine, kernel: string, blueprint: Blueprint): object {
+  const { applied, version, fix } = patchOf(blueprint);
+  return {
     Architecture: 'amd64',
     'Boot-Time': new Date(machine.bootedAt * 1000).toISOString(),
     'CPU-Model': blueprint.cpu.model,
     'Client-Version': '10.14.0',
     'Cloud-Enabled': cloudOf(blueprint),
-    'Machine-Id': machineId,
+    'Machine-Id': blueprint.machineId.replaceAll('-', ''),
     Status: [
       {
-        Kernel: running,
+        Kernel: patchedKernel(kernel),
         Livepatch: {
           CheckState: 'checked',
-          Fixes: patch.applied ? [{ Bug: '', Description: '', Name: patch.fix, Patched: true }] : [],
-          State: patch.applied ? 'applied' : 'nothing-to-apply',
-          Version: patch.version,
+          Fixes: applied ? [{ Bug: '', Description: '', Name: fix, Patched: true }] : [],
+          State: applied ? 'applied' : 'nothing-to-apply',
+          Version: version,
         },
         Running: true,
         Supported: 'supported',
@@ -101,7 +114,6 @@ export function hotPatchReport(machine: Machine, blueprint: Blueprint): object {
     ],
     tier: 'updates',
   };
-  return { humane: { error: '', output: humane, return_code: 0 }, json: { error: '', output, return_code: 0 } };
 }
 
 function patchOf({ seed, index }: Blueprint): { applied: boolean; version: string; fix: string } {
