@@ -12,8 +12,8 @@ import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.
 import { createLaneActivities } from './activities/lane.activities.ts';
 import { chooseQueues } from './queues.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
-import { startRelay } from './relay/relay.ts';
-import { keepWorker } from './run-worker.ts';
+import { type RelayOptions, startRelay } from './relay/relay.ts';
+import { keepWorker, type RunningWorker } from './run-worker.ts';
 import { installRuntime } from './telemetry.ts';
 import { buildBundle, findBundle, type WorkflowBundle } from './workflow-bundle.ts';
 
@@ -35,30 +35,14 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
   const config = loadConfig(process.env, 'process');
   const logger = createLogger({ level: config.logLevel, role: 'worker' });
   const bundle = await currentBundle(logger);
-  const code = await readFile(bundle.codePath, 'utf8');
   const count = await installRuntime(config.metricsPort, logger);
   const persistence = await openWhenThere(config.databaseUrl!, config.databasePoolSize, logger);
-  const { db } = persistence;
   const { client, close } = await connectClient(config);
-  const lanes = createLaneStore({ db, clock: systemClock, settings: config.activities });
-  const common = { db, client, lanes, publicUrl: config.publicUrl, logger };
-  const activities = {
-    [TASK_QUEUES.activity]: () => createLaneActivities({ lanes, client }),
-    [TASK_QUEUES.schedule]: () => createReconciler({ ...common, clock: systemClock }),
-  };
-  const waiting = new Set<TaskQueue>(queues);
-  const workers = queues.map((queue) => {
-    const onPolling = async (): Promise<void> => {
-      await admitBuild(config, bundle.digest, logger);
-      logger.info({ queue }, 'polling');
-      if (waiting.delete(queue) && waiting.size === 0) announceReady();
-    };
-    const buildId = bundle.digest;
-    return keepWorker({ config, queue, code, buildId, activities: activities[queue](), logger, onPolling });
-  });
-  const relay = queues.includes(TASK_QUEUES.activity)
-    ? startRelay({ ...common, settings: config.activities, count })
-    : null;
+  const lanes = createLaneStore({ db: persistence.db, clock: systemClock, settings: config.activities });
+  const parts: Parts = { db: persistence.db, client, lanes, publicUrl: config.publicUrl, logger };
+  const workers = await startWorkers(queues, config, bundle, parts);
+  const servesActivities = queues.includes(TASK_QUEUES.activity);
+  const relay = servesActivities ? startRelay({ ...parts, settings: config.activities, count }) : null;
   stopInOrder(
     logger,
     async () => {
@@ -69,6 +53,33 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
     },
     STOP_LIMIT_MS[config.embedded ? 'embedded' : 'separate'],
   );
+}
+
+type Parts = Omit<RelayOptions, 'settings' | 'count'>;
+
+/** Announces readiness once every queue is polled by a build that gets work. */
+async function startWorkers(
+  queues: readonly TaskQueue[],
+  config: Config,
+  bundle: WorkflowBundle,
+  parts: Parts,
+): Promise<RunningWorker[]> {
+  const { logger } = parts;
+  const code = await readFile(bundle.codePath, 'utf8');
+  const activities = {
+    [TASK_QUEUES.activity]: () => createLaneActivities(parts),
+    [TASK_QUEUES.schedule]: () => createReconciler({ ...parts, clock: systemClock }),
+  };
+  const waiting = new Set<TaskQueue>(queues);
+  return queues.map((queue) => {
+    const onPolling = async (): Promise<void> => {
+      await admitBuild(config, bundle.digest, logger);
+      logger.info({ queue }, 'polling');
+      if (waiting.delete(queue) && waiting.size === 0) announceReady();
+    };
+    const buildId = bundle.digest;
+    return keepWorker({ config, queue, code, buildId, activities: activities[queue](), logger, onPolling });
+  });
 }
 
 /** Built ahead of time in production, where it is a fault when it is missing; built when needed elsewhere. */

@@ -111,11 +111,13 @@ describe('relay', () => {
 
   it('cancels a whole group before delivery, lanes and workflows included', async () => {
     const id = await fleet.act(fleet.computers.slice(0, 3));
-    await until(async () => (await workflowStatus(id).catch(() => '')) === 'RUNNING');
+    const lanes = await lanesOf(id);
+    const isRunning = async (wf: string) => (await runtime.status(wf).catch(() => '')) === 'RUNNING';
+    await until(async () => (await Promise.all(lanes.map(({ wf_id }) => isRunning(wf_id)))).every(Boolean));
     await fleet.cancelGroup(id);
     await until(async () => (await activity(id)).status === 'canceled');
     await until(async () => (await workflowStatus(id)) === 'CANCELLED');
-    for (const { wf_id } of await lanesOf(id)) expect(await runtime.status(wf_id)).toBe('CANCELLED');
+    for (const { wf_id } of lanes) expect(await runtime.status(wf_id)).toBe('CANCELLED');
     expect(await fleet.deliver()).toBe(0);
   });
 

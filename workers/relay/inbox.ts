@@ -23,6 +23,9 @@ const CALL_LIMIT_MS = 10_000;
 const CONCURRENT = 20;
 /** A relay that is not the leader takes what the leader left lying for this long, in seconds. */
 const ABANDONED_AFTER_S = 10;
+const SPECTATOR_REST_MS = 2_000;
+/** A look that took long, because much has piled up, is followed by a rest of so many times its length. */
+const REST_SHARE = 3;
 
 type Waiting = LaneNews & { workflowId: string; [key: string]: unknown };
 
@@ -35,11 +38,16 @@ type Waiting = LaneNews & { workflowId: string; [key: string]: unknown };
  */
 export function inboxRound(deps: InboxDeps): () => Promise<boolean> {
   const planner = new NudgePlanner(deps.settings);
+  let restUntil = 0;
   return async () => {
-    const news = await deps.db.query<Waiting>(NEWS, [deps.isLeader() ? 0 : ABANDONED_AFTER_S], 'relay-inbox');
-    if (news.length === 0) return false;
-    const due = planner.pick(news, Date.now());
-    await deps.client.withDeadline(Date.now() + CALL_LIMIT_MS, () => tellAll(deps, planner, due));
+    const began = Date.now();
+    if (began < restUntil) return false;
+    const isLeader = deps.isLeader();
+    const news = await deps.db.query<Waiting>(NEWS, [isLeader ? 0 : ABANDONED_AFTER_S], 'relay-inbox');
+    const now = Date.now();
+    restUntil = now + (isLeader ? (now - began) * REST_SHARE : SPECTATOR_REST_MS);
+    const due = planner.pick(news, now);
+    if (due.length > 0) await deps.client.withDeadline(now + CALL_LIMIT_MS, () => tellAll(deps, planner, due));
     return false;
   };
 }
