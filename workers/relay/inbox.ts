@@ -39,10 +39,12 @@ type Waiting = LaneNews & { workflowId: string; [key: string]: unknown };
 export function inboxRound(deps: InboxDeps): () => Promise<boolean> {
   const planner = new NudgePlanner(deps.settings);
   let restUntil = 0;
+  let wasLeader = false;
   return async () => {
     const began = Date.now();
-    if (began < restUntil) return false;
     const isLeader = deps.isLeader();
+    if (began < restUntil && isLeader === wasLeader) return false;
+    wasLeader = isLeader;
     const news = await deps.db.query<Waiting>(NEWS, [isLeader ? 0 : ABANDONED_AFTER_S], 'relay-inbox');
     const now = Date.now();
     restUntil = now + (isLeader ? (now - began) * REST_SHARE : SPECTATOR_REST_MS);
