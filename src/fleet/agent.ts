@@ -14,9 +14,6 @@ import type { Outcome } from './operations/operation.ts';
 import type { PackageIds } from './package-ids.ts';
 import type { AgentRecord } from './state-file.ts';
 
-/** The agents stop exchanging for good when told to do so more often. @see agent-protocol 7 */
-const SHORTEST_INTERVAL_SECONDS = 10;
-
 /** How long a process that died takes to start again. */
 const RESTART_MS = 1000;
 
@@ -127,10 +124,7 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
   powerOn(): void {
     if (!this.#down) return;
     this.#down = false;
-    this.machine.boot(this.nowSeconds());
-    this.#reporter.processStarted();
-    this.#reporter.report(['reboot-required-info', 'livepatch', 'ubuntu-pro-reboot-required']);
-    this.#reporter.packagesChanged();
+    this.#boot();
     this.#save({ machine: this.machine.changes });
     this.#loop.urgent();
   }
@@ -180,19 +174,9 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
     return this.#runner.take(message);
   }
 
-  intervals({ exchange, 'urgent-exchange': urgent, ping }: BObject): void {
-    const milliseconds = (seconds: BValue | undefined, before: number): number =>
-      typeof seconds === 'number' ? seconds * 1000 : before;
-    if ([exchange, urgent].some((seconds) => typeof seconds === 'number' && seconds < SHORTEST_INTERVAL_SECONDS)) {
-      this.violation('set-intervals below what agents survive');
-      this.#session.bricked = true;
-    }
-    const { exchangeMs, urgentMs, pingMs } = this.#loop.intervals;
-    this.#loop.intervals = {
-      exchangeMs: milliseconds(exchange, exchangeMs),
-      urgentMs: milliseconds(urgent, urgentMs),
-      pingMs: milliseconds(ping, pingMs),
-    };
+  intervals(message: BObject): void {
+    this.#session.bricked ||= !this.#loop.adopt(message);
+    if (this.#session.bricked) this.violation('set-intervals below what agents survive');
   }
 
   refused(reason: string): void {
@@ -219,8 +203,7 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
     const quiet = sent === 0 && isDict(answer) && Array.isArray(answer['messages']) && answer['messages'].length === 0;
     const haste = this.#session.receive(answer, sent);
     if (!quiet || haste !== 'regular') this.#save();
-    if (this.#leaves && this.isEnrolled && this.#session.queue.length === 0 && this.#hasToldAll())
-      this.knobs.offline = true;
+    if (this.#leaves && this.#session.queue.length === 0 && this.#hasToldAll()) this.knobs.offline = true;
     if (life !== this.#life) return 'regular';
     return haste === 'regular' && this.#hasty ? 'urgent' : haste;
   }
@@ -242,12 +225,13 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
       for (const message of [...outcome.results, ...(outcome.after ?? [])]) this.#session.send(message);
     }
     if (outcome.packages) this.#reporter.packagesChanged();
+    if (outcome.power) this.machine.changes.isGoingDown = true;
     this.#save({ machine: this.machine.changes });
     if (outcome.power) this.#powerDown(outcome.power);
     else this.#loop.urgent();
   }
 
-  /** The result of a restart arrives after the boot: the machine goes down before the next exchange. */
+  /** A result may get out before the machine goes down, and otherwise waits for the boot. */
   #powerDown(power: 'reboot' | 'off'): void {
     const { wheel, settings } = this.#context;
     this.#loop.schedule(0);
@@ -257,6 +241,13 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
       this.#session.forgetToken();
       if (power === 'reboot') wheel.after(settings.times.rebootMs, () => this.powerOn());
     });
+  }
+
+  #boot(): void {
+    this.machine.boot(this.nowSeconds());
+    this.#reporter.processStarted();
+    this.#reporter.report(['reboot-required-info', 'livepatch', 'ubuntu-pro-reboot-required']);
+    this.#reporter.packagesChanged();
   }
 
   #hasToldAll(): boolean {
@@ -293,6 +284,7 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
     this.#runner.resume(record.operations);
     if (!this.#session.isApproved) return;
     if (record.queue.includes(0)) this.#reporter.resynchronize(null, null);
-    this.#reporter.processStarted();
+    if (record.machine.isGoingDown) this.#boot();
+    else this.#reporter.processStarted();
   }
 }

@@ -45,6 +45,8 @@ export interface SimulatedComputer {
   readonly knobs: Knobs;
   readonly machine: Machine;
   readonly isEnrolled: boolean;
+  /** Turned off, or restarting. */
+  readonly isDown: boolean;
   /** Approved, its inventory told, nothing left to do or to send. */
   readonly isSettled: boolean;
   /** Makes an exchange due now. */

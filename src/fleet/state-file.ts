@@ -95,17 +95,23 @@ function memoryState(fleet: FleetRecord): StateFile {
 
 function readState(file: string, fresh: FleetRecord): { fleet: FleetRecord; agents: Map<number, AgentRecord> } {
   const fleet: FleetRecord = { ...fresh };
-  const agents = new Map<number, AgentRecord>();
+  const agents = new Map<number, Partial<AgentRecord>>();
   const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
   for (const line of lines.map(parseLine)) {
     if (!line) continue;
     if ('fleet' in line) Object.assign(fleet, line.fleet);
     else {
       const { i, ...patch } = line;
-      agents.set(i, Object.assign(agents.get(i) ?? ({} as AgentRecord), patch));
+      agents.set(i, Object.assign(agents.get(i) ?? {}, patch));
     }
   }
-  return { fleet, agents };
+  return { fleet, agents: new Map([...agents].flatMap(([i, record]) => complete(i, record))) };
+}
+
+/** An agent that was killed before its first answer has nothing worth keeping. */
+function complete(index: number, record: Partial<AgentRecord>): [number, AgentRecord][] {
+  const { session, types = [], queue = [], operations = [], machine = {}, packagesReported = false } = record;
+  return session ? [[index, { session, types, queue, operations, machine, packagesReported }]] : [];
 }
 
 function parseLine(text: string): Line | null {

@@ -196,6 +196,24 @@ describe('faults of one computer', () => {
     expect(await gateway.resultsOf(id)).toMatchObject([{ ok: false }]);
   });
 
+  it('stays away once turned off, until it is turned on', async () => {
+    const { fleet, computer } = await aComputer();
+    const off = await gateway.give(computer.computerId!, 'shutdown', { reboot: false });
+    expect(await gateway.resultsOf(off)).toMatchObject([{ ok: true }]);
+    await expect.poll(() => computer.isDown).toBe(true);
+    const id = await gateway.give(computer.computerId!, 'install-snaps', install);
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    expect(fleet.ledger.count(computer.title, id)).toBe(0);
+    computer.powerOn();
+    expect(await gateway.resultsOf(id)).toMatchObject([{ ok: true }]);
+    expect(computer.machine.boots).toBe(1);
+  });
+
+  it('goes away for good when it belongs to the share that is offline', async () => {
+    const { fleet, computer } = await aComputer({ shares: { offline: 1 } });
+    expect([computer.knobs.offline, computer.isEnrolled, fleet.violations.size]).toEqual([true, true, 0]);
+  });
+
   it('keeps identity, snaps and packages over a restart of the simulator', async () => {
     const stateFile = join(folder, 'restart');
     const first = await aComputer({ stateFile, seed: 500 });

@@ -28,6 +28,9 @@ export interface Intervals {
   exchangeMs: number;
 }
 
+/** @see agent-protocol 7 */
+const SHORTEST_INTERVAL_SECONDS = 10;
+
 const MAX_BACKOFF = 8;
 const MESSAGES_WAIT = encode({ messages: true });
 
@@ -46,6 +49,19 @@ export class ExchangeLoop {
     this.#context = context;
     this.#speaker = speaker;
     this.intervals = context.settings.times;
+  }
+
+  /**
+   * Takes over the intervals of a `set-intervals` message.
+   *
+   * @returns false when they are so short that a real agent stops exchanging for good
+   */
+  adopt({ exchange, 'urgent-exchange': urgent, ping }: BObject): boolean {
+    const ms = (seconds: BValue | undefined, before: number): number =>
+      typeof seconds === 'number' ? seconds * 1000 : before;
+    const { exchangeMs, urgentMs, pingMs } = this.intervals;
+    this.intervals = { exchangeMs: ms(exchange, exchangeMs), urgentMs: ms(urgent, urgentMs), pingMs: ms(ping, pingMs) };
+    return ![exchange, urgent].some((seconds) => typeof seconds === 'number' && seconds < SHORTEST_INTERVAL_SECONDS);
   }
 
   /** Begins to exchange after a delay, and to ping at a random moment of the interval after it. */

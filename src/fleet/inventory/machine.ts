@@ -14,6 +14,8 @@ export interface MachineChanges {
   rebootPackages?: string[];
   gonePids?: number[];
   hardened?: boolean;
+  /** Was told to restart or to turn off and has not started since; a new start of the simulator starts it. */
+  isGoingDown?: boolean;
 }
 
 /** Who a computer is: what its blueprint follows from. */
@@ -86,6 +88,7 @@ export class Machine {
     this.changes.bootedAt = atSeconds;
     this.changes.rebootPackages = [];
     delete this.changes.gonePids;
+    delete this.changes.isGoingDown;
   }
 }
 

@@ -86,6 +86,14 @@ describe('the state file', () => {
     expect(openStateFile(file, fresh).agents.get(3)!.queue).toEqual([]);
   });
 
+  it('completes the record of an agent killed early, and drops one killed before its first answer', () => {
+    const file = join(folder, 'early');
+    const state = openStateFile(file, fresh);
+    state.save(1, { session, types: [] });
+    state.save(2, { queue: [0] });
+    expect([...openStateFile(file, fresh).agents]).toEqual([[1, record]]);
+  });
+
   it('is written anew with one line an agent, others kept', () => {
     const file = join(folder, 'compact');
     const state = openStateFile(file, fresh);
