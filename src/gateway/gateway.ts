@@ -10,6 +10,7 @@ import { pingRoute } from './contact/ping.route.ts';
 import { PingDesk } from './contact/pings.ts';
 import { IdentifiedExchange } from './exchange/exchange.ts';
 import { messageSystemRoute } from './exchange/message-system.route.ts';
+import { createSessionStore } from './exchange/session-store.ts';
 import { PackageCatalogue } from './facts/package-catalogue.ts';
 import { FloodLimiter } from './http/flood-limiter.ts';
 import { Gate } from './http/gate.ts';
@@ -31,8 +32,8 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** Connections left to others that share the pool, so that agents never lock out the API. */
-const SPARED_CONNECTIONS = 3;
+/** Connections of the pool for others, so that agents never lock out the API, and for sessions read and written in batches. */
+const SPARED_CONNECTIONS = 6;
 const MAX_WAITING_EXCHANGES = 50_000;
 const MAX_BODIES_BYTES = 256 * 1024 * 1024;
 
@@ -60,6 +61,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     logger,
     clock,
     gate,
+    sessions: createSessionStore(db, clock),
     contacts,
     serverUuid,
     catalogue: new PackageCatalogue(db),

@@ -15,8 +15,8 @@ import type { ExchangeDeps, IdentifiedRequest } from './deps.ts';
 import { noteForeignResults } from './foreign-results.ts';
 import { type Outgoing, planOutgoing } from './outgoing.ts';
 import { renderPlaces } from './render.ts';
-import { type SessionChange, type SessionWritten, writeSession } from './session.store.ts';
 import type { Session } from './session.ts';
+import { type SessionChange, type SessionWritten, writeSessions } from './session-writer.ts';
 
 /** A payload of a computer whose identity and token are good. */
 export interface Arrival extends IdentifiedRequest {
@@ -182,32 +182,45 @@ async function write(
   messages: readonly BValue[],
 ): Promise<SessionWritten | null> {
   const { session, now } = arrival;
-  const isFirst = session.inNext === null;
-  const promotes = session.hasHeld && session.maxBacklog !== 0;
-  if (!hasFacts(facts) && !isFirst && !promotes) return writeSession(deps.db, session, change, now);
-  const inOne = (save: (tx: Sql) => Promise<{ packagesApart: boolean }>) =>
-    deps.db.transaction(async (tx) => {
-      const written = await writeSession(tx, session, change, now);
-      if (!written) return null;
-      if (isFirst) await settleIdentity(tx, session.computerId, arrival.secureIdHash);
-      if (promotes) await promoteHeldMessages(tx, [session.computerId], session.maxBacklog);
-      const { packagesApart } = await save(tx);
-      if (packagesApart && now.getTime() - (session.resyncAt?.getTime() ?? 0) > RESYNC_PAUSE_MS) {
-        await tx.query('update agent set resync_wanted = true where computer_id = $1', [session.computerId]);
-      }
-      return written;
-    });
   const context = { computerId: session.computerId, now, encryptionKeys: deps.encryptionKeys };
+  const isLight = session.inNext !== null && !promotes(session) && !hasFacts({ ...facts, processes: null });
   try {
-    return await inOne((tx) => saveFacts(tx, context, facts));
+    if (isLight) return await deps.sessions.write({ session, change, now, processes: facts.processes });
+    return await writeWhole(deps, arrival, change, (tx) => saveFacts(tx, context, facts));
   } catch (error) {
     if (!isUnstorable(error)) throw error;
-    deps.logger.warn(
-      { computerId: session.computerId, sqlState: (error as { code: string }).code },
-      'a message cannot be stored',
-    );
-    return inOne((tx) => saveOneByOne(tx, context, session.approved ? messages : [], facts));
+    const sqlState = (error as { code: string }).code;
+    deps.logger.warn({ computerId: session.computerId, sqlState }, 'a message cannot be stored');
+    const mine = session.approved ? messages : [];
+    return writeWhole(deps, arrival, change, (tx) => saveOneByOne(tx, context, mine, facts));
   }
+}
+
+/** Whether messages that the backlog bound held back may move up. */
+function promotes(session: Session): boolean {
+  return session.hasHeld && session.maxBacklog !== 0;
+}
+
+function writeWhole(
+  deps: ExchangeDeps,
+  { session, secureIdHash, now }: Arrival,
+  change: SessionChange,
+  save: (tx: Sql) => Promise<{ packagesApart: boolean }>,
+): Promise<SessionWritten | null> {
+  const { computerId, maxBacklog } = session;
+  return deps.gate.run(() =>
+    deps.db.transaction(async (tx) => {
+      const [written] = await writeSessions(tx, [{ session, change, now }]);
+      if (!written) return null;
+      if (session.inNext === null) await settleIdentity(tx, computerId, secureIdHash);
+      if (promotes(session)) await promoteHeldMessages(tx, [computerId], maxBacklog);
+      const { packagesApart } = await save(tx);
+      if (packagesApart && now.getTime() - (session.resyncAt?.getTime() ?? 0) > RESYNC_PAUSE_MS) {
+        await tx.query('update agent set resync_wanted = true where computer_id = $1', [computerId]);
+      }
+      return written;
+    }),
+  );
 }
 
 /** An identity is in use: whoever else was given one for this computer, by a repeated registration, is unknown now. */

@@ -6,12 +6,15 @@ import type { ContactBuffer } from '../contact/contact-buffer.ts';
 import type { PackageCatalogue } from '../facts/package-catalogue.ts';
 import type { Gate } from '../http/gate.ts';
 import type { ExchangePayload } from './request.ts';
+import type { SessionStore } from './session-store.ts';
 
 export interface ExchangeDeps {
   db: Database;
   logger: Logger;
   clock: Clock;
+  /** Transactions under way. */
   gate: Gate;
+  sessions: SessionStore;
   contacts: ContactBuffer;
   catalogue: PackageCatalogue;
   encryptionKeys: readonly EncryptionKey[];

@@ -8,7 +8,6 @@ import { bury } from './bury.ts';
 import { MAX_MESSAGES_PER_ANSWER, queueOf } from './counters.ts';
 import type { ExchangeDeps, IdentifiedRequest } from './deps.ts';
 import { renderPlaces } from './render.ts';
-import { readSession } from './session.store.ts';
 import type { Session } from './session.ts';
 
 const MAX_ATTEMPTS = 5;
@@ -31,7 +30,7 @@ export class IdentifiedExchange {
    */
   async handle(request: IdentifiedRequest): Promise<Buffer> {
     const key = request.secureIdHash.toString('latin1');
-    return this.#queue.run(key, () => this.#deps.gate.run(() => this.#untilSettled(request)));
+    return this.#queue.run(key, () => this.#untilSettled(request));
   }
 
   async #untilSettled(request: IdentifiedRequest): Promise<Buffer> {
@@ -48,9 +47,9 @@ export class IdentifiedExchange {
   }
 
   async #attempt(request: IdentifiedRequest, digest: Buffer | null): Promise<Buffer | null> {
-    const { db, clock, contacts } = this.#deps;
+    const { db, clock, contacts, sessions } = this.#deps;
     const now = clock.now();
-    const identified = await readSession(db, request.secureIdHash, now);
+    const identified = await sessions.read(request.secureIdHash);
     if (!identified) return this.#unknown();
     if (identified.kind === 'removed') {
       await bury(db, identified.computerId, now);

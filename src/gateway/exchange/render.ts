@@ -2,7 +2,7 @@ import type { Sql } from '../../persistence/sql.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import { dictFromJson } from './answer.ts';
 import { operationMessage, type Place } from './outgoing.ts';
-import { readPayloads } from './session.store.ts';
+import { readPayloads } from './session-reader.ts';
 
 /**
  * The messages of an answer's places, in order.

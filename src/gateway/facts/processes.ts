@@ -50,42 +50,63 @@ function readProcess(process: BObject): ReportedProcess {
     gid: toIntOrNull(process['gid'], 'gid', -1, MAX_ID),
     startTime: toInt(process['start-time'], 'start-time', -MAX_SECONDS, MAX_SECONDS),
     vmSize: toIntOrNull(process['vm-size'], 'vm-size', 0, Number.MAX_SAFE_INTEGER),
-    cpuUtilisation: toNumberOrNull(process['percent-cpu']),
+    cpuUtilisation: toPercent(process['percent-cpu']),
   };
 }
 
-/** Saves a delta in one statement. */
-export async function saveProcesses(tx: Sql, computerId: number, delta: ProcessDelta): Promise<void> {
-  const rows = [...delta.upserts.values()];
+function toPercent(value: BObject[string] | undefined): number | null {
+  const percent = toNumberOrNull(value);
+  return percent !== null && Math.abs(percent) < 1e9 ? percent : null;
+}
+
+/** A computer's delta. */
+export interface ComputerProcesses {
+  computerId: number;
+  delta: ProcessDelta;
+}
+
+/** Saves the deltas of different computers in one statement. */
+export async function saveProcesses(tx: Sql, changes: readonly ComputerProcesses[]): Promise<void> {
+  const rows = changes.flatMap(({ computerId, delta }) =>
+    [...delta.upserts.values()].map((row) => ({ computerId, row })),
+  );
+  const kills = changes.flatMap(({ computerId, delta }) => [...delta.kills].map((pid) => ({ computerId, pid })));
   await tx.query(
     SAVE,
     [
-      computerId,
-      delta.forgetAll,
-      [...delta.kills],
-      rows.map((row) => row.pid),
-      rows.map((row) => row.name),
-      rows.map((row) => row.state),
-      rows.map((row) => row.uid),
-      rows.map((row) => row.gid),
-      rows.map((row) => row.startTime),
-      rows.map((row) => row.vmSize),
-      rows.map((row) => row.cpuUtilisation),
+      changes.filter(({ delta }) => delta.forgetAll).map(({ computerId }) => computerId),
+      kills.map(({ computerId }) => computerId),
+      kills.map(({ pid }) => pid),
+      rows.map(({ computerId }) => computerId),
+      rows.map(({ row }) => row.pid),
+      rows.map(({ row }) => row.name),
+      rows.map(({ row }) => row.state),
+      rows.map(({ row }) => row.uid),
+      rows.map(({ row }) => row.gid),
+      rows.map(({ row }) => row.startTime),
+      rows.map(({ row }) => row.vmSize),
+      rows.map(({ row }) => row.cpuUtilisation),
     ],
     'gateway-save-processes',
   );
 }
 
-// What is written again must not be deleted first: one statement cannot touch a row twice.
+// What is written again must not be deleted first: one statement cannot touch a row twice. Deltas never name a process
+// both as ended and as running.
 const SAVE = `
-  with dead as (
-    delete from computer_process
-    where computer_id = $1 and ($2::boolean or pid = any($3::int[])) and not (pid = any($4::int[]))
+  with forgotten as (
+    delete from computer_process p using unnest($1::int[]) f(computer_id)
+    where p.computer_id = f.computer_id and not exists (
+      select from unnest($4::int[], $5::int[]) u(computer_id, pid)
+      where u.computer_id = p.computer_id and u.pid = p.pid)
+  ), ended as (
+    delete from computer_process p using unnest($2::int[], $3::int[]) k(computer_id, pid)
+    where p.computer_id = k.computer_id and p.pid = k.pid
   )
   insert into computer_process as known
     (computer_id, pid, name, state, uid, gid, start_time, vm_size, cpu_utilisation)
-  select $1, r.* from unnest($4::int[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[],
-    $11::real[]) r
+  select r.* from unnest($4::int[], $5::int[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[],
+    $11::bigint[], $12::real[]) r
   on conflict (computer_id, pid) do update set name = excluded.name, state = excluded.state, uid = excluded.uid,
     gid = excluded.gid, start_time = excluded.start_time, vm_size = excluded.vm_size,
     cpu_utilisation = excluded.cpu_utilisation

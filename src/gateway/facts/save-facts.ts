@@ -44,7 +44,7 @@ export async function saveFacts(tx: Sql, context: SaveContext, facts: Facts): Pr
   if (facts.network) await saveNetwork(tx, computerId, facts.network);
   if (facts.hardware !== null) await saveHardware(tx, computerId, facts.hardware, now);
   if (facts.snaps) await saveSnaps(tx, computerId, facts.snaps);
-  if (facts.processes) await saveProcesses(tx, computerId, facts.processes);
+  if (facts.processes) await saveProcesses(tx, [{ computerId, delta: facts.processes }]);
   if (facts.users) await saveUsers(tx, computerId, facts.users);
   await saveReports(tx, context, facts);
   if (facts.rejected.length > 0) await saveRejected(tx, computerId, facts.rejected, now);

@@ -1,0 +1,122 @@
+import type { Sql } from '../../persistence/sql.ts';
+import type { Control, DueOperation, SentOperation, Session } from './session.ts';
+
+/** Payloads of one answer, in stored bytes; at least one operation is handed out whatever its size. */
+const MAX_PAYLOAD_BYTES = 4 * 1024 * 1024;
+
+/** Whose identity it is: a live computer, or one that was removed. */
+export type Identified = { kind: 'computer'; session: Session } | { kind: 'removed'; computerId: number };
+
+interface SessionRow {
+  secure_id_hash: Buffer;
+  computer_id: number;
+  account_id: number | null;
+  title: string;
+  state: 'pending' | 'approved';
+  archived: boolean;
+  disabled: boolean;
+  max_message_backlog: number | null;
+  version: number;
+  in_next: number | null;
+  out_base: number | null;
+  out_next: number;
+  token: string | null;
+  request_digest: Buffer | null;
+  controls: Control[];
+  head_tries: number;
+  head_sends: number;
+  client_types_digest: Buffer | null;
+  served_approved: boolean;
+  resync_wanted: boolean;
+  resync_id: number | null;
+  resync_at: Date | null;
+  sent: SentOperation[] | null;
+  due: DueOperation[] | null;
+  has_held: boolean;
+}
+
+/**
+ * Reads everything exchanges need to know, as of one instant and without locks; writing notices when another exchange
+ * of a computer came between.
+ *
+ * @returns null in place of an identity that nobody has
+ */
+export async function readSessions(
+  db: Sql,
+  secureIdHashes: readonly Buffer[],
+  now: Date,
+): Promise<Array<Identified | null>> {
+  const values = [secureIdHashes, now, MAX_PAYLOAD_BYTES];
+  const rows = await db.query<SessionRow>(READ, values, 'gateway-read-sessions');
+  const byHash = new Map(rows.map((row) => [row.secure_id_hash.toString('latin1'), row]));
+  return secureIdHashes.map((hash) => {
+    const row = byHash.get(hash.toString('latin1'));
+    if (!row) return null;
+    if (row.account_id === null) return { kind: 'removed', computerId: row.computer_id };
+    return { kind: 'computer', session: toSession(row, row.account_id) };
+  });
+}
+
+function toSession(row: SessionRow, accountId: number): Session {
+  return {
+    computerId: row.computer_id,
+    accountId,
+    title: row.title,
+    approved: row.state === 'approved' && !row.archived,
+    archived: row.archived,
+    accountDisabled: row.disabled,
+    maxBacklog: row.max_message_backlog,
+    version: row.version,
+    inNext: row.in_next,
+    outBase: row.out_base,
+    outNext: row.out_next,
+    token: row.token,
+    requestDigest: row.request_digest,
+    controls: row.controls,
+    headTries: row.head_tries,
+    headSends: row.head_sends,
+    clientTypesDigest: row.client_types_digest,
+    servedApproved: row.served_approved,
+    resyncWanted: row.resync_wanted,
+    resyncId: row.resync_id,
+    resyncAt: row.resync_at,
+    sent: row.sent ?? [],
+    due: row.due ?? [],
+    hasHeld: row.has_held,
+  };
+}
+
+/** Messages of operations that are sent again, by payload id. */
+export async function readPayloads(db: Sql, ids: readonly number[]): Promise<Map<number, DueOperation>> {
+  const rows = await db.query<{ id: number; message_type: string; fields: Record<string, unknown> }>(
+    'select id, message_type, fields from operation_payload where id = any($1::bigint[])',
+    [ids],
+    'gateway-read-payloads',
+  );
+  return new Map(rows.map((row) => [row.id, { activityId: 0, messageType: row.message_type, fields: row.fields }]));
+}
+
+const READ = `
+  select i.secure_id_hash, i.computer_id, c.account_id, c.title, c.state, c.archived, ac.disabled, ac.max_message_backlog,
+    s.version, s.in_next, s.out_base, s.out_next, s.token, s.request_digest, s.controls, s.head_tries, s.head_sends,
+    s.client_types_digest, s.served_approved, s.resync_wanted, s.resync_id, s.resync_at,
+    (select json_agg(json_build_object('activityId', m.activity_id, 'payloadId', m.payload_id,
+        'messageType', p.message_type, 'position', m.position))
+      from agent_message m join operation_payload p on p.id = m.payload_id
+      where m.computer_id = i.computer_id and m.state = 'sent') as sent,
+    (select json_agg(json_build_object('activityId', d.activity_id, 'messageType', d.message_type, 'fields', d.fields)
+        order by d.activity_id)
+      from (
+        select n.*, sum(pg_column_size(n.fields)) over (order by n.activity_id) - pg_column_size(n.fields) as before
+        from (
+          select m.activity_id, p.message_type, p.fields
+          from agent_message m join operation_payload p on p.id = m.payload_id
+          where m.computer_id = i.computer_id and m.state = 'queued' and m.deliver_at <= $2
+            and (m.deliver_before is null or m.deliver_before > $2)
+          order by m.activity_id limit 100) n
+      ) d where d.before < $3) as due,
+    exists (select from agent_message m where m.computer_id = i.computer_id and m.state = 'held') as has_held
+  from agent_identity i
+  left join (agent s join computer c on c.id = s.computer_id join account ac on ac.id = c.account_id)
+    on s.computer_id = i.computer_id
+  where i.secure_id_hash = any($1::bytea[])`;

@@ -1,0 +1,70 @@
+import { Refusal } from './refusal.ts';
+
+export interface BatcherLimits {
+  /** Calls carried out together at most. */
+  size: number;
+  /** Batches under way at once. */
+  running: number;
+  /** Calls waiting at most. */
+  waiting: number;
+}
+
+/** What became of one call of a batch. */
+export type Outcome<O> = { value: O } | { error: unknown };
+
+interface Call<I, O> {
+  item: I;
+  resolve(result: O): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Carries calls out together: alone they run at once, and those that come while others are under way wait and form the
+ * next batch. So a wave of agents costs few statements and commits, and a single agent no time.
+ */
+export class Batcher<I, O> {
+  readonly #run: (items: I[]) => Promise<Outcome<O>[]>;
+  readonly #limits: BatcherLimits;
+  readonly #waiting: Call<I, O>[] = [];
+  #running = 0;
+
+  /** @param run - answers items in their order, each by itself; when it throws, all have failed */
+  constructor(run: (items: I[]) => Promise<Outcome<O>[]>, limits: BatcherLimits) {
+    this.#run = run;
+    this.#limits = limits;
+  }
+
+  /** @throws {Refusal} 503 when too many wait already */
+  call(item: I): Promise<O> {
+    if (this.#waiting.length >= this.#limits.waiting) {
+      return Promise.reject(new Refusal(503, 'ServiceUnavailable', 'Too many at once'));
+    }
+    return new Promise<O>((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject });
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    if (this.#running >= this.#limits.running || this.#waiting.length === 0) return;
+    this.#running += 1;
+    const calls = this.#waiting.splice(0, this.#limits.size);
+    void this.#carryOut(calls).finally(() => {
+      this.#running -= 1;
+      this.#next();
+    });
+  }
+
+  async #carryOut(calls: ReadonlyArray<Call<I, O>>): Promise<void> {
+    try {
+      const results = await this.#run(calls.map((call) => call.item));
+      for (const [i, call] of calls.entries()) {
+        const outcome = results[i]!;
+        if ('error' in outcome) call.reject(outcome.error);
+        else call.resolve(outcome.value);
+      }
+    } catch (error) {
+      for (const call of calls) call.reject(error);
+    }
+  }
+}
