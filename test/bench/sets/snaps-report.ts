@@ -41,6 +41,11 @@ export function addSize(builder: ReportBuilder, { computers, groups, noOps }: Si
     per(groups, (g) => g.doneSeconds),
     TARGETS.doneSeconds,
   );
+  row(
+    'GET /activities/<group>',
+    'ms',
+    per(groups, (g) => g.readMs),
+  );
   row('computers per second', '/s', rate);
   row('no-op workflows per second', '/s', noOpRate);
   row('computers over no-op workflows, per second', 'x', pairedRatios(rate, noOpRate), TARGETS.computersPerNoop);
