@@ -8,7 +8,7 @@ export interface DecodeLimits {
   maxBytes?: number;
   /** Levels of nesting. Default 64. */
   maxDepth?: number;
-  /** Values in all, keys included, so that a small input cannot become a huge object. Default 2,000,000. */
+  /** Values in all, keys included, so that a small input cannot become a huge object. Default 1,000,000. */
   maxValues?: number;
   /** Keep byte-string keys as Buffers (the dict then is a Map) instead of turning them into text. Default false. */
   rawKeys?: boolean;
@@ -17,7 +17,7 @@ export interface DecodeLimits {
 const DEFAULTS: Required<DecodeLimits> = {
   maxBytes: 32 * 1024 * 1024,
   maxDepth: 64,
-  maxValues: 2_000_000,
+  maxValues: 1_000_000,
   rawKeys: false,
 };
 

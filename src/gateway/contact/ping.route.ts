@@ -29,7 +29,8 @@ export function pingRoute(deps: { desk: PingDesk; contacts: ContactBuffer; clock
       const computerId = Number(FORM.exec(body.toString('latin1'))?.[1] ?? 0);
       if (computerId < 1 || computerId > 2_147_483_647) return 'unknown';
       const now = deps.clock.now();
-      if (!deps.floods.take(String(computerId), 1, now.getTime())) {
+      // By address too: anybody can name any computer here, and must not be able to silence it.
+      if (!deps.floods.take(`${computerId} ${req.socket.remoteAddress}`, 1, now.getTime())) {
         throw new Refusal(429, 'TooManyRequests', 'This computer pings too often');
       }
       const found = await deps.desk.answer(computerId);

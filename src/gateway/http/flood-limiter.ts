@@ -24,7 +24,7 @@ export class FloodLimiter {
     const enough = level >= cost;
     // Deleting first keeps the map in order of last use.
     this.#buckets.delete(key);
-    this.#buckets.set(key, { level: enough ? level - cost : level, atMs: nowMs });
+    this.#buckets.set(key, { level: enough ? level - cost : level, atMs: Math.max(nowMs, bucket.atMs) });
     if (this.#buckets.size > this.#limits.maxKeys) this.#buckets.delete(this.#buckets.keys().next().value!);
     return enough;
   }

@@ -102,7 +102,7 @@ describe('decode of hostile input', () => {
   it.each(bombs)('refuses %s within bounded time', (_name, bytes) => {
     const before = performance.now();
     expect(() => decode(bytes)).toThrow(BpickleError);
-    expect(performance.now() - before).toBeLessThan(3000);
+    expect(performance.now() - before).toBeLessThan(10_000);
   });
 
   it('never fails in any other way on random and mutated bytes', () => {

@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { Batcher } from '../../../src/gateway/http/batcher.ts';
+import { FloodLimiter } from '../../../src/gateway/http/flood-limiter.ts';
+import { Gate, KeyedQueue } from '../../../src/gateway/http/gate.ts';
+
+const LIMITS = { size: 3, running: 1, waiting: 5 };
+
+function held() {
+  let release = () => {};
+  const until = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { until, release };
+}
+
+describe('Batcher', () => {
+  it('runs a lone call at once and gathers those that come meanwhile', async () => {
+    const { until, release } = held();
+    const batches: number[][] = [];
+    const batcher = new Batcher<number, number>(async (items) => {
+      batches.push(items);
+      if (batches.length === 1) await until;
+      return items.map((item) => ({ value: item * 2 }));
+    }, LIMITS);
+    const calls = [1, 2, 3, 4, 5].map((item) => batcher.call(item));
+    release();
+    expect(await Promise.all(calls)).toEqual([2, 4, 6, 8, 10]);
+    expect(batches).toEqual([[1], [2, 3, 4], [5]]);
+  });
+
+  it('fails one call alone, all when the batch fails, and those beyond the bound', async () => {
+    const batcher = new Batcher<number, number>(async (items) => {
+      if (items.includes(0)) throw new Error('all');
+      return items.map((item) => (item < 0 ? { error: new Error('one') } : { value: item }));
+    }, LIMITS);
+    const calls = [1, -1, 2, 3, 0, 4, 5].map((item) => batcher.call(item));
+    const outcomes = (await Promise.allSettled(calls)).map((outcome) =>
+      outcome.status === 'fulfilled' ? outcome.value : String(outcome.reason.message),
+    );
+    expect(outcomes).toEqual([1, 'one', 2, 3, 'all', 'all', 'Too many at once']);
+    expect(await batcher.call(7)).toBe(7);
+  });
+});
+
+describe('Gate', () => {
+  it('lets in as many as it is wide, the rest in order, and refuses a crowd', async () => {
+    const gate = new Gate(2, 2);
+    const order: number[] = [];
+    const { until, release } = held();
+    const task = (id: number) => () => until.then(() => void order.push(id));
+    const tasks = [1, 2, 3, 4].map((id) => gate.run(task(id)));
+    await expect(gate.run(task(5))).rejects.toMatchObject({ status: 503 });
+    release();
+    await Promise.all(tasks);
+    expect(order).toEqual([1, 2, 3, 4]);
+    await expect(gate.run(() => Promise.reject(new Error('x')))).rejects.toThrow('x');
+    expect(await gate.run(async () => 6)).toBe(6);
+  });
+});
+
+describe('KeyedQueue', () => {
+  it('runs tasks of one key one after another, failures included, and others beside them', async () => {
+    const queue = new KeyedQueue();
+    const events: string[] = [];
+    const { until, release } = held();
+    const first = queue.run('a', async () => {
+      await until;
+      events.push('a1');
+      throw new Error('a1');
+    });
+    const second = queue.run('a', async () => void events.push('a2'));
+    await queue.run('b', async () => void events.push('b'));
+    release();
+    await expect(first).rejects.toThrow('a1');
+    await second;
+    expect(events).toEqual(['b', 'a1', 'a2']);
+  });
+});
+
+describe('FloodLimiter', () => {
+  it('gives a burst, then so much a second, to each key', () => {
+    const limiter = new FloodLimiter({ burst: 2, perSecond: 1, maxKeys: 10 });
+    expect([1, 1, 1].map((cost) => limiter.take('a', cost, 0))).toEqual([true, true, false]);
+    expect(limiter.take('b', 2, 0)).toBe(true);
+    expect(limiter.take('a', 1, 999)).toBe(false);
+    expect(limiter.take('a', 1, 2000)).toBe(true);
+    expect([1, 1].map((cost) => limiter.take('a', cost, -5000))).toEqual([true, false]);
+    expect(limiter.take('a', 1, 2500)).toBe(false);
+  });
+
+  it('remembers a bounded number of keys', () => {
+    const limiter = new FloodLimiter({ burst: 1, perSecond: 0, maxKeys: 2 });
+    for (const key of ['a', 'b', 'c']) limiter.take(key, 1, 0);
+    expect(limiter.take('c', 1, 0)).toBe(false);
+    expect(limiter.take('a', 1, 0)).toBe(true);
+  });
+});
