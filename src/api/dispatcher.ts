@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { DomainError } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
-import type { Caller } from '../services/ports.ts';
+import type { Caller, Principal } from '../services/ports.ts';
 import type { Authenticator } from '../services/rights.service.ts';
 import type { Reply } from './handler.ts';
 import { JsonText } from './json-text.ts';
@@ -57,8 +57,9 @@ async function serve(
   res: Response,
   requestId: string,
 ): Promise<Reply> {
-  const caller = operation.access === 'none' ? null : await authenticate(deps.authenticator, req);
-  if (caller) authorize(operation.access, caller);
+  const origin = { address: req.socket.remoteAddress ?? 'unknown', requestId };
+  const principal = operation.access === 'none' ? null : await authenticate(deps.authenticator, req);
+  if (principal) authorize(operation.access, principal);
   const body =
     req.method === 'GET' || req.method === 'HEAD' ? undefined : await readJsonBody(req, res, operation.bodyLimitBytes);
   const query = readQuery(operation, queryOf(req.url));
@@ -68,10 +69,11 @@ async function serve(
     await deps.validator.checkRequest(operation, req, res, params);
   }
   // Operations without a caller declare so in the document and never look at it.
-  return operation.handler({ caller: caller as Caller, params, query, body, requestId, request: req });
+  const caller = (principal && { ...principal, origin }) as Caller;
+  return operation.handler({ caller, params, query, body, requestId, origin, request: req });
 }
 
-async function authenticate(authenticator: Authenticator, req: Request): Promise<Caller> {
+async function authenticate(authenticator: Authenticator, req: Request): Promise<Principal> {
   const header = req.headers.authorization;
   if (header === undefined || !/^bearer [^\s]+$/i.test(header)) {
     throw new DomainError('Unauthorized', 'A valid bearer token is needed');
@@ -80,7 +82,7 @@ async function authenticate(authenticator: Authenticator, req: Request): Promise
 }
 
 /** The one place where `x-permission` is held. */
-function authorize(access: Access, caller: Caller): void {
+function authorize(access: Access, caller: Principal): void {
   if (access === 'token' || access === 'none') return;
   if (caller.accountName === '') throw new DomainError('NoAccount', 'The token has no current account');
   if (access === 'account') return;

@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import type { Origin } from '../domain/events.ts';
 import type { Caller } from '../services/ports.ts';
 
 /** What a handler gets: validated and coerced input, and who asks. */
@@ -9,6 +10,8 @@ export interface RequestContext {
   query: Record<string, unknown>;
   body: unknown;
   requestId: string;
+  /** Where the request came from, as `caller.origin`. */
+  origin: Origin;
   /** The raw request, for addresses and headers only. */
   request: Request;
 }

@@ -1,3 +1,4 @@
+import type { Origin } from '../domain/events.ts';
 import type { Permission } from '../domain/permissions.ts';
 
 /** Where "now" comes from, so that tests can set it. */
@@ -8,12 +9,11 @@ export interface Clock {
 export const systemClock: Clock = { now: () => new Date() };
 
 /**
- * Who asks, in which account, and what they may do there. Built once per request from the token and the rights as
- * they are now; every query of a service is scoped by it.
+ * Who a token stands for, in which account, and what they may do there, from the rights as they are now.
  *
  * @see api-decisions 3.3
  */
-export interface Caller {
+export interface Principal {
   personId: number;
   email: string;
   name: string;
@@ -23,6 +23,11 @@ export interface Caller {
   may(permission: Permission): boolean;
   /** Access groups (descendants included) where the permission holds; `all` means the whole account, unfiltered. */
   groups(permission: Permission): 'all' | readonly number[];
+}
+
+/** Who asks. Built once per request; every query of a service is scoped by it, every event names it. */
+export interface Caller extends Principal {
+  origin: Origin;
 }
 
 /** Tells the running parts whether Temporal answers; used by `/readyz` alone, never by a request that acts. */

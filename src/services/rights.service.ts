@@ -2,7 +2,7 @@ import { DomainError } from '../domain/errors.ts';
 import { GLOBAL_PERMISSIONS, type Permission } from '../domain/permissions.ts';
 import { findRights, type RightsRow } from '../persistence/repositories/rights.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
-import type { Caller, Clock } from './ports.ts';
+import type { Clock, Principal } from './ports.ts';
 import type { Tokens, VerifiedToken } from './tokens.ts';
 
 /** Who a bearer token stands for, with rights no older than a few seconds. */
@@ -11,7 +11,7 @@ export interface Authenticator {
    * @param token - the bearer token
    * @throws {DomainError} Unauthorized when it is not valid or was revoked, AccountDisabled
    */
-  authenticate(token: string): Promise<Caller>;
+  authenticate(token: string): Promise<Principal>;
 }
 
 /** Rights and revocations take effect within this time on every instance. */
@@ -19,7 +19,7 @@ const RIGHTS_TTL_MS = 2000;
 const MAX_CACHED = 10_000;
 
 interface Entry {
-  caller: Caller;
+  caller: Principal;
   expiresAtMs: number;
   freshUntilMs: number;
 }
@@ -30,9 +30,9 @@ interface Entry {
  */
 export function createAuthenticator(deps: { db: Sql; tokens: Tokens; clock: Clock }): Authenticator {
   const entries = new Map<string, Entry>();
-  const loading = new Map<string, Promise<Caller>>();
+  const loading = new Map<string, Promise<Principal>>();
 
-  async function load(token: string): Promise<Caller> {
+  async function load(token: string): Promise<Principal> {
     const verified = deps.tokens.verify(token);
     if (!verified) throw unauthorized();
     const readAtMs = deps.clock.now().getTime();
@@ -59,7 +59,7 @@ export function createAuthenticator(deps: { db: Sql; tokens: Tokens; clock: Cloc
   };
 }
 
-function toCaller(token: VerifiedToken, rights: RightsRow | null): Caller {
+function toCaller(token: VerifiedToken, rights: RightsRow | null): Principal {
   if (!rights) throw unauthorized();
   const member = rights.account_id !== null;
   const { person, account, system } = token.epochs;

@@ -1,6 +1,6 @@
 import { DomainError } from '../../domain/errors.ts';
 import type { Services } from '../../services/services.ts';
-import type { Handlers, RequestContext } from '../handler.ts';
+import type { Handlers } from '../handler.ts';
 import type { components } from '../openapi/types.generated.ts';
 import { wireAccount, wirePerson } from '../wire/identity.wire.ts';
 
@@ -23,7 +23,7 @@ export function identityRoutes(deps: {
         account: body.account,
         invitationId: body.invitation_id,
         expiryMinutes: body.expiry_minutes,
-        address: addressOf(context),
+        address: context.origin.address,
       });
       const { currentAccount, ...rest } = result;
       return { body: { ...rest, current_account: currentAccount } satisfies Schemas['LoginResponse'] };
@@ -48,8 +48,4 @@ function nameOf(body: Schemas['LoginRequest']): { email: string } | { identity: 
   if (body.email !== undefined && body.identity === undefined) return { email: body.email };
   if (body.identity !== undefined && body.email === undefined) return { identity: body.identity };
   throw new DomainError('InvalidParameterCombination', 'Exactly one of email and identity is needed');
-}
-
-function addressOf(context: RequestContext): string {
-  return context.request.socket.remoteAddress ?? 'unknown';
 }
