@@ -25,10 +25,30 @@ export interface Config {
   /** AES-256 keys, newest first; the first encrypts, all decrypt. */
   readonly encryptionKeys: readonly EncryptionKey[];
   readonly smtpUrl: string | null;
+  /** Sender of mail. */
+  readonly mailFrom: string;
   readonly logLevel: LogLevel;
   /** True in processes that the embedded stack starts: loopback conveniences such as the codec endpoint without a token. */
   readonly embedded: boolean;
   readonly activities: ActivitySettings;
+  readonly identity: IdentitySettings;
+}
+
+/** How people get in. @see api-decisions 2.6, 2.7, 3.1 */
+export interface IdentitySettings {
+  /** Whether people may make accounts for themselves. */
+  readonly selfServiceAccounts: boolean;
+  /** Whether failed logins are throttled. */
+  readonly loginThrottle: boolean;
+  /** Null: logins by identity are judged by the stored hash. */
+  readonly pam: PamSettings | null;
+}
+
+export interface PamSettings {
+  /** Name of a PAM service, a file of /etc/pam.d. */
+  readonly service: string;
+  /** Absolute path of a program to ask in place of our own helper. */
+  readonly helper: string | null;
 }
 
 export interface ActivitySettings {
@@ -77,10 +97,12 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
   const external = role === 'process';
   const host = read.text('FLOTILLA_HOST') ?? '127.0.0.1';
   const port = read.port('FLOTILLA_PORT', 8080);
+  const publicUrl = read.url('FLOTILLA_PUBLIC_URL', ['http:', 'https:']) ?? `http://${linkHost(host)}:${port}`;
+  const deployment = read.oneOf('FLOTILLA_DEPLOYMENT', ['standalone', 'saas'] as const, 'standalone');
   const config: Config = {
     host,
     port,
-    publicUrl: read.url('FLOTILLA_PUBLIC_URL', ['http:', 'https:']) ?? `http://${linkHost(host)}:${port}`,
+    publicUrl,
     dataDir: read.text('FLOTILLA_DATA_DIR') ?? '.flotilla',
     databaseUrl: read.url('FLOTILLA_DATABASE_URL', ['postgres:', 'postgresql:'], external),
     databasePort: read.port('FLOTILLA_DATABASE_PORT', 5433),
@@ -91,16 +113,18 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
     temporalUiPort: read.port('FLOTILLA_TEMPORAL_UI_PORT', 8233),
     temporalBin: read.text('FLOTILLA_TEMPORAL_BIN'),
     metricsPort: read.port('FLOTILLA_METRICS_PORT', 9464),
-    deployment: read.oneOf('FLOTILLA_DEPLOYMENT', ['standalone', 'saas'] as const, 'standalone'),
+    deployment,
     adminEmail: read.email('FLOTILLA_ADMIN_EMAIL', 'admin@example.com'),
     adminPassword: read.secret('FLOTILLA_ADMIN_PASSWORD', 3, 1024),
     simulatedComputers: read.int('FLOTILLA_SIMULATED_COMPUTERS', 25, 0, 200_000),
     jwtSecret: read.secret('FLOTILLA_JWT_SECRET', 32, 4096, external),
     encryptionKeys: read.keys('FLOTILLA_ENCRYPTION_KEYS', external),
     smtpUrl: read.url('FLOTILLA_SMTP_URL', ['smtp:', 'smtps:']),
+    mailFrom: read.email('FLOTILLA_MAIL_FROM', '') || `flotilla@${mailDomain(publicUrl)}`,
     logLevel: read.oneOf('FLOTILLA_LOG_LEVEL', LOG_LEVELS, 'info'),
     embedded: read.flag('FLOTILLA_EMBEDDED', false),
     activities: readActivitySettings(read),
+    identity: readIdentitySettings(read, deployment),
   };
   if (config.activities.laneMinSize > config.activities.laneMaxSize) {
     read.problem('FLOTILLA_LANE_MIN_SIZE', 'must not be above FLOTILLA_LANE_MAX_SIZE');
@@ -118,6 +142,22 @@ function readActivitySettings(read: SettingReader): ActivitySettings {
     nudgeMinMs: read.int('FLOTILLA_NUDGE_MIN_MS', 500, 0, 60_000),
     nudgeMaxMs: read.int('FLOTILLA_NUDGE_MAX_MS', 5000, 0, 600_000),
   });
+}
+
+function readIdentitySettings(read: SettingReader, deployment: Config['deployment']): IdentitySettings {
+  const service = read.pattern('FLOTILLA_PAM_SERVICE', /^[\w-]{1,64}$/, 'must be the name of a PAM service');
+  const helper = read.pattern('FLOTILLA_PAM_HELPER', /^\//, 'must be an absolute path');
+  return Object.freeze({
+    selfServiceAccounts: read.flag('FLOTILLA_SELF_SERVICE_ACCOUNTS', deployment === 'saas'),
+    loginThrottle: read.flag('FLOTILLA_LOGIN_THROTTLE', true),
+    pam: service === null ? null : Object.freeze({ service, helper }),
+  });
+}
+
+/** Host of the public URL where it is a name, else one that every mail server takes. */
+function mailDomain(publicUrl: string): string {
+  const host = URL.canParse(publicUrl) ? new URL(publicUrl).hostname : '';
+  return /^[a-z0-9.-]*[a-z][a-z0-9-]*$/i.test(host) ? host : 'localhost';
 }
 
 function linkHost(host: string): string {
@@ -193,6 +233,12 @@ class SettingReader {
       this.problem(name, `must be a URL starting with ${protocols.map((p) => `${p}//`).join(' or ')}`);
     }
     return value.replace(/\/+$/, '');
+  }
+
+  pattern(name: string, pattern: RegExp, message: string): string | null {
+    const value = this.text(name);
+    if (value !== null && !pattern.test(value)) this.problem(name, message);
+    return value;
   }
 
   hostPort(name: string, required: boolean): string | null {

@@ -32,7 +32,8 @@ async function main(): Promise<void> {
     temporal,
     clock: systemClock,
     jwtSecret: config.jwtSecret!,
-    activities: config.activities,
+    logger,
+    settings: config,
   });
   const gateway = withGateway ? createGateway({ persistence, config, logger, clock: systemClock }) : null;
   const app = gatewayOnly

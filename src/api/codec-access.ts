@@ -18,7 +18,11 @@ const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
  *
  * @see design.md 8, "Codec for the UI"
  */
-export function codecAccess(deps: { authenticator: Authenticator; embedded: boolean; uiPort: number }): CodecAccess {
+export function codecAccess(deps: {
+  authenticator: Pick<Authenticator, 'authenticate'>;
+  embedded: boolean;
+  uiPort: number;
+}): CodecAccess {
   const ownOrigins = new Set([`http://127.0.0.1:${deps.uiPort}`, `http://localhost:${deps.uiPort}`]);
   return {
     cors(req, res, next) {

@@ -13,15 +13,27 @@ export type ErrorCode =
   | 'PayloadTooLarge'
   | 'UnsupportedMediaType'
   | 'NotFound'
+  | 'NoMessageBacklogSetting'
   | 'MethodNotAllowed'
   | 'UnknownComputer'
   | 'UnknownActivity'
   | 'UnknownAccessGroup'
   | 'UnknownInvitation'
   | 'UnknownRole'
+  | 'UnknownPerson'
+  | 'DuplicateAccessGroup'
+  | 'DuplicateRole'
+  | 'LastGlobalAdmin'
+  | 'RoleInUse'
+  | 'RoleReadOnly'
   | 'ComputerArchived'
   | 'ActivityNotEligible'
   | 'StandaloneAccountExists'
+  | 'AccountExists'
+  | 'SelfServiceDisabled'
+  | 'UnknownAccount'
+  | 'DuplicateEmail'
+  | 'MailQueueUnavailable'
   | 'TooManyRequests'
   | 'ServiceUnavailable'
   | 'InternalError';
@@ -42,12 +54,19 @@ export class DomainError extends Error {
   readonly details: ErrorDetail[] | undefined;
   /** Seconds after which trying again makes sense; becomes `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
+  /** True when something unknown was named in the body: the address exists, so the status is 400 and not 404. */
+  readonly namedInBody: boolean;
 
-  constructor(code: ErrorCode, message: string, extra: { details?: ErrorDetail[]; retryAfterSeconds?: number } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    extra: { details?: ErrorDetail[]; retryAfterSeconds?: number; namedInBody?: boolean } = {},
+  ) {
     super(message);
     this.name = 'DomainError';
     this.code = code;
     this.details = extra.details;
     this.retryAfterSeconds = extra.retryAfterSeconds;
+    this.namedInBody = extra.namedInBody ?? false;
   }
 }

@@ -7,12 +7,14 @@ import { DomainError } from '../domain/errors.ts';
 export class BoundedQueue {
   readonly #concurrency: number;
   readonly #maxWaiting: number;
+  readonly #refusal: string;
   readonly #waiting: Array<() => void> = [];
   #running = 0;
 
-  constructor(limits: { concurrency: number; maxWaiting: number }) {
+  constructor(limits: { concurrency: number; maxWaiting: number; refusal?: string }) {
     this.#concurrency = limits.concurrency;
     this.#maxWaiting = limits.maxWaiting;
+    this.#refusal = limits.refusal ?? 'Too many logins at once';
   }
 
   /**
@@ -34,7 +36,7 @@ export class BoundedQueue {
 
   #wait(): Promise<void> {
     if (this.#waiting.length >= this.#maxWaiting) {
-      throw new DomainError('ServiceUnavailable', 'Too many logins at once; try again shortly', {
+      throw new DomainError('ServiceUnavailable', `${this.#refusal}; try again shortly`, {
         retryAfterSeconds: 1,
       });
     }

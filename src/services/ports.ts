@@ -14,6 +14,7 @@ export const systemClock: Clock = { now: () => new Date() };
  * @see api-decisions 3.3
  */
 export interface Principal {
+  token: TokenFacts;
   personId: number;
   email: string;
   name: string;
@@ -23,6 +24,21 @@ export interface Principal {
   may(permission: Permission): boolean;
   /** Access groups (descendants included) where the permission holds; `all` means the whole account, unfiltered. */
   groups(permission: Permission): 'all' | readonly number[];
+}
+
+/** Counters copied into a token: raising one of them ends every token issued before. @see api-decisions 3.2 */
+export interface Epochs {
+  person: number;
+  account: number;
+  system: number;
+}
+
+/** What identifies one token; one object as long as the rights read with it count as fresh. */
+export interface TokenFacts {
+  id: string;
+  /** Seconds since the epoch. */
+  expiresAt: number;
+  epochs: Epochs;
 }
 
 /** Who asks. Built once per request; every query of a service is scoped by it, every event names it. */
@@ -36,7 +52,19 @@ export interface TemporalHealth {
   check(): Promise<void>;
 }
 
-/** Mail out of the system. @throws when the mail could not be queued */
+/** Judges logins by identity. @see api-decisions 3.1 */
+export interface IdentityAuthenticator {
+  /**
+   * Tells whether the password belongs to the login name.
+   *
+   * @param login.storedHash - hash of the person with that name; null when there is none, and the work is the same
+   * @throws {DomainError} ServiceUnavailable when it cannot be told now; that is no failed login
+   */
+  verify(login: { identity: string; password: string; storedHash: string | null }): Promise<boolean>;
+}
+
+/** Mail out of the system. */
 export interface Mailer {
+  /** @throws {DomainError} MailQueueUnavailable when the mail could not be queued within some seconds */
   send(mail: { to: string; subject: string; text: string }): Promise<void>;
 }

@@ -1,13 +1,6 @@
 import { createSecretKey, randomUUID } from 'node:crypto';
 import jwt from 'jsonwebtoken';
-import type { Clock } from './ports.ts';
-
-/** Counters copied into a token: raising one of them ends every token issued before. @see api-decisions 3.2 */
-export interface Epochs {
-  person: number;
-  account: number;
-  system: number;
-}
+import type { Clock, Epochs } from './ports.ts';
 
 /** What a token says: who, in which account, since which counters. Rights are never in it. */
 export interface TokenIdentity {
@@ -19,6 +12,8 @@ export interface TokenIdentity {
 }
 
 export interface VerifiedToken extends TokenIdentity {
+  /** Unique per token. */
+  id: string;
   /** Seconds since the epoch. */
   expiresAt: number;
 }
@@ -79,7 +74,7 @@ function readClaims(claims: unknown, now: number): VerifiedToken | null {
   }
   if (exp <= now || iat > now + FUTURE_LEEWAY_SECONDS) return null;
   const [person, account, system] = ep as [number, number, number];
-  return { personId: id, email: sub, accountName: acc, epochs: { person, account, system }, expiresAt: exp };
+  return { id: jti, personId: id, email: sub, accountName: acc, epochs: { person, account, system }, expiresAt: exp };
 }
 
 function isCount(value: unknown): value is number {

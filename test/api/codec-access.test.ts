@@ -15,7 +15,9 @@ let remote: TestApp;
 /** The frame with a codec that only tells whether the caller may use it. */
 function createCodecApp(isEmbedded: boolean): Promise<TestApp> {
   const late: { authenticator?: Authenticator } = {};
-  const authenticator: Authenticator = { authenticate: (token) => late.authenticator!.authenticate(token) };
+  const authenticator: Pick<Authenticator, 'authenticate'> = {
+    authenticate: (token) => late.authenticator!.authenticate(token),
+  };
   const access = codecAccess({ authenticator, embedded: isEmbedded, uiPort: 8233 });
   const decode = express.Router().post('/decode', async (req, res) => {
     res.json({ allowed: await access.allow(req) });

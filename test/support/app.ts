@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type AppDeps, createApp } from '../../src/api/app.ts';
-import { type ActivitySettings, loadConfig } from '../../src/config.ts';
+import { type ActivitySettings, type Config, loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/logger.ts';
 import type { Persistence } from '../../src/persistence/orm.ts';
 import { createStandaloneAccount } from '../../src/services/accounts.service.ts';
@@ -46,6 +46,8 @@ export interface TestAppOptions {
   activities?: ActivitySettings;
   temporal?: TemporalHealth;
   deployment?: AppDeps['deployment'];
+  /** Further settings, over those of an empty environment. */
+  settings?: Partial<Config>;
   logLevel?: string;
   gateway?: AppDeps['gateway'];
   codec?: AppDeps['codec'];
@@ -53,18 +55,22 @@ export interface TestAppOptions {
 
 /** The whole application on a real server, answers checked against the OpenAPI document. */
 export async function createTestApp(persistence: Persistence, options: TestAppOptions = {}): Promise<TestApp> {
+  const deployment = options.deployment ?? 'standalone';
+  const settings = { ...loadConfig({ FLOTILLA_DEPLOYMENT: deployment }, 'stack'), publicUrl: PUBLIC_URL };
+  const logger = createLogger({ level: options.logLevel ?? 'silent', role: 'test' });
   const services = createServices({
     persistence,
     clock: options.clock ?? systemClock,
     temporal: options.temporal ?? { check: async () => undefined },
     jwtSecret: JWT_SECRET,
-    activities: options.activities ?? loadConfig({}, 'stack').activities,
+    logger,
+    settings: { ...settings, activities: options.activities ?? settings.activities, ...options.settings },
   });
   const app = await createApp({
     services,
-    logger: createLogger({ level: options.logLevel ?? 'silent', role: 'test' }),
+    logger,
     publicUrl: PUBLIC_URL,
-    deployment: options.deployment ?? 'standalone',
+    deployment,
     gateway: options.gateway,
     codec: options.codec,
     validateResponses: true,

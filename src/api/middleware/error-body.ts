@@ -15,15 +15,27 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   PayloadTooLarge: 413,
   UnsupportedMediaType: 415,
   NotFound: 404,
+  NoMessageBacklogSetting: 404,
   MethodNotAllowed: 405,
   UnknownComputer: 404,
   UnknownActivity: 404,
   UnknownAccessGroup: 404,
   UnknownInvitation: 404,
-  UnknownRole: 400,
+  UnknownRole: 404,
+  UnknownPerson: 404,
+  DuplicateAccessGroup: 409,
+  DuplicateRole: 409,
+  LastGlobalAdmin: 409,
+  RoleInUse: 409,
+  RoleReadOnly: 400,
   ComputerArchived: 400,
   ActivityNotEligible: 400,
   StandaloneAccountExists: 400,
+  AccountExists: 409,
+  SelfServiceDisabled: 403,
+  UnknownAccount: 404,
+  DuplicateEmail: 409,
+  MailQueueUnavailable: 502,
   TooManyRequests: 429,
   ServiceUnavailable: 503,
   InternalError: 500,
@@ -46,7 +58,7 @@ export interface ErrorReply {
 
 /** Turns a refusal into its answer. */
 export function errorReply(error: DomainError): ErrorReply {
-  const status = ERROR_STATUS[error.code];
+  const status = error.namedInBody ? 400 : ERROR_STATUS[error.code];
   const headers: Record<string, string> = {};
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
   if (error.retryAfterSeconds !== undefined) headers['Retry-After'] = String(Math.ceil(error.retryAfterSeconds));

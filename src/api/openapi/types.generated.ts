@@ -151,7 +151,28 @@ export interface paths {
         /** Shows the person who calls */
         get: operations["getPerson"];
         put?: never;
-        post?: never;
+        /** Changes the person who calls */
+        post: operations["updatePerson"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/person:test-email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sends a test email to the address of the person who calls
+         * @description Answers 502 when the mail server did not take the mail.
+         */
+        post: operations["sendTestEmail"];
         delete?: never;
         options?: never;
         head?: never;
@@ -466,6 +487,16 @@ export interface components {
             salesforce_account_key: string | null;
             enabled_features: string[];
             subdomain: string | null;
+        };
+        /** @description Absent keys stay as they are, and so do null ones except preferred_account */
+        PersonEdit: {
+            name?: string | null;
+            /** @description Any address nobody else has; joins the allowable ones */
+            email?: string | null;
+            /** @description Name in the IANA database */
+            timezone?: string | null;
+            /** @description Name of one of the person's accounts, which logins choose; null for none */
+            preferred_account?: string | null;
         };
         Person: {
             allowable_emails: string[];
@@ -798,6 +829,50 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Person"];
                 };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    updatePerson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["PersonEdit"];
+            };
+        };
+        responses: {
+            /** @description The changed person */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    sendTestEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The mail server took the mail */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Error"];
         };

@@ -38,6 +38,15 @@ export function identityRoutes(deps: {
       const account = await accounts.createStandalone({ email, name, password }, enforce_password_strength ?? false);
       return { status: 201, body: wireAccount(account) satisfies Schemas['Account'] };
     },
+    async updatePerson({ caller, body }) {
+      const { preferred_account: preferredAccount, name, email, timezone } = (body ?? {}) as Schemas['PersonEdit'];
+      const person = await people.updateSelf(caller, { name, email, timezone, preferredAccount });
+      return { body: wirePerson(person) satisfies Schemas['Person'] };
+    },
+    async sendTestEmail({ caller }) {
+      await people.sendTestEmail(caller);
+      return { status: 204 };
+    },
     async getPerson({ caller }) {
       return { body: wirePerson(await people.getSelf(caller)) satisfies Schemas['Person'] };
     },

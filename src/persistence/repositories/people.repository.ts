@@ -22,3 +22,79 @@ export async function findPerson(sql: Sql, personId: number): Promise<PersonRow 
   );
   return rows[0] ?? null;
 }
+
+export interface LockedPerson {
+  name: string;
+  email: string;
+  password_hash: string | null;
+  operator: boolean;
+  /** Counters that end tokens. */
+  token_epoch: number;
+  system_epoch: number;
+}
+
+/** A person's row, held against every other change of it until the transaction ends. */
+export async function lockPerson(tx: Sql, personId: number): Promise<LockedPerson | null> {
+  const rows = await tx.query<LockedPerson>(
+    `select name, email, password_hash, operator, token_epoch,
+       (select value::int from system_setting where key = 'token_epoch') as system_epoch
+     from person where id = $1 for update`,
+    [personId],
+  );
+  return rows[0] ?? null;
+}
+
+export interface PersonChange {
+  name?: string | undefined;
+  email?: string | undefined;
+  timezone?: string | undefined;
+  /** Absent: unchanged; null: none. */
+  preferredAccountId?: number | null | undefined;
+}
+
+/** Changes what is given; a new address joins the allowable ones. @throws a unique violation when the address is taken */
+export async function updatePerson(tx: Sql, personId: number, change: PersonChange): Promise<void> {
+  await tx.query(
+    `update person set name = coalesce($2, name), email = coalesce($3::text, email), timezone = coalesce($4, timezone),
+       preferred_account_id = case when $5 then $6::int else preferred_account_id end,
+       allowable_emails = case when $3 is null or $3 = any(allowable_emails) then allowable_emails
+         else array_append(allowable_emails, $3) end
+     where id = $1`,
+    [
+      personId,
+      change.name ?? null,
+      change.email ?? null,
+      change.timezone ?? null,
+      change.preferredAccountId !== undefined,
+      change.preferredAccountId ?? null,
+    ],
+  );
+}
+
+/** Tells whether another person has this address; addresses compare without regard to case. */
+export async function isEmailTaken(sql: Sql, email: string, personId: number): Promise<boolean> {
+  const rows = await sql.query('select 1 from person where lower(email) = lower($1) and id <> $2', [email, personId]);
+  return rows.length > 0;
+}
+
+/** Id of the account with this name if the person belongs to it. */
+export async function findMembership(
+  sql: Sql,
+  personId: number,
+  accountName: string,
+): Promise<{ accountId: number; title: string } | null> {
+  const rows = await sql.query<{ accountId: number; title: string }>(
+    `select a.id as "accountId", a.title from account a join membership m on m.account_id = a.id
+     where m.person_id = $1 and a.name = $2`,
+    [personId, accountName],
+  );
+  return rows[0] ?? null;
+}
+
+/** Stores a new password and ends every token of the person. */
+export async function replacePassword(tx: Sql, personId: number, passwordHash: string): Promise<void> {
+  await tx.query('update person set password_hash = $2, token_epoch = token_epoch + 1 where id = $1', [
+    personId,
+    passwordHash,
+  ]);
+}

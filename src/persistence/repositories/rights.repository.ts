@@ -4,6 +4,8 @@ import type { Sql } from '../sql.ts';
 export interface RightsRow {
   email: string;
   name: string;
+  /** The token was given back by a logout. */
+  token_revoked: boolean;
   person_epoch: number;
   system_epoch: number;
   /** Null without such an account or without membership in it. */
@@ -21,8 +23,11 @@ export interface RightsRow {
  *
  * @see api-decisions 3.3
  */
-export async function findRights(sql: Sql, personId: number, accountName: string): Promise<RightsRow | null> {
-  const rows = await sql.query<RightsRow>(FIND_RIGHTS, [personId, accountName], 'rights');
+export async function findRights(
+  sql: Sql,
+  of: { personId: number; accountName: string; tokenId: string },
+): Promise<RightsRow | null> {
+  const rows = await sql.query<RightsRow>(FIND_RIGHTS, [of.personId, of.accountName, of.tokenId], 'rights');
   return rows[0] ?? null;
 }
 
@@ -43,6 +48,7 @@ with recursive member as (
   where not reach.is_root
 )
 select p.email, p.name, p.token_epoch as person_epoch,
+  exists (select 1 from revoked_token where token_id = $3) as token_revoked,
   (select value::int from system_setting where key = 'token_epoch') as system_epoch,
   a.id as account_id, coalesce(a.token_epoch, 0) as account_epoch, coalesce(a.disabled, false) as account_disabled,
   coalesce((select array_agg(distinct perm) from held, unnest(held.global_permissions) perm), '{}') as global_permissions,

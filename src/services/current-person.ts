@@ -1,0 +1,19 @@
+import { DomainError } from '../domain/errors.ts';
+import { type LockedPerson, lockPerson } from '../persistence/repositories/people.repository.ts';
+import type { Sql } from '../persistence/sql.ts';
+import type { Caller } from './ports.ts';
+
+/**
+ * The caller's own row under lock, for changes of the person and for handing out new ways in: a token that was ended
+ * in the last seconds must not do either, although reads may still take it.
+ *
+ * @throws {DomainError} Unauthorized when the token has been ended
+ */
+export async function lockCaller(tx: Sql, caller: Caller): Promise<LockedPerson> {
+  const person = await lockPerson(tx, caller.personId);
+  const { epochs } = caller.token;
+  if (!person || person.token_epoch !== epochs.person || person.system_epoch !== epochs.system) {
+    throw new DomainError('Unauthorized', 'A valid bearer token is needed');
+  }
+  return person;
+}

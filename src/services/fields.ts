@@ -1,0 +1,37 @@
+import { DomainError } from '../domain/errors.ts';
+
+const MAX_LINE = 255;
+const MAX_EMAIL = 254;
+/** One plain address: nothing a mail program reads as a list, a group, a route, a comment or a second header. */
+const EMAIL = /^[^\s@,;:<>()[\]\\"\p{Cc}]+@[^\s@,;:<>()[\]\\"\p{Cc}]+$/u;
+
+/**
+ * A name or title: one line of 1 to 255 characters, trimmed.
+ *
+ * @param path - where it stands in the request, for the refusal
+ * @throws {DomainError} InvalidParameter
+ * @see api-decisions 2.5
+ */
+export function readLine(path: string, value: string): string {
+  const line = value.trim();
+  if (line === '' || line.length > MAX_LINE || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(line)) {
+    throw refusedField(path, `must be one line of 1 to ${MAX_LINE} characters`);
+  }
+  return line;
+}
+
+/**
+ * One email address, trimmed.
+ *
+ * @throws {DomainError} InvalidParameter, also for anything that mail programs take for several recipients
+ */
+export function readEmail(path: string, value: string): string {
+  const email = value.trim();
+  if (email.length > MAX_EMAIL || !EMAIL.test(email)) throw refusedField(path, 'must be an email address');
+  return email;
+}
+
+/** The refusal of one field. */
+export function refusedField(path: string, message: string): DomainError {
+  return new DomainError('InvalidParameter', `${path} ${message}`, { details: [{ path, message }] });
+}

@@ -1,0 +1,203 @@
+import { createServer } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createAccount } from '../support/accounts.ts';
+import { createTestApp, type TestApp } from '../support/app.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type MailServer, startMailServer } from '../support/mail-server.ts';
+
+let database: TestDatabase;
+let mail: MailServer;
+let app: TestApp;
+let other: TestApp;
+let token: string;
+let personId: number;
+let round = 0;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  mail = await startMailServer();
+  app = await createTestApp(database.persistence, { settings: { smtpUrl: mail.url, mailFrom: 'fleet@fleet.example' } });
+  other = await createTestApp(database.persistence);
+});
+
+beforeEach(async () => {
+  const account = await createAccount(database.persistence.db, `home${++round}`);
+  personId = account.personId;
+  token = await app.login(account);
+});
+
+afterAll(async () => {
+  await app?.close();
+  await other?.close();
+  await mail?.close();
+  await database?.drop();
+});
+
+const edit = (body: unknown, as = token) => app.call('POST', '/person', { token: as, body });
+const read = async () => (await app.call('GET', '/person', { token })).body;
+
+describe('POST /person', () => {
+  it('changes what is given, and reading shows it at once', async () => {
+    const before = await read();
+    const changes = { name: ' Ada  Example ', email: `ada${round}@fleet.example`, timezone: 'Europe/Madrid' };
+    const answer = await edit({ ...changes, preferred_account: `home${round}` });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      ...before,
+      name: 'Ada  Example',
+      email: changes.email,
+      allowable_emails: [before.email, changes.email],
+      timezone: 'Europe/Madrid',
+      preferred_account: `home${round}`,
+    });
+    expect(await read()).toEqual(answer.body);
+    expect(
+      (await app.call('POST', '/login', { body: { email: changes.email, password: 'correct horse' } })).status,
+    ).toBe(200);
+    await edit({ email: before.email });
+    expect((await read()).allowable_emails).toEqual([before.email, changes.email]);
+  });
+
+  it('keeps what is absent or null, and clears the preferred account', async () => {
+    await edit({ preferred_account: `home${round}` });
+    const before = await read();
+    for (const body of [{}, { name: null, email: null, timezone: null }]) {
+      expect((await edit(body)).body).toEqual(before);
+    }
+    expect((await app.call('POST', '/person', { token })).body).toEqual(before);
+    expect((await edit({ preferred_account: null })).body).toEqual({ ...before, preferred_account: null });
+  });
+
+  it('takes effect on another process within five seconds', async () => {
+    await other.call('GET', '/person', { token });
+    await edit({ name: 'Elsewhere' });
+    await expect
+      .poll(async () => (await other.call('GET', '/person', { token })).body.name, { timeout: 5000 })
+      .toBe('Elsewhere');
+  });
+
+  it('refuses an address somebody has, in any case, also when two take it at once', async () => {
+    const taken = await createAccount(database.persistence.db, `taken${round}`);
+    for (const email of [taken.email, taken.email.toUpperCase()]) {
+      expect((await edit({ email })).body).toMatchObject({ error: 'DuplicateEmail', code: 409 });
+    }
+    const theirs = await app.login(taken);
+    const answers = await Promise.all([token, theirs].map((as) => edit({ email: `one${round}@fleet.example` }, as)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  });
+
+  it('MAIL-inject: refuses bad values and stores nothing', async () => {
+    const before = await read();
+    const bad = [
+      { name: '' },
+      { name: '  ' },
+      { name: 'x'.repeat(256) },
+      { name: 'two\r\nBcc: victim@fleet.example' },
+      { name: 7 },
+      { email: 'nobody' },
+      { email: 'a@b\r\nBcc: c@d' },
+      { email: 'a@fleet.example, b@fleet.example' },
+      { email: Array.from({ length: 1000 }, (_, n) => `m${n}@fleet.example`).join(',') },
+      { email: '<a@fleet.example>' },
+      { email: ['a@fleet.example'] },
+      { timezone: 'Nowhere/Atlantis' },
+      { timezone: '+01:00' },
+      { timezone: '' },
+      { timezone: '../../etc/passwd' },
+      { preferred_account: 'standalone' },
+      { preferred_account: '' },
+      { preferred_account: 1 },
+    ];
+    for (const body of bad)
+      expect((await edit(body)).body, JSON.stringify(body)).toMatchObject({ error: 'InvalidParameter' });
+    expect(await read()).toEqual(before);
+  });
+
+  it('MASS-assign: ignores keys that are not asked for', async () => {
+    const before = await read();
+    const answer = await edit({
+      id: 1,
+      identity: 'root',
+      allowable_emails: ['x@fleet.example'],
+      operator: true,
+      password_hash: 'x',
+      token_epoch: 9,
+      last_login_host: 'x',
+    });
+    expect(answer.body).toEqual(before);
+    const [row] = await database.persistence.db.query('select operator, token_epoch from person where id = $1', [
+      personId,
+    ]);
+    expect(row).toEqual({ operator: false, token_epoch: 0 });
+  });
+
+  it('PROTO: takes keys of the prototype for what they are', async () => {
+    const before = await read();
+    const raw = '{"__proto__": {"name": "x", "operator": true}, "constructor": {"prototype": {"name": "x"}}}';
+    expect((await app.call('POST', '/person', { token, raw })).body).toEqual(before);
+    expect(({} as Record<string, unknown>)['operator']).toBeUndefined();
+  });
+
+  it('tells the event log what changed', async () => {
+    await edit({ name: 'Logged', timezone: 'UTC' });
+    const [event] = await database.persistence.db.query(
+      'select person_id, entity_type, entity_id, message, address from event order by id desc limit 1',
+    );
+    expect(event).toEqual({
+      person_id: personId,
+      entity_type: 'Person',
+      entity_id: personId,
+      message: 'Changed name, time zone of the own person',
+      address: '127.0.0.1',
+    });
+  });
+});
+
+describe('POST /person:test-email', () => {
+  const send = (to = app) => to.call('POST', '/person:test-email', { token });
+
+  it('hands a mail for the own address to the mail server', async () => {
+    const before = mail.received.length;
+    const answer = await send();
+    expect({ status: answer.status, text: answer.text }).toEqual({ status: 204, text: '' });
+    expect(mail.received.slice(before)).toMatchObject([
+      { from: 'fleet@fleet.example', to: [`home${round}@fleet.example`] },
+    ]);
+    expect(mail.received.at(-1)!.text).toContain('Subject: Test email from Flotilla');
+  });
+
+  it('LOGIN-enum: answers alike whether the address exists, as the mail server alone decides', async () => {
+    await edit({ email: `gone${round}@nowhere.invalid` });
+    expect((await send()).status).toBe(204);
+  });
+
+  it('answers 502 without a mail server', async () => {
+    expect((await send(other)).body).toMatchObject({ error: 'MailQueueUnavailable', code: 502 });
+  });
+
+  it('answers 502 when the mail server refuses, is away, or wants a login', async () => {
+    const refusing = await startMailServer({ onRcptTo: (_address, _session, done) => done(new Error('not here')) });
+    const strict = await startMailServer({ authOptional: false });
+    for (const smtpUrl of [refusing.url, strict.url, 'smtp://127.0.0.1:1', 'smtp://mail.invalid:25']) {
+      const broken = await createTestApp(database.persistence, { settings: { smtpUrl } });
+      expect((await send(broken)).body).toMatchObject({ error: 'MailQueueUnavailable', code: 502 });
+      await broken.close();
+    }
+    await Promise.all([refusing.close(), strict.close()]);
+  });
+
+  it('answers 502 within seconds when the mail server hangs, while other routes answer', async () => {
+    const silent = createServer(() => undefined);
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as { port: number };
+    const hanging = await createTestApp(database.persistence, { settings: { smtpUrl: `smtp://127.0.0.1:${port}` } });
+    const startedAt = performance.now();
+    const pending = Array.from({ length: 50 }, () => send(hanging));
+    expect((await hanging.call('GET', '/person', { token })).status).toBe(200);
+    const answers = await Promise.all(pending);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([502]));
+    expect(performance.now() - startedAt).toBeLessThan(8000);
+    await hanging.close();
+    silent.close();
+  });
+});
