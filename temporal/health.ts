@@ -7,6 +7,8 @@ import { openConnection, type TemporalSettings } from './connection.ts';
 
 const ANSWER_LIMIT_MS = 2_000;
 const CACHE_MS = 1_500;
+/** Somebody who waits for readiness asks again at once and must not be told yesterday's answer. */
+const FAILURE_CACHE_MS = 100;
 /** A poll lasts up to a minute, so a live worker was seen within this. */
 const POLLER_AGE_MS = 90_000;
 const VERSIONED = proto.temporal.api.enums.v1.WorkerVersioningMode.WORKER_VERSIONING_MODE_VERSIONED;
@@ -16,18 +18,21 @@ const WORKFLOW_TASKS = proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE
  * Tells whether an activity accepted now would also be carried out now: the server serves our namespace and a worker
  * polls the activity queue.
  *
- * @remarks One call answers for all callers of 1.5 s and never takes longer than 2 s.
+ * @remarks One good answer serves all callers of 1.5 s; no look takes longer than 2 s.
  */
 export function createTemporalHealth(
   config: Pick<TemporalSettings, 'temporalAddress' | 'temporalNamespace'>,
 ): TemporalHealth & { close(): Promise<void> } {
   const connection = openConnection(config);
-  let last: { at: number; outcome: Promise<void> } | null = null;
+  let last: { until: number; outcome: Promise<void> } | null = null;
   return {
     check() {
-      if (!last || Date.now() - last.at > CACHE_MS) {
-        last = { at: Date.now(), outcome: look(connection, config.temporalNamespace) };
-        last.outcome.catch(() => undefined);
+      if (!last || Date.now() > last.until) {
+        const look = { until: Date.now() + CACHE_MS, outcome: lookAt(connection, config.temporalNamespace) };
+        look.outcome.catch(() => {
+          look.until = Date.now() + FAILURE_CACHE_MS;
+        });
+        last = look;
       }
       return last.outcome;
     },
@@ -35,7 +40,7 @@ export function createTemporalHealth(
   };
 }
 
-async function look(connection: Connection, namespace: string): Promise<void> {
+async function lookAt(connection: Connection, namespace: string): Promise<void> {
   const { pollers, versioningInfo } = await connection
     .withDeadline(Date.now() + ANSWER_LIMIT_MS, () =>
       connection.workflowService.describeTaskQueue({

@@ -7,8 +7,10 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** How often Node looks for connections past their time; its own default is half a minute. */
 const TIMEOUT_CHECK_MS = 2_000;
 const MAX_CONNECTIONS = 10_000;
-/** Requests under way at a stop get this long to end. */
-const DRAIN_MS = 5_000;
+/** Requests under way at a stop get this long to end; the rest of an ordered stop needs its time too. */
+const DRAIN_MS = 2_000;
+/** Connections that clients keep open become idle one after another. */
+const IDLE_SWEEP_MS = 50;
 
 export interface HttpServer {
   /** Takes no more requests, lets those under way end, then closes what is left. */
@@ -43,9 +45,10 @@ export async function listen(app: RequestListener, at: { host: string; port: num
 
 async function close(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
+  const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
   const limit = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await closed;
+  clearInterval(sweep);
   clearTimeout(limit);
 }
 
