@@ -239,7 +239,8 @@ describe('lane of many computers', () => {
       expect(await first.result()).toEqual({ succeeded: 30, failed: 0, canceled: 0 });
       const firstRun = await countEvents(client.workflow.getHandle(first.workflowId, first.firstExecutionRunId));
       expect(firstRun.of('workflowExecutionContinuedAsNew')).toBe(1);
-      expect(firstRun.total).toBeLessThanOrEqual(30);
+      // It goes on while news waits, so a slow machine adds some; all 30 nudges in one run would be over 120.
+      expect(firstRun.total).toBeLessThanOrEqual(60);
     }));
 
   it('closes as Canceled when cancelled, and counts what was done before', () =>
