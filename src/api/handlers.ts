@@ -1,8 +1,11 @@
 import type { Services } from '../services/services.ts';
 import type { Handlers } from './handler.ts';
+import { accessGroupsRoutes } from './routes/access-groups.routes.ts';
 import { activitiesRoutes } from './routes/activities.routes.ts';
+import { administratorsRoutes } from './routes/administrators.routes.ts';
 import { computersRoutes } from './routes/computers.routes.ts';
 import { identityRoutes } from './routes/identity.routes.ts';
+import { invitationsRoutes } from './routes/invitations.routes.ts';
 import { snapsRoutes } from './routes/snaps.routes.ts';
 
 /** What handlers are made of. */
@@ -15,5 +18,13 @@ export interface HandlerDeps {
 
 /** The handlers of every operation of the document. */
 export function createHandlers(deps: HandlerDeps): Handlers {
-  return { ...identityRoutes(deps), ...computersRoutes(deps), ...snapsRoutes(deps), ...activitiesRoutes(deps) };
+  return {
+    ...identityRoutes(deps),
+    ...invitationsRoutes(deps),
+    ...administratorsRoutes(deps),
+    ...accessGroupsRoutes(deps),
+    ...computersRoutes(deps),
+    ...snapsRoutes(deps),
+    ...activitiesRoutes(deps),
+  };
 }

@@ -27,10 +27,13 @@ export interface SeedRole {
   globalPermissions: readonly GlobalPermission[];
 }
 
+/** The role that holds everything: every account keeps at least one administrator who has it. */
+export const ADMINISTRATOR_ROLE = 'GlobalAdmin';
+
 /** The roles every new account starts with, all on access group `global`. @see api-decisions 3.4 */
 export const SEED_ROLES: readonly SeedRole[] = [
   {
-    name: 'GlobalAdmin',
+    name: ADMINISTRATOR_ROLE,
     description: 'Everything',
     readOnly: true,
     permissions: GROUP_PERMISSIONS,

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { DomainError } from '../domain/errors.ts';
-import { SEED_ROLES } from '../domain/permissions.ts';
+import { ADMINISTRATOR_ROLE, SEED_ROLES } from '../domain/permissions.ts';
 import type { Persistence } from '../persistence/orm.ts';
 import {
   type AccountRow,
@@ -14,7 +14,6 @@ import { checkNewPassword, hashPassword, normalisePassword } from './passwords.t
 
 /** Name and title of the one account of a self-hosted deployment. @see api-decisions 11.1 */
 const STANDALONE = { name: 'standalone', title: 'Organization' };
-const ADMINISTRATOR_ROLE = 'GlobalAdmin';
 const MAX_EMAIL = 254;
 const MAX_NAME = 255;
 

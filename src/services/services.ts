@@ -1,15 +1,21 @@
 import type { Config } from '../config.ts';
 import type { Logger } from '../logger.ts';
 import type { Persistence } from '../persistence/orm.ts';
+import { type AccessGroupsService, createAccessGroupsService } from './access-groups.service.ts';
 import { type AccountsService, createAccountsService } from './accounts.service.ts';
 import { type ActivitiesService, createActivitiesService } from './activities.service.ts';
+import { type AdministratorsService, createAdministratorsService } from './administrators.service.ts';
+import { type ComputerEditsService, createComputerEditsService } from './computer-edits.service.ts';
 import { type ComputersService, createComputersService } from './computers.service.ts';
+import { createInvitationGuard } from './invitation-guard.ts';
+import { createInvitationsService, type InvitationsService } from './invitations.service.ts';
 import { createHashingQueue, createLoginService, type LoginService } from './login.service.ts';
 import { createMailer } from './mailer.ts';
 import { createPeopleService, type PeopleService } from './people.service.ts';
 import type { Clock, Mailer, TemporalHealth } from './ports.ts';
 import { createReadiness, type Readiness } from './readiness.service.ts';
 import { type Authenticator, createAuthenticator } from './rights.service.ts';
+import { createRolesService, type RolesService } from './roles.service.ts';
 import { createSnapsService, type SnapsService } from './snaps.service.ts';
 import { createTokens, type Tokens } from './tokens.ts';
 
@@ -21,7 +27,12 @@ export interface Services {
   accounts: AccountsService;
   login: LoginService;
   people: PeopleService;
+  invitations: InvitationsService;
+  administrators: AdministratorsService;
+  roles: RolesService;
+  accessGroups: AccessGroupsService;
   computers: ComputersService;
+  computerEdits: ComputerEditsService;
   snaps: SnapsService;
   activities: ActivitiesService;
 }
@@ -43,6 +54,7 @@ export function createServices(deps: ServicesDeps): Services {
   const tokens = createTokens(deps.jwtSecret, clock);
   const authenticator = createAuthenticator({ db, tokens, clock });
   const hashing = createHashingQueue();
+  const guard = createInvitationGuard({ db, clock });
   const mailer: Mailer = createMailer({ smtpUrl: settings.smtpUrl, from: settings.mailFrom, logger });
   return {
     tokens,
@@ -51,7 +63,12 @@ export function createServices(deps: ServicesDeps): Services {
     accounts: createAccountsService({ db, hashing }),
     login: createLoginService({ db, tokens, clock, hashing }),
     people: createPeopleService({ db, mailer, authenticator, publicUrl: settings.publicUrl }),
+    invitations: createInvitationsService({ db, clock, mailer, guard, publicUrl: settings.publicUrl }),
+    administrators: createAdministratorsService({ db }),
+    roles: createRolesService({ db }),
+    accessGroups: createAccessGroupsService({ db }),
     computers: createComputersService({ db }),
+    computerEdits: createComputerEditsService({ db }),
     snaps: createSnapsService({ db, clock, settings: settings.activities }),
     activities: createActivitiesService({ db, clock }),
   };

@@ -1,2 +1,5 @@
+export type { AccessGroupRow as AccessGroupView } from '../persistence/repositories/access-groups.repository.ts';
 export type { AccountRow as AccountView } from '../persistence/repositories/accounts.repository.ts';
+export type { InvitationRow as InvitationView } from '../persistence/repositories/invitations.repository.ts';
 export type { PersonRow as PersonView } from '../persistence/repositories/people.repository.ts';
+export type { RoleRow as RoleView } from '../persistence/repositories/roles.repository.ts';

@@ -1,10 +1,14 @@
 import type { Services } from '../../services/services.ts';
 import type { Handlers, RequestContext } from '../handler.ts';
 import { JsonText } from '../json-text.ts';
+import type { components } from '../openapi/types.generated.ts';
 import { envelope, pageOf } from '../pagination.ts';
 
-export function computersRoutes(deps: { services: Pick<Services, 'computers'>; publicUrl: string }): Handlers {
-  const { computers } = deps.services;
+export function computersRoutes(deps: {
+  services: Pick<Services, 'computers' | 'computerEdits'>;
+  publicUrl: string;
+}): Handlers {
+  const { computers, computerEdits } = deps.services;
   return {
     async listComputers(context) {
       const { query } = context;
@@ -22,6 +26,16 @@ export function computersRoutes(deps: { services: Pick<Services, 'computers'>; p
     async getComputer(context) {
       const id = context.params['computer_id'] as number;
       return { body: new JsonText(await computers.get(context.caller, id, extrasOf(context))) };
+    },
+    async editComputer({ caller, params, body }) {
+      const { title, comment, tags, access_group } = body as components['schemas']['ComputerEdit'];
+      const change = {
+        title: title ?? undefined,
+        comment: comment ?? undefined,
+        tags: tags ?? undefined,
+        accessGroup: access_group ?? undefined,
+      };
+      return { body: new JsonText(await computerEdits.edit(caller, params['computer_id'] as number, change)) };
     },
   };
 }

@@ -3,6 +3,7 @@ import { Migration20261121000100Gateway } from './migration-20261121000100-gatew
 import { Migration20261121001000LoginThrottle } from './migration-20261121001000-login-throttle.ts';
 import { Migration20261121001100ComputerRoots } from './migration-20261121001100-computer-roots.ts';
 import { Migration20261121002000AccessKeys } from './migration-20261121002000-access-keys.ts';
+import { Migration20261121003000Invitations } from './migration-20261121003000-invitations.ts';
 import { Migration20261121004000Events } from './migration-20261121004000-events.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
@@ -13,4 +14,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261121001100ComputerRoots', class: Migration20261121001100ComputerRoots },
   { name: 'Migration20261121002000AccessKeys', class: Migration20261121002000AccessKeys },
   { name: 'Migration20261121004000Events', class: Migration20261121004000Events },
+  { name: 'Migration20261121003000Invitations', class: Migration20261121003000Invitations },
 ];

@@ -1,0 +1,79 @@
+import { DomainError } from '../domain/errors.ts';
+import { ADMINISTRATOR_ROLE } from '../domain/permissions.ts';
+import {
+  type AdministratorRow,
+  deleteMembership,
+  findAdministrator,
+  isRoleHeld,
+  listAdministrators,
+  type Paged,
+  replaceRoles,
+} from '../persistence/repositories/administrators.repository.ts';
+import { recordEvent } from '../persistence/repositories/events.repository.ts';
+import { lockRights } from '../persistence/repositories/rights-lock.ts';
+import type { Database, Sql } from '../persistence/sql.ts';
+import { resolveRoles } from './names-in-body.ts';
+import type { Caller } from './ports.ts';
+
+export interface AdministratorsService {
+  /** One page of the account's administrators by id. */
+  list(caller: Caller, page: { limit: number; offset: number }): Promise<Paged<AdministratorRow>>;
+  /**
+   * Gives an administrator these roles and no others. Idempotent.
+   *
+   * @throws {DomainError} UnknownPerson for anybody outside the account, UnknownRole, LastGlobalAdmin
+   * @see API specification, "Administrators and access groups"
+   */
+  setRoles(caller: Caller, personId: number, roles: readonly string[]): Promise<AdministratorRow>;
+  /**
+   * Ends a membership, one's own too. The person and their other accounts stay.
+   *
+   * @throws {DomainError} UnknownPerson, LastGlobalAdmin
+   */
+  remove(caller: Caller, personId: number): Promise<void>;
+}
+
+export function createAdministratorsService(deps: { db: Database }): AdministratorsService {
+  const { db } = deps;
+  return {
+    list: (caller, page) => listAdministrators(db, caller.accountId, page),
+    setRoles(caller, personId, roles) {
+      return db.transaction(async (tx) => {
+        await lockRights(tx, caller.accountId);
+        const before = await requireAdministrator(tx, caller.accountId, personId);
+        const roleIds = await resolveRoles(tx, caller.accountId, roles);
+        await replaceRoles(tx, caller.accountId, personId, roleIds);
+        await requireGlobalAdmin(tx, caller.accountId);
+        const after = await requireAdministrator(tx, caller.accountId, personId);
+        const message = `Changed the roles of ${after.name} from ${before.roles.join(', ')} to ${after.roles.join(', ')}`;
+        await recordEvent(tx, caller, eventOf(after, message));
+        return after;
+      });
+    },
+    remove(caller, personId) {
+      return db.transaction(async (tx) => {
+        await lockRights(tx, caller.accountId);
+        const person = await requireAdministrator(tx, caller.accountId, personId);
+        await deleteMembership(tx, caller.accountId, personId);
+        await requireGlobalAdmin(tx, caller.accountId);
+        await recordEvent(tx, caller, eventOf(person, `Removed the administrator ${person.name}`));
+      });
+    },
+  };
+}
+
+async function requireAdministrator(tx: Sql, accountId: number, personId: number): Promise<AdministratorRow> {
+  const found = await findAdministrator(tx, accountId, personId);
+  if (!found) throw new DomainError('UnknownPerson', 'There is no such person');
+  return found;
+}
+
+/** After the change and under the lock, so that of two at once the second sees what the first left. */
+async function requireGlobalAdmin(tx: Sql, accountId: number): Promise<void> {
+  if (await isRoleHeld(tx, accountId, ADMINISTRATOR_ROLE)) return;
+  throw new DomainError('LastGlobalAdmin', `The account needs an administrator with the role ${ADMINISTRATOR_ROLE}`);
+}
+
+function eventOf(person: AdministratorRow, message: string) {
+  return { entityType: 'Administrator' as const, entityId: person.id, entityName: person.name, message };
+}

@@ -1,0 +1,32 @@
+import { DomainError } from '../domain/errors.ts';
+import type { Sql } from '../persistence/sql.ts';
+import { digestName, LoginThrottle } from './login-throttle.ts';
+import type { Clock } from './ports.ts';
+
+/** Bounds how often secret ids of invitations can be tried, by the same numbers as failed logins. */
+export interface InvitationGuard {
+  /**
+   * Runs `attempt` and counts it when it finds no invitation.
+   *
+   * @param by - the person who tries; null where nobody is logged in: then the address alone counts
+   * @throws {DomainError} TooManyRequests before anything is looked up, and whatever `attempt` throws
+   */
+  guard<T>(by: { personId: number | null; address: string }, attempt: () => Promise<T>): Promise<T>;
+}
+
+export function createInvitationGuard(deps: { db: Sql; clock: Clock }): InvitationGuard {
+  const throttle = new LoginThrottle(deps.db, deps.clock);
+  return {
+    async guard({ personId, address }, attempt) {
+      // No login name contains U+0000, so neither kind of failure counts as the other.
+      const key = digestName(personId === null ? `\0invitation at ${address}` : `\0invitation by ${personId}`);
+      await throttle.check(key, address);
+      try {
+        return await attempt();
+      } catch (error) {
+        if (error instanceof DomainError && error.code === 'UnknownInvitation') await throttle.fail(key, address);
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { DomainError } from '../domain/errors.ts';
+import type { Origin } from '../domain/events.ts';
+import { addRoles, insertMembership } from '../persistence/repositories/administrators.repository.ts';
+import { recordEvent } from '../persistence/repositories/events.repository.ts';
+import { findInvitationBySecureId, takeInvitation } from '../persistence/repositories/invitations.repository.ts';
+import { lockRights } from '../persistence/repositories/rights-lock.ts';
+import type { Sql } from '../persistence/sql.ts';
+
+/** What an accepted invitation led into. */
+export interface Joined {
+  invitationId: number;
+  accountId: number;
+  accountName: string;
+  accountTitle: string;
+}
+
+/**
+ * Uses an invitation up: the person becomes a member with its roles; a member gets its roles besides their own. Of
+ * several at once exactly one succeeds.
+ *
+ * @param tx - a transaction; it then holds the account's rights until its end
+ * @throws {DomainError} UnknownInvitation when there is none, or no longer
+ * @see api-decisions 11.3
+ */
+export async function acceptInvitation(tx: Sql, secureId: string, personId: number): Promise<Joined> {
+  const found = await findInvitationBySecureId(tx, secureId);
+  if (!found) throw unknownInvitation();
+  await lockRights(tx, found.account_id);
+  const taken = await takeInvitation(tx, found.id);
+  if (!taken) throw unknownInvitation();
+  await insertMembership(tx, found.account_id, personId);
+  await addRoles(tx, found.account_id, personId, taken.roleIds);
+  return {
+    invitationId: found.id,
+    accountId: found.account_id,
+    accountName: found.account_name,
+    accountTitle: found.account_title,
+  };
+}
+
+/** Writes into the inviting account's log that somebody joined it. */
+export async function recordJoining(
+  tx: Sql,
+  person: { personId: number; name: string; email: string; origin: Origin },
+  joined: Joined,
+): Promise<void> {
+  const { accountId, invitationId } = joined;
+  await recordEvent(
+    tx,
+    { ...person, accountId },
+    {
+      entityType: 'Invitation',
+      entityId: invitationId,
+      entityName: person.name,
+      message: `${person.name} <${person.email}> accepted an invitation and is an administrator now`,
+    },
+  );
+}
+
+/** One refusal for ids that never were, are used, rejected or withdrawn. */
+export function unknownInvitation(): DomainError {
+  return new DomainError('UnknownInvitation', 'There is no such invitation');
+}

@@ -1,0 +1,54 @@
+import { DomainError } from '../domain/errors.ts';
+import { findAccessGroupIds } from '../persistence/repositories/access-groups.repository.ts';
+import { findRoleIds } from '../persistence/repositories/roles.repository.ts';
+import type { Sql } from '../persistence/sql.ts';
+
+/**
+ * Ids of the roles a body names, each once.
+ *
+ * @throws {DomainError} UnknownRole (400) naming every unknown one
+ * @see api-decisions 1.2
+ */
+export async function resolveRoles(sql: Sql, accountId: number, names: readonly string[]): Promise<number[]> {
+  const wanted = [...new Set(names)];
+  const found = await findRoleIds(sql, accountId, wanted);
+  const unknown = wanted.filter((name) => !found.has(name));
+  if (unknown.length > 0) {
+    throw new DomainError('UnknownRole', `There is no role ${shown(unknown[0]!)}`, {
+      namedInBody: true,
+      details: unknown.map((name) => ({ path: 'body.roles', message: `there is no role ${shown(name)}` })),
+    });
+  }
+  return [...found.values()];
+}
+
+/**
+ * Ids of the access groups a body names, each once.
+ *
+ * @param path - of the field that names them
+ * @throws {DomainError} UnknownAccessGroup (400) naming every unknown one
+ * @see api-decisions 1.2
+ */
+export async function resolveAccessGroups(
+  sql: Sql,
+  accountId: number,
+  names: readonly string[],
+  path: string,
+): Promise<number[]> {
+  const wanted = [...new Set(names)];
+  const found = await findAccessGroupIds(sql, accountId, wanted);
+  const unknown = wanted.filter((name) => !found.has(name));
+  if (unknown.length > 0) {
+    throw new DomainError('UnknownAccessGroup', `There is no access group ${shown(unknown[0]!)}`, {
+      namedInBody: true,
+      details: unknown.map((name) => ({ path, message: `there is no access group ${shown(name)}` })),
+    });
+  }
+  return [...found.values()];
+}
+
+const MAX_SHOWN = 60;
+
+function shown(name: string): string {
+  return JSON.stringify(name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}...` : name);
+}
