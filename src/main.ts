@@ -25,6 +25,8 @@ async function main(): Promise<void> {
     poolSize: config.databasePoolSize,
     applicationName: gatewayOnly ? 'flotilla-gateway' : 'flotilla-api',
     onError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
+    // Without a database every answer is 503; ending instead would only make the outage longer.
+    lazy: true,
   });
   const temporal = createTemporalHealth(config);
   const services = createServices({

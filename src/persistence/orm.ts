@@ -21,12 +21,14 @@ export interface PersistenceOptions {
   /** Shown in pg_stat_activity. */
   applicationName: string;
   onError?: (error: Error) => void;
+  /** Succeeds without a server; what needs one fails until it is there. */
+  lazy?: boolean;
 }
 
 /**
  * Opens the pool without touching the schema.
  *
- * @throws when the server cannot be reached
+ * @throws when the server cannot be reached, unless `lazy`
  */
 export async function openPersistence(options: PersistenceOptions): Promise<Persistence> {
   const orm = await MikroORM.init({
@@ -40,6 +42,7 @@ export async function openPersistence(options: PersistenceOptions): Promise<Pers
     logger: (message) => options.onError?.(new Error(message)),
     debug: false,
   });
+  if (options.lazy) await orm.driver.connect({ skipOnConnect: true });
   const pool = (await orm.em.getConnection().getNativeClient()) as Pool;
   pool.on('error', (error) => options.onError?.(error));
   return { orm, db: createDatabase(pool), within, close: () => orm.close() };
