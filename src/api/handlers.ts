@@ -6,6 +6,7 @@ import { administratorsRoutes } from './routes/administrators.routes.ts';
 import { computersRoutes } from './routes/computers.routes.ts';
 import { identityRoutes } from './routes/identity.routes.ts';
 import { invitationsRoutes } from './routes/invitations.routes.ts';
+import { messageBacklogRoutes } from './routes/message-backlog.routes.ts';
 import { snapsRoutes } from './routes/snaps.routes.ts';
 
 /** What handlers are made of. */
@@ -24,6 +25,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...administratorsRoutes(deps),
     ...accessGroupsRoutes(deps),
     ...computersRoutes(deps),
+    ...messageBacklogRoutes(deps),
     ...snapsRoutes(deps),
     ...activitiesRoutes(deps),
   };

@@ -11,6 +11,7 @@ import { createInvitationGuard } from './invitation-guard.ts';
 import { createInvitationsService, type InvitationsService } from './invitations.service.ts';
 import { createHashingQueue, createLoginService, type LoginService } from './login.service.ts';
 import { createMailer } from './mailer.ts';
+import { createMessageBacklogService, type MessageBacklogService } from './message-backlog.service.ts';
 import { createPeopleService, type PeopleService } from './people.service.ts';
 import type { Clock, Mailer, TemporalHealth } from './ports.ts';
 import { createReadiness, type Readiness } from './readiness.service.ts';
@@ -33,6 +34,7 @@ export interface Services {
   accessGroups: AccessGroupsService;
   computers: ComputersService;
   computerEdits: ComputerEditsService;
+  messageBacklog: MessageBacklogService;
   snaps: SnapsService;
   activities: ActivitiesService;
 }
@@ -69,6 +71,7 @@ export function createServices(deps: ServicesDeps): Services {
     accessGroups: createAccessGroupsService({ db }),
     computers: createComputersService({ db }),
     computerEdits: createComputerEditsService({ db }),
+    messageBacklog: createMessageBacklogService({ db }),
     snaps: createSnapsService({ db, clock, settings: settings.activities }),
     activities: createActivitiesService({ db, clock }),
   };

@@ -79,14 +79,14 @@ describe('message backlog', () => {
     await store.advance(child!.lane_id, false);
     expect(await messages(second)).toEqual(['held']);
     await db.query(`update agent_message set state = 'acked' where lane_id = $1`, [lane]);
-    await db.transaction((tx) => promoteHeldMessages(tx, account.computers, 1));
+    await db.transaction((tx) => promoteHeldMessages(tx, account.computers));
     expect(await messages(second)).toEqual(['queued']);
   });
 
   it('holds everything at 0', async () => {
     const { account, lane, group } = await oneLane({}, { maxMessageBacklog: 0 });
     await store.advance(lane, false);
-    await db.transaction((tx) => promoteHeldMessages(tx, account.computers, 0));
+    await db.transaction((tx) => promoteHeldMessages(tx, account.computers));
     expect(await messages(group)).toEqual(['held']);
   });
 
@@ -98,7 +98,7 @@ describe('message backlog', () => {
         groups,
       ]);
       for (const { id } of lanes) await store.advance(id, false);
-      const exchange = () => db.transaction((tx) => promoteHeldMessages(tx, account.computers, 1));
+      const exchange = () => db.transaction((tx) => promoteHeldMessages(tx, account.computers));
       await Promise.all([...lanes.map(({ id }) => store.advance(id, true)), exchange(), exchange()]);
       const states = await Promise.all(groups.map(messages));
       expect(states.flat()).toEqual(['withdrawn', 'withdrawn', 'withdrawn']);

@@ -418,6 +418,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/message-backlog-settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows the bound on messages waiting for one computer */
+        get: operations["getMessageBacklogSetting"];
+        /**
+         * Sets the bound on messages waiting for one computer
+         * @description At the bound new operations are `waiting` and become `undelivered`, oldest first, as their computer's queue
+         *     drains; nothing is dropped. A higher bound lets waiting operations go at once. A lower one takes nothing back:
+         *     what is queued stays queued and counts. 0 holds every operation that comes.
+         */
+        put: operations["setMessageBacklogSetting"];
+        post?: never;
+        /** Takes the bound away and lets every waiting operation go */
+        delete: operations["clearMessageBacklogSetting"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/snaps": {
         parameters: {
             query?: never;
@@ -877,6 +901,10 @@ export interface components {
         InvitationSummary: {
             account_title: string;
             secure_id: string;
+        };
+        MessageBacklogSetting: {
+            /** @description Most messages that wait for one computer */
+            max_message_backlog: number;
         };
         SnapRequest: {
             /** @enum {string} */
@@ -1782,6 +1810,71 @@ export interface operations {
         };
         responses: {
             /** @description It can no longer be accepted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getMessageBacklogSetting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The setting; 404 `NoMessageBacklogSetting` when there is no bound */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageBacklogSetting"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    setMessageBacklogSetting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MessageBacklogSetting"];
+            };
+        };
+        responses: {
+            /** @description The setting */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageBacklogSetting"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    clearMessageBacklogSetting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description There is no bound now, whether or not there was one */
             204: {
                 headers: {
                     [name: string]: unknown;

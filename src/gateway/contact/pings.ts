@@ -54,12 +54,16 @@ export class PingDesk {
   }
 }
 
-// A computer approved since its last exchange has to learn what it may send now.
+// A computer approved since its last exchange has to learn what it may send now. An exchange also lets held messages
+// move up: where there is room for one, something came between the exchange that made room and the one that was held.
 const LOOK = `
   select c.id, c.state = 'approved' and not c.archived and not ac.disabled and (
     (s.in_next is not null and not s.served_approved) or exists (
       select from agent_message m
       where m.computer_id = c.id and m.state = 'queued' and m.deliver_at <= $2
-        and (m.deliver_before is null or m.deliver_before > $2))) as waiting
+        and (m.deliver_before is null or m.deliver_before > $2))
+    or (exists (select from agent_message h where h.computer_id = c.id and h.state = 'held')
+      and (ac.max_message_backlog is null or ac.max_message_backlog > (
+        select count(*) from agent_message u where u.computer_id = c.id and u.state in ('queued', 'sent'))))) as waiting
   from computer c join agent s on s.computer_id = c.id join account ac on ac.id = c.account_id
   where c.id = any($1::int[])`;

@@ -207,13 +207,13 @@ function writeWhole(
   change: SessionChange,
   save: (tx: Sql) => Promise<{ packagesApart: boolean }>,
 ): Promise<SessionWritten | null> {
-  const { computerId, maxBacklog } = session;
+  const { computerId } = session;
   return deps.gate.run(() =>
     deps.db.transaction(async (tx) => {
       const [written] = await writeSessions(tx, [{ session, change, now }]);
       if (!written) return null;
       if (session.inNext === null) await settleIdentity(tx, computerId, secureIdHash);
-      if (promotes(session)) await promoteHeldMessages(tx, [computerId], maxBacklog);
+      if (promotes(session)) await promoteHeldMessages(tx, [computerId]);
       const { packagesApart } = await save(tx);
       if (packagesApart && now.getTime() - (session.resyncAt?.getTime() ?? 0) > RESYNC_PAUSE_MS) {
         await tx.query('update agent set resync_wanted = true where computer_id = $1', [computerId]);

@@ -5,6 +5,7 @@ import { Migration20261121001100ComputerRoots } from './migration-20261121001100
 import { Migration20261121002000AccessKeys } from './migration-20261121002000-access-keys.ts';
 import { Migration20261121003000Invitations } from './migration-20261121003000-invitations.ts';
 import { Migration20261121004000Events } from './migration-20261121004000-events.ts';
+import { Migration20261121004100HeldMessages } from './migration-20261121004100-held-messages.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -15,4 +16,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261121002000AccessKeys', class: Migration20261121002000AccessKeys },
   { name: 'Migration20261121004000Events', class: Migration20261121004000Events },
   { name: 'Migration20261121003000Invitations', class: Migration20261121003000Invitations },
+  { name: 'Migration20261121004100HeldMessages', class: Migration20261121004100HeldMessages },
 ];

@@ -1,6 +1,6 @@
 import { ACTIVITY_WORKFLOW_PREFIX } from '../../domain/activity/workflow-id.ts';
 import type { Sql } from '../sql.ts';
-import { withdrawLaneMessages, withdrawMessages } from './agent-messages.repository.ts';
+import { promoteBehind, withdrawLaneMessages, withdrawMessages } from './agent-messages.repository.ts';
 
 /** What a request cancels: whole groups, and single operations that are in none of them. */
 export interface CancelOrder {
@@ -27,18 +27,13 @@ export async function lockLanesOf(tx: Sql, accountId: number, activities: readon
  * @see temporal-design 7
  */
 export async function orderCancel(tx: Sql, order: CancelOrder): Promise<void> {
-  const { accountId, groups, operations, now } = order;
-  const [account] = await tx.query<{ max_message_backlog: number | null }>(
-    'select max_message_backlog from account where id = $1',
-    [accountId],
-  );
-  const bound = account!.max_message_backlog;
+  const { groups, operations, now } = order;
   const lanes = await tx.query<{ id: number }>('select id from lane where parent_id = any($1) and open_count > 0', [
     groups,
   ]);
   const laneIds = lanes.map(({ id }) => id);
-  await withdrawLaneMessages(tx, laneIds, bound);
-  await withdrawMessages(tx, operations, bound);
+  const withdrawn = [...(await withdrawLaneMessages(tx, laneIds)), ...(await withdrawMessages(tx, operations))];
+  await promoteBehind(tx, withdrawn);
   await tx.query(TELL_LANES, [laneIds, operations, now]);
   await tx.query(CANCEL_WORKFLOWS, [groups, operations, ACTIVITY_WORKFLOW_PREFIX, now]);
   await tx.query(`select pg_notify('flotilla_outbox', '')`);

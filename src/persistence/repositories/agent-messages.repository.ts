@@ -5,78 +5,73 @@ export interface QueueRequest {
   /** Operations to queue; null means every undelivered one of the lane. */
   operations: readonly number[] | null;
   now: Date;
-  /** Bound on messages waiting for one computer; null for none, 0 holds all. */
-  maxBacklog: number | null;
+  /** The account has a bound on messages waiting for one computer: all start held. */
+  bounded: boolean;
 }
 
 /**
- * Queues the messages of undelivered operations, each once; above the account's bound they are held.
+ * Puts the messages of undelivered operations in their computers' queues, each once. Where the account has a bound
+ * they start held, and the caller promotes in the same transaction.
  *
- * @remarks Idempotent by operation id. The caller holds the lane's row lock.
+ * @returns operations that were not there before
+ * @remarks Idempotent by operation id. The caller holds the lane's row lock and, where `bounded`,
+ * {@link readBoundForHolding}.
  * @see api-decisions 10; temporal-design 4
  */
-export async function queueMessages(tx: Sql, request: QueueRequest): Promise<void> {
-  const { lane, operations, now, maxBacklog } = request;
-  const state = maxBacklog === null ? 'queued' : 'held';
-  const queued = await tx.query<{ activity_id: number }>(QUEUE, [lane, operations, now, state]);
-  await promoteBehind(
-    tx,
-    queued.map((row) => row.activity_id),
-    maxBacklog,
-  );
+export async function queueMessages(tx: Sql, request: QueueRequest): Promise<number[]> {
+  const { lane, operations, now, bounded } = request;
+  return operationsOf(await tx.query(QUEUE, [lane, operations, now, bounded ? 'held' : 'queued']));
 }
 
-/** Takes back messages that no agent has been given, and lets held ones move up; what was handed out stays as it is. */
-export async function withdrawMessages(
-  tx: Sql,
-  operations: readonly number[],
-  maxBacklog: number | null,
-): Promise<void> {
-  if (operations.length === 0) return;
-  await tx.query(WITHDRAW, [operations]);
-  await promoteBehind(tx, operations, maxBacklog);
+/**
+ * Takes back messages that no agent has been given; what was handed out stays as it is. The caller lets held messages
+ * move up.
+ *
+ * @returns operations whose messages were taken back
+ */
+export async function withdrawMessages(tx: Sql, operations: readonly number[]): Promise<number[]> {
+  return operations.length === 0 ? [] : operationsOf(await tx.query(WITHDRAW, [operations]));
 }
 
 /** As {@link withdrawMessages}, for everything of some lanes. */
-export async function withdrawLaneMessages(
-  tx: Sql,
-  lanes: readonly number[],
-  maxBacklog: number | null,
-): Promise<void> {
-  if (lanes.length === 0) return;
-  const taken = await tx.query<{ activity_id: number }>(WITHDRAW_LANES, [lanes]);
-  await promoteBehind(
-    tx,
-    taken.map((row) => row.activity_id),
-    maxBacklog,
-  );
+export async function withdrawLaneMessages(tx: Sql, lanes: readonly number[]): Promise<number[]> {
+  return lanes.length === 0 ? [] : operationsOf(await tx.query(WITHDRAW_LANES, [lanes]));
 }
 
 /** Lets held messages move up at the computers of `operations`, after those left the queue or joined it. */
-export async function promoteBehind(tx: Sql, operations: readonly number[], maxBacklog: number | null): Promise<void> {
-  if (operations.length === 0 || maxBacklog === null) return;
-  const computers = await tx.query<{ computer_id: number }>(COMPUTERS, [operations]);
+export async function promoteBehind(tx: Sql, operations: readonly number[]): Promise<void> {
+  if (operations.length === 0) return;
+  const computers = await tx.query<{ computer_id: number }>(HOLDING_BEHIND, [operations]);
   await promoteHeldMessages(
     tx,
     computers.map((row) => row.computer_id),
-    maxBacklog,
+  );
+}
+
+/** Lets held messages move up wherever the account's bound, which has just been changed, leaves room. */
+export async function promoteAccount(tx: Sql, accountId: number): Promise<void> {
+  const computers = await tx.query<{ computer_id: number }>(HOLDING_IN_ACCOUNT, [accountId]);
+  await promoteHeldMessages(
+    tx,
+    computers.map((row) => row.computer_id),
   );
 }
 
 /**
- * Moves the oldest held messages of each computer into its queue as far as the bound has room; null moves all.
+ * Moves the oldest held messages of each computer into its queue as far as its account's bound has room.
  *
  * @remarks Idempotent. Locks the computers, in order, for as long as the transaction lasts: two that counted the same
- * queue at once would both take the last place, or both leave it empty.
+ * queue at once would both take the last place, or both leave it empty. The bound is read behind that lock. A
+ * transaction calls this once, after it has locked all messages it will.
  */
-export async function promoteHeldMessages(
-  tx: Sql,
-  computers: readonly number[],
-  maxBacklog: number | null,
-): Promise<void> {
-  if (computers.length === 0 || maxBacklog === 0) return;
+export async function promoteHeldMessages(tx: Sql, computers: readonly number[]): Promise<void> {
+  if (computers.length === 0) return;
   await tx.query('select id from computer where id = any($1::int[]) order by id for no key update', [computers]);
-  await tx.query(PROMOTE, [computers, maxBacklog]);
+  await tx.query(PROMOTE, [computers]);
+}
+
+function operationsOf(rows: readonly Record<string, unknown>[]): number[] {
+  return rows.map((row) => row['activity_id'] as number);
 }
 
 const QUEUE = `
@@ -87,7 +82,14 @@ const QUEUE = `
   on conflict (activity_id) do nothing
   returning activity_id`;
 
-const COMPUTERS = `select distinct computer_id from agent_message where activity_id = any($1::int[])`;
+const HOLDING_BEHIND = `
+  select distinct m.computer_id from agent_message m
+  where m.activity_id = any($1::int[])
+    and exists (select from agent_message h where h.computer_id = m.computer_id and h.state = 'held')`;
+
+const HOLDING_IN_ACCOUNT = `
+  select distinct m.computer_id from agent_message m join computer c on c.id = m.computer_id
+  where m.state = 'held' and c.account_id = $1`;
 
 // Locked in one order everywhere (by operation), so that a cancel and an exchange cannot wait for each other.
 const withdraw = (which: string) => `
@@ -118,8 +120,10 @@ const PROMOTE = `
   ), chosen as (
     select activity_id from agent_message
     where state = 'held' and activity_id in (
-      select w.activity_id from waiting w left join used u using (computer_id)
-      where $2::int is null or coalesce(u.taken, 0) + w.place <= $2)
+      select w.activity_id
+      from waiting w join computer c on c.id = w.computer_id join account a on a.id = c.account_id
+        left join used u using (computer_id)
+      where a.max_message_backlog is null or coalesce(u.taken, 0) + w.place <= a.max_message_backlog)
     order by activity_id for update skip locked
   )
   update agent_message m set state = 'queued'

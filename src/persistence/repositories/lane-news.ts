@@ -56,9 +56,26 @@ export function cancelOperations(
   return changesOf(tx, CANCEL_SOME, [lane, now, text, operations]);
 }
 
+/** Activities of cancel requests by the text their operations get. */
+export function byText(requests: readonly CancelRequest[]): Map<string | null, number[]> {
+  const groups = new Map<string | null, number[]>();
+  for (const { activity, text } of requests) {
+    const ids = groups.get(text) ?? [];
+    ids.push(activity!);
+    groups.set(text, ids);
+  }
+  return groups;
+}
+
 /** Cancels every step waiting behind `operations`, however long the chain. */
 export function cancelBehind(tx: Sql, lane: number, operations: readonly number[], now: Date): Promise<Change[]> {
   return changesOf(tx, CANCEL_BEHIND, [lane, now, null, operations]);
+}
+
+/** A step that may go, at its own moment. */
+export interface Released {
+  id: number;
+  deliver_at: Date;
 }
 
 /** Releases the steps that waited for `operations`, each due after its own delay. @returns their ids and moments */
@@ -67,8 +84,8 @@ export async function releaseDependents(
   lane: number,
   operations: readonly number[],
   now: Date,
-): Promise<Array<{ id: number; deliver_at: Date }>> {
-  return tx.query(RELEASE, [lane, operations, now]);
+): Promise<Released[]> {
+  return tx.query<Released & Record<string, unknown>>(RELEASE, [lane, operations, now]);
 }
 
 /** Fails operations that no computer answered in time, and those that may not be delivered any more. */

@@ -7,14 +7,17 @@ import { promoteBehind, queueMessages, withdrawMessages } from './agent-messages
 import { earliest, nextMoment } from './lane-moments.ts';
 import {
   applyNews,
+  byText,
   type CancelRequest,
   type Change,
   cancelBehind,
   cancelOperations,
   expireOverdue,
   NEWS_LIMIT,
+  type Released,
   releaseDependents,
 } from './lane-news.ts';
+import { readBoundForHolding } from './message-backlog.repository.ts';
 
 export interface LaneStoreOptions {
   db: Database;
@@ -26,7 +29,7 @@ export interface LaneStoreOptions {
  * The one place that moves operations after their creation.
  *
  * @remarks Every call is one transaction per lane under the lane's row lock, starts from the rows as they are and can
- * run again at any time. Lock order: lane, computers, messages, own rows, the parent last.
+ * run again at any time. Lock order: lane, messages, computers, own rows, the parent last.
  * @see temporal-design 4 and 5
  */
 export interface LaneStore {
@@ -60,10 +63,11 @@ interface LaneCounts {
 
 interface LaneRow extends LaneCounts {
   id: number;
+  account_id: number;
   parent_id: number | null;
   has_dependents: boolean;
   opened_at: Date | null;
-  max_message_backlog: number | null;
+  bounded: boolean;
 }
 
 /** No timer is set further ahead; a lane that wakes early only looks. */
@@ -97,6 +101,9 @@ async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: Lan
   const [lane] = await tx.query<LaneRow & Record<string, unknown>>(LOCK, [id], 'lane-lock');
   if (!lane) return { ...NOTHING };
   const now = options.clock.now();
+  if (lane.bounded && (lane.opened_at === null || lane.has_dependents)) {
+    lane.bounded = (await readBoundForHolding(tx, lane.account_id)) !== null;
+  }
   const { expiryDays } = options.settings;
   const news = await applyNews(tx, id, now);
   const changes = [...news.changes];
@@ -104,19 +111,16 @@ async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: Lan
   const known = earliest(lane.next_due_at, deliveries, [], expiryDays);
   const due = known !== null && known <= now;
   if (due) {
-    const expired = await expireOverdue(tx, id, now, expiryDays);
-    await promoteBehind(tx, idsOf(expired), lane.max_message_backlog);
-    changes.push(...expired);
+    changes.push(...(await expireOverdue(tx, id, now, expiryDays)));
   }
   changes.push(...(await cancel(tx, lane, news.cancels, cancelAll, now)));
+  const withdrawn = idsOf(changes.slice(news.changes.length));
   const released = lane.has_dependents ? await moveChains(tx, lane, changes, now) : [];
-  if (lane.opened_at === null) {
-    await queueMessages(tx, { lane: id, operations: null, now, maxBacklog: lane.max_message_backlog });
-  }
+  await moveQueues(tx, lane, released, withdrawn, now);
   const nextDue =
     due || lane.opened_at === null
       ? await nextMoment(tx, id, now, expiryDays, due)
-      : earliest(known, [], released, expiryDays);
+      : earliest(known, [], momentsAfter(now, released), expiryDays);
   const counts = await recordCounts(tx, lane, changes, nextDue, now);
   return news.consumed === NEWS_LIMIT ? { ...counts, nextDueAt: now.getTime() } : counts;
 }
@@ -139,34 +143,37 @@ async function cancel(
       changes.push(...(await cancelOperations(tx, lane.id, ids, now, text)));
     }
   }
-  await withdrawMessages(tx, idsOf(changes), lane.max_message_backlog);
+  await withdrawMessages(tx, idsOf(changes));
   return changes;
+}
+
+/** Queues what may go from now on, then lets held messages move up wherever queues became longer or shorter. */
+async function moveQueues(
+  tx: Sql,
+  lane: LaneRow,
+  released: readonly Released[],
+  withdrawn: readonly number[],
+  now: Date,
+): Promise<void> {
+  const { bounded, opened_at } = lane;
+  const operations = opened_at === null ? null : released.map(({ id }) => id);
+  const queued = operations?.length === 0 ? [] : await queueMessages(tx, { lane: lane.id, operations, now, bounded });
+  if (bounded) await promoteBehind(tx, [...withdrawn, ...queued]);
 }
 
 function idsOf(changes: readonly Change[], status?: ActivityStatus): number[] {
   return changes.filter(({ to }) => status === undefined || to === status).flatMap(({ ids }) => ids);
 }
 
-function byText(requests: readonly CancelRequest[]): Map<string | null, number[]> {
-  const groups = new Map<string | null, number[]>();
-  for (const { activity, text } of requests) {
-    const ids = groups.get(text) ?? [];
-    ids.push(activity!);
-    groups.set(text, ids);
-  }
-  return groups;
+function momentsAfter(now: Date, released: readonly Released[]): Date[] {
+  return released.map(({ deliver_at }) => deliver_at).filter((moment) => moment > now);
 }
 
-async function moveChains(tx: Sql, lane: LaneRow, changes: Change[], now: Date): Promise<Date[]> {
+async function moveChains(tx: Sql, lane: LaneRow, changes: Change[], now: Date): Promise<Released[]> {
   const failed = idsOf(changes, 'failed');
   if (failed.length > 0) changes.push(...(await cancelBehind(tx, lane.id, failed, now)));
   const succeeded = idsOf(changes, 'succeeded');
-  if (succeeded.length === 0) return [];
-  const released = await releaseDependents(tx, lane.id, succeeded, now);
-  if (released.length === 0) return [];
-  const operations = released.map(({ id }) => id);
-  await queueMessages(tx, { lane: lane.id, operations, now, maxBacklog: lane.max_message_backlog });
-  return released.map(({ deliver_at }) => deliver_at).filter((moment) => moment > now);
+  return succeeded.length === 0 ? [] : releaseDependents(tx, lane.id, succeeded, now);
 }
 
 async function recordCounts(
@@ -239,7 +246,7 @@ async function readWaiting(db: Sql, lane: number): Promise<string[]> {
 
 const LOCK = `
   select l.id, l.parent_id, l.open_count, l.succeeded_count, l.failed_count, l.canceled_count,
-    l.has_dependents, l.opened_at, l.next_due_at, a.max_message_backlog
+    l.account_id, l.has_dependents, l.opened_at, l.next_due_at, a.max_message_backlog is not null as bounded
   from lane l join account a on a.id = l.account_id
   where l.id = $1 for update of l`;
 

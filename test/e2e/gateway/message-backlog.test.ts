@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { queueMessages } from '../../../src/persistence/repositories/agent-messages.repository.ts';
+import { readBoundForHolding } from '../../../src/persistence/repositories/message-backlog.repository.ts';
+import { ping, type RawAgent, result } from '../../support/gateway-world.ts';
+import { createServedFleet, type ServedFleet } from '../../support/served-fleet.ts';
+
+let fleet: ServedFleet;
+let agent: RawAgent;
+
+beforeAll(async () => {
+  fleet = await createServedFleet();
+});
+afterAll(() => fleet?.close());
+beforeEach(async () => {
+  await bound(null);
+  [agent] = (await fleet.enrol(1)) as [RawAgent];
+});
+
+async function bound(limit: number | null): Promise<void> {
+  const { token } = fleet;
+  const answer =
+    limit === null
+      ? await fleet.app.call('DELETE', '/message-backlog-settings', { token })
+      : await fleet.app.call('PUT', '/message-backlog-settings', { token, body: { max_message_backlog: limit } });
+  expect(answer.status).toBe(limit === null ? 204 : 200);
+}
+
+/** Orders operations on the agent's computer and opens their lanes. */
+async function order(count: number): Promise<number[]> {
+  const groups = [];
+  for (let i = 0; i < count; i++) groups.push(await fleet.install([agent]));
+  await fleet.settle();
+  return groups;
+}
+
+/** Statuses as the API shows them, of the only child of each group. */
+async function statuses(groups: readonly number[]): Promise<string[]> {
+  const { token } = fleet;
+  const answers = await Promise.all(groups.map((id) => fleet.app.call('GET', `/activities/${id}`, { token })));
+  return answers.map(({ body }) => body.children[0].activity_status);
+}
+
+function childrenOf(groups: readonly number[]): Promise<number[]> {
+  return fleet.db
+    .query<{ id: number }>('select id from activity where parent_id = any($1::int[]) order by id', [groups])
+    .then((rows) => rows.map(({ id }) => id));
+}
+
+/** One exchange that reports every operation received so far as done. Returns the ids that came. */
+async function work(on: RawAgent, done: readonly number[] = []): Promise<number[]> {
+  const answer = await on.exchange(done.map((id) => result(id)));
+  return answer.messages.flatMap((message) => (message['operation-id'] as number | undefined) ?? []);
+}
+
+/** Exchanges until nothing comes any more, beginning with reports of `done`; everything that came, in order. */
+async function drain(on: RawAgent, done: readonly number[] = []): Promise<number[]> {
+  const all: number[] = [];
+  let last = [...done];
+  for (let idle = 0; idle < 3; idle = last.length === 0 ? idle + 1 : 0) {
+    last = await work(on, last);
+    all.push(...last);
+    await fleet.settle();
+  }
+  return all;
+}
+
+describe('the message backlog limit', () => {
+  it('lets new operations wait at the limit and move up, oldest first, as the queue drains', async () => {
+    await bound(2);
+    const groups = await order(5);
+    expect(await statuses(groups)).toEqual(['undelivered', 'undelivered', 'waiting', 'waiting', 'waiting']);
+    const ids = await childrenOf(groups);
+    expect(await work(agent)).toEqual(ids.slice(0, 2));
+    await fleet.settle();
+    expect(await statuses(groups)).toEqual(['delivered', 'delivered', 'waiting', 'waiting', 'waiting']);
+    await work(agent);
+    expect(await statuses(groups)).toEqual(['delivered', 'delivered', 'undelivered', 'undelivered', 'waiting']);
+    expect(await drain(agent)).toEqual(ids.slice(2));
+    await agent.exchange(ids.map((id) => result(id)));
+    await fleet.settle();
+    expect(await statuses(groups)).toEqual(Array(5).fill('succeeded'));
+  });
+
+  it('holds everything at 0, and all goes when the limit is removed', async () => {
+    await bound(0);
+    const groups = await order(3);
+    for (let i = 0; i < 2; i++) expect(await work(agent)).toEqual([]);
+    expect(await ping(fleet, agent.id)).toEqual({ messages: false });
+    expect(await statuses(groups)).toEqual(['waiting', 'waiting', 'waiting']);
+    await bound(null);
+    expect(await statuses(groups)).toEqual(['undelivered', 'undelivered', 'undelivered']);
+    expect(await ping(fleet, agent.id)).toEqual({ messages: true });
+    expect(await drain(agent)).toEqual(await childrenOf(groups));
+  });
+
+  it('lets the oldest go at once when it is raised', async () => {
+    await bound(1);
+    const groups = await order(5);
+    await bound(3);
+    expect(await statuses(groups)).toEqual(['undelivered', 'undelivered', 'undelivered', 'waiting', 'waiting']);
+  });
+
+  it('takes nothing back when it is lowered; what is queued counts', async () => {
+    const groups = await order(3);
+    await bound(1);
+    const [late] = await order(1);
+    expect(await statuses([...groups, late!])).toEqual(['undelivered', 'undelivered', 'undelivered', 'waiting']);
+    expect(await drain(agent)).toEqual(await childrenOf([...groups, late!]));
+  });
+
+  it('lets the next one up when a queued operation is canceled', async () => {
+    await bound(1);
+    const groups = await order(3);
+    const body = { activity_ids: [groups[0]] };
+    expect((await fleet.app.call('POST', '/activities/cancel', { token: fleet.token, body })).status).toBe(200);
+    await fleet.settle();
+    expect(await statuses(groups)).toEqual(['canceled', 'undelivered', 'waiting']);
+  });
+
+  it('counts for each computer alone', async () => {
+    const [other] = (await fleet.enrol(1)) as [RawAgent];
+    await bound(1);
+    await order(2);
+    const group = await fleet.install([other]);
+    await fleet.settle();
+    expect(await statuses([group])).toEqual(['undelivered']);
+  });
+
+  it('is the same after a restart, and so is everything that waits', async () => {
+    await bound(1);
+    const groups = await order(3);
+    const ids = await childrenOf(groups);
+    expect(await work(agent)).toEqual(ids.slice(0, 1));
+    await fleet.restart();
+    agent = Object.assign(agent, { world: fleet });
+    expect(await fleet.app.call('GET', '/message-backlog-settings', { token: fleet.token })).toMatchObject({
+      status: 200,
+      body: { max_message_backlog: 1 },
+    });
+    expect((await statuses(groups)).slice(1)).toEqual(['waiting', 'waiting']);
+    expect(await drain(agent)).toEqual(ids.slice(1));
+  });
+
+  it('AGENT-flood: never lets more than the limit wait, loses and repeats nothing', async () => {
+    await bound(10);
+    const groups = await order(100);
+    const waiting = () =>
+      fleet.db.query<{ count: number }>(
+        `select count(*)::int as count from agent_message where computer_id = $1 and state in ('queued', 'sent')`,
+        [agent.id],
+      );
+    const came: number[] = [];
+    let last: number[] = [];
+    while (came.length < 100) {
+      expect((await waiting())[0]!.count).toBeLessThanOrEqual(10);
+      last = await work(agent, last);
+      came.push(...last);
+    }
+    expect(came).toEqual(await childrenOf(groups));
+  });
+});
+
+describe('changes of the limit while everything else goes on', () => {
+  it('wait for a lane that is holding messages back, and let those go too', async () => {
+    await bound(1);
+    const group = await fleet.install([agent]);
+    const [lane] = await fleet.db.query<{ id: number }>('select id from lane where parent_id = $1', [group]);
+    let change = Promise.resolve();
+    await fleet.db.transaction(async (tx) => {
+      expect(await readBoundForHolding(tx, fleet.accountId)).toBe(1);
+      await queueMessages(tx, { lane: lane!.id, operations: null, now: new Date(), bounded: true });
+      change = bound(null);
+      await expect
+        .poll(async () => (await fleet.db.query('select from pg_locks where not granted')).length)
+        .toBeGreaterThan(0);
+    });
+    await change;
+    expect(await statuses([group])).toEqual(['undelivered']);
+  });
+
+  it('a ping and an exchange heal whatever was left held beside room', async () => {
+    const groups = await order(1);
+    await fleet.db.query(`update agent_message set state = 'held' where computer_id = $1`, [agent.id]);
+    for (const limit of [null, 1]) {
+      await fleet.db.query('update account set max_message_backlog = $1', [limit]);
+      expect(await ping(fleet, agent.id)).toEqual({ messages: true });
+    }
+    expect(await drain(agent)).toEqual(await childrenOf(groups));
+  });
+
+  it('lose nothing, repeat nothing and leave nothing behind in a storm of everything', async () => {
+    const agents = await fleet.enrol(4);
+    const came = new Map(agents.map((each) => [each, [] as number[]]));
+    const lasts = new Map<RawAgent, number[]>();
+    const groups: number[] = [];
+    let ordering = true;
+    const ask = async () => {
+      for (let i = 0; i < 12; i++) groups.push(await fleet.install(agents));
+      ordering = false;
+    };
+    const change = async () => {
+      for (let i = 0; ordering; i++) await bound([1, 0, 3, null, 2][i % 5]!);
+    };
+    const settle = async () => {
+      while (ordering) await fleet.settle();
+    };
+    const exchange = async (on: RawAgent) => {
+      let last: number[] = [];
+      while (ordering) {
+        last = await work(on, last);
+        came.get(on)!.push(...last);
+      }
+      lasts.set(on, last);
+    };
+    await Promise.all([ask(), change(), settle(), ...agents.map(exchange)]);
+    await fleet.settle();
+    await bound(null);
+    const held = await fleet.db.query(`select from agent_message where state = 'held'`);
+    expect(held).toEqual([]);
+    for (const each of agents) {
+      came.get(each)!.push(...(await drain(each, lasts.get(each))));
+      const rows = await fleet.db.query<{ id: number }>(
+        'select id from activity where computer_id = $1 and parent_id = any($2::int[]) order by id',
+        [each.id, groups],
+      );
+      expect(came.get(each)!.toSorted((a, b) => a - b)).toEqual(rows.map(({ id }) => id));
+    }
+    await fleet.settle();
+    const [open] = await fleet.db.query(
+      'select count(*)::int as count from activity where parent_id = any($1::int[]) and status <> $2',
+      [groups, 'succeeded'],
+    );
+    expect(open).toEqual({ count: 0 });
+  });
+});
