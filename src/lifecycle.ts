@@ -1,4 +1,8 @@
+import { flushCompileCache } from 'node:module';
 import type { Logger } from './logger.ts';
+
+/** When a start is surely over, and keeping its compiled code is in nobody's way. */
+const KEEP_COMPILED_AFTER_MS = 20_000;
 
 /** Message a role process sends its supervisor over IPC once it serves. */
 export interface ReadyMessage {
@@ -7,6 +11,7 @@ export interface ReadyMessage {
 
 /** Tells a supervisor, if there is one, that this process serves now. */
 export function announceReady(): void {
+  setTimeout(flushCompileCache, KEEP_COMPILED_AFTER_MS).unref();
   process.send?.({ ready: true } satisfies ReadyMessage);
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { access, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger, type Logger } from '@temporalio/worker';
+import type { Logger } from '@temporalio/worker';
 import { FAILURE_CONVERTER_PATH } from '../temporal/data-converter.ts';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
@@ -41,17 +41,16 @@ export async function findBundle(directory = BUNDLE_DIRECTORY): Promise<Workflow
  * @throws when workflow code does not compile or imports what it must not
  * @remarks Several processes may build at once: the file appears whole or not at all.
  */
-export async function buildBundle(
-  logger: Logger = new DefaultLogger('WARN'),
-  directory = BUNDLE_DIRECTORY,
-): Promise<WorkflowBundle> {
+export async function buildBundle(logger?: Logger, directory = BUNDLE_DIRECTORY): Promise<WorkflowBundle> {
   const current = await findBundle(directory);
   if (current) return current;
   const bundle = await nameBundle(directory);
+  // The bundler takes half a second to load, which most starts need not spend.
+  const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
   const { code } = await bundleWorkflowCode({
     workflowsPath: WORKFLOWS_PATH,
     failureConverterPath: FAILURE_CONVERTER_PATH,
-    logger,
+    logger: logger ?? new DefaultLogger('WARN'),
   });
   await mkdir(directory, { recursive: true });
   const unfinished = `${bundle.codePath}.${process.pid}`;
