@@ -1,6 +1,7 @@
 import type { Services } from '../services/services.ts';
 import type { Handlers } from './handler.ts';
 import { accessGroupsRoutes } from './routes/access-groups.routes.ts';
+import { accountsRoutes } from './routes/accounts.routes.ts';
 import { activitiesRoutes } from './routes/activities.routes.ts';
 import { administratorsRoutes } from './routes/administrators.routes.ts';
 import { computersRoutes } from './routes/computers.routes.ts';
@@ -8,6 +9,7 @@ import { identityRoutes } from './routes/identity.routes.ts';
 import { invitationsRoutes } from './routes/invitations.routes.ts';
 import { messageBacklogRoutes } from './routes/message-backlog.routes.ts';
 import { snapsRoutes } from './routes/snaps.routes.ts';
+import { tokensRoutes } from './routes/tokens.routes.ts';
 
 /** What handlers are made of. */
 export interface HandlerDeps {
@@ -21,6 +23,8 @@ export interface HandlerDeps {
 export function createHandlers(deps: HandlerDeps): Handlers {
   return {
     ...identityRoutes(deps),
+    ...tokensRoutes(deps),
+    ...accountsRoutes(deps),
     ...invitationsRoutes(deps),
     ...administratorsRoutes(deps),
     ...accessGroupsRoutes(deps),

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { DomainError } from '../domain/errors.ts';
 import { ADMINISTRATOR_ROLE, SEED_ROLES } from '../domain/permissions.ts';
 import type { Persistence } from '../persistence/orm.ts';
@@ -6,16 +5,23 @@ import {
   type AccountRow,
   accountExists,
   findAccount,
+  hasAccount,
+  insertAccount,
   insertAccountWithAdministrator,
+  insertAdministrator,
 } from '../persistence/repositories/accounts.repository.ts';
-import type { Database } from '../persistence/sql.ts';
+import { recordEvent } from '../persistence/repositories/events.repository.ts';
+import type { Database, Sql } from '../persistence/sql.ts';
+import { isUniqueViolation } from '../persistence/violations.ts';
+import { randomText } from './access-keys.ts';
 import type { BoundedQueue } from './bounded-queue.ts';
+import { lockCaller } from './current-person.ts';
+import { readEmail, readLine } from './fields.ts';
 import { checkNewPassword, hashPassword, normalisePassword } from './passwords.ts';
+import type { Caller } from './ports.ts';
 
 /** Name and title of the one account of a self-hosted deployment. @see api-decisions 11.1 */
 const STANDALONE = { name: 'standalone', title: 'Organization' };
-const MAX_EMAIL = 254;
-const MAX_NAME = 255;
 
 export interface NewAdministrator {
   email: string;
@@ -34,9 +40,24 @@ export interface AccountsService {
    * @see API specification, "Accounts and message backlog"
    */
   createStandalone(administrator: NewAdministrator, enforceStrength: boolean): Promise<AccountRow>;
+  /**
+   * Makes an account whose administrator is the caller; computers need its generated registration key and wait to be
+   * accepted. The caller's token stays where it is.
+   *
+   * @throws {DomainError} SelfServiceDisabled, AccountExists when the caller is in an account already, InvalidParameter
+   * @see API specification, "Accounts and message backlog"; api-decisions 11.1
+   */
+  createOwn(caller: Caller, title: string): Promise<AccountRow>;
 }
 
-export function createAccountsService(deps: { db: Database; hashing: BoundedQueue }): AccountsService {
+export interface AccountsDeps {
+  db: Database;
+  hashing: BoundedQueue;
+  /** Whether people may make accounts for themselves. */
+  selfService: boolean;
+}
+
+export function createAccountsService(deps: AccountsDeps): AccountsService {
   return {
     standaloneExists: () => accountExists(deps.db, STANDALONE.name),
     async createStandalone(administrator, enforceStrength) {
@@ -46,6 +67,11 @@ export function createAccountsService(deps: { db: Database; hashing: BoundedQueu
       const passwordHash = await deps.hashing.run(() => hashPassword(person.password));
       const { accountId } = await insert(deps.db, { ...person, passwordHash }, false, registrationKey());
       return (await findAccount(deps.db, accountId))!;
+    },
+    async createOwn(caller, title) {
+      if (!deps.selfService) throw new DomainError('SelfServiceDisabled', 'Accounts are not made by oneself here');
+      const line = readLine('body.title', title);
+      return deps.db.transaction((tx) => insertOwn(tx, caller, line));
     },
   };
 }
@@ -65,6 +91,29 @@ export async function createStandaloneAccount(
   return insert(persistence.db, { ...person, passwordHash }, options.autoRegister, options.registrationKey);
 }
 
+/** The person's row is locked: of two calls at once the second finds the first one's account. */
+async function insertOwn(tx: Sql, caller: Caller, title: string): Promise<AccountRow> {
+  const person = await lockCaller(tx, caller);
+  if (await hasAccount(tx, caller.personId))
+    throw new DomainError('AccountExists', 'This person has an account already');
+  let accountId: number | null = null;
+  while (accountId === null) {
+    const name = randomText(NAME_ALPHABET, NAME_LENGTH);
+    const account = { name, title, autoRegister: false, registrationKey: registrationKey() };
+    accountId = await insertAccount(tx, account, SEED_ROLES);
+  }
+  await insertAdministrator(tx, accountId, caller.personId, ADMINISTRATOR_ROLE);
+  await recordEvent(
+    tx,
+    { ...caller, accountId },
+    { entityType: 'Account', entityId: accountId, entityName: title, message: `${person.name} made the account` },
+  );
+  return (await findAccount(tx, accountId))!;
+}
+
+const NAME_ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
+const NAME_LENGTH = 8;
+
 async function insert(
   db: Database,
   person: { email: string; name: string; passwordHash: string },
@@ -73,20 +122,17 @@ async function insert(
 ): Promise<{ accountId: number; personId: number }> {
   const account = { ...STANDALONE, autoRegister, registrationKey: key };
   const roles = { all: SEED_ROLES, administrator: ADMINISTRATOR_ROLE };
-  const made = await insertAccountWithAdministrator(db, account, person, roles);
+  const operator = { ...person, operator: true };
+  const made = await insertAccountWithAdministrator(db, account, operator, roles).catch((error: unknown) => {
+    throw isUniqueViolation(error, 'person_email') ? emailTaken() : error;
+  });
   if (!made) throw alreadyExists();
   return made;
 }
 
 function checkAdministrator(given: NewAdministrator, enforceStrength: boolean): NewAdministrator {
-  const email = given.email.trim();
-  if (email.length > MAX_EMAIL || !/^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email)) {
-    throw refused('body.email', 'must be an email address');
-  }
-  const name = given.name.trim();
-  if (name === '' || name.length > MAX_NAME || /\p{Cc}/u.test(name)) {
-    throw refused('body.name', `must be one line of 1 to ${MAX_NAME} characters`);
-  }
+  const email = readEmail('body.email', given.email);
+  const name = readLine('body.name', given.name);
   const password = normalisePassword(given.password);
   checkNewPassword(password, enforceStrength);
   return { email, name, password };
@@ -96,13 +142,13 @@ const KEY_ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789'
 const KEY_LENGTH = 24;
 
 function registrationKey(): string {
-  return Array.from({ length: KEY_LENGTH }, () => KEY_ALPHABET[randomInt(KEY_ALPHABET.length)]).join('');
+  return randomText(KEY_ALPHABET, KEY_LENGTH);
 }
 
 function alreadyExists(): DomainError {
   return new DomainError('StandaloneAccountExists', 'The standalone account exists already');
 }
 
-function refused(path: string, message: string): DomainError {
-  return new DomainError('InvalidParameter', `${path} ${message}`, { details: [{ path, message }] });
+function emailTaken(): DomainError {
+  return new DomainError('DuplicateEmail', 'Somebody else has this email address');
 }

@@ -1,17 +1,14 @@
 import { availableParallelism } from 'node:os';
 import { DomainError } from '../domain/errors.ts';
-import {
-  findLoginAccounts,
-  findLoginPerson,
-  type LoginAccount,
-  type LoginPerson,
-  recordLogin,
-} from '../persistence/repositories/logins.repository.ts';
+import { findAccessKey } from '../persistence/repositories/access-keys.repository.ts';
+import { findLoginPerson, type LoginPerson, recordLogin } from '../persistence/repositories/logins.repository.ts';
 import type { Database } from '../persistence/sql.ts';
+import { secretMatches } from './access-keys.ts';
 import { BoundedQueue } from './bounded-queue.ts';
-import { digestName, LoginThrottle } from './login-throttle.ts';
+import { digestName, type LoginThrottle } from './login-throttle.ts';
 import { normalisePassword, verifyPassword } from './passwords.ts';
-import type { Clock } from './ports.ts';
+import type { Clock, IdentityAuthenticator } from './ports.ts';
+import { type LoginResult, openSession, planSession } from './sessions.ts';
 import type { Tokens } from './tokens.ts';
 
 export interface LoginCommand {
@@ -25,13 +22,11 @@ export interface LoginCommand {
   address: string;
 }
 
-export interface LoginResult {
-  token: string;
-  email: string;
-  name: string;
-  accounts: Array<{ name: string; title: string; default: boolean }>;
-  /** Empty for a person without account. */
-  currentAccount: string;
+export interface AccessKeyCommand {
+  accessKey: string;
+  secretKey: string;
+  expiryMinutes: number | undefined;
+  address: string;
 }
 
 export interface LoginService {
@@ -43,9 +38,25 @@ export interface LoginService {
    * @see api-decisions 3.1
    */
   login(command: LoginCommand): Promise<LoginResult>;
+  /**
+   * Exchanges an access key for a token of the key's account.
+   *
+   * @throws {DomainError} AuthenticationFailed for an unknown key and a wrong secret alike; TooManyRequests
+   * @see api-decisions 3.2
+   */
+  loginByAccessKey(command: AccessKeyCommand): Promise<LoginResult>;
 }
 
-const DEFAULT_EXPIRY_MINUTES = 1440;
+export interface LoginDeps {
+  db: Database;
+  tokens: Tokens;
+  clock: Clock;
+  hashing: BoundedQueue;
+  throttle: LoginThrottle;
+  /** Judges logins by identity; null: the stored hash does, as with addresses. */
+  identities: IdentityAuthenticator | null;
+}
+
 /** A waiting login costs no memory to speak of; past this many the wait is longer than a client's patience. */
 const MAX_WAITING = 64;
 
@@ -54,65 +65,65 @@ export function createHashingQueue(): BoundedQueue {
   return new BoundedQueue({ concurrency: Math.max(1, availableParallelism() - 1), maxWaiting: MAX_WAITING });
 }
 
-export function createLoginService(deps: {
-  db: Database;
-  tokens: Tokens;
-  clock: Clock;
-  hashing: BoundedQueue;
-}): LoginService {
-  const throttle = new LoginThrottle(deps.db, deps.clock);
-
-  async function authenticate(command: LoginCommand, nameDigest: Buffer, password: string): Promise<LoginPerson> {
-    await throttle.check(nameDigest, command.address);
-    const person = await findLoginPerson(deps.db, command.by);
-    if (!(await verifyPassword(password, person?.password_hash ?? null))) {
-      await throttle.fail(nameDigest, command.address);
-      throw new DomainError('AuthenticationFailed', 'The name or the password is wrong');
-    }
-    return person!;
-  }
-
+export function createLoginService(deps: LoginDeps): LoginService {
   return {
     async login(command) {
-      const password = normalisePassword(command.password);
-      const nameDigest = digestName('email' in command.by ? command.by.email : command.by.identity);
-      const person = await deps.hashing.run(() => authenticate(command, nameDigest, password));
-      const accounts = await findLoginAccounts(deps.db, person.id);
-      const current = chooseAccount(person, accounts, command.account);
+      const { person, nameDigest } = await authenticate(deps, command);
+      const plan = await planSession(deps.db, person, command.account);
       if (command.invitationId !== undefined) {
         throw new DomainError('UnknownInvitation', 'There is no such invitation');
       }
-      const at = deps.clock.now();
-      const { systemEpoch } = await recordLogin(deps.db, {
-        personId: person.id,
-        nameDigest,
-        address: command.address,
-        at,
+      return openSession(deps.tokens, person, plan, {
+        minutes: command.expiryMinutes,
+        systemEpoch: await remember(deps, person, nameDigest, command.address),
       });
-      const epochs = { person: person.token_epoch, account: current?.token_epoch ?? 0, system: systemEpoch };
-      const identity = { personId: person.id, email: person.email, accountName: current?.name ?? '', epochs };
-      const preferred = chooseAccount(person, accounts, undefined);
-      return {
-        token: deps.tokens.issue(identity, command.expiryMinutes ?? DEFAULT_EXPIRY_MINUTES),
-        email: person.email,
-        name: person.name,
-        accounts: accounts.map(({ name, title }) => ({ name, title, default: name === preferred?.name })),
-        currentAccount: current?.name ?? '',
-      };
+    },
+    async loginByAccessKey(command) {
+      const nameDigest = digestName(`\0access key ${command.accessKey}`);
+      await deps.throttle.check(nameDigest, command.address);
+      const found = await findAccessKey(deps.db, command.accessKey);
+      if (!secretMatches(command.secretKey, found?.secretDigest ?? null)) {
+        await deps.throttle.fail(nameDigest, command.address);
+        throw new DomainError('AuthenticationFailed', 'The access key or the secret is wrong');
+      }
+      const { person, accountName } = found!;
+      const plan = await planSession(deps.db, person, accountName);
+      return openSession(deps.tokens, person, plan, {
+        minutes: command.expiryMinutes,
+        systemEpoch: await remember(deps, person, nameDigest, command.address),
+      });
     },
   };
 }
 
-/** The account asked for, else the preferred one, else the first joined. */
-function chooseAccount(
-  person: LoginPerson,
-  accounts: readonly LoginAccount[],
-  wanted: string | undefined,
-): LoginAccount | undefined {
-  if (wanted !== undefined) {
-    const account = accounts.find(({ name }) => name === wanted);
-    if (!account) throw new DomainError('Forbidden', 'This person does not belong to that account');
-    return account;
-  }
-  return accounts.find(({ id }) => id === person.preferred_account_id) ?? accounts[0];
+async function authenticate(
+  deps: LoginDeps,
+  command: LoginCommand,
+): Promise<{ person: LoginPerson; nameDigest: Buffer }> {
+  const password = normalisePassword(command.password);
+  const nameDigest = digestName('email' in command.by ? command.by.email : command.by.identity);
+  const attempt = async () => {
+    await deps.throttle.check(nameDigest, command.address);
+    const person = await findLoginPerson(deps.db, command.by);
+    const isRight = await judge(deps, command, password, person?.password_hash ?? null);
+    if (isRight && person) return { person, nameDigest };
+    await deps.throttle.fail(nameDigest, command.address);
+    throw new DomainError('AuthenticationFailed', 'The name or the password is wrong');
+  };
+  // Everything of an attempt that hashes runs in its place in the queue, statements included.
+  return isForeign(deps, command) ? attempt() : deps.hashing.run(attempt);
+}
+
+function isForeign(deps: LoginDeps, command: LoginCommand): boolean {
+  return deps.identities !== null && 'identity' in command.by;
+}
+
+function judge(deps: LoginDeps, { by }: LoginCommand, password: string, storedHash: string | null): Promise<boolean> {
+  if (deps.identities === null || 'email' in by) return verifyPassword(password, storedHash);
+  return deps.identities.verify({ identity: by.identity, password, storedHash });
+}
+
+async function remember(deps: LoginDeps, person: LoginPerson, nameDigest: Buffer, address: string): Promise<number> {
+  const login = { personId: person.id, nameDigest, address, at: deps.clock.now() };
+  return (await recordLogin(deps.db, login)).systemEpoch;
 }

@@ -7,17 +7,23 @@ import { type ActivitiesService, createActivitiesService } from './activities.se
 import { type AdministratorsService, createAdministratorsService } from './administrators.service.ts';
 import { type ComputerEditsService, createComputerEditsService } from './computer-edits.service.ts';
 import { type ComputersService, createComputersService } from './computers.service.ts';
+import { type CredentialsService, createCredentialsService } from './credentials.service.ts';
 import { createInvitationGuard } from './invitation-guard.ts';
 import { createInvitationsService, type InvitationsService } from './invitations.service.ts';
 import { createHashingQueue, createLoginService, type LoginService } from './login.service.ts';
+import { LoginThrottle } from './login-throttle.ts';
 import { createMailer } from './mailer.ts';
 import { createMessageBacklogService, type MessageBacklogService } from './message-backlog.service.ts';
+import { createPamAuthenticator, pamCommand } from './pam/pam.ts';
+import { createPasswordService, type PasswordService } from './password-change.service.ts';
 import { createPeopleService, type PeopleService } from './people.service.ts';
-import type { Clock, Mailer, TemporalHealth } from './ports.ts';
+import type { Clock, IdentityAuthenticator, Mailer, TemporalHealth } from './ports.ts';
+import { createPreferencesService, type PreferencesService } from './preferences.service.ts';
 import { createReadiness, type Readiness } from './readiness.service.ts';
 import { type Authenticator, createAuthenticator } from './rights.service.ts';
 import { createRolesService, type RolesService } from './roles.service.ts';
 import { createSnapsService, type SnapsService } from './snaps.service.ts';
+import { createTokensService, type TokensService } from './tokens.service.ts';
 import { createTokens, type Tokens } from './tokens.ts';
 
 /** Everything the API calls. */
@@ -27,6 +33,12 @@ export interface Services {
   readiness: Readiness;
   accounts: AccountsService;
   login: LoginService;
+  /** Which ways to log in are on. */
+  loginMethods: { pam: boolean };
+  sessions: TokensService;
+  passwords: PasswordService;
+  credentials: CredentialsService;
+  preferences: PreferencesService;
   people: PeopleService;
   invitations: InvitationsService;
   administrators: AdministratorsService;
@@ -56,14 +68,20 @@ export function createServices(deps: ServicesDeps): Services {
   const tokens = createTokens(deps.jwtSecret, clock);
   const authenticator = createAuthenticator({ db, tokens, clock });
   const hashing = createHashingQueue();
+  const throttle = new LoginThrottle(db, clock, settings.identity.loginThrottle);
   const guard = createInvitationGuard({ db, clock });
   const mailer: Mailer = createMailer({ smtpUrl: settings.smtpUrl, from: settings.mailFrom, logger });
   return {
     tokens,
     authenticator,
     readiness: createReadiness({ persistence, temporal: deps.temporal }),
-    accounts: createAccountsService({ db, hashing }),
-    login: createLoginService({ db, tokens, clock, hashing }),
+    accounts: createAccountsService({ db, hashing, selfService: settings.identity.selfServiceAccounts }),
+    login: createLoginService({ db, tokens, clock, hashing, throttle, identities: createIdentities(settings, logger) }),
+    loginMethods: { pam: settings.identity.pam !== null },
+    sessions: createTokensService({ db, tokens, authenticator, clock }),
+    passwords: createPasswordService({ db, hashing, throttle, authenticator }),
+    credentials: createCredentialsService({ db }),
+    preferences: createPreferencesService({ db }),
     people: createPeopleService({ db, mailer, authenticator, publicUrl: settings.publicUrl }),
     invitations: createInvitationsService({ db, clock, mailer, guard, publicUrl: settings.publicUrl }),
     administrators: createAdministratorsService({ db }),
@@ -75,4 +93,12 @@ export function createServices(deps: ServicesDeps): Services {
     snaps: createSnapsService({ db, clock, settings: settings.activities }),
     activities: createActivitiesService({ db, clock }),
   };
+}
+
+function createIdentities(
+  settings: ServicesDeps['settings'],
+  logger: Logger | undefined,
+): IdentityAuthenticator | null {
+  const { pam } = settings.identity;
+  return pam && createPamAuthenticator({ command: pamCommand(pam), service: pam.service, logger });
 }

@@ -2,7 +2,7 @@ import { DomainError } from '../../domain/errors.ts';
 import type { Services } from '../../services/services.ts';
 import type { Handlers } from '../handler.ts';
 import type { components } from '../openapi/types.generated.ts';
-import { wireAccount, wirePerson } from '../wire/identity.wire.ts';
+import { wireAccount, wireLogin, wirePerson } from '../wire/identity.wire.ts';
 
 type Schemas = components['schemas'];
 
@@ -25,8 +25,7 @@ export function identityRoutes(deps: {
         expiryMinutes: body.expiry_minutes,
         address: context.origin.address,
       });
-      const { currentAccount, ...rest } = result;
-      return { body: { ...rest, current_account: currentAccount } satisfies Schemas['LoginResponse'] };
+      return { body: wireLogin(result) satisfies Schemas['LoginResponse'] };
     },
     async getStandaloneAccount() {
       standaloneOnly();

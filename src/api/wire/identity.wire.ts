@@ -1,5 +1,9 @@
-import type { AccountView, PersonView } from '../../services/views.ts';
+import type { AccountView, LoginResultView, PersonView } from '../../services/views.ts';
 import { wireTime } from './time.wire.ts';
+
+export function wireLogin({ currentAccount, ...rest }: LoginResultView) {
+  return { ...rest, current_account: currentAccount };
+}
 
 export function wireAccount(account: AccountView) {
   return {

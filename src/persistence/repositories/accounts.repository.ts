@@ -12,6 +12,8 @@ export interface NewPerson {
   email: string;
   name: string;
   passwordHash: string;
+  /** Whether they operate the whole system, beyond any account. */
+  operator?: boolean;
 }
 
 /**
@@ -27,34 +29,49 @@ export function insertAccountWithAdministrator(
   roles: { all: readonly SeedRole[]; administrator: string },
 ): Promise<{ accountId: number; personId: number } | null> {
   return db.transaction(async (tx) => {
-    const accountId = await insertAccount(tx, account);
+    const accountId = await insertAccount(tx, account, roles.all);
     if (accountId === null) return null;
     const personId = await insertPerson(tx, person, accountId);
-    await seedRoles(tx, accountId, roles.all);
-    await tx.query('insert into membership (account_id, person_id) values ($1, $2)', [accountId, personId]);
-    await tx.query(
-      `insert into membership_role (account_id, person_id, role_id)
-       select $1, $2, id from role where account_id = $1 and name = $3`,
-      [accountId, personId, roles.administrator],
-    );
+    await insertAdministrator(tx, accountId, personId, roles.administrator);
     return { accountId, personId };
   });
 }
 
-async function insertAccount(tx: Sql, account: NewAccount): Promise<number | null> {
+/** Makes a person a member of an account with one role. */
+export async function insertAdministrator(tx: Sql, accountId: number, personId: number, role: string): Promise<void> {
+  await tx.query('insert into membership (account_id, person_id) values ($1, $2)', [accountId, personId]);
+  await tx.query(
+    `insert into membership_role (account_id, person_id, role_id)
+     select $1, $2, id from role where account_id = $1 and name = $3`,
+    [accountId, personId, role],
+  );
+}
+
+/** Makes an account with its root access group and its roles. @returns null when an account of that name exists */
+export async function insertAccount(tx: Sql, account: NewAccount, roles: readonly SeedRole[]): Promise<number | null> {
   const rows = await tx.query<{ id: number }>(
     `insert into account (name, title, auto_register, registration_key) values ($1, $2, $3, $4)
      on conflict (name) do nothing returning id`,
     [account.name, account.title, account.autoRegister, account.registrationKey],
   );
-  return rows[0]?.id ?? null;
+  const accountId = rows[0]?.id ?? null;
+  if (accountId !== null) await seedRoles(tx, accountId, roles);
+  return accountId;
 }
 
-async function insertPerson(tx: Sql, person: NewPerson, accountId: number): Promise<number> {
+/**
+ * Makes a person whose login name is their address, or one made of it where somebody had that address before.
+ *
+ * @throws a unique violation of `person_email` when the address is taken
+ */
+export async function insertPerson(tx: Sql, person: NewPerson, preferredAccountId: number | null): Promise<number> {
   const rows = await tx.query<{ id: number }>(
-    `insert into person (name, email, allowable_emails, identity, password_hash, preferred_account_id)
-     values ($1, $2::text, array[$2::text], $2::text, $3, $4) returning id`,
-    [person.name, person.email, person.passwordHash, accountId],
+    `insert into person (name, email, allowable_emails, identity, password_hash, preferred_account_id, operator)
+     select $1, $2::text, array[$2::text],
+       case when exists (select 1 from person where identity = $2) then $2 || '/' || gen_random_uuid() else $2 end,
+       $3, $4::int, $5
+     returning id`,
+    [person.name, person.email, person.passwordHash, preferredAccountId, person.operator ?? false],
   );
   return rows[0]!.id;
 }
@@ -75,6 +92,12 @@ async function seedRoles(tx: Sql, accountId: number, roles: readonly SeedRole[])
      where r.account_id = $1`,
     [accountId],
   );
+}
+
+/** Tells whether a person belongs to any account. */
+export async function hasAccount(sql: Sql, personId: number): Promise<boolean> {
+  const rows = await sql.query('select 1 from membership where person_id = $1 limit 1', [personId]);
+  return rows.length > 0;
 }
 
 /** Tells whether an account of this name exists. */

@@ -9,17 +9,22 @@ export interface LoginPerson {
   preferred_account_id: number | null;
 }
 
-/** The person with this address or this login name. Addresses compare without regard to case. */
+/** The person with this address, login name or id. Addresses compare without regard to case. */
 export async function findLoginPerson(
   sql: Sql,
-  by: { email: string } | { identity: string },
+  by: { email: string } | { identity: string } | { id: number },
 ): Promise<LoginPerson | null> {
-  const [where, value] = 'email' in by ? ['lower(email) = lower($1)', by.email] : ['identity = $1', by.identity];
+  const [where, value] = whichPerson(by);
   const rows = await sql.query<LoginPerson>(
     `select id, name, email, password_hash, token_epoch, preferred_account_id from person where ${where}`,
     [value],
   );
   return rows[0] ?? null;
+}
+
+function whichPerson(by: { email: string } | { identity: string } | { id: number }): [string, string | number] {
+  if ('id' in by) return ['id = $1', by.id];
+  return 'email' in by ? ['lower(email) = lower($1)', by.email] : ['identity = $1', by.identity];
 }
 
 export interface LoginAccount {

@@ -1,0 +1,83 @@
+import type { Services } from '../../services/services.ts';
+import type { LoginResultView } from '../../services/views.ts';
+import type { Handlers, RequestContext } from '../handler.ts';
+import type { components } from '../openapi/types.generated.ts';
+import { wireCredential } from '../wire/credentials.wire.ts';
+import { wireLogin } from '../wire/identity.wire.ts';
+
+type Schemas = components['schemas'];
+
+export function tokensRoutes(deps: {
+  services: Pick<Services, 'login' | 'sessions' | 'passwords' | 'credentials' | 'loginMethods'>;
+  publicUrl: string;
+}): Handlers {
+  const { login, sessions, passwords, credentials, loginMethods } = deps.services;
+  const answer = (result: LoginResultView) => ({ body: wireLogin(result) satisfies Schemas['LoginResponse'] });
+  return {
+    async loginByAccessKey({ body, origin }) {
+      const { access_key, secret_key, expiry_minutes } = body as Schemas['AccessKeyLoginRequest'];
+      const { address } = origin;
+      return answer(
+        await login.loginByAccessKey({
+          accessKey: access_key,
+          secretKey: secret_key,
+          expiryMinutes: expiry_minutes,
+          address,
+        }),
+      );
+    },
+    async getLoginMethods() {
+      const on = { available: true, enabled: true };
+      const pam = { available: loginMethods.pam, enabled: loginMethods.pam };
+      const oidc = { available: false, configurations: [] };
+      return { body: { password: on, pam, access_key: on, oidc } satisfies Schemas['LoginMethods'] };
+    },
+    async getMe(context) {
+      return answer(await sessions.describe(context.caller, tokenOf(context)));
+    },
+    async logout({ caller }) {
+      await sessions.logout(caller);
+      return { body: {} };
+    },
+    async switchAccount(context) {
+      const { account_name } = context.body as Schemas['SwitchAccountRequest'];
+      const token = await sessions.switchAccount(context.caller, tokenOf(context), account_name);
+      return { body: { token } satisfies Schemas['TokenAnswer'] };
+    },
+    async invalidateOwnTokens({ caller }) {
+      await sessions.invalidateOwn(caller);
+      return { status: 204 };
+    },
+    async invalidateAccountTokens({ caller }) {
+      await sessions.invalidateAccount(caller);
+      return { status: 204 };
+    },
+    async invalidateSystemTokens({ caller }) {
+      await sessions.invalidateSystem(caller);
+      return { status: 204 };
+    },
+    async invalidateNamedAccountTokens({ caller, params }) {
+      await sessions.invalidateNamedAccount(caller, params['account_name'] as string);
+      return { status: 204 };
+    },
+    async changePassword({ caller, body }) {
+      const { password, new_password: newPassword } = body as Schemas['PasswordChange'];
+      await passwords.change(caller, { password, newPassword });
+      return { body: {} };
+    },
+    async listCredentials({ caller }) {
+      const entries = (await credentials.list(caller)).map((entry) => wireCredential(entry, deps.publicUrl));
+      return { body: { credentials: entries } satisfies Schemas['Credentials'] };
+    },
+    async regenerateCredentials({ caller, body }) {
+      const { account } = body as Schemas['CredentialsRequest'];
+      const made = await credentials.regenerate(caller, account);
+      return { body: wireCredential(made, deps.publicUrl) satisfies Schemas['Credential'] };
+    },
+  };
+}
+
+/** The bearer token that brought the request here. */
+function tokenOf({ request }: RequestContext): string {
+  return (request.headers.authorization ?? '').slice('bearer '.length);
+}

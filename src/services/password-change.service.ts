@@ -1,0 +1,76 @@
+import { DomainError } from '../domain/errors.ts';
+import { recordEvent } from '../persistence/repositories/events.repository.ts';
+import { findLoginPerson } from '../persistence/repositories/logins.repository.ts';
+import { replacePassword } from '../persistence/repositories/people.repository.ts';
+import type { Database } from '../persistence/sql.ts';
+import type { BoundedQueue } from './bounded-queue.ts';
+import { lockCaller } from './current-person.ts';
+import { refusedField } from './fields.ts';
+import { digestName, type LoginThrottle } from './login-throttle.ts';
+import { hashPassword, normalisePassword, verifyPassword } from './passwords.ts';
+import type { Caller } from './ports.ts';
+import type { Authenticator } from './rights.service.ts';
+
+export interface PasswordService {
+  /**
+   * Replaces the caller's password and ends every token of theirs, the one in use included.
+   *
+   * @throws {DomainError} InvalidParameter, AuthenticationFailed when `password` is not the present one,
+   * TooManyRequests and ServiceUnavailable as a login
+   * @see api-decisions 2.5, 12.1
+   */
+  change(caller: Caller, change: { password: string; newPassword: string }): Promise<void>;
+}
+
+export interface PasswordDeps {
+  db: Database;
+  hashing: BoundedQueue;
+  throttle: LoginThrottle;
+  authenticator: Pick<Authenticator, 'forget'>;
+}
+
+const MIN_CHARACTERS = 3;
+const MAX_CHARACTERS = 30;
+
+export function createPasswordService(deps: PasswordDeps): PasswordService {
+  return {
+    async change(caller, change) {
+      const password = normalisePassword(change.password);
+      const newPassword = readNewPassword(change.newPassword);
+      const passwordHash = await deps.hashing.run(async () => {
+        await check(deps, caller, password);
+        return hashPassword(newPassword);
+      });
+      await deps.db.transaction(async (tx) => {
+        const person = await lockCaller(tx, caller);
+        await replacePassword(tx, caller.personId, passwordHash);
+        await recordEvent(tx, caller, {
+          entityType: 'Person',
+          entityId: caller.personId,
+          entityName: person.name,
+          message: 'Changed the own password',
+        });
+      });
+      deps.authenticator.forget({ personId: caller.personId });
+    },
+  };
+}
+
+/** Guesses with a found token count like guesses at the login. */
+async function check(deps: PasswordDeps, caller: Caller, password: string): Promise<void> {
+  const { address } = caller.origin;
+  const person = await findLoginPerson(deps.db, { id: caller.personId });
+  const nameDigest = digestName(person?.email ?? caller.email);
+  await deps.throttle.check(nameDigest, address);
+  if (await verifyPassword(password, person?.password_hash ?? null)) return;
+  await deps.throttle.fail(nameDigest, address);
+  throw new DomainError('AuthenticationFailed', 'The present password is wrong');
+}
+
+function readNewPassword(given: string): string {
+  const password = given.length > MAX_CHARACTERS * 4 ? given : given.normalize('NFC');
+  if (password.length < MIN_CHARACTERS || password.length > MAX_CHARACTERS) {
+    throw refusedField('body.new_password', `must have ${MIN_CHARACTERS} to ${MAX_CHARACTERS} characters`);
+  }
+  return password;
+}

@@ -1,0 +1,141 @@
+import { DomainError } from '../domain/errors.ts';
+import { recordEvent } from '../persistence/repositories/events.repository.ts';
+import { findLoginPerson, type LoginPerson } from '../persistence/repositories/logins.repository.ts';
+import {
+  revokeAccount,
+  revokePerson,
+  revokeSystem,
+  revokeToken,
+} from '../persistence/repositories/revocations.repository.ts';
+import type { Database, Sql } from '../persistence/sql.ts';
+import { lockCaller } from './current-person.ts';
+import type { Caller, Clock } from './ports.ts';
+import type { Authenticator } from './rights.service.ts';
+import { DEFAULT_EXPIRY_MINUTES, describeSession, type LoginResult, planSession } from './sessions.ts';
+import type { Tokens } from './tokens.ts';
+
+export interface TokensService {
+  /** What a login would answer, with the token that is in use. */
+  describe(caller: Caller, token: string): Promise<LoginResult>;
+  /**
+   * Issues a token for another account of the person, with the usual lifetime.
+   *
+   * @throws {DomainError} Forbidden for an account the person is not in; Unauthorized when the token has been ended
+   */
+  switchAccount(caller: Caller, token: string, accountName: string): Promise<string>;
+  /** Ends the token in use. */
+  logout(caller: Caller): Promise<void>;
+  /** Ends every token of the caller. */
+  invalidateOwn(caller: Caller): Promise<void>;
+  /** Ends every token for the caller's account. */
+  invalidateAccount(caller: Caller): Promise<void>;
+  /** Ends every token of the system. @throws {DomainError} Forbidden for all but operators */
+  invalidateSystem(caller: Caller): Promise<void>;
+  /** Ends every token for a named account. @throws {DomainError} Forbidden for all but operators, UnknownAccount */
+  invalidateNamedAccount(caller: Caller, accountName: string): Promise<void>;
+}
+
+export interface TokensDeps {
+  db: Database;
+  tokens: Tokens;
+  authenticator: Pick<Authenticator, 'authenticateNow' | 'forget'>;
+  clock: Clock;
+}
+
+/**
+ * Sessions that exist already. What ends a token holds at once in this process and within seconds in every other.
+ *
+ * @see api-decisions 3.2, 12.1
+ */
+export function createTokensService(deps: TokensDeps): TokensService {
+  const { db, authenticator } = deps;
+  return {
+    async describe(caller, token) {
+      const person = await requirePerson(db, caller);
+      const plan = await planSession(db, person, caller.accountName || undefined);
+      const current = plan.accounts.find(({ name }) => name === caller.accountName);
+      return describeSession(person, { ...plan, current }, token);
+    },
+    switchAccount: (caller, token, accountName) => switchAccount(deps, caller, token, accountName),
+    async logout(caller) {
+      const { id, expiresAt } = caller.token;
+      await revokeToken(db, { id, expiresAt: new Date(expiresAt * 1000) }, deps.clock.now());
+      authenticator.forget({ personId: caller.personId });
+    },
+    async invalidateOwn(caller) {
+      await db.transaction(async (tx) => {
+        await revokePerson(tx, caller.personId);
+        await record(tx, caller, 'Ended all own tokens');
+      });
+      authenticator.forget({ personId: caller.personId });
+    },
+    async invalidateAccount(caller) {
+      await db.transaction(async (tx) => {
+        const account = await revokeAccount(tx, { id: caller.accountId });
+        if (account) await recordOfAccount(tx, caller, account);
+      });
+      authenticator.forget({ accountName: caller.accountName });
+    },
+    async invalidateSystem(caller) {
+      await db.transaction(async (tx) => {
+        await requireOperator(tx, caller);
+        await revokeSystem(tx);
+        await record(tx, caller, 'Ended all tokens of the system');
+      });
+      authenticator.forget('all');
+    },
+    async invalidateNamedAccount(caller, accountName) {
+      await db.transaction(async (tx) => {
+        await requireOperator(tx, caller);
+        const account = await revokeAccount(tx, { name: accountName });
+        if (!account) throw new DomainError('UnknownAccount', 'There is no such account');
+        await recordOfAccount(tx, caller, account);
+      });
+      authenticator.forget({ accountName });
+    },
+  };
+}
+
+/**
+ * The new token carries the counters of the one it comes from, so that it ends with everything that ends that one, and
+ * rights are read anew, so that a token ended a moment ago gives no other.
+ */
+async function switchAccount(deps: TokensDeps, caller: Caller, token: string, accountName: string): Promise<string> {
+  const { token: facts } = await deps.authenticator.authenticateNow(token);
+  const person = await requirePerson(deps.db, caller);
+  const { current } = await planSession(deps.db, person, accountName);
+  const isSame = accountName === caller.accountName;
+  const account = isSame ? facts.epochs.account : (current?.token_epoch ?? 0);
+  const identity = { personId: person.id, email: person.email, accountName, epochs: { ...facts.epochs, account } };
+  return deps.tokens.issue(identity, DEFAULT_EXPIRY_MINUTES);
+}
+
+async function requirePerson(sql: Sql, caller: Caller): Promise<LoginPerson> {
+  const person = await findLoginPerson(sql, { id: caller.personId });
+  if (!person) throw new DomainError('Unauthorized', 'A valid bearer token is needed');
+  return person;
+}
+
+async function requireOperator(tx: Sql, caller: Caller): Promise<void> {
+  const { operator } = await lockCaller(tx, caller);
+  if (!operator) throw new DomainError('Forbidden', 'Only operators of the system may do this');
+}
+
+function record(tx: Sql, caller: Caller, message: string): Promise<void> {
+  return recordEvent(tx, caller, {
+    entityType: 'Person',
+    entityId: caller.personId,
+    entityName: caller.name,
+    message,
+  });
+}
+
+function recordOfAccount(tx: Sql, caller: Caller, account: { id: number; title: string }): Promise<void> {
+  const { id, title } = account;
+  const message = 'Ended all tokens of the account';
+  return recordEvent(
+    tx,
+    { ...caller, accountId: id },
+    { entityType: 'Account', entityId: id, entityName: title, message },
+  );
+}
