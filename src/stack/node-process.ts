@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
-import { open } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { spawnLogged } from '../logged-process.ts';
 import { signalProcess } from './processes.ts';
 import type { Running } from './service.ts';
 
@@ -23,14 +22,8 @@ export interface NodeProcessOptions {
  */
 export async function startNodeProcess(options: NodeProcessOptions, signal: AbortSignal): Promise<Running> {
   signal.throwIfAborted();
-  const log = await open(options.logFile, 'a', 0o600);
-  const child = spawn(process.execPath, options.command, {
-    cwd: options.cwd,
-    env: options.env,
-    detached: true,
-    stdio: ['ignore', log.fd, log.fd, 'ipc'],
-  });
-  await log.close();
+  const { cwd, env, logFile } = options;
+  const child = spawnLogged(process.execPath, options.command, { cwd, env, logFile, ipc: true });
   if (child.pid) options.onSpawn?.(child.pid);
   const exited = new Promise<string>((resolve) => {
     child.once('exit', (code, by) => resolve(by ? `killed by ${by}` : `exit code ${code}`));

@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chown, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { spawnLogged } from '../logged-process.ts';
 import { isPortFree } from './ports.ts';
 import { locatePostgres, type PostgresBinaries } from './postgres-binaries.ts';
 import { isAlive, processesIn, signalProcess, waitUntil } from './processes.ts';
@@ -71,7 +72,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const as = runAs(user, [binaries.postgres, dataDir]);
   const command = [binaries.postgres, '-D', dataDir, '-p', String(options.port), ...args];
-  const child = await spawnLogged(as, command, options.logFile);
+  const child = spawnAs(as, command, options.logFile);
   const exited = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
     child.once('error', (error) => resolve(error.message));
@@ -116,7 +117,7 @@ async function makeCluster(binaries: PostgresBinaries, user: UnprivilegedUser | 
     const access = [`--username=${USER}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
     const sync = options.durable === false ? ['--no-sync'] : [];
     const command = [binaries.initdb, '-D', draft, ...locale, ...access, '--no-instructions', ...sync];
-    const child = await spawnLogged(as, command, options.logFile);
+    const child = spawnAs(as, command, options.logFile);
     const code = await new Promise((resolve) => child.once('exit', resolve).once('error', resolve));
     if (code !== 0) throw await failure('initdb failed', options.logFile);
     await rename(draft, dataDir);
@@ -140,17 +141,12 @@ async function checkCluster(dataDir: string, user: UnprivilegedUser | null): Pro
   }
 }
 
-async function spawnLogged(as: RunAs, command: readonly string[], logFile: string): Promise<ChildProcess> {
-  const log = await open(logFile, 'a', 0o600);
-  try {
-    const [program = '', ...args] = [...as.prefix, ...command];
-    const env = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', TZ: 'UTC' };
-    const ids = as.uid === undefined ? {} : { uid: as.uid, gid: as.gid };
-    const cwd = as.uid === undefined ? dirname(logFile) : '/';
-    return spawn(program, args, { detached: true, stdio: ['ignore', log.fd, log.fd], env, cwd, ...ids });
-  } finally {
-    await log.close();
-  }
+function spawnAs(as: RunAs, command: readonly string[], logFile: string): ChildProcess {
+  const [program = '', ...args] = [...as.prefix, ...command];
+  const env = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', TZ: 'UTC' };
+  const ids = as.uid === undefined ? {} : { uid: as.uid, gid: as.gid };
+  const cwd = as.uid === undefined ? dirname(logFile) : '/';
+  return spawnLogged(program, args, { logFile, env, cwd, ...ids });
 }
 
 /**

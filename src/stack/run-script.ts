@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import { open } from 'node:fs/promises';
+import { spawnLogged } from '../logged-process.ts';
 import { tailOf } from './log-follower.ts';
 import { PROJECT } from './roles.ts';
 import { StackError } from './stack-error.ts';
@@ -15,10 +14,7 @@ export async function runScript(
   logFile: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const log = await open(logFile, 'w', 0o600);
-  const stdio = ['ignore', log.fd, log.fd] as const;
-  const child = spawn(process.execPath, command, { cwd: PROJECT, env, stdio: [...stdio], detached: true });
-  await log.close();
+  const child = spawnLogged(process.execPath, command, { cwd: PROJECT, env, logFile, truncate: true });
   const kill = (): void => {
     child.kill('SIGKILL');
   };

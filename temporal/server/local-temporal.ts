@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
-import { open, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { spawnLogged } from '../../src/logged-process.ts';
 import { cliVersion } from './temporal-cli.ts';
 import { compareVersions } from './versions.ts';
 
@@ -68,13 +68,10 @@ const DYNAMIC_CONFIG = {
 export async function startLocalTemporal(options: LocalTemporalOptions): Promise<LocalTemporal> {
   const ip = options.ip ?? '127.0.0.1';
   if (options.databaseFile !== null) await checkDataFile(options.cli, options.databaseFile);
-  const log = await open(options.logFile, 'a', 0o600);
-  const child = spawn(options.cli, serverArguments(options, ip), {
-    detached: true,
-    stdio: ['ignore', log.fd, log.fd],
+  const child = spawnLogged(options.cli, serverArguments(options, ip), {
+    logFile: options.logFile,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TZ: 'UTC' },
   });
-  await log.close();
   if (child.pid) options.onSpawn?.(child.pid);
   let ended: string | null = null;
   const exited = new Promise<string>((resolve) => {

@@ -27,7 +27,14 @@ const LAYERS: ReadonlyArray<{ layer: string; may: readonly string[] }> = [
 ];
 
 /** Facilities of every process, below all layers. */
-const PROCESS_FILES = ['src/config.ts', 'src/logger.ts', 'src/lifecycle.ts', 'src/metrics.ts', 'src/require-node.mjs'];
+const PROCESS_FILES = [
+  'src/config.ts',
+  'src/logger.ts',
+  'src/lifecycle.ts',
+  'src/logged-process.ts',
+  'src/metrics.ts',
+  'src/require-node.mjs',
+];
 
 const sources = readSources(process.cwd(), ['src', 'temporal', 'workflows', 'workers']);
 
