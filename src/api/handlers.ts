@@ -5,6 +5,7 @@ import { accountsRoutes } from './routes/accounts.routes.ts';
 import { activitiesRoutes } from './routes/activities.routes.ts';
 import { administratorsRoutes } from './routes/administrators.routes.ts';
 import { computersRoutes } from './routes/computers.routes.ts';
+import { eventsRoutes } from './routes/events.routes.ts';
 import { identityRoutes } from './routes/identity.routes.ts';
 import { invitationsRoutes } from './routes/invitations.routes.ts';
 import { messageBacklogRoutes } from './routes/message-backlog.routes.ts';
@@ -29,6 +30,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...administratorsRoutes(deps),
     ...accessGroupsRoutes(deps),
     ...computersRoutes(deps),
+    ...eventsRoutes(deps),
     ...messageBacklogRoutes(deps),
     ...snapsRoutes(deps),
     ...activitiesRoutes(deps),

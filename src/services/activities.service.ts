@@ -9,6 +9,7 @@ import {
   type PageRequest,
 } from '../persistence/repositories/activities.repository.ts';
 import { lockLanesOf, orderCancel } from '../persistence/repositories/activity-cancel.repository.ts';
+import { recordEvents } from '../persistence/repositories/events.repository.ts';
 import type { Database } from '../persistence/sql.ts';
 import { type DetailedActivity, type ParentActivity, toBaseActivity, toDetailedActivity } from './activity-views.ts';
 import type { Caller, Clock } from './ports.ts';
@@ -84,6 +85,18 @@ async function cancel(deps: { db: Database; clock: Clock }, caller: Caller, ids:
       .filter((row) => row.computer_id !== null && !groups.includes(row.parent_id ?? 0))
       .map((row) => row.id);
     await orderCancel(tx, { accountId: caller.accountId, groups, operations, now: deps.clock.now() });
+    await recordEvents(
+      tx,
+      caller,
+      rows
+        .toSorted((a, b) => a.id - b.id)
+        .map(({ id, summary }) => ({
+          entityType: 'Activity',
+          entityId: id,
+          entityName: summary,
+          message: `Canceled the activity "${summary}"`,
+        })),
+    );
     return [...ids];
   });
 }

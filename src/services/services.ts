@@ -8,6 +8,7 @@ import { type AdministratorsService, createAdministratorsService } from './admin
 import { type ComputerEditsService, createComputerEditsService } from './computer-edits.service.ts';
 import { type ComputersService, createComputersService } from './computers.service.ts';
 import { type CredentialsService, createCredentialsService } from './credentials.service.ts';
+import { createEventsService, type EventsService } from './events.service.ts';
 import { createInvitationGuard } from './invitation-guard.ts';
 import { createInvitationsService, type InvitationsService } from './invitations.service.ts';
 import { createHashingQueue, createLoginService, type LoginService } from './login.service.ts';
@@ -46,6 +47,7 @@ export interface Services {
   accessGroups: AccessGroupsService;
   computers: ComputersService;
   computerEdits: ComputerEditsService;
+  events: EventsService;
   messageBacklog: MessageBacklogService;
   snaps: SnapsService;
   activities: ActivitiesService;
@@ -89,6 +91,7 @@ export function createServices(deps: ServicesDeps): Services {
     accessGroups: createAccessGroupsService({ db }),
     computers: createComputersService({ db }),
     computerEdits: createComputerEditsService({ db }),
+    events: createEventsService({ db }),
     messageBacklog: createMessageBacklogService({ db }),
     snaps: createSnapsService({ db, clock, settings: settings.activities }),
     activities: createActivitiesService({ db, clock }),

@@ -13,6 +13,7 @@ import { DomainError } from '../domain/errors.ts';
 import { parseInstant } from '../domain/instant.ts';
 import { readBaseActivity } from '../persistence/repositories/activities.repository.ts';
 import { createGroup } from '../persistence/repositories/activity-creation.repository.ts';
+import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import type { Database } from '../persistence/sql.ts';
 import { type BaseActivity, toBaseActivity } from './activity-views.ts';
 import type { Caller, Clock } from './ports.ts';
@@ -68,6 +69,12 @@ export function createSnapsService(deps: { db: Database; clock: Clock; settings:
           },
           deps.settings,
         );
+        await recordEvent(tx, caller, {
+          entityType: 'Activity',
+          entityId: group,
+          entityName: snapGroupSummary(command.action),
+          message: `${snapOperationSummary(command.action, snaps)} on ${count(computers.length)}`,
+        });
         return readBaseActivity(tx, group);
       });
       return toBaseActivity(row, now);
@@ -81,6 +88,10 @@ function operationOf(action: SnapAction, snaps: readonly SnapEntry[]) {
     summary: snapOperationSummary(action, snaps),
     message: snapMessage(action, snaps),
   };
+}
+
+function count(computers: number): string {
+  return computers === 1 ? '1 computer' : `${computers} computers`;
 }
 
 function checkSnaps(action: SnapAction, snaps: readonly SnapEntry[]): SnapEntry[] {

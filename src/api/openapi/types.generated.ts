@@ -288,6 +288,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists who did what, when and from where, newest first */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/login": {
         parameters: {
             query?: never;
@@ -1034,6 +1051,31 @@ export interface components {
             comment?: string | null;
             tags?: components["schemas"]["NameList"];
             access_group?: string | null;
+        };
+        Event: {
+            id: number;
+            creation_time: components["schemas"]["Time"];
+            /** @example Activity */
+            entity_type: string;
+            entity_id: number | null;
+            /** @description Name or title at that time */
+            entity_name: string;
+            /** @example Set the message backlog limit to 5; there was none */
+            message: string;
+            /** @description Null when it is not known who asked */
+            person_id: number | null;
+            /** @description Name at that time */
+            person_name: string;
+            /** @description Network address of the client */
+            address: string;
+            /** @description The `X-Request-Id` of the answer */
+            request_id: string;
+        };
+        EventPage: {
+            count: number;
+            results: components["schemas"]["Event"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
         };
         LoginRequest: {
             /** @description Standard login; exactly one of email and identity */
@@ -1881,6 +1923,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ComputerDetail"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Page size; more than 1000 counts as 1000 */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+                /** @description Only events of the last so many days */
+                days?: number;
+                /** @description Part of the message or of a name, in any case; no character has a special meaning */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventPage"];
                 };
             };
             default: components["responses"]["Error"];

@@ -10,19 +10,78 @@ import type { Sql } from '../sql.ts';
  * @see api-decisions 12.5
  */
 export async function recordEvent(tx: Sql, actor: EventActor, event: NewEvent): Promise<void> {
+  await recordEvents(tx, actor, [event]);
+}
+
+/** As {@link recordEvent}, for a change of several things; one statement. */
+export async function recordEvents(tx: Sql, actor: EventActor, events: readonly NewEvent[]): Promise<void> {
   await tx.query(INSERT, [
     actor.accountId === 0 ? null : actor.accountId,
     actor.personId,
     actor.name,
-    event.entityType,
-    event.entityId,
-    event.entityName,
-    event.message,
     actor.origin.address,
     actor.origin.requestId,
+    events.map(({ entityType }) => entityType),
+    events.map(({ entityId }) => entityId),
+    events.map(({ entityName }) => entityName),
+    events.map(({ message }) => message),
   ]);
 }
 
+export interface EventRow {
+  id: number;
+  creation_time: Date;
+  person_id: number | null;
+  person_name: string;
+  entity_type: string;
+  entity_id: number | null;
+  entity_name: string;
+  message: string;
+  address: string;
+  request_id: string;
+}
+
+export interface EventFilter {
+  accountId: number;
+  /** Only those of the last so many days. */
+  days: number;
+  /** Part of the message or of a name, in any case; empty for all. */
+  search: string;
+}
+
+/** One page of the log of an account, newest first, and how many lines there are. */
+export async function listEvents(
+  db: Sql,
+  filter: EventFilter,
+  page: { limit: number; offset: number },
+): Promise<{ count: number; rows: EventRow[] }> {
+  const searching = filter.search !== '';
+  const values = [filter.accountId, filter.days, ...(searching ? [filter.search] : [])];
+  const [counts, rows] = await Promise.all([
+    db.query<{ count: number }>(COUNT(searching), values),
+    db.query<EventRow & Record<string, unknown>>(LIST(searching), [...values, page.limit, page.offset]),
+  ]);
+  return { count: counts[0]!.count, rows };
+}
+
 const INSERT = `
-  insert into event (account_id, person_id, person_name, entity_type, entity_id, entity_name, message, address, request_id)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
+  insert into event (account_id, person_id, person_name, address, request_id, entity_type, entity_id, entity_name, message)
+  select $1, $2, $3, $4, $5, e.entity_type, e.entity_id, e.entity_name, e.message
+  from unnest($6::text[], $7::int[], $8::text[], $9::text[]) with ordinality
+    as e(entity_type, entity_id, entity_name, message, place)
+  order by e.place`;
+
+const which = (searching: boolean) =>
+  `account_id = $1 and creation_time >= now() - make_interval(days => $2::int)${
+    searching ? ' and strpos(search_text, lower($3)) > 0' : ''
+  }`;
+
+const COUNT = (searching: boolean) => `select count(*)::int as count from event where ${which(searching)}`;
+
+// Pages far down are counted off in the index, without reading the lines before.
+const LIST = (searching: boolean) => `
+  select id, creation_time, person_id, person_name, entity_type, entity_id, entity_name, message, address, request_id
+  from event where id in (
+    select id from event where ${which(searching)}
+    order by creation_time desc, id desc limit ${searching ? '$4 offset $5' : '$3 offset $4'})
+  order by creation_time desc, id desc`;
