@@ -1,12 +1,11 @@
 import { DomainError } from '../domain/errors.ts';
-import type { Sql } from '../persistence/sql.ts';
-import { digestName, LoginThrottle } from './login-throttle.ts';
-import type { Clock } from './ports.ts';
+import { digestName, type LoginThrottle } from './login-throttle.ts';
 
 /** Bounds how often secret ids of invitations can be tried, by the same numbers as failed logins. */
 export interface InvitationGuard {
   /**
-   * Runs `attempt` and counts it when it finds no invitation.
+   * Runs `attempt` and counts it when it finds no invitation, or a login with one fails: both alike, as their numbers
+   * would otherwise tell names that exist from those that do not.
    *
    * @param by - the person who tries; null where nobody is logged in: then the address alone counts
    * @throws {DomainError} TooManyRequests before anything is looked up, and whatever `attempt` throws
@@ -14,8 +13,10 @@ export interface InvitationGuard {
   guard<T>(by: { personId: number | null; address: string }, attempt: () => Promise<T>): Promise<T>;
 }
 
-export function createInvitationGuard(deps: { db: Sql; clock: Clock }): InvitationGuard {
-  const throttle = new LoginThrottle(deps.db, deps.clock);
+const FAILURES: ReadonlySet<string> = new Set(['UnknownInvitation', 'AuthenticationFailed']);
+
+export function createInvitationGuard(deps: { throttle: LoginThrottle }): InvitationGuard {
+  const { throttle } = deps;
   return {
     async guard({ personId, address }, attempt) {
       // No login name contains U+0000, so neither kind of failure counts as the other.
@@ -24,7 +25,7 @@ export function createInvitationGuard(deps: { db: Sql; clock: Clock }): Invitati
       try {
         return await attempt();
       } catch (error) {
-        if (error instanceof DomainError && error.code === 'UnknownInvitation') await throttle.fail(key, address);
+        if (error instanceof DomainError && FAILURES.has(error.code)) await throttle.fail(key, address);
         throw error;
       }
     },

@@ -1,10 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { DomainError } from '../domain/errors.ts';
+import type { Origin } from '../domain/events.ts';
 import { findAccessKey } from '../persistence/repositories/access-keys.repository.ts';
+import { findInvitationBySecureId, type OpenInvitation } from '../persistence/repositories/invitations.repository.ts';
 import { findLoginPerson, type LoginPerson, recordLogin } from '../persistence/repositories/logins.repository.ts';
 import type { Database } from '../persistence/sql.ts';
 import { secretMatches } from './access-keys.ts';
 import { BoundedQueue } from './bounded-queue.ts';
+import type { InvitationGuard } from './invitation-guard.ts';
+import type { Joined } from './joining.ts';
+import { joinAsNewcomer, joinByLogin } from './login-joining.ts';
 import { digestName, type LoginThrottle } from './login-throttle.ts';
 import { normalisePassword, verifyPassword } from './passwords.ts';
 import type { Clock, IdentityAuthenticator } from './ports.ts';
@@ -18,8 +23,7 @@ export interface LoginCommand {
   account: string | undefined;
   invitationId: string | undefined;
   expiryMinutes: number | undefined;
-  /** Network address of the client. */
-  address: string;
+  origin: Origin;
 }
 
 export interface AccessKeyCommand {
@@ -35,6 +39,8 @@ export interface LoginService {
    *
    * @throws {DomainError} AuthenticationFailed for an unknown name and a wrong password alike; Forbidden for an account
    * the person is not in; UnknownInvitation; TooManyRequests and ServiceUnavailable with a time to wait
+   * @remarks With an invitation the person joins its account, which becomes current; an address that is nobody's yet
+   * becomes that of a new person with this password.
    * @see api-decisions 3.1
    */
   login(command: LoginCommand): Promise<LoginResult>;
@@ -53,6 +59,7 @@ export interface LoginDeps {
   clock: Clock;
   hashing: BoundedQueue;
   throttle: LoginThrottle;
+  invitationGuard: InvitationGuard;
   /** Judges logins by identity; null: the stored hash does, as with addresses. */
   identities: IdentityAuthenticator | null;
 }
@@ -67,16 +74,11 @@ export function createHashingQueue(): BoundedQueue {
 
 export function createLoginService(deps: LoginDeps): LoginService {
   return {
-    async login(command) {
-      const { person, nameDigest } = await authenticate(deps, command);
-      const plan = await planSession(deps.db, person, command.account);
-      if (command.invitationId !== undefined) {
-        throw new DomainError('UnknownInvitation', 'There is no such invitation');
-      }
-      return openSession(deps.tokens, person, plan, {
-        minutes: command.expiryMinutes,
-        systemEpoch: await remember(deps, person, nameDigest, command.address),
-      });
+    login(command) {
+      const { invitationId, origin } = command;
+      if (invitationId === undefined) return login(deps, command, null);
+      const by = { personId: null, address: origin.address };
+      return deps.invitationGuard.guard(by, () => login(deps, command, invitationId));
     },
     async loginByAccessKey(command) {
       const nameDigest = digestName(`\0access key ${command.accessKey}`);
@@ -96,18 +98,45 @@ export function createLoginService(deps: LoginDeps): LoginService {
   };
 }
 
+async function login(deps: LoginDeps, command: LoginCommand, secureId: string | null): Promise<LoginResult> {
+  const { account, origin, expiryMinutes } = command;
+  // Looked up whoever asks, so that nothing tells a known name from an unknown one.
+  const invitation = secureId === null ? null : await findInvitationBySecureId(deps.db, secureId);
+  const { person, nameDigest, joined } = await authenticate(deps, command, invitation);
+  let current = joined;
+  if (secureId !== null) current ??= await joinByLogin(deps.db, person, { secureId, account, origin });
+  const plan = await planSession(deps.db, person, current?.accountName ?? account);
+  return openSession(deps.tokens, person, plan, {
+    minutes: expiryMinutes,
+    systemEpoch: await remember(deps, person, nameDigest, origin.address),
+  });
+}
+
+interface Authenticated {
+  person: LoginPerson;
+  nameDigest: Buffer;
+  /** Set when the login made the person. */
+  joined: Joined | null;
+}
+
 async function authenticate(
   deps: LoginDeps,
   command: LoginCommand,
-): Promise<{ person: LoginPerson; nameDigest: Buffer }> {
+  invitation: OpenInvitation | null,
+): Promise<Authenticated> {
+  const { by, account, origin } = command;
   const password = normalisePassword(command.password);
-  const nameDigest = digestName('email' in command.by ? command.by.email : command.by.identity);
+  const nameDigest = digestName('email' in by ? by.email : by.identity);
   const attempt = async () => {
-    await deps.throttle.check(nameDigest, command.address);
-    const person = await findLoginPerson(deps.db, command.by);
+    await deps.throttle.check(nameDigest, origin.address);
+    const person = await findLoginPerson(deps.db, by);
+    if (!person && invitation && 'email' in by) {
+      const login = { email: by.email, password, secureId: command.invitationId!, account, origin };
+      return { ...(await joinAsNewcomer(deps.db, invitation, login)), nameDigest };
+    }
     const isRight = await judge(deps, command, password, person?.password_hash ?? null);
-    if (isRight && person) return { person, nameDigest };
-    await deps.throttle.fail(nameDigest, command.address);
+    if (isRight && person) return { person, nameDigest, joined: null };
+    await deps.throttle.fail(nameDigest, origin.address);
     throw new DomainError('AuthenticationFailed', 'The name or the password is wrong');
   };
   // Everything of an attempt that hashes runs in its place in the queue, statements included.

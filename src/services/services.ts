@@ -71,21 +71,29 @@ export function createServices(deps: ServicesDeps): Services {
   const authenticator = createAuthenticator({ db, tokens, clock });
   const hashing = createHashingQueue();
   const throttle = new LoginThrottle(db, clock, settings.identity.loginThrottle);
-  const guard = createInvitationGuard({ db, clock });
+  const invitationGuard = createInvitationGuard({ throttle });
   const mailer: Mailer = createMailer({ smtpUrl: settings.smtpUrl, from: settings.mailFrom, logger });
   return {
     tokens,
     authenticator,
     readiness: createReadiness({ persistence, temporal: deps.temporal }),
     accounts: createAccountsService({ db, hashing, selfService: settings.identity.selfServiceAccounts }),
-    login: createLoginService({ db, tokens, clock, hashing, throttle, identities: createIdentities(settings, logger) }),
+    login: createLoginService({
+      db,
+      tokens,
+      clock,
+      hashing,
+      throttle,
+      invitationGuard,
+      identities: createIdentities(settings, logger),
+    }),
     loginMethods: { pam: settings.identity.pam !== null },
     sessions: createTokensService({ db, tokens, authenticator, clock }),
     passwords: createPasswordService({ db, hashing, throttle, authenticator }),
     credentials: createCredentialsService({ db }),
     preferences: createPreferencesService({ db }),
     people: createPeopleService({ db, mailer, authenticator, publicUrl: settings.publicUrl }),
-    invitations: createInvitationsService({ db, clock, mailer, guard, publicUrl: settings.publicUrl }),
+    invitations: createInvitationsService({ db, clock, mailer, guard: invitationGuard, publicUrl: settings.publicUrl }),
     administrators: createAdministratorsService({ db }),
     roles: createRolesService({ db }),
     accessGroups: createAccessGroupsService({ db }),

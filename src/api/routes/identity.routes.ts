@@ -23,7 +23,7 @@ export function identityRoutes(deps: {
         account: body.account,
         invitationId: body.invitation_id,
         expiryMinutes: body.expiry_minutes,
-        address: context.origin.address,
+        origin: context.origin,
       });
       return { body: wireLogin(result) satisfies Schemas['LoginResponse'] };
     },

@@ -1,0 +1,65 @@
+import type { Origin } from '../domain/events.ts';
+import { insertPerson } from '../persistence/repositories/accounts.repository.ts';
+import type { OpenInvitation } from '../persistence/repositories/invitations.repository.ts';
+import { findLoginPerson, type LoginPerson } from '../persistence/repositories/logins.repository.ts';
+import type { Database, Sql } from '../persistence/sql.ts';
+import { isUniqueViolation } from '../persistence/violations.ts';
+import { readEmail } from './fields.ts';
+import { acceptInvitation, type Joined, recordJoining, unknownInvitation } from './joining.ts';
+import { checkNewPassword, hashPassword } from './passwords.ts';
+import { planSession } from './sessions.ts';
+
+/**
+ * Lets somebody who has just logged in use an invitation.
+ *
+ * @param account - the account the login asked for: the person has to belong to it, by this invitation at the latest
+ * @throws {DomainError} UnknownInvitation, Forbidden; nobody has joined then
+ * @see api-decisions 3.1
+ */
+export function joinByLogin(
+  db: Database,
+  person: LoginPerson,
+  login: { secureId: string; account: string | undefined; origin: Origin },
+): Promise<Joined> {
+  return db.transaction((tx) => join(tx, person, login));
+}
+
+/**
+ * Makes the person an invitation was meant for, with the address and password of their first login and the name of the
+ * invitation, and lets them use it: both or neither.
+ *
+ * @param login.password - normalised
+ * @throws {DomainError} InvalidParameter; UnknownInvitation when somebody else came first; Forbidden as above
+ * @see api-decisions 3.1
+ */
+export async function joinAsNewcomer(
+  db: Database,
+  invitation: OpenInvitation,
+  login: { email: string; password: string; secureId: string; account: string | undefined; origin: Origin },
+): Promise<{ person: LoginPerson; joined: Joined }> {
+  const email = readEmail('body.email', login.email);
+  checkNewPassword(login.password, false);
+  const passwordHash = await hashPassword(login.password);
+  return db.transaction(async (tx) => {
+    const id = await insertPerson(tx, { email, name: invitation.name, passwordHash }, null).catch((error: unknown) => {
+      throw isUniqueViolation(error, 'person_email') ? unknownInvitation() : error;
+    });
+    const person = (await findLoginPerson(tx, { id }))!;
+    return { person, joined: await join(tx, person, login) };
+  });
+}
+
+async function join(
+  tx: Sql,
+  person: LoginPerson,
+  login: { secureId: string; account: string | undefined; origin: Origin },
+): Promise<Joined> {
+  const joined = await acceptInvitation(tx, login.secureId, person.id);
+  if (login.account !== undefined) await planSession(tx, person, login.account);
+  await recordJoining(
+    tx,
+    { personId: person.id, name: person.name, email: person.email, origin: login.origin },
+    joined,
+  );
+  return joined;
+}
