@@ -11,9 +11,9 @@ import sys
 LIFETIME_SECONDS = 10
 YES, NO, CANNOT_TELL = 0, 1, 2
 PAM_SUCCESS, PAM_BUF_ERR = 0, 5
-# permission denied, wrong password, insufficient credentials, unknown user, too many tries, new password required,
-# account expired
-REFUSALS = {6, 7, 8, 10, 11, 12, 13}
+# A module that cannot be loaded or fails inside, no memory, a directory server that is away, a stack that gives up.
+# Everything else but success is a refusal: many modules have one code for all of theirs.
+NOT_AN_ANSWER = {1, 2, 3, 5, 9, 26}
 PROMPT_ECHO_OFF, PROMPT_ECHO_ON = 1, 2
 SILENT, DISALLOW_NULL_PASSWORD = 0x8000, 0x1
 
@@ -96,7 +96,7 @@ def ask(service, name, password, directory):
     pam.pam_end(handle, code)
     if code == PAM_SUCCESS:
         return YES
-    return NO if code in REFUSALS else CANNOT_TELL
+    return CANNOT_TELL if code in NOT_AN_ANSWER else NO
 
 
 def main():
