@@ -1,4 +1,5 @@
 import { DomainError } from '../domain/errors.ts';
+import type { Origin } from '../domain/events.ts';
 import { ADMINISTRATOR_ROLE, SEED_ROLES } from '../domain/permissions.ts';
 import type { Persistence } from '../persistence/orm.ts';
 import {
@@ -39,7 +40,7 @@ export interface AccountsService {
    * @throws {DomainError} StandaloneAccountExists, InvalidParameter
    * @see API specification, "Accounts and message backlog"
    */
-  createStandalone(administrator: NewAdministrator, enforceStrength: boolean): Promise<AccountRow>;
+  createStandalone(administrator: NewAdministrator, enforceStrength: boolean, origin: Origin): Promise<AccountRow>;
   /**
    * Makes an account whose administrator is the caller; computers need its generated registration key and wait to be
    * accepted. The caller's token stays where it is.
@@ -60,12 +61,12 @@ export interface AccountsDeps {
 export function createAccountsService(deps: AccountsDeps): AccountsService {
   return {
     standaloneExists: () => accountExists(deps.db, STANDALONE.name),
-    async createStandalone(administrator, enforceStrength) {
+    async createStandalone(administrator, enforceStrength, origin) {
       const person = checkAdministrator(administrator, enforceStrength);
       // Before any hash work, so that a made account cannot be used to burn processor time.
       if (await accountExists(deps.db, STANDALONE.name)) throw alreadyExists();
       const passwordHash = await deps.hashing.run(() => hashPassword(person.password));
-      const { accountId } = await insert(deps.db, { ...person, passwordHash }, false, registrationKey());
+      const { accountId } = await insert(deps.db, { ...person, passwordHash, origin }, false, registrationKey());
       return (await findAccount(deps.db, accountId))!;
     },
     async createOwn(caller, title) {
@@ -88,7 +89,8 @@ export async function createStandaloneAccount(
 ): Promise<{ accountId: number; personId: number }> {
   const person = checkAdministrator(options, false);
   const passwordHash = await hashPassword(person.password);
-  return insert(persistence.db, { ...person, passwordHash }, options.autoRegister, options.registrationKey);
+  const administrator = { ...person, passwordHash, origin: null };
+  return insert(persistence.db, administrator, options.autoRegister, options.registrationKey);
 }
 
 /** The person's row is locked: of two calls at once the second finds the first one's account. */
@@ -116,18 +118,44 @@ const NAME_LENGTH = 8;
 
 async function insert(
   db: Database,
-  person: { email: string; name: string; passwordHash: string },
+  person: { email: string; name: string; passwordHash: string; origin: Origin | null },
   autoRegister: boolean,
   key: string | null,
 ): Promise<{ accountId: number; personId: number }> {
   const account = { ...STANDALONE, autoRegister, registrationKey: key };
   const roles = { all: SEED_ROLES, administrator: ADMINISTRATOR_ROLE };
   const operator = { ...person, operator: true };
-  const made = await insertAccountWithAdministrator(db, account, operator, roles).catch((error: unknown) => {
+  const make = async (tx: Sql) => {
+    const made = await insertAccountWithAdministrator(tx, account, operator, roles);
+    if (made) await recordStandalone(tx, made, person);
+    return made;
+  };
+  const made = await db.transaction(make).catch((error: unknown) => {
     throw isUniqueViolation(error, 'person_email') ? emailTaken() : error;
   });
   if (!made) throw alreadyExists();
   return made;
+}
+
+/** Who acts when the server makes the account by itself. */
+const SERVER = { personId: null, name: 'Flotilla', origin: { address: 'local', requestId: 'first-start' } };
+
+function recordStandalone(
+  tx: Sql,
+  made: { accountId: number; personId: number },
+  { name, email, origin }: { name: string; email: string; origin: Origin | null },
+): Promise<void> {
+  const actor = origin ? { personId: made.personId, name, origin } : SERVER;
+  return recordEvent(
+    tx,
+    { ...actor, accountId: made.accountId },
+    {
+      entityType: 'Account',
+      entityId: made.accountId,
+      entityName: STANDALONE.title,
+      message: `Made the account with its first administrator ${name} <${email}>`,
+    },
+  );
 }
 
 function checkAdministrator(given: NewAdministrator, enforceStrength: boolean): NewAdministrator {

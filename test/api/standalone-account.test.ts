@@ -51,6 +51,21 @@ describe('POST /standalone-account', () => {
     expect((await app.call('GET', '/standalone-account')).body).toEqual({ exists: true });
   });
 
+  it('leaves one line in the event log, without the password', async () => {
+    const { db } = database.persistence;
+    const [before] = await db.query<{ count: number }>('select count(*)::int as count from event');
+    await Promise.all([create(ADMIN), create(ADMIN)]);
+    const lines = await db.query('select * from event order by id offset $1', [before!.count]);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject({
+      person_name: ADMIN.name,
+      entity_type: 'Account',
+      message: `Made the account with its first administrator ${ADMIN.name} <${ADMIN.email}>`,
+      address: expect.stringContaining('127.0.0.1'),
+    });
+    expect(JSON.stringify(lines)).not.toContain(ADMIN.password);
+  });
+
   it('refuses a second one, and makes one of two at once', async () => {
     const answers = await Promise.all([create(ADMIN), create({ ...ADMIN, email: 'other@fleet.example' })]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);

@@ -8,11 +8,14 @@ export const PASSWORD = 'correct horse';
 /** Makes a further account with an administrator `<name>@fleet.example`. */
 export async function createAccount(db: Database, name: string) {
   const email = `${name}@fleet.example`;
-  const made = await insertAccountWithAdministrator(
-    db,
-    { name, title: `Account ${name}`, autoRegister: true, registrationKey: null },
-    { email, name: `Administrator of ${name}`, passwordHash: await hashPassword(PASSWORD) },
-    { all: SEED_ROLES, administrator: 'GlobalAdmin' },
+  const passwordHash = await hashPassword(PASSWORD);
+  const made = await db.transaction((tx) =>
+    insertAccountWithAdministrator(
+      tx,
+      { name, title: `Account ${name}`, autoRegister: true, registrationKey: null },
+      { email, name: `Administrator of ${name}`, passwordHash },
+      { all: SEED_ROLES, administrator: 'GlobalAdmin' },
+    ),
   );
   return { ...made!, email, password: PASSWORD };
 }

@@ -31,10 +31,10 @@ export function identityRoutes(deps: {
       standaloneOnly();
       return { body: { exists: await accounts.standaloneExists() } };
     },
-    async createStandaloneAccount(context) {
+    async createStandaloneAccount({ body, origin }) {
       standaloneOnly();
-      const { email, name, password, enforce_password_strength } = context.body as Schemas['StandaloneAccountRequest'];
-      const account = await accounts.createStandalone({ email, name, password }, enforce_password_strength ?? false);
+      const { enforce_password_strength: strong, ...administrator } = body as Schemas['StandaloneAccountRequest'];
+      const account = await accounts.createStandalone(administrator, strong ?? false, origin);
       return { status: 201, body: wireAccount(account) satisfies Schemas['Account'] };
     },
     async updatePerson({ caller, body }) {

@@ -1,5 +1,5 @@
 import type { SeedRole } from '../../domain/permissions.ts';
-import type { Database, Sql } from '../sql.ts';
+import type { Sql } from '../sql.ts';
 
 export interface NewAccount {
   name: string;
@@ -17,24 +17,23 @@ export interface NewPerson {
 }
 
 /**
- * Makes an account with its root access group, its roles and its first administrator, all or nothing.
+ * Makes an account with its root access group, its roles and its first administrator.
  *
+ * @param tx - the caller's transaction
  * @returns null when an account of that name exists; the account's name is unique, so of two at once one waits and loses
  * @throws a unique violation when the person's address is taken
  */
-export function insertAccountWithAdministrator(
-  db: Database,
+export async function insertAccountWithAdministrator(
+  tx: Sql,
   account: NewAccount,
   person: NewPerson,
   roles: { all: readonly SeedRole[]; administrator: string },
 ): Promise<{ accountId: number; personId: number } | null> {
-  return db.transaction(async (tx) => {
-    const accountId = await insertAccount(tx, account, roles.all);
-    if (accountId === null) return null;
-    const personId = await insertPerson(tx, person, accountId);
-    await insertAdministrator(tx, accountId, personId, roles.administrator);
-    return { accountId, personId };
-  });
+  const accountId = await insertAccount(tx, account, roles.all);
+  if (accountId === null) return null;
+  const personId = await insertPerson(tx, person, accountId);
+  await insertAdministrator(tx, accountId, personId, roles.administrator);
+  return { accountId, personId };
 }
 
 /** Makes a person a member of an account with one role. */
