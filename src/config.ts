@@ -1,9 +1,13 @@
+import { isIP } from 'node:net';
+
 /** All settings of a Flotilla process, read once. @see design.md 3 */
 export interface Config {
   readonly host: string;
   readonly port: number;
   /** Base of absolute links, without a trailing slash. */
   readonly publicUrl: string;
+  /** Addresses and networks of proxies in front of the API. */
+  readonly trustedProxies: readonly string[];
   readonly dataDir: string;
   /** An external PostgreSQL; null in the embedded stack's own process. */
   readonly databaseUrl: string | null;
@@ -103,6 +107,7 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
     host,
     port,
     publicUrl,
+    trustedProxies: read.networks('FLOTILLA_TRUSTED_PROXIES'),
     dataDir: read.text('FLOTILLA_DATA_DIR') ?? '.flotilla',
     databaseUrl: read.url('FLOTILLA_DATABASE_URL', ['postgres:', 'postgresql:'], external),
     databasePort: read.port('FLOTILLA_DATABASE_PORT', 5433),
@@ -158,6 +163,12 @@ function readIdentitySettings(read: SettingReader, deployment: Config['deploymen
 function mailDomain(publicUrl: string): string {
   const host = URL.canParse(publicUrl) ? new URL(publicUrl).hostname : '';
   return /^[a-z0-9.-]*[a-z][a-z0-9-]*$/i.test(host) ? host : 'localhost';
+}
+
+/** An address, or a network such as `10.0.0.0/8`. */
+function isNetwork(text: string): boolean {
+  const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  return isIP(address) !== 0 && Number(bits ?? 0) <= (isIP(address) === 6 ? 128 : 32);
 }
 
 function linkHost(host: string): string {
@@ -239,6 +250,13 @@ class SettingReader {
     const value = this.text(name);
     if (value !== null && !pattern.test(value)) this.problem(name, message);
     return value;
+  }
+
+  networks(name: string): readonly string[] {
+    const entries = (this.text(name) ?? '').split(',').map((entry) => entry.trim());
+    const networks = entries.filter((entry) => entry !== '');
+    if (!networks.every(isNetwork)) this.problem(name, 'must be a comma-separated list of addresses and networks');
+    return networks;
   }
 
   hostPort(name: string, required: boolean): string | null {

@@ -71,6 +71,7 @@ function createApiApp(deps: {
     logger,
     publicUrl: config.publicUrl,
     deployment: config.deployment,
+    trustedProxies: config.trustedProxies,
     gateway,
     codec: [access.cors, createCodecRouter({ encryptionKeys: config.encryptionKeys, allow: access.allow })],
     onAnswer: metrics.observeRequest,

@@ -2,6 +2,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import { DomainError } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Readiness } from '../services/readiness.service.ts';
+import { createClientAddress } from './client-address.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { createHandlers, type HandlerDeps } from './handlers.ts';
 import { replyToError, requestIdOf, sendJson } from './middleware/send.ts';
@@ -13,6 +14,8 @@ import { RouteTable } from './route-table.ts';
 
 export interface AppDeps extends HandlerDeps {
   logger: Logger;
+  /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
+  trustedProxies?: readonly string[];
   /** Serves the agents' paths; mounted before everything of the API. */
   gateway?: RequestHandler;
   /** Serves `/codec/encode` and `/codec/decode` for the Temporal UI. */
@@ -38,6 +41,7 @@ export async function createApp(deps: AppDeps): Promise<Express> {
     routes: new RouteTable(operations),
     validator,
     authenticator: deps.services.authenticator,
+    clientAddress: createClientAddress(deps.trustedProxies ?? []),
     logger: deps.logger,
     onAnswer: deps.onAnswer ?? (() => undefined),
   });

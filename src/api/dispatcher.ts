@@ -3,6 +3,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Caller, Principal } from '../services/ports.ts';
 import type { Authenticator } from '../services/rights.service.ts';
+import type { ClientAddress } from './client-address.ts';
 import type { Reply } from './handler.ts';
 import { JsonText } from './json-text.ts';
 import { readJsonBody } from './middleware/json-body.ts';
@@ -16,6 +17,7 @@ export interface DispatcherDeps {
   routes: RouteTable;
   validator: Validator;
   authenticator: Authenticator;
+  clientAddress: ClientAddress;
   logger: Logger;
   /** Told of every answered operation, for metrics. */
   onAnswer(operationId: string, status: number, seconds: number): void;
@@ -57,7 +59,7 @@ async function serve(
   res: Response,
   requestId: string,
 ): Promise<Reply> {
-  const origin = { address: req.socket.remoteAddress ?? 'unknown', requestId };
+  const origin = { address: deps.clientAddress(req), requestId };
   const principal = operation.access === 'none' ? null : await authenticate(deps.authenticator, req);
   if (principal) authorize(operation.access, principal);
   const body =

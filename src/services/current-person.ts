@@ -10,9 +10,14 @@ import type { Caller } from './ports.ts';
  * @throws {DomainError} Unauthorized when the token has been ended
  */
 export async function lockCaller(tx: Sql, caller: Caller): Promise<LockedPerson> {
-  const person = await lockPerson(tx, caller.personId);
-  const { epochs } = caller.token;
-  if (!person || person.token_epoch !== epochs.person || person.system_epoch !== epochs.system) {
+  const { id, epochs } = caller.token;
+  const person = await lockPerson(tx, caller.personId, id);
+  if (
+    !person ||
+    person.token_revoked ||
+    person.token_epoch !== epochs.person ||
+    person.system_epoch !== epochs.system
+  ) {
     throw new DomainError('Unauthorized', 'A valid bearer token is needed');
   }
   return person;

@@ -140,6 +140,29 @@ describe('the login throttle', () => {
     expect((await login(right)).body.error).toBe('TooManyRequests');
   });
 
+  it('LOGIN-brute: counts by the address that a trusted proxy tells, and never by one that a client tells', async () => {
+    const settings = { trustedProxies: ['127.0.0.1'] };
+    const behind = await createTestApp(database.persistence, { clock: { now: () => new Date(nowMs) }, settings });
+    const from = (address: string, password: string, to = behind) => {
+      const headers = { 'x-forwarded-for': address };
+      return to.call('POST', '/login', { headers, body: { email: ADMIN.email, password } });
+    };
+    for (let guess = 0; guess < 20; guess++) await from('198.51.100.1', `guess ${guess}`);
+    expect((await from('198.51.100.1', ADMIN.password)).status).toBe(429);
+    expect((await from('198.51.100.2', ADMIN.password)).status).toBe(200);
+    await behind.close();
+    for (let guess = 0; guess < 20; guess++) await from(`198.51.100.${guess}`, `guess ${guess}`, app);
+    expect((await from('198.51.100.77', ADMIN.password, app)).status).toBe(429);
+  });
+
+  it('can be switched off', async () => {
+    const identity = { selfServiceAccounts: false, loginThrottle: false, pam: null };
+    const open = await createTestApp(database.persistence, { settings: { identity } });
+    for (let guess = 0; guess < 21; guess++) await open.call('POST', '/login', { body: { ...right, password: 'x' } });
+    expect((await open.call('POST', '/login', { body: right })).status).toBe(200);
+    await open.close();
+  });
+
   it('LOGIN-storm: bounds what waits and refuses the rest, while other routes answer', async () => {
     const token = await app.login();
     const storm = Array.from({ length: 200 }, (_, n) => login({ email: `storm${n}@fleet.example`, password: 'x' }));

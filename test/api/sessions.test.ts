@@ -190,15 +190,15 @@ describe('PUT /password', () => {
     const second = await app.login({ email, password: PASSWORD });
     const answer = await change({ password: PASSWORD, new_password: 'battery staple' });
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: {} });
-    await hasEnded();
-    await hasEnded(second);
-    expect((await app.call('POST', '/login', { body: { email, password: PASSWORD } })).status).toBe(401);
-    await works(await app.login({ email, password: 'battery staple' }));
     expect(await lastEvent()).toEqual({
       account_id: accountId,
       person_id: personId,
       message: 'Changed the own password',
     });
+    await hasEnded();
+    await hasEnded(second);
+    expect((await app.call('POST', '/login', { body: { email, password: PASSWORD } })).status).toBe(401);
+    await works(await app.login({ email, password: 'battery staple' }));
     const log = JSON.stringify(await database.persistence.db.query('select row_to_json(e)::text as e from event e'));
     expect(log).not.toContain('battery');
   });

@@ -71,6 +71,7 @@ export async function createTestApp(persistence: Persistence, options: TestAppOp
     logger,
     publicUrl: PUBLIC_URL,
     deployment,
+    trustedProxies: options.settings?.trustedProxies,
     gateway: options.gateway,
     codec: options.codec,
     validateResponses: true,

@@ -29,4 +29,42 @@ describe('loadConfig', () => {
   it('takes an empty administrator address as a wish for none', () => {
     expect(loadConfig({ FLOTILLA_ADMIN_EMAIL: '' }, 'stack').adminEmail).toBe('');
   });
+
+  it('turns everything about people off that has to be asked for', () => {
+    const { identity, mailFrom, trustedProxies } = loadConfig({}, 'stack');
+    expect(identity).toEqual({ selfServiceAccounts: false, loginThrottle: true, pam: null });
+    expect({ mailFrom, trustedProxies }).toEqual({ mailFrom: 'flotilla@localhost', trustedProxies: [] });
+    expect(loadConfig({ FLOTILLA_DEPLOYMENT: 'saas' }, 'stack').identity.selfServiceAccounts).toBe(true);
+  });
+
+  it('reads the settings about people', () => {
+    const env = {
+      FLOTILLA_PUBLIC_URL: 'https://fleet.example:8443/base',
+      FLOTILLA_SELF_SERVICE_ACCOUNTS: 'true',
+      FLOTILLA_LOGIN_THROTTLE: 'no',
+      FLOTILLA_PAM_SERVICE: 'fleet',
+      FLOTILLA_PAM_HELPER: '/opt/pam',
+      FLOTILLA_TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::1',
+    };
+    const { identity, mailFrom, trustedProxies } = loadConfig(env, 'stack');
+    const pam = { service: 'fleet', helper: '/opt/pam' };
+    expect(identity).toEqual({ selfServiceAccounts: true, loginThrottle: false, pam });
+    expect({ mailFrom, trustedProxies }).toEqual({
+      mailFrom: 'flotilla@fleet.example',
+      trustedProxies: ['10.0.0.0/8', '2001:db8::1'],
+    });
+    expect(loadConfig({ FLOTILLA_MAIL_FROM: 'a@b.example' }, 'stack').mailFrom).toBe('a@b.example');
+  });
+
+  it('refuses wrong settings about people', () => {
+    const bad = [
+      { FLOTILLA_PAM_SERVICE: '../shadow' },
+      { FLOTILLA_PAM_HELPER: 'relative/program' },
+      { FLOTILLA_MAIL_FROM: 'nobody' },
+      { FLOTILLA_TRUSTED_PROXIES: 'proxy.example' },
+      { FLOTILLA_TRUSTED_PROXIES: '10.0.0.0/33' },
+      { FLOTILLA_SELF_SERVICE_ACCOUNTS: 'perhaps' },
+    ];
+    for (const env of bad) expect(() => loadConfig(env, 'stack')).toThrow(Object.keys(env)[0]);
+  });
 });

@@ -28,18 +28,21 @@ export interface LockedPerson {
   email: string;
   password_hash: string | null;
   operator: boolean;
+  /** The token was given back by a logout. */
+  token_revoked: boolean;
   /** Counters that end tokens. */
   token_epoch: number;
   system_epoch: number;
 }
 
 /** A person's row, held against every other change of it until the transaction ends. */
-export async function lockPerson(tx: Sql, personId: number): Promise<LockedPerson | null> {
+export async function lockPerson(tx: Sql, personId: number, tokenId: string): Promise<LockedPerson | null> {
   const rows = await tx.query<LockedPerson>(
     `select name, email, password_hash, operator, token_epoch,
+       exists (select 1 from revoked_token where token_id = $2) as token_revoked,
        (select value::int from system_setting where key = 'token_epoch') as system_epoch
      from person where id = $1 for update`,
-    [personId],
+    [personId, tokenId],
   );
   return rows[0] ?? null;
 }

@@ -1,0 +1,42 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+
+/** Tells the network address a request comes from. */
+export type ClientAddress = (req: Pick<IncomingMessage, 'headers' | 'socket'>) => string;
+
+const MAPPED = /^::ffff:(?=\d+\.)/i;
+
+/**
+ * The peer's address; behind trusted proxies the address that the outermost of them saw. What clients themselves write
+ * into `X-Forwarded-For` is never believed.
+ *
+ * @param trustedProxies - addresses and networks such as `10.0.0.0/8`
+ */
+export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
+  const trusted = new BlockList();
+  for (const entry of trustedProxies) {
+    const [address = '', bits] = entry.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (bits === undefined) trusted.addAddress(address, family);
+    else trusted.addSubnet(address, Number(bits), family);
+  }
+  const isTrusted = (address: string) => trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+  return ({ headers, socket }) => {
+    let address = (socket.remoteAddress ?? 'unknown').replace(MAPPED, '');
+    if (trustedProxies.length === 0) return address;
+    const hops = String(headers['x-forwarded-for'] ?? '').split(',');
+    while (isIP(address) !== 0 && isTrusted(address)) {
+      const before = readHop(hops.pop() ?? '');
+      if (before === null) break;
+      address = before;
+    }
+    return address;
+  };
+}
+
+/** `192.0.2.1`, `192.0.2.1:443`, `2001:db8::1` or `[2001:db8::1]:443`. */
+function readHop(hop: string): string | null {
+  const text = hop.trim();
+  const address = /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? (isIP(text) ? text : text.replace(/:\d+$/, ''));
+  return isIP(address) === 0 ? null : address.replace(MAPPED, '');
+}
