@@ -43,11 +43,12 @@ export class LoginThrottle {
     }
   }
 
-  async fail(nameDigest: Buffer, address: string): Promise<void> {
+  /** @param sql - the caller's transaction, if there is one */
+  async fail(nameDigest: Buffer, address: string, sql: Sql = this.#sql): Promise<void> {
     if (!this.#isOn) return;
     const at = this.#clock.now();
     const forgetBefore = new Date(at.getTime() - EVERYWHERE.windowMs);
-    await recordLoginFailure(this.#sql, { nameDigest, address, at, forgetBefore });
+    await recordLoginFailure(sql, { nameDigest, address, at, forgetBefore });
   }
 }
 

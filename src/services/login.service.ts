@@ -3,13 +3,14 @@ import { DomainError } from '../domain/errors.ts';
 import type { Origin } from '../domain/events.ts';
 import { findAccessKey } from '../persistence/repositories/access-keys.repository.ts';
 import { findInvitationBySecureId, type OpenInvitation } from '../persistence/repositories/invitations.repository.ts';
-import { findLoginPerson, type LoginPerson, recordLogin } from '../persistence/repositories/logins.repository.ts';
+import { findLoginPerson, type LoginPerson } from '../persistence/repositories/logins.repository.ts';
 import type { Database } from '../persistence/sql.ts';
 import { secretMatches } from './access-keys.ts';
 import { BoundedQueue } from './bounded-queue.ts';
 import type { InvitationGuard } from './invitation-guard.ts';
 import type { Joined } from './joining.ts';
 import { joinAsNewcomer, joinByLogin } from './login-joining.ts';
+import { type LoginAttempt, rememberFailure, rememberSuccess } from './login-log.ts';
 import { digestName, type LoginThrottle } from './login-throttle.ts';
 import { normalisePassword, verifyPassword } from './passwords.ts';
 import type { Clock, IdentityAuthenticator } from './ports.ts';
@@ -30,7 +31,7 @@ export interface AccessKeyCommand {
   accessKey: string;
   secretKey: string;
   expiryMinutes: number | undefined;
-  address: string;
+  origin: Origin;
 }
 
 export interface LoginService {
@@ -81,40 +82,48 @@ export function createLoginService(deps: LoginDeps): LoginService {
       return deps.invitationGuard.guard(by, () => login(deps, command, invitationId));
     },
     async loginByAccessKey(command) {
+      const { origin, expiryMinutes } = command;
       const nameDigest = digestName(`\0access key ${command.accessKey}`);
-      await deps.throttle.check(nameDigest, command.address);
+      const attempt: LoginAttempt = { nameDigest, means: 'an access key', origin };
+      await deps.throttle.check(nameDigest, origin.address);
       const found = await findAccessKey(deps.db, command.accessKey);
       if (!secretMatches(command.secretKey, found?.secretDigest ?? null)) {
-        await deps.throttle.fail(nameDigest, command.address);
+        const about = found && { personId: found.person.id, accountName: found.accountName };
+        await rememberFailure(deps.db, deps.throttle, attempt, about);
         throw new DomainError('AuthenticationFailed', 'The access key or the secret is wrong');
       }
       const { person, accountName } = found!;
-      const plan = await planSession(deps.db, person, accountName);
-      return openSession(deps.tokens, person, plan, {
-        minutes: command.expiryMinutes,
-        systemEpoch: await remember(deps, person, nameDigest, command.address),
-      });
+      return open(deps, person, attempt, { account: accountName, expiryMinutes });
     },
   };
 }
 
 async function login(deps: LoginDeps, command: LoginCommand, secureId: string | null): Promise<LoginResult> {
-  const { account, origin, expiryMinutes } = command;
+  const { account, origin, expiryMinutes, by } = command;
   // Looked up whoever asks, so that nothing tells a known name from an unknown one.
   const invitation = secureId === null ? null : await findInvitationBySecureId(deps.db, secureId);
-  const { person, nameDigest, joined } = await authenticate(deps, command, invitation);
+  const nameDigest = digestName('email' in by ? by.email : by.identity);
+  const attempt: LoginAttempt = { nameDigest, means: isForeign(deps, command) ? 'an identity' : 'a password', origin };
+  const { person, joined } = await authenticate(deps, command, attempt, invitation);
   let current = joined;
   if (secureId !== null) current ??= await joinByLogin(deps.db, person, { secureId, account, origin });
-  const plan = await planSession(deps.db, person, current?.accountName ?? account);
-  return openSession(deps.tokens, person, plan, {
-    minutes: expiryMinutes,
-    systemEpoch: await remember(deps, person, nameDigest, origin.address),
-  });
+  return open(deps, person, attempt, { account: current?.accountName ?? account, expiryMinutes });
+}
+
+async function open(
+  deps: LoginDeps,
+  person: LoginPerson,
+  attempt: LoginAttempt,
+  wanted: { account: string | undefined; expiryMinutes: number | undefined },
+): Promise<LoginResult> {
+  const plan = await planSession(deps.db, person, wanted.account);
+  const who = { person, accountId: plan.current?.id ?? 0, at: deps.clock.now() };
+  const systemEpoch = await rememberSuccess(deps.db, attempt, who);
+  return openSession(deps.tokens, person, plan, { minutes: wanted.expiryMinutes, systemEpoch });
 }
 
 interface Authenticated {
   person: LoginPerson;
-  nameDigest: Buffer;
   /** Set when the login made the person. */
   joined: Joined | null;
 }
@@ -122,25 +131,25 @@ interface Authenticated {
 async function authenticate(
   deps: LoginDeps,
   command: LoginCommand,
+  attempt: LoginAttempt,
   invitation: OpenInvitation | null,
 ): Promise<Authenticated> {
   const { by, account, origin } = command;
   const password = normalisePassword(command.password);
-  const nameDigest = digestName('email' in by ? by.email : by.identity);
-  const attempt = async () => {
-    await deps.throttle.check(nameDigest, origin.address);
+  const prove = async () => {
+    await deps.throttle.check(attempt.nameDigest, origin.address);
     const person = await findLoginPerson(deps.db, by);
     if (!person && invitation && 'email' in by) {
       const login = { email: by.email, password, secureId: command.invitationId!, account, origin };
-      return { ...(await joinAsNewcomer(deps.db, invitation, login)), nameDigest };
+      return joinAsNewcomer(deps.db, invitation, login);
     }
     const isRight = await judge(deps, command, password, person?.password_hash ?? null);
-    if (isRight && person) return { person, nameDigest, joined: null };
-    await deps.throttle.fail(nameDigest, origin.address);
+    if (isRight && person) return { person, joined: null };
+    await rememberFailure(deps.db, deps.throttle, attempt, person && { personId: person.id, accountName: account });
     throw new DomainError('AuthenticationFailed', 'The name or the password is wrong');
   };
   // Everything of an attempt that hashes runs in its place in the queue, statements included.
-  return isForeign(deps, command) ? attempt() : deps.hashing.run(attempt);
+  return isForeign(deps, command) ? prove() : deps.hashing.run(prove);
 }
 
 function isForeign(deps: LoginDeps, command: LoginCommand): boolean {
@@ -150,9 +159,4 @@ function isForeign(deps: LoginDeps, command: LoginCommand): boolean {
 function judge(deps: LoginDeps, { by }: LoginCommand, password: string, storedHash: string | null): Promise<boolean> {
   if (deps.identities === null || 'email' in by) return verifyPassword(password, storedHash);
   return deps.identities.verify({ identity: by.identity, password, storedHash });
-}
-
-async function remember(deps: LoginDeps, person: LoginPerson, nameDigest: Buffer, address: string): Promise<number> {
-  const login = { personId: person.id, nameDigest, address, at: deps.clock.now() };
-  return (await recordLogin(deps.db, login)).systemEpoch;
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN } from '../support/app.ts';
 import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
 
 let world: FleetWorld;
@@ -87,6 +88,45 @@ describe('the event log', () => {
     expect((await list('', world.tokens.auditor)).status).toBe(200);
     expect(await list('', world.tokens.servers)).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
     expect(await list('', null)).toMatchObject({ status: 401 });
+  });
+
+  it('has every login and every failed one, in the log of the account it was for', async () => {
+    const login = (body: object) => world.app.call('POST', '/login', { body });
+    const email = 'auditor@fleet.example';
+    await login({ email, password: 'correct horse' });
+    await login({ email, password: 'wrong horse' });
+    await login({ email, password: 'wrong horse', account: 'other' });
+    await login({ email: 'nobody@fleet.example', password: 'wrong horse' });
+    await login({ email: 'other@fleet.example', password: 'wrong horse' });
+    const person = { entity_type: 'Person', entity_name: 'Member', address: expect.stringContaining('127.0.0.1') };
+    const unknown = { person_id: null, person_name: 'unknown' };
+    const { results } = (await list('?limit=3')).body;
+    expect(results).toMatchObject([
+      { ...person, ...unknown, message: 'A login with a password failed' },
+      { ...person, ...unknown, message: 'A login with a password failed' },
+      { ...person, person_id: results[2].entity_id, person_name: 'Member', message: 'Logged in with a password' },
+    ]);
+    const [foreign] = (await list('?limit=1', world.tokens.foreign)).body.results;
+    expect(foreign).toMatchObject({ ...unknown, entity_name: 'Administrator of other' });
+  });
+
+  it('SECRET-leak: holds no password, token, key or secret', async () => {
+    const { token } = (await world.app.call('POST', '/login', { body: ADMIN })).body;
+    const made = await world.app.call('POST', '/credentials', { token, body: { account: 'standalone' } });
+    const { access_key, secret_key } = made.body;
+    const byKey = (secret: string) =>
+      world.app.call('POST', '/login/access-key', { body: { access_key, secret_key: secret } });
+    expect((await byKey(secret_key)).status).toBe(200);
+    expect((await byKey('W'.repeat(40))).status).toBe(401);
+    await world.app.call('POST', '/login', { body: { email: 'correct horse', password: ADMIN.email } });
+    expect(messagesOf(await list('?limit=2'))).toEqual([
+      'A login with an access key failed',
+      'Logged in with an access key',
+    ]);
+    const log = JSON.stringify(await world.db.query('select * from event'));
+    for (const secret of [ADMIN.password, 'wrong horse', token, token.split('.')[2], secret_key, access_key, 'WWWW']) {
+      expect(log).not.toContain(secret);
+    }
   });
 
   it('can be neither changed nor shortened', async () => {

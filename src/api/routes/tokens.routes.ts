@@ -16,13 +16,12 @@ export function tokensRoutes(deps: {
   return {
     async loginByAccessKey({ body, origin }) {
       const { access_key, secret_key, expiry_minutes } = body as Schemas['AccessKeyLoginRequest'];
-      const { address } = origin;
       return answer(
         await login.loginByAccessKey({
           accessKey: access_key,
           secretKey: secret_key,
           expiryMinutes: expiry_minutes,
-          address,
+          origin,
         }),
       );
     },

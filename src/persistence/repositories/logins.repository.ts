@@ -1,4 +1,5 @@
-import type { Database, Sql } from '../sql.ts';
+import type { Origin } from '../../domain/events.ts';
+import type { Sql } from '../sql.ts';
 
 export interface LoginPerson {
   id: number;
@@ -45,25 +46,43 @@ export function findLoginAccounts(sql: Sql, personId: number): Promise<LoginAcco
 
 /** Remembers a success: the person's last login, and that this name logs in from this address. Tells the system counter. */
 export async function recordLogin(
-  db: Database,
+  tx: Sql,
   login: { personId: number; nameDigest: Buffer; address: string; at: Date },
 ): Promise<{ systemEpoch: number }> {
-  return db.transaction(async (tx) => {
-    await tx.query('update person set last_login_time = $2, last_login_host = $3 where id = $1', [
-      login.personId,
-      login.at,
-      login.address,
-    ]);
-    await tx.query(
-      `insert into login_address (name_digest, address, last_success) values ($1, $2, $3)
-       on conflict (name_digest, address) do update set last_success = excluded.last_success`,
-      [login.nameDigest, login.address, login.at],
-    );
-    const rows = await tx.query<{ epoch: number }>(
-      `select value::int as epoch from system_setting where key = 'token_epoch'`,
-    );
-    return { systemEpoch: rows[0]!.epoch };
-  });
+  await tx.query('update person set last_login_time = $2, last_login_host = $3 where id = $1', [
+    login.personId,
+    login.at,
+    login.address,
+  ]);
+  await tx.query(
+    `insert into login_address (name_digest, address, last_success) values ($1, $2, $3)
+     on conflict (name_digest, address) do update set last_success = excluded.last_success`,
+    [login.nameDigest, login.address, login.at],
+  );
+  const rows = await tx.query<{ epoch: number }>(
+    `select value::int as epoch from system_setting where key = 'token_epoch'`,
+  );
+  return { systemEpoch: rows[0]!.epoch };
+}
+
+/**
+ * Writes a failed login into the log of the account it was for, else the one the person would have come to.
+ *
+ * @remarks One statement for people there are and people there are not, so that its time tells nothing.
+ */
+export async function recordFailedLogin(
+  tx: Sql,
+  login: { personId: number | null; accountName: string | null; message: string; origin: Origin },
+): Promise<void> {
+  const { personId, accountName, message, origin } = login;
+  await tx.query(
+    `insert into event (account_id, person_name, entity_type, entity_id, entity_name, message, address, request_id)
+     select (select m.account_id from membership m join account a on a.id = m.account_id where m.person_id = p.id
+       order by a.name = $2 desc nulls last, m.account_id = p.preferred_account_id desc nulls last, m.creation_time, a.id
+       limit 1), 'unknown', 'Person', p.id, p.name, $3, $4, $5
+     from person p where p.id = $1`,
+    [personId, accountName, message, origin.address, origin.requestId],
+  );
 }
 
 export interface FailureCounts {
