@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GROUP_PERMISSIONS, SEED_ROLES } from '../../src/domain/permissions.ts';
+import { RIGHTS_TABLE } from '../support/rights-table.ts';
+import {
+  ACCOUNT_OBJECTS,
+  createRightsWorld,
+  MARK,
+  NEVER,
+  type RightsWorld,
+  SCOPED_OBJECTS,
+} from '../support/rights-world.ts';
+import { bodyFields, type DocumentedOperation, OPERATIONS } from '../support/sample-requests.ts';
+
+let world: RightsWorld;
+
+beforeAll(async () => {
+  world = await createRightsWorld();
+});
+
+afterAll(async () => {
+  await world?.close();
+});
+
+const LETTERS = { GlobalAdmin: 'G', Auditor: 'A', SupportAnalyst: 'S', ServerAdmin: 'D', DesktopAdmin: 'D' } as Record<
+  string,
+  string
+>;
+const permissionsOf = (role: (typeof SEED_ROLES)[number]): string[] => [...role.permissions, ...role.globalPermissions];
+const isAllowed = (role: (typeof SEED_ROLES)[number], needs: readonly string[]) =>
+  needs.every((permission) => permissionsOf(role).includes(permission));
+const isScoped = (operation: DocumentedOperation) =>
+  Array.isArray(operation.access) &&
+  [...operation.pathParameters, ...bodyFields(operation)].some((name) => SCOPED_OBJECTS.includes(name));
+/** A refusal apart from the number of the object it is about. */
+const refusal = ({ status, text }: { status: number; text: string }) =>
+  `${status} ${text.replace(/\d{2,}|\b\d\b/g, '#')}`;
+
+describe('the matrix of rights', () => {
+  it.each(OPERATIONS.map((o) => [o.title, o] as const))(
+    '%s is decided, and declared as decided',
+    (title, operation) => {
+      const row = RIGHTS_TABLE.find(({ operations }) => operations.test(title));
+      expect(row, 'needs a row in test/support/rights-table.ts').toBeDefined();
+      expect(operation.access).toEqual(row!.needs);
+      if (!Array.isArray(row!.needs)) return;
+      const needs = row!.needs;
+      const letters = new Set(SEED_ROLES.filter((role) => isAllowed(role, needs)).map(({ name }) => LETTERS[name]));
+      expect([...letters].join('')).toBe(row!.roles);
+    },
+  );
+
+  const guarded = OPERATIONS.filter(({ access }) => access !== 'none');
+  it.each(guarded.map((o) => [o.title, o] as const))('%s needs a token', async (_, operation) => {
+    const before = await world.fingerprint();
+    const answer = await world.call(null, operation, { objects: world.objects });
+    expect(answer.body).toMatchObject({ error: 'Unauthorized', code: 401 });
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(await world.fingerprint()).toBe(before);
+  });
+
+  const ofAccounts = guarded.filter(({ access }) => access !== 'token');
+  it.each(ofAccounts.map((o) => [o.title, o] as const))('%s needs an account', async (_, operation) => {
+    const before = await world.fingerprint();
+    const answer = await world.call('homeless', operation, { objects: world.objects });
+    expect(answer.body).toMatchObject({ error: 'NoAccount', code: 403 });
+    expect(await world.fingerprint()).toBe(before);
+  });
+
+  it.each(ofAccounts.map((o) => [o.title, o] as const))(
+    'ROLE-matrix: %s is open to its roles alone',
+    async (_, operation) => {
+      const needs = operation.access as string[] | 'account';
+      const refused =
+        needs === 'account' ? [] : SEED_ROLES.filter((role) => !isAllowed(role, needs)).map((r) => r.name);
+      const before = await world.fingerprint();
+      for (const who of needs === 'account' ? [] : ['no permission', ...refused]) {
+        const answer = await world.call(who, operation, { objects: world.objects });
+        expect(answer.body, who).toMatchObject({ error: 'Forbidden', code: 403 });
+      }
+      expect(await world.fingerprint()).toBe(before);
+      for (const { name } of SEED_ROLES.filter((role) => !refused.includes(role.name))) {
+        const answer = await world.call(name, operation, { objects: NEVER, empty: true });
+        expect([401, 403, 500], `${name}: ${answer.text}`).not.toContain(answer.status);
+      }
+    },
+  );
+});
+
+describe('another account', () => {
+  const about = OPERATIONS.filter((o) =>
+    Array.isArray(o.access) || o.access === 'account'
+      ? [...o.pathParameters, ...bodyFields(o)].some((n) => [...ACCOUNT_OBJECTS, ...SCOPED_OBJECTS].includes(n))
+      : false,
+  );
+  it.each(about.map((o) => [o.title, o] as const))(
+    'JWT-otheraccount: %s answers as if nothing were there',
+    async (_, operation) => {
+      const before = await world.fingerprint();
+      const foreign = await world.call('other account', operation, { objects: world.objects });
+      const never = await world.call('other account', operation, { objects: { ...world.objects, ...NEVER } });
+      expect(foreign.status).toBe(404);
+      if (operation.method === 'GET') {
+        expect((await world.call('GlobalAdmin', operation, { objects: world.objects })).status).toBe(200);
+      }
+      expect(refusal(foreign)).toBe(refusal(never));
+      expect(await world.fingerprint()).toBe(before);
+    },
+  );
+
+  const reads = OPERATIONS.filter(({ method, pathParameters }) => method === 'GET' && pathParameters.length === 0);
+  it.each(reads.map((o) => [o.title, o] as const))('JWT-otheraccount: %s shows nothing of it', async (_, operation) => {
+    const answer = await world.call('other account', operation, { objects: {} });
+    expect(answer.status).toBeLessThan(500);
+    expect(answer.text).not.toContain(MARK);
+  });
+});
+
+describe('access groups', () => {
+  const scoped = OPERATIONS.filter(isScoped);
+  it.each(scoped.map((o) => [o.title, o] as const))(
+    '%s knows no object outside the groups of the role',
+    async (_, operation) => {
+      const before = await world.fingerprint();
+      const outside = await world.call('outside', operation, { objects: world.objects });
+      const never = await world.call('outside', operation, { objects: { ...world.objects, ...NEVER } });
+      const needsMore = (operation.access as string[]).some(
+        (p) => !(GROUP_PERMISSIONS as readonly string[]).includes(p),
+      );
+      expect(outside.status).toBe(needsMore ? 403 : 404);
+      expect(refusal(outside)).toBe(refusal(never));
+      expect(await world.fingerprint()).toBe(before);
+    },
+  );
+
+  const auditor = SEED_ROLES.find(({ name }) => name === 'Auditor')!;
+  const acting = scoped.filter(({ access }) => !isAllowed(auditor, access as string[]));
+  it.each(acting.map((o) => [o.title, o] as const))(
+    'ROLE-matrix: %s is forbidden where only viewing is allowed',
+    async (_, operation) => {
+      const before = await world.fingerprint();
+      const answer = await world.call('viewer outside', operation, { objects: world.objects });
+      expect(answer.body).toMatchObject({ error: 'Forbidden', code: 403 });
+      expect(await world.fingerprint()).toBe(before);
+    },
+  );
+
+  const lists = OPERATIONS.filter(
+    ({ method, access, pathParameters }) =>
+      method === 'GET' &&
+      pathParameters.length === 0 &&
+      (GROUP_PERMISSIONS as readonly string[]).includes(String(access)),
+  );
+  it.each(lists.map((o) => [o.title, o] as const))('%s lists and counts nothing outside them', async (_, operation) => {
+    const answer = await world.call('outside', operation, { objects: {} });
+    expect(answer.body).toMatchObject({ count: 0, results: [], next: null });
+    const seen = await world.call('Auditor', operation, { objects: {} });
+    expect(seen.body.count).toBeGreaterThan(0);
+  });
+});

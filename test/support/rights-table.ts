@@ -1,0 +1,40 @@
+import type { DocumentedOperation } from './sample-requests.ts';
+
+/** One row of api-decisions 3.5 and design.md 8: which operations, what they need, which seeded roles may call them. */
+interface Row {
+  operations: RegExp;
+  needs: DocumentedOperation['access'];
+  /** G GlobalAdmin, A Auditor, S SupportAnalyst, D ServerAdmin and DesktopAdmin. */
+  roles: 'GASD' | 'GSD' | 'GA' | 'G' | 'everybody';
+}
+
+/**
+ * The decided matrix, first match first. The document's `x-permission` is what the server holds; this table is what it
+ * is judged by, so that neither can be wrong alone.
+ */
+export const RIGHTS_TABLE: readonly Row[] = [
+  { operations: /^(POST \/login(\/access-key)?|GET \/login\/methods)$/, needs: 'none', roles: 'everybody' },
+  { operations: /^(GET|POST) \/standalone-account$/, needs: 'none', roles: 'everybody' },
+  { operations: /^GET \/invitations\/\{secure_id\}\/summary$/, needs: 'none', roles: 'everybody' },
+  { operations: /^POST \/tokens\/invalidate-account$/, needs: ['ManageAccount'], roles: 'G' },
+  {
+    operations:
+      /^\w+ \/(person(:test-email)?|me|logout|password|credentials|switch-account|accept-invitation|reject-invitation|tokens\/.*)$/,
+    needs: 'token',
+    roles: 'everybody',
+  },
+  { operations: /^POST \/accounts$/, needs: 'token', roles: 'everybody' },
+  {
+    operations: /^GET \/(access-groups|message-backlog-settings|saved-searches)(\/|$)/,
+    needs: 'account',
+    roles: 'GASD',
+  },
+  { operations: /^GET \/(administrators|invitations|roles|permissions)(\/|$)/, needs: ['ViewRole'], roles: 'GA' },
+  { operations: /^\w+ \/(administrators|invitations|roles|access-groups)(\/|$)/, needs: ['ManageRole'], roles: 'G' },
+  { operations: /^(PUT|DELETE) \/message-backlog-settings$/, needs: ['ManageAccount'], roles: 'G' },
+  { operations: /^(GET|PATCH) \/preferences$/, needs: ['ManageAccount'], roles: 'G' },
+  { operations: /^GET \/events$/, needs: ['ViewEventLog'], roles: 'GA' },
+  { operations: /\/recovery-key/, needs: ['ManageComputer', 'ManageSecrets'], roles: 'G' },
+  { operations: /^GET \/(computers|activities|alerts)(\/|$)/, needs: ['ViewComputer'], roles: 'GASD' },
+  { operations: /^\w+ \/(computers|activities|snaps)([/:]|$)/, needs: ['ManageComputer'], roles: 'GSD' },
+];

@@ -1,0 +1,92 @@
+import {
+  eachOperation,
+  type HttpMethod,
+  type JsonSchema,
+  loadDocument,
+  type OpenApiDocument,
+  type OperationObject,
+  type ParameterObject,
+  resolveReference,
+} from '../../src/api/openapi/document.ts';
+
+/** One operation of the document, as tests over all of them need it. */
+export interface DocumentedOperation {
+  id: string;
+  method: Uppercase<HttpMethod>;
+  path: string;
+  /** `METHOD /path`, for the names of tests. */
+  title: string;
+  /** What `x-permission` says. */
+  access: 'none' | 'token' | 'account' | string[];
+  pathParameters: string[];
+  /** Schema of the JSON body; null when there is none. */
+  body: JsonSchema | null;
+}
+
+const document = loadDocument();
+
+/** Every operation of the document. */
+export const OPERATIONS: readonly DocumentedOperation[] = eachOperation(document).map(({ path, method, operation }) => {
+  const access = operation['x-permission'];
+  const upper = method.toUpperCase() as Uppercase<HttpMethod>;
+  return {
+    id: operation.operationId,
+    method: upper,
+    path,
+    title: `${upper} ${path}`,
+    access: access === 'none' || access === 'token' || access === 'account' ? access : ([access].flat() as string[]),
+    pathParameters: (operation.parameters ?? [])
+      .map((p) => resolveReference<ParameterObject>(document, p))
+      .filter((p) => p.in === 'path')
+      .map((p) => p.name),
+    body: bodySchema(document, operation),
+  };
+});
+
+function bodySchema(doc: OpenApiDocument, operation: OperationObject): JsonSchema | null {
+  const { requestBody } = operation as { requestBody?: { content: Record<string, { schema: JsonSchema }> } };
+  const schema = requestBody?.content['application/json']?.schema;
+  return schema ? resolveReference<JsonSchema>(doc, schema) : null;
+}
+
+/** Values for path parameters and body fields, by name. */
+export type Samples = Readonly<Record<string, unknown>>;
+
+/** The address of an operation. @throws when a path parameter has no sample, so that no new kind of object is left out */
+export function samplePath(operation: DocumentedOperation, samples: Samples): string {
+  return operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    if (!(name in samples)) throw new Error(`give test/support/rights-world.ts a sample of {${name}}`);
+    return encodeURIComponent(String(samples[name]));
+  });
+}
+
+/** A body with every required field, and those optional ones that name objects. Undefined where there is no body. */
+export function sampleBody(operation: DocumentedOperation, samples: Samples): unknown {
+  return operation.body === null ? undefined : sampleOf(operation.body, samples);
+}
+
+/** Names of the declared fields of a body. */
+export function bodyFields(operation: DocumentedOperation): string[] {
+  return Object.keys((operation.body?.['properties'] as object | undefined) ?? {});
+}
+
+function sampleOf(given: JsonSchema, samples: Samples): unknown {
+  const schema = resolveReference<JsonSchema>(document, given);
+  if (Array.isArray(schema['enum'])) return schema['enum'][0];
+  const type = [schema['type']].flat()[0];
+  if (type === 'integer' || type === 'number') return schema['minimum'] ?? 1;
+  if (type === 'boolean') return false;
+  if (type === 'array') return schema['minItems'] ? [sampleOf(schema['items'] as JsonSchema, samples)] : [];
+  if (type === 'object' || schema['properties']) return sampleObject(schema, samples);
+  return 'sample';
+}
+
+function sampleObject(schema: JsonSchema, samples: Samples): Record<string, unknown> {
+  const required = new Set((schema['required'] as string[] | undefined) ?? []);
+  const fields = Object.entries((schema['properties'] as Record<string, JsonSchema> | undefined) ?? {});
+  return Object.fromEntries(
+    fields
+      .filter(([name]) => required.has(name) || name in samples)
+      .map(([name, field]) => [name, name in samples ? samples[name] : sampleOf(field, samples)]),
+  );
+}
