@@ -32,7 +32,7 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** Connections of the pool for others, so that agents never lock out the API, and for sessions read and written in batches. */
+/** Connections of the pool for sessions read and written in batches, pings and times of contact. */
 const SPARED_CONNECTIONS = 6;
 const MAX_WAITING_EXCHANGES = 50_000;
 const MAX_BODIES_BYTES = 256 * 1024 * 1024;
@@ -49,7 +49,7 @@ const REFUSAL_LIMITS = { burst: 1000, perSecond: 2, maxKeys: 50_000 };
  */
 export function createGateway(deps: GatewayDeps): Gateway {
   const { persistence, config, logger, clock } = deps;
-  const { db } = persistence;
+  const db = persistence.keyed;
   const contacts = new ContactBuffer(db, logger);
   const gate = new Gate(Math.max(1, config.databasePoolSize - SPARED_CONNECTIONS), MAX_WAITING_EXCHANGES);
   const serverUuid = readOnce(async () => {

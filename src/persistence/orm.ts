@@ -10,6 +10,13 @@ import type { Database, Sql } from './sql.ts';
 export interface Persistence {
   orm: MikroORM;
   db: Database;
+  /**
+   * A pool of its own, of the same size and with no connection before the first use, for statements that find every
+   * row by a key. They are planned once per connection, whatever their parameters, and through indexes however small
+   * and new the tables seem: planning some of them costs several times their execution, and a plan made for an empty
+   * table would read all of it when it has grown.
+   */
+  keyed: Database;
   /** Plain SQL in the transaction that `em` is in. */
   within(em: EntityManager): Sql;
   close(): Promise<void>;
@@ -45,7 +52,27 @@ export async function openPersistence(options: PersistenceOptions): Promise<Pers
   if (options.lazy) await orm.driver.connect({ skipOnConnect: true });
   const pool = (await orm.em.getConnection().getNativeClient()) as Pool;
   pool.on('error', (error) => options.onError?.(error));
-  return { orm, db: createDatabase(pool), within, close: () => orm.close() };
+  const keyed = openKeyedPool(options);
+  const close = async () => {
+    await Promise.all([orm.close(), keyed.end()]);
+  };
+  return { orm, db: createDatabase(pool), keyed: createDatabase(keyed), within, close };
+}
+
+function openKeyedPool({ url, poolSize, applicationName, onError }: PersistenceOptions): Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    application_name: applicationName,
+    connectionTimeoutMillis: 5000,
+    // A new connection plans everything again.
+    idleTimeoutMillis: 60_000,
+    onConnect: async (client) => {
+      await client.query('set plan_cache_mode = force_generic_plan; set enable_seqscan = off');
+    },
+  });
+  pool.on('error', (error) => onError?.(error));
+  return pool;
 }
 
 /** Plain SQL over a pool, with the driver's own type parsers. */
