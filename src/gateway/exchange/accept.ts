@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { promoteHeldMessages } from '../../persistence/repositories/agent-messages.repository.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import type { BValue } from '../../protocol/bpickle.ts';
 import { typeListDigest } from '../../protocol/type-digest.ts';
 import { type Facts, noFacts, type OperationResult } from '../facts/facts.ts';
 import { MAX_INT4, MalformedMessage } from '../facts/fields.ts';
 import { readMessages } from '../facts/read-messages.ts';
-import { hasFacts, saveFacts } from '../facts/save-facts.ts';
+import { hasFacts } from '../facts/save-facts.ts';
 import { saveOneByOne } from '../facts/save-one-by-one.ts';
 import { EVERYTHING, REGISTER_ONLY } from '../message-types.ts';
 import { encodeAnswer } from './answer.ts';
 import { type Acknowledged, acknowledge, countIncoming, type Incoming, queueOf } from './counters.ts';
 import type { ExchangeDeps, IdentifiedRequest } from './deps.ts';
+import { type ExchangeWrite, promotes, writeExchanges } from './exchange-writer.ts';
 import { noteForeignResults } from './foreign-results.ts';
 import { type Outgoing, planOutgoing } from './outgoing.ts';
 import { renderPlaces } from './render.ts';
 import type { Session } from './session.ts';
-import { type SessionChange, type SessionWritten, writeSessions } from './session-writer.ts';
+import type { SessionChange, SessionWritten } from './session-writer.ts';
 
 /** A payload of a computer whose identity and token are good. */
 export interface Arrival extends IdentifiedRequest {
@@ -30,8 +30,8 @@ export interface Arrival extends IdentifiedRequest {
 /** SQLSTATE classes that say "these values cannot be stored", whoever tries again. */
 const UNSTORABLE = /^(21|22|23|54)/;
 
-/** Ask for packages afresh at most this often: a reporter run is dear for the computer. */
-const RESYNC_PAUSE_MS = 6 * 3_600_000;
+/** A larger payload is written by itself, and no other exchange waits for it. */
+const MAX_SHARED_BYTES = 256 * 1024;
 
 /**
  * Carries an exchange through: reads the new messages, writes counters, facts, results and hand-outs in one
@@ -176,59 +176,33 @@ function firstResults(results: readonly OperationResult[]): OperationResult[] {
 
 async function write(
   deps: ExchangeDeps,
-  arrival: Arrival,
+  { session, secureIdHash, body, now }: Arrival,
   change: SessionChange,
   facts: Facts,
   messages: readonly BValue[],
 ): Promise<SessionWritten | null> {
-  const { session, now } = arrival;
   const context = { computerId: session.computerId, now, encryptionKeys: deps.encryptionKeys };
-  const isLight = session.inNext !== null && !promotes(session) && !hasFacts({ ...facts, processes: null });
+  const reported = hasFacts(facts) ? { context, facts } : null;
+  const whole: ExchangeWrite = { session, change, now, secureIdHash, reported };
   try {
-    if (isLight) return await deps.sessions.write({ session, change, now, processes: facts.processes });
-    return await writeWhole(deps, arrival, change, (tx) => saveFacts(tx, context, facts));
+    const isSmall = body.length <= MAX_SHARED_BYTES && !promotes(session);
+    return isSmall ? await deps.sessions.write(whole) : await writeAlone(deps, whole);
   } catch (error) {
     if (!isUnstorable(error)) throw error;
     const sqlState = (error as { code: string }).code;
     deps.logger.warn({ computerId: session.computerId, sqlState }, 'a message cannot be stored');
     const mine = session.approved ? messages : [];
-    return writeWhole(deps, arrival, change, (tx) => saveOneByOne(tx, context, mine, facts));
+    return writeAlone(deps, { ...whole, reported: { context, facts } }, (tx) => saveOneByOne(tx, context, mine, facts));
   }
 }
 
-/** Whether messages that the backlog bound held back may move up. */
-function promotes(session: Session): boolean {
-  return session.hasHeld && session.maxBacklog !== 0;
-}
-
-function writeWhole(
+async function writeAlone(
   deps: ExchangeDeps,
-  { session, secureIdHash, now }: Arrival,
-  change: SessionChange,
-  save: (tx: Sql) => Promise<{ packagesApart: boolean }>,
+  write: ExchangeWrite,
+  save?: Parameters<typeof writeExchanges>[2],
 ): Promise<SessionWritten | null> {
-  const { computerId } = session;
-  return deps.gate.run(() =>
-    deps.db.transaction(async (tx) => {
-      const [written] = await writeSessions(tx, [{ session, change, now }]);
-      if (!written) return null;
-      if (session.inNext === null) await settleIdentity(tx, computerId, secureIdHash);
-      if (promotes(session)) await promoteHeldMessages(tx, [computerId]);
-      const { packagesApart } = await save(tx);
-      if (packagesApart && now.getTime() - (session.resyncAt?.getTime() ?? 0) > RESYNC_PAUSE_MS) {
-        await tx.query('update agent set resync_wanted = true where computer_id = $1', [computerId]);
-      }
-      return written;
-    }),
-  );
-}
-
-/** An identity is in use: whoever else was given one for this computer, by a repeated registration, is unknown now. */
-async function settleIdentity(tx: Sql, computerId: number, secureIdHash: Buffer): Promise<void> {
-  await tx.query('delete from agent_identity where computer_id = $1 and secure_id_hash <> $2', [
-    computerId,
-    secureIdHash,
-  ]);
+  const [written] = await deps.gate.run(() => deps.db.transaction((tx) => writeExchanges(tx, [write], save)));
+  return written!;
 }
 
 function isUnstorable(error: unknown): boolean {

@@ -4,6 +4,7 @@ import { type BObject, BTuple, type BValue, compareCodePoints } from '../../prot
 import type { IdRange, PackageDelta, PackageDescription, PackageSet } from './deltas.ts';
 import type { Facts } from './facts.ts';
 import { MAX_INT4, MalformedMessage, toDicts, toInt, toIntOrNull, toList, toText, toTextOrNull } from './fields.ts';
+import { idsOf, type Of } from './set-wise.ts';
 
 /** Sets of package ids that agents keep, as named on the wire and as columns. */
 const SETS = {
@@ -116,20 +117,29 @@ function readId(value: BValue | undefined): number {
 }
 
 /**
- * Applies the steps of a delta.
+ * Applies the deltas of different computers: the first step of each in one statement, then the second, and so on.
  *
- * @returns false when a removal named packages the set did not have: the sets have come apart
+ * @returns computers where a removal named packages the set did not have: their sets have come apart
  * @remarks Idempotent: a set only ever gains or loses what the delta names.
  */
-export async function savePackages(tx: Sql, computerId: number, delta: PackageDelta, now: Date): Promise<boolean> {
-  let consistent = true;
-  if (delta.restart) await tx.query(RESTART, [computerId, now]);
-  for (const step of delta.steps) {
-    const values = SET_NAMES.flatMap((set) => [multirange(step[set].add), multirange(step[set].remove)]);
-    const [row] = await tx.query<{ consistent: boolean }>(APPLY, [computerId, now, ...values], 'gateway-save-packages');
-    consistent &&= row!.consistent;
+export async function savePackages(tx: Sql, reports: ReadonlyArray<Of<PackageDelta>>, now: Date): Promise<Set<number>> {
+  const apart = new Set<number>();
+  const restarted = reports.filter(({ value }) => value.restart);
+  if (restarted.length > 0) await tx.query(RESTART, [idsOf(restarted), now]);
+  for (let i = 0; ; i++) {
+    const steps = reports.flatMap(({ computerId, value }) => {
+      const step = value.steps[i];
+      return step ? [{ computerId, step }] : [];
+    });
+    if (steps.length === 0) return apart;
+    const sets = SET_NAMES.flatMap((set) => [
+      steps.map(({ step }) => multirange(step[set].add)),
+      steps.map(({ step }) => multirange(step[set].remove)),
+    ]);
+    const values = [steps.map(({ computerId }) => computerId), now, ...sets];
+    const rows = await tx.query<{ computer_id: number }>(APPLY, values, 'gateway-save-packages');
+    for (const { computer_id } of rows) apart.add(computer_id);
   }
-  return consistent;
 }
 
 function multirange(ranges: readonly IdRange[]): string {
@@ -137,24 +147,26 @@ function multirange(ranges: readonly IdRange[]): string {
 }
 
 const RESTART = `
-  insert into computer_packages (computer_id, restart, updated_at) values ($1, true, $2)
+  insert into computer_packages (computer_id, restart, updated_at) select id, true, $2 from unnest($1::int[]) id
   on conflict (computer_id) do update set restart = true`;
 
 const COLUMNS = SET_NAMES.map((set) => SETS[set]);
-const added = (index: number): string => `$${3 + index * 2}::int4multirange`;
-const removed = (index: number): string => `$${4 + index * 2}::int4multirange`;
+const each = (text: (column: string, index: number) => string, between = ', '): string =>
+  COLUMNS.map(text).join(between);
 
 const APPLY = `
-  with before as (
-    select ${COLUMNS.map((column) => `case when restart then '{}' else ${column} end as ${column}`).join(', ')}
-    from computer_packages where computer_id = $1 for update
+  with step as (
+    select * from unnest($1::int[], ${each((_, i) => `$${3 + i * 2}::int4multirange[], $${4 + i * 2}::int4multirange[]`)})
+      s(computer_id, ${each((column) => `${column}, not_${column}`)})
+  ), before as (
+    select p.computer_id, ${each((column) => `case when p.restart then '{}' else p.${column} end as ${column}`)}
+    from step s join computer_packages p using (computer_id) for update of p
   ), after as (
-    insert into computer_packages (computer_id, updated_at, ${COLUMNS.join(', ')})
-    select $1, $2, ${COLUMNS.map((column, i) => `coalesce(b.${column}, '{}') - ${removed(i)} + ${added(i)}`).join(', ')}
-    from (select 1) one left join before b on true
+    insert into computer_packages (computer_id, updated_at, ${each((column) => column)})
+    select s.computer_id, $2, ${each((column) => `coalesce(b.${column}, '{}') - s.not_${column} + s.${column}`)}
+    from step s left join before b using (computer_id)
     on conflict (computer_id) do update set restart = false, updated_at = excluded.updated_at,
-      ${COLUMNS.map((column) => `${column} = excluded.${column}`).join(', ')}
+      ${each((column) => `${column} = excluded.${column}`)}
   )
-  select coalesce(bool_and(${COLUMNS.map((column, i) => `coalesce(b.${column}, '{}') @> ${removed(i)}`).join(' and ')}),
-    false) as consistent
-  from (select 1) one left join before b on true`;
+  select s.computer_id from step s left join before b using (computer_id)
+  where not (${each((column) => `coalesce(b.${column}, '{}') @> s.not_${column}`, ' and ')})`;

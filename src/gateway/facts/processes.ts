@@ -3,6 +3,7 @@ import type { BObject } from '../../protocol/bpickle.ts';
 import type { ProcessDelta, ReportedProcess } from './deltas.ts';
 import type { Facts } from './facts.ts';
 import { MAX_INT4, toDicts, toInt, toIntOrNull, toList, toNumberOrNull, toText } from './fields.ts';
+import type { Of } from './set-wise.ts';
 
 const MAX_PROCESSES = 100_000;
 const MAX_ID = 2 ** 32;
@@ -59,22 +60,16 @@ function toPercent(value: BObject[string] | undefined): number | null {
   return percent !== null && Math.abs(percent) < 1e9 ? percent : null;
 }
 
-/** A computer's delta. */
-export interface ComputerProcesses {
-  computerId: number;
-  delta: ProcessDelta;
-}
-
 /** Saves the deltas of different computers in one statement. */
-export async function saveProcesses(tx: Sql, changes: readonly ComputerProcesses[]): Promise<void> {
-  const rows = changes.flatMap(({ computerId, delta }) =>
-    [...delta.upserts.values()].map((row) => ({ computerId, row })),
+export async function saveProcesses(tx: Sql, reports: ReadonlyArray<Of<ProcessDelta>>): Promise<void> {
+  const rows = reports.flatMap(({ computerId, value }) =>
+    [...value.upserts.values()].map((row) => ({ computerId, row })),
   );
-  const kills = changes.flatMap(({ computerId, delta }) => [...delta.kills].map((pid) => ({ computerId, pid })));
+  const kills = reports.flatMap(({ computerId, value }) => [...value.kills].map((pid) => ({ computerId, pid })));
   await tx.query(
     SAVE,
     [
-      changes.filter(({ delta }) => delta.forgetAll).map(({ computerId }) => computerId),
+      reports.filter(({ value }) => value.forgetAll).map(({ computerId }) => computerId),
       kills.map(({ computerId }) => computerId),
       kills.map(({ pid }) => pid),
       rows.map(({ computerId }) => computerId),

@@ -1,5 +1,6 @@
 import type { Sql } from '../../persistence/sql.ts';
 import type { ComputerColumns, InventoryColumns } from './facts.ts';
+import { idsOf, type Of } from './set-wise.ts';
 
 /** Columns of `computer` that agents may set; everything else in that row belongs to people. */
 const COMPUTER_COLUMNS = [
@@ -28,81 +29,101 @@ const INVENTORY_COLUMNS = [
   'package_report',
 ] as const satisfies ReadonlyArray<keyof InventoryColumns>;
 
-/** Changes the reported columns of a computer; writes nothing when they say what is known already. */
-export async function saveComputer(tx: Sql, computerId: number, columns: ComputerColumns): Promise<void> {
-  await tx.query(SAVE_COMPUTER, [computerId, JSON.stringify(columns)], 'gateway-save-computer');
-  if (columns.machine_id) await tx.query(FLAG_CLONE, [computerId], 'gateway-flag-clone');
+/** Changes the reported columns of computers; writes nothing where they say what is known already. */
+export async function saveComputers(tx: Sql, reports: ReadonlyArray<Of<ComputerColumns>>): Promise<void> {
+  await tx.query(SAVE_COMPUTERS, [idsOf(reports), jsonOf(reports)], 'gateway-save-computers');
+  const named = reports.filter(({ value }) => value.machine_id);
+  if (named.length > 0) await tx.query(FLAG_CLONES, [idsOf(named)], 'gateway-flag-clones');
 }
 
-/** As {@link saveComputer}, for facts kept beside the computer. */
-export async function saveInventory(
+/** As {@link saveComputers}, for facts kept beside the computer. */
+export async function saveInventories(
   tx: Sql,
-  computerId: number,
-  columns: InventoryColumns,
-  unparsed: Record<string, string>,
+  reports: ReadonlyArray<Of<{ columns: InventoryColumns; unparsed: Record<string, string> }>>,
 ): Promise<void> {
-  const values = [computerId, JSON.stringify(columns), JSON.stringify(unparsed)];
-  await tx.query(SAVE_INVENTORY, values, 'gateway-save-inventory');
+  const columns = reports.map(({ value }) => JSON.stringify(value.columns));
+  const unparsed = reports.map(({ value }) => JSON.stringify(value.unparsed));
+  await tx.query(SAVE_INVENTORIES, [idsOf(reports), columns, unparsed], 'gateway-save-inventories');
 }
 
 /**
- * Takes over the tags configured on the machine. Only what changed there has an effect: a tag that people added or
+ * Takes over the tags configured on the machines. Only what changed there has an effect: a tag that people added or
  * took away on the server stays as they left it. Chosen: the protocol leaves the merging to the server.
  */
-export async function saveOwnTags(tx: Sql, computerId: number, tags: readonly string[]): Promise<void> {
-  await tx.query(SAVE_TAGS, [computerId, tags], 'gateway-save-tags');
+export async function saveOwnTags(tx: Sql, reports: ReadonlyArray<Of<readonly string[]>>): Promise<void> {
+  await tx.query(SAVE_TAGS, [idsOf(reports), jsonOf(reports)], 'gateway-save-tags');
 }
 
 /** As {@link saveOwnTags}, for annotations: those of the machine replace equal keys, those made here stay. */
-export async function saveOwnAnnotations(
-  tx: Sql,
-  computerId: number,
-  annotations: Record<string, string>,
-): Promise<void> {
-  await tx.query(SAVE_ANNOTATIONS, [computerId, JSON.stringify(annotations)], 'gateway-save-annotations');
+export async function saveOwnAnnotations(tx: Sql, reports: ReadonlyArray<Of<Record<string, string>>>): Promise<void> {
+  await tx.query(SAVE_ANNOTATIONS, [idsOf(reports), jsonOf(reports)], 'gateway-save-annotations');
 }
 
-const SAVE_COMPUTER = `
+/**
+ * Locks computers in order, before several statements change them: whoever holds messages back or lets them go locks
+ * computers in that order too.
+ */
+export async function lockComputers(tx: Sql, computers: readonly number[]): Promise<void> {
+  await tx.query(LOCK, [computers], 'gateway-lock-computers');
+}
+
+function jsonOf(reports: ReadonlyArray<Of<unknown>>): string[] {
+  return reports.map(({ value }) => JSON.stringify(value));
+}
+
+const LOCK = 'select id from computer where id = any($1::int[]) order by id for no key update';
+
+const SAVE_COMPUTERS = `
   update computer c set (${COMPUTER_COLUMNS.join(', ')}) = (
-    select ${COMPUTER_COLUMNS.map((column) => `r.${column}`).join(', ')} from jsonb_populate_record(c, $2::jsonb) r)
-  where c.id = $1 and c is distinct from jsonb_populate_record(c, $2::jsonb)`;
+    select ${COMPUTER_COLUMNS.map((column) => `r.${column}`).join(', ')} from jsonb_populate_record(c, v.columns) r)
+  from unnest($1::int[], $2::jsonb[]) v(id, columns)
+  where c.id = v.id and c is distinct from jsonb_populate_record(c, v.columns)`;
 
 // The older of two computers with one machine id counts as the original.
-const FLAG_CLONE = `
+const FLAG_CLONES = `
   update computer c set clone_id = o.id
   from (
-    select min(t.id) as id from computer c0 join computer t on t.account_id = c0.account_id
-    where c0.id = $1 and t.machine_id = c0.machine_id and t.id < c0.id and t.state = 'approved' and not t.archived
+    select c0.id as clone, min(t.id) as id
+    from unnest($1::int[]) v(id) join computer c0 on c0.id = v.id
+      join computer t on t.account_id = c0.account_id and t.machine_id = c0.machine_id
+    where t.id < c0.id and t.state = 'approved' and not t.archived
+    group by c0.id
   ) o
-  where c.id = $1 and o.id is not null and c.clone_id is null`;
+  where c.id = o.clone and c.clone_id is null`;
 
-const SAVE_INVENTORY = `
+const SAVE_INVENTORIES = `
   update computer_inventory i set (${INVENTORY_COLUMNS.join(', ')}, unparsed) = (
-    select ${INVENTORY_COLUMNS.map((column) => `r.${column}`).join(', ')}, i.unparsed || $3::jsonb
-    from jsonb_populate_record(i, $2::jsonb) r)
-  where i.computer_id = $1
-    and (i is distinct from jsonb_populate_record(i, $2::jsonb) or not i.unparsed @> $3::jsonb)`;
+    select ${INVENTORY_COLUMNS.map((column) => `r.${column}`).join(', ')}, i.unparsed || v.unparsed
+    from jsonb_populate_record(i, v.columns) r)
+  from unnest($1::int[], $2::jsonb[], $3::jsonb[]) v(id, columns, unparsed)
+  where i.computer_id = v.id
+    and (i is distinct from jsonb_populate_record(i, v.columns) or not i.unparsed @> v.unparsed)`;
 
 const SAVE_TAGS = `
   with known as (
-    select client_tags from computer_inventory where computer_id = $1 for update
+    select i.computer_id, i.client_tags, array(select jsonb_array_elements_text(v.tags)) as reported
+    from unnest($1::int[], $2::jsonb[]) v(id, tags) join computer_inventory i on i.computer_id = v.id
+    for update of i
   ), noted as (
-    update computer_inventory set client_tags = $2 where computer_id = $1 and client_tags is distinct from $2::text[]
+    update computer_inventory i set client_tags = k.reported
+    from known k where i.computer_id = k.computer_id and i.client_tags is distinct from k.reported
   )
   update computer c set tags = array(
     select distinct tag from unnest(c.tags || array(
-      select unnest($2::text[]) except select unnest(k.client_tags))) tag
-    where not tag = any(array(select unnest(k.client_tags) except select unnest($2::text[])))
+      select unnest(k.reported) except select unnest(k.client_tags))) tag
+    where not tag = any(array(select unnest(k.client_tags) except select unnest(k.reported)))
     order by tag)
-  from known k where c.id = $1 and k.client_tags is distinct from $2::text[]`;
+  from known k where c.id = k.computer_id and k.client_tags is distinct from k.reported`;
 
 const SAVE_ANNOTATIONS = `
   with known as (
-    select client_annotations from computer_inventory where computer_id = $1 for update
+    select i.computer_id, i.client_annotations, v.reported
+    from unnest($1::int[], $2::jsonb[]) v(id, reported) join computer_inventory i on i.computer_id = v.id
+    for update of i
   ), noted as (
-    update computer_inventory set client_annotations = $2
-    where computer_id = $1 and client_annotations is distinct from $2::jsonb
+    update computer_inventory i set client_annotations = k.reported
+    from known k where i.computer_id = k.computer_id and i.client_annotations is distinct from k.reported
   )
   update computer c
-  set annotations = (c.annotations - array(select jsonb_object_keys(k.client_annotations))) || $2::jsonb
-  from known k where c.id = $1 and k.client_annotations is distinct from $2::jsonb`;
+  set annotations = (c.annotations - array(select jsonb_object_keys(k.client_annotations))) || k.reported
+  from known k where c.id = k.computer_id and k.client_annotations is distinct from k.reported`;

@@ -1,92 +1,118 @@
 import type { Sql } from '../../persistence/sql.ts';
 import type { InstalledSnap, NetworkDevice } from './facts.ts';
+import { idsOf, keysOf, type Of, rowsOf } from './set-wise.ts';
 
 /** Interfaces that were reported once and are gone stay known, as inactive ones; so many of them at most. */
 const MAX_FORMER_INTERFACES = 256;
 
-/** Replaces the active network devices; one that is not reported any more is kept as inactive. */
-export async function saveNetwork(tx: Sql, computerId: number, devices: readonly NetworkDevice[]): Promise<void> {
+/** Replaces the active network devices of computers; one that is not reported any more is kept as inactive. */
+export async function saveNetworks(tx: Sql, reports: ReadonlyArray<Of<readonly NetworkDevice[]>>): Promise<void> {
+  const rows = rowsOf(reports);
   await tx.query(
-    SAVE_NETWORK,
+    SAVE_NETWORKS,
     [
-      computerId,
-      devices.map((device) => device.interface),
-      devices.map((device) => device.ipAddress),
-      devices.map((device) => device.macAddress),
-      devices.map((device) => device.broadcastAddress),
-      devices.map((device) => device.netmask),
-      devices.map((device) => device.flags),
-      devices.map((device) => device.active),
-      devices.map((device) => device.speed),
-      devices.map((device) => device.duplex),
+      idsOf(reports),
+      reports.map(({ value }) => keysOf(value.map((device) => device.interface))),
+      rows.map(({ computerId }) => computerId),
+      rows.map(({ row }) => row.interface),
+      rows.map(({ row }) => row.ipAddress),
+      rows.map(({ row }) => row.macAddress),
+      rows.map(({ row }) => row.broadcastAddress),
+      rows.map(({ row }) => row.netmask),
+      rows.map(({ row }) => row.flags),
+      rows.map(({ row }) => row.active),
+      rows.map(({ row }) => row.speed),
+      rows.map(({ row }) => row.duplex),
       MAX_FORMER_INTERFACES,
     ],
-    'gateway-save-network',
+    'gateway-save-networks',
   );
 }
 
-/** Replaces the hardware lister's report. */
-export async function saveHardware(tx: Sql, computerId: number, data: string, now: Date): Promise<void> {
+/** Replaces the hardware lister's reports. */
+export async function saveHardware(tx: Sql, reports: ReadonlyArray<Of<{ data: string; now: Date }>>): Promise<void> {
   await tx.query(
-    `insert into computer_hardware (computer_id, data, reported_at) values ($1, $2, $3)
-     on conflict (computer_id) do update set data = excluded.data, reported_at = excluded.reported_at`,
-    [computerId, data, now],
+    SAVE_HARDWARE,
+    [idsOf(reports), reports.map(({ value }) => value.data), reports.map(({ value }) => value.now)],
     'gateway-save-hardware',
   );
 }
 
-/** Replaces the installed snaps. */
-export async function saveSnaps(tx: Sql, computerId: number, snaps: readonly InstalledSnap[]): Promise<void> {
+/** Replaces the installed snaps of computers. */
+export async function saveSnaps(tx: Sql, reports: ReadonlyArray<Of<readonly InstalledSnap[]>>): Promise<void> {
+  const rows = rowsOf(reports);
   await tx.query(
     SAVE_SNAPS,
     [
-      computerId,
-      snaps.map((snap) => snap.name),
-      snaps.map((snap) => snap.id),
-      snaps.map((snap) => snap.version),
-      snaps.map((snap) => snap.revision),
-      snaps.map((snap) => snap.trackingChannel),
-      snaps.map((snap) => snap.confinement),
-      snaps.map((snap) => snap.heldUntil),
-      snaps.map((snap) => snap.publisherUsername),
-      snaps.map((snap) => snap.publisherValidation),
-      snaps.map((snap) => snap.summary),
-      snaps.map((snap) => snap.config),
+      idsOf(reports),
+      reports.map(({ value }) => keysOf(value.map((snap) => snap.name))),
+      rows.map(({ computerId }) => computerId),
+      rows.map(({ row }) => row.name),
+      rows.map(({ row }) => row.id),
+      rows.map(({ row }) => row.version),
+      rows.map(({ row }) => row.revision),
+      rows.map(({ row }) => row.trackingChannel),
+      rows.map(({ row }) => row.confinement),
+      rows.map(({ row }) => row.heldUntil),
+      rows.map(({ row }) => row.publisherUsername),
+      rows.map(({ row }) => row.publisherValidation),
+      rows.map(({ row }) => row.summary),
+      rows.map(({ row }) => row.config),
     ],
     'gateway-save-snaps',
   );
 }
 
-const SAVE_NETWORK = `
+const SAVE_HARDWARE = `
+  insert into computer_hardware (computer_id, data, reported_at)
+  select * from unnest($1::int[], $2::text[], $3::timestamptz[])
+  on conflict (computer_id) do update set data = excluded.data, reported_at = excluded.reported_at`;
+
+// What is known already is left out before the insert, which would lock and log every row it meets.
+const SAVE_NETWORKS = `
   with former as (
-    select interface, row_number() over (order by interface) as place
-    from computer_network where computer_id = $1 and not (interface = any($2::text[]))
+    select n.computer_id, n.interface, row_number() over (partition by n.computer_id order by n.interface) as place
+    from unnest($1::int[], $2::jsonb[]) v(id, present) join computer_network n on n.computer_id = v.id
+    where not (v.present ? n.interface)
   ), forgotten as (
     delete from computer_network n using former f
-    where n.computer_id = $1 and n.interface = f.interface and f.place > $11
+    where n.computer_id = f.computer_id and n.interface = f.interface and f.place > $13
   ), down as (
     update computer_network n set active = false from former f
-    where n.computer_id = $1 and n.interface = f.interface and f.place <= $11 and n.active
+    where n.computer_id = f.computer_id and n.interface = f.interface and f.place <= $13 and n.active
   )
-  insert into computer_network as known (computer_id, interface, ip_address, mac_address, broadcast_address, netmask,
-    flags, active, speed, duplex)
-  select $1, r.* from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::boolean[],
-    $9::int[], $10::boolean[]) r
+  insert into computer_network (computer_id, interface, ip_address, mac_address, broadcast_address, netmask, flags,
+    active, speed, duplex)
+  select r.* from unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[],
+      $10::boolean[], $11::int[], $12::boolean[])
+    r(computer_id, interface, ip_address, mac_address, broadcast_address, netmask, flags, active, speed, duplex)
+    left join computer_network known on known.computer_id = r.computer_id and known.interface = r.interface
+  where known.computer_id is null
+    or (known.ip_address, known.mac_address, known.broadcast_address, known.netmask, known.flags, known.active,
+      known.speed, known.duplex) is distinct from
+      (r.ip_address, r.mac_address, r.broadcast_address, r.netmask, r.flags, r.active, r.speed, r.duplex)
   on conflict (computer_id, interface) do update set ip_address = excluded.ip_address,
     mac_address = excluded.mac_address, broadcast_address = excluded.broadcast_address, netmask = excluded.netmask,
-    flags = excluded.flags, active = excluded.active, speed = excluded.speed, duplex = excluded.duplex
-  where known is distinct from excluded`;
+    flags = excluded.flags, active = excluded.active, speed = excluded.speed, duplex = excluded.duplex`;
 
 const SAVE_SNAPS = `
   with gone as (
-    delete from computer_snap where computer_id = $1 and not (name = any($2::text[]))
+    delete from computer_snap s using unnest($1::int[], $2::jsonb[]) v(id, present)
+    where s.computer_id = v.id and not (v.present ? s.name)
   )
-  insert into computer_snap as known (computer_id, name, snap_id, version, revision, tracking_channel, confinement,
-    held_until, publisher_username, publisher_validation, summary, config)
-  select $1, r.* from unnest($2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
-    $9::text[], $10::text[], $11::text[], $12::text[]) r
+  insert into computer_snap (computer_id, name, snap_id, version, revision, tracking_channel, confinement, held_until,
+    publisher_username, publisher_validation, summary, config)
+  select r.* from unnest($3::int[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+      $10::text[], $11::text[], $12::text[], $13::text[], $14::text[])
+    r(computer_id, name, snap_id, version, revision, tracking_channel, confinement, held_until, publisher_username,
+      publisher_validation, summary, config)
+    left join computer_snap known on known.computer_id = r.computer_id and known.name = r.name
+  where known.computer_id is null
+    or (known.snap_id, known.version, known.revision, known.tracking_channel, known.confinement, known.held_until,
+      known.publisher_username, known.publisher_validation, known.summary, known.config) is distinct from
+      (r.snap_id, r.version, r.revision, r.tracking_channel, r.confinement, r.held_until, r.publisher_username,
+      r.publisher_validation, r.summary, r.config)
   on conflict (computer_id, name) do update set snap_id = excluded.snap_id, version = excluded.version,
     revision = excluded.revision, tracking_channel = excluded.tracking_channel, confinement = excluded.confinement,
     held_until = excluded.held_until, publisher_username = excluded.publisher_username,
-    publisher_validation = excluded.publisher_validation, summary = excluded.summary, config = excluded.config
-  where known is distinct from excluded`;
+    publisher_validation = excluded.publisher_validation, summary = excluded.summary, config = excluded.config`;

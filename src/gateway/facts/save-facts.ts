@@ -5,8 +5,9 @@ import type { Facts, RejectedMessage } from './facts.ts';
 import { MAX_INT4 } from './fields.ts';
 import { savePackages } from './packages.ts';
 import { saveProcesses } from './processes.ts';
-import { saveComputer, saveInventory, saveOwnAnnotations, saveOwnTags } from './save-computer.ts';
-import { saveHardware, saveNetwork, saveSnaps } from './save-devices.ts';
+import { lockComputers, saveComputers, saveInventories, saveOwnAnnotations, saveOwnTags } from './save-computer.ts';
+import { saveHardware, saveNetworks, saveSnaps } from './save-devices.ts';
+import type { Of } from './set-wise.ts';
 import { saveUsers } from './users.ts';
 
 export interface SaveContext {
@@ -28,27 +29,62 @@ export function hasFacts(facts: Facts): boolean {
   );
 }
 
+/** What one exchange reported. */
+export interface Reported {
+  context: SaveContext;
+  facts: Facts;
+}
+
 /**
- * Saves what an approved computer reported, each kind of fact in one statement.
+ * Saves what approved computers reported, each its own, every kind of fact in one statement for all of them.
  *
- * @returns whether the package sets have come apart, so that the agent should report them afresh
+ * @returns computers whose package sets have come apart, so that their agents should report them afresh
  */
-export async function saveFacts(tx: Sql, context: SaveContext, facts: Facts): Promise<{ packagesApart: boolean }> {
-  const { computerId, now } = context;
-  if (Object.keys(facts.computer).length > 0) await saveComputer(tx, computerId, facts.computer);
-  if (Object.keys(facts.inventory).length + Object.keys(facts.unparsed).length > 0) {
-    await saveInventory(tx, computerId, facts.inventory, facts.unparsed);
+export async function saveFacts(tx: Sql, reports: readonly Reported[]): Promise<Set<number>> {
+  const all = reports.map(({ context, facts }) => ({ computerId: context.computerId, value: facts }));
+  await saveOwnRows(tx, all);
+  const networks = pick(all, (facts) => facts.network);
+  if (networks.length > 0) await saveNetworks(tx, networks);
+  const hardware = reports.flatMap(({ context: { computerId, now }, facts: { hardware: data } }) =>
+    data === null ? [] : [{ computerId, value: { data, now } }],
+  );
+  if (hardware.length > 0) await saveHardware(tx, hardware);
+  const snaps = pick(all, (facts) => facts.snaps);
+  if (snaps.length > 0) await saveSnaps(tx, snaps);
+  const processes = pick(all, (facts) => facts.processes);
+  if (processes.length > 0) await saveProcesses(tx, processes);
+  const users = pick(all, (facts) => facts.users);
+  if (users.length > 0) await saveUsers(tx, users);
+  for (const { context, facts } of reports) {
+    await saveReports(tx, context, facts);
+    if (facts.rejected.length > 0) await saveRejected(tx, context.computerId, facts.rejected, context.now);
   }
-  if (facts.tags) await saveOwnTags(tx, computerId, facts.tags);
-  if (facts.annotations) await saveOwnAnnotations(tx, computerId, facts.annotations);
-  if (facts.network) await saveNetwork(tx, computerId, facts.network);
-  if (facts.hardware !== null) await saveHardware(tx, computerId, facts.hardware, now);
-  if (facts.snaps) await saveSnaps(tx, computerId, facts.snaps);
-  if (facts.processes) await saveProcesses(tx, [{ computerId, delta: facts.processes }]);
-  if (facts.users) await saveUsers(tx, computerId, facts.users);
-  await saveReports(tx, context, facts);
-  if (facts.rejected.length > 0) await saveRejected(tx, computerId, facts.rejected, now);
-  return { packagesApart: facts.packages !== null && !(await savePackages(tx, computerId, facts.packages, now)) };
+  const packages = pick(all, (facts) => facts.packages);
+  return packages.length > 0 ? savePackages(tx, packages, reports[0]!.context.now) : new Set();
+}
+
+/** Saves what is in the rows of the computers themselves, and beside them. */
+async function saveOwnRows(tx: Sql, all: ReadonlyArray<Of<Facts>>): Promise<void> {
+  const computers = pick(all, ({ computer }) => (Object.keys(computer).length > 0 ? computer : null));
+  const tags = pick(all, (facts) => facts.tags);
+  const annotations = pick(all, (facts) => facts.annotations);
+  const changing = new Set([...computers, ...tags, ...annotations].map(({ computerId }) => computerId));
+  if (changing.size > 1) await lockComputers(tx, [...changing]);
+  if (computers.length > 0) await saveComputers(tx, computers);
+  const inventories = pick(all, ({ inventory: columns, unparsed }) =>
+    Object.keys(columns).length + Object.keys(unparsed).length > 0 ? { columns, unparsed } : null,
+  );
+  if (inventories.length > 0) await saveInventories(tx, inventories);
+  if (tags.length > 0) await saveOwnTags(tx, tags);
+  if (annotations.length > 0) await saveOwnAnnotations(tx, annotations);
+}
+
+/** The computers that reported a kind of fact. */
+function pick<T>(all: ReadonlyArray<Of<Facts>>, fact: (facts: Facts) => T | null): Of<T>[] {
+  return all.flatMap(({ computerId, value }) => {
+    const found = fact(value);
+    return found === null ? [] : [{ computerId, value: found }];
+  });
 }
 
 /** Counts messages without effect by type, with the last reason. */

@@ -14,22 +14,22 @@ export async function saveOneByOne(
   context: SaveContext,
   messages: readonly BValue[],
   facts: Facts,
-): Promise<{ packagesApart: boolean }> {
+): Promise<Set<number>> {
   const aside = {
     ...noFacts(),
     inventory: facts.inventory.client_types ? { client_types: facts.inventory.client_types } : {},
   };
-  await trySave(tx, () => saveFacts(tx, context, aside));
-  let packagesApart = false;
+  await trySave(tx, () => saveFacts(tx, [{ context, facts: aside }]));
+  const apart = new Set<number>();
   const rejected = [];
   for (const message of messages) {
     const part = readMessages([message], facts.openResync);
-    const saved = await trySave(tx, () => saveFacts(tx, context, part));
-    if (saved) packagesApart ||= saved.packagesApart;
+    const saved = await trySave(tx, () => saveFacts(tx, [{ context, facts: part }]));
+    if (saved) for (const computerId of saved) apart.add(computerId);
     else rejected.push({ type: messageType(message), reason: 'could not be stored' });
   }
   if (rejected.length > 0) await saveRejected(tx, context.computerId, rejected, context.now);
-  return { packagesApart };
+  return apart;
 }
 
 async function trySave<T>(tx: Sql, save: () => Promise<T>): Promise<T | null> {

@@ -3,6 +3,7 @@ import type { BObject } from '../../protocol/bpickle.ts';
 import type { LocalGroup, LocalUser, UserDelta } from './deltas.ts';
 import type { Facts } from './facts.ts';
 import { toBoolean, toDicts, toIntOrNull, toText, toTextLists, toTextOrNull, toTexts } from './fields.ts';
+import { idsOf, keysOf, type Of } from './set-wise.ts';
 
 const MAX_NAMES = 200_000;
 const MAX_NAME = 256;
@@ -86,72 +87,112 @@ function readGroup(group: BObject): LocalGroup {
   return { name: toText(group['name'], 'name', MAX_NAME), gid: toIntOrNull(group['gid'], 'gid', -1, MAX_ID) };
 }
 
-/** Saves a delta: users in one statement, groups and their members in another. */
-export async function saveUsers(tx: Sql, computerId: number, delta: UserDelta): Promise<void> {
-  const users = [...delta.users.values()];
-  if (delta.forgetAll || users.length > 0 || delta.removedUsers.size > 0) {
-    await tx.query(SAVE_USERS, [
+/** Saves the deltas of different computers: users in one statement, groups and their members in two more. */
+export async function saveUsers(tx: Sql, reports: ReadonlyArray<Of<UserDelta>>): Promise<void> {
+  const users = reports.filter(({ value }) => value.forgetAll || value.users.size + value.removedUsers.size > 0);
+  if (users.length > 0) await saveUserRows(tx, users);
+  const groups = reports.filter(({ value }) => value.forgetAll || value.groups.size + value.removedGroups.size > 0);
+  if (groups.length > 0) await saveGroupRows(tx, groups);
+  const changes = reports.flatMap(({ computerId, value: { joins, leaves } }) =>
+    [...new Set([...joins.keys(), ...leaves.keys()])].map((group) => ({
       computerId,
-      delta.forgetAll,
-      [...delta.removedUsers],
-      users.map((user) => user.username),
-      users.map((user) => user.uid),
-      users.map((user) => user.name),
-      users.map((user) => user.enabled),
-      users.map((user) => user.location),
-      users.map((user) => user.homePhone),
-      users.map((user) => user.workPhone),
-      users.map((user) => user.primaryGid),
-    ]);
-  }
-  const groups = [...delta.groups.values()];
-  if (delta.forgetAll || groups.length > 0 || delta.removedGroups.size > 0) {
-    await tx.query(SAVE_GROUPS, [
-      computerId,
-      delta.forgetAll,
-      [...delta.removedGroups],
-      groups.map((group) => group.name),
-      groups.map((group) => group.gid),
-    ]);
-  }
-  const changed = new Set([...delta.joins.keys(), ...delta.leaves.keys()]);
-  if (changed.size === 0) return;
-  const changes = [...changed].map((group) => ({
-    group,
-    joins: [...(delta.joins.get(group) ?? [])],
-    leaves: [...(delta.leaves.get(group) ?? [])],
-  }));
-  await tx.query(SAVE_MEMBERS, [computerId, JSON.stringify(changes)]);
+      group,
+      joins: JSON.stringify([...(joins.get(group) ?? [])]),
+      leaves: JSON.stringify([...(leaves.get(group) ?? [])]),
+    })),
+  );
+  if (changes.length === 0) return;
+  const values = [
+    changes.map(({ computerId }) => computerId),
+    changes.map(({ group }) => group),
+    changes.map(({ joins }) => joins),
+    changes.map(({ leaves }) => leaves),
+  ];
+  await tx.query(SAVE_MEMBERS, values, 'gateway-save-members');
 }
 
+async function saveUserRows(tx: Sql, reports: ReadonlyArray<Of<UserDelta>>): Promise<void> {
+  const rows = reports.flatMap(({ computerId, value }) =>
+    [...value.users.values()].map((user) => ({ computerId, user })),
+  );
+  await tx.query(
+    SAVE_USERS,
+    [
+      idsOf(reports),
+      reports.map(({ value }) => value.forgetAll),
+      reports.map(({ value }) => keysOf(value.removedUsers)),
+      reports.map(({ value }) => keysOf(value.users.keys())),
+      rows.map(({ computerId }) => computerId),
+      rows.map(({ user }) => user.username),
+      rows.map(({ user }) => user.uid),
+      rows.map(({ user }) => user.name),
+      rows.map(({ user }) => user.enabled),
+      rows.map(({ user }) => user.location),
+      rows.map(({ user }) => user.homePhone),
+      rows.map(({ user }) => user.workPhone),
+      rows.map(({ user }) => user.primaryGid),
+    ],
+    'gateway-save-users',
+  );
+}
+
+async function saveGroupRows(tx: Sql, reports: ReadonlyArray<Of<UserDelta>>): Promise<void> {
+  const rows = reports.flatMap(({ computerId, value }) =>
+    [...value.groups.values()].map((group) => ({ computerId, group, forget: value.forgetAll })),
+  );
+  await tx.query(
+    SAVE_GROUPS,
+    [
+      idsOf(reports),
+      reports.map(({ value }) => value.forgetAll),
+      reports.map(({ value }) => keysOf(value.removedGroups)),
+      reports.map(({ value }) => keysOf(value.groups.keys())),
+      rows.map(({ computerId }) => computerId),
+      rows.map(({ group }) => group.name),
+      rows.map(({ group }) => group.gid),
+      rows.map(({ forget }) => forget),
+    ],
+    'gateway-save-groups',
+  );
+}
+
+// What is known already is left out before the insert, which would lock and log every row it meets.
 const SAVE_USERS = `
   with gone as (
-    delete from computer_user
-    where computer_id = $1 and ($2::boolean or username = any($3::text[])) and not (username = any($4::text[]))
+    delete from computer_user u using unnest($1::int[], $2::boolean[], $3::jsonb[], $4::jsonb[])
+      v(id, forget, removed, present)
+    where u.computer_id = v.id and (v.forget or v.removed ? u.username) and not (v.present ? u.username)
   )
-  insert into computer_user as known
+  insert into computer_user
     (computer_id, username, uid, name, enabled, location, home_phone, work_phone, primary_gid)
-  select $1, r.* from unnest($4::text[], $5::bigint[], $6::text[], $7::boolean[], $8::text[], $9::text[], $10::text[],
-    $11::bigint[]) r
+  select r.* from unnest($5::int[], $6::text[], $7::bigint[], $8::text[], $9::boolean[], $10::text[], $11::text[],
+      $12::text[], $13::bigint[])
+    r(computer_id, username, uid, name, enabled, location, home_phone, work_phone, primary_gid)
+    left join computer_user known on known.computer_id = r.computer_id and known.username = r.username
+  where known.computer_id is null
+    or (known.uid, known.name, known.enabled, known.location, known.home_phone, known.work_phone, known.primary_gid)
+      is distinct from (r.uid, r.name, r.enabled, r.location, r.home_phone, r.work_phone, r.primary_gid)
   on conflict (computer_id, username) do update set uid = excluded.uid, name = excluded.name,
     enabled = excluded.enabled, location = excluded.location, home_phone = excluded.home_phone,
-    work_phone = excluded.work_phone, primary_gid = excluded.primary_gid
-  where known is distinct from excluded`;
+    work_phone = excluded.work_phone, primary_gid = excluded.primary_gid`;
 
 const SAVE_GROUPS = `
   with gone as (
-    delete from computer_group
-    where computer_id = $1 and ($2::boolean or name = any($3::text[])) and not (name = any($4::text[]))
+    delete from computer_group g using unnest($1::int[], $2::boolean[], $3::jsonb[], $4::jsonb[])
+      v(id, forget, removed, present)
+    where g.computer_id = v.id and (v.forget or v.removed ? g.name) and not (v.present ? g.name)
   )
-  insert into computer_group as known (computer_id, name, gid, members)
-  select $1, r.name, r.gid, '{}' from unnest($4::text[], $5::bigint[]) r(name, gid)
-  on conflict (computer_id, name) do update
-    set gid = excluded.gid, members = case when $2 then '{}' else known.members end`;
+  insert into computer_group (computer_id, name, gid, members)
+  select r.computer_id, r.name, r.gid, case when r.forget then '{}' else coalesce(known.members, '{}') end
+  from unnest($5::int[], $6::text[], $7::bigint[], $8::boolean[]) r(computer_id, name, gid, forget)
+    left join computer_group known on known.computer_id = r.computer_id and known.name = r.name
+  where known.computer_id is null or known.gid is distinct from r.gid or (r.forget and known.members <> '{}')
+  on conflict (computer_id, name) do update set gid = excluded.gid, members = excluded.members`;
 
 const SAVE_MEMBERS = `
   update computer_group g set members = array(
     select distinct member from (
-      select unnest(g.members) as member union select jsonb_array_elements_text(c.change->'joins')
-    ) m where not (c.change->'leaves' ? member) order by member)
-  from (select jsonb_array_elements($2::jsonb) as change) c
-  where g.computer_id = $1 and g.name = c.change->>'group'`;
+      select unnest(g.members) as member union select jsonb_array_elements_text(c.joins)
+    ) m where not (c.leaves ? member) order by member)
+  from unnest($1::int[], $2::text[], $3::jsonb[], $4::jsonb[]) c(computer_id, name, joins, leaves)
+  where g.computer_id = c.computer_id and g.name = c.name`;

@@ -1,0 +1,68 @@
+import { promoteHeldMessages } from '../../persistence/repositories/agent-messages.repository.ts';
+import type { Sql } from '../../persistence/sql.ts';
+import { type Reported, saveFacts } from '../facts/save-facts.ts';
+import type { Session } from './session.ts';
+import { type SessionWrite, type SessionWritten, writeSessions } from './session-writer.ts';
+
+/** Everything one exchange writes. */
+export interface ExchangeWrite extends SessionWrite {
+  secureIdHash: Buffer;
+  /** Null when there is nothing but counters, hand-outs and results. */
+  reported: Reported | null;
+}
+
+/** Ask for packages afresh at most this often: a reporter run is dear for the computer. */
+const RESYNC_PAUSE_MS = 6 * 3_600_000;
+
+/** Whether messages that the backlog bound held back may move up. */
+export function promotes(session: Session): boolean {
+  return session.hasHeld && session.maxBacklog !== 0;
+}
+
+/** Whether one statement writes all there is. */
+export function isPlain({ session, reported }: ExchangeWrite): boolean {
+  return reported === null && session.inNext !== null && !promotes(session);
+}
+
+/**
+ * Writes exchanges of different computers: counters, hand-outs, results and facts.
+ *
+ * @returns null, with nothing written, in place of each that another exchange of its computer came before
+ * @remarks Part of the caller's transaction, unless all are plain.
+ */
+export async function writeExchanges(
+  tx: Sql,
+  writes: readonly ExchangeWrite[],
+  save: (tx: Sql, reports: readonly Reported[]) => Promise<Set<number>> = saveFacts,
+): Promise<Array<SessionWritten | null>> {
+  const written = await writeSessions(tx, writes);
+  const done = writes.filter((_, i) => written[i] !== null);
+  await settleIdentities(
+    tx,
+    done.filter(({ session }) => session.inNext === null),
+  );
+  const promoting = done.filter(({ session }) => promotes(session)).map(({ session }) => session.computerId);
+  if (promoting.length > 0) await promoteHeldMessages(tx, promoting);
+  const reports = done.flatMap(({ reported }) => (reported === null ? [] : [reported]));
+  if (reports.length > 0) await wantResync(tx, done, await save(tx, reports));
+  return written;
+}
+
+/** An identity is in use: whoever else was given one for its computer, by a repeated registration, is unknown now. */
+async function settleIdentities(tx: Sql, firsts: readonly ExchangeWrite[]): Promise<void> {
+  if (firsts.length === 0) return;
+  const values = [firsts.map(({ session }) => session.computerId), firsts.map(({ secureIdHash }) => secureIdHash)];
+  await tx.query(SETTLE_IDENTITIES, values, 'gateway-settle-identities');
+}
+
+async function wantResync(tx: Sql, writes: readonly ExchangeWrite[], apart: ReadonlySet<number>): Promise<void> {
+  const computers = writes.flatMap(({ session: { computerId, resyncAt }, now }) =>
+    apart.has(computerId) && now.getTime() - (resyncAt?.getTime() ?? 0) > RESYNC_PAUSE_MS ? [computerId] : [],
+  );
+  if (computers.length === 0) return;
+  await tx.query('update agent set resync_wanted = true where computer_id = any($1::int[])', [computers]);
+}
+
+const SETTLE_IDENTITIES = `
+  delete from agent_identity i using unnest($1::int[], $2::bytea[]) v(computer_id, hash)
+  where i.computer_id = v.computer_id and i.secure_id_hash <> v.hash`;
