@@ -26,6 +26,8 @@ const ABANDONED_AFTER_S = 10;
 const SPECTATOR_REST_MS = 2_000;
 /** A look that took long, because much has piled up, is followed by a rest of so many times its length. */
 const REST_SHARE = 3;
+/** A look may also have hung with the database: that says nothing about the next one. */
+const LONGEST_REST_MS = 2_000;
 
 type Waiting = LaneNews & { workflowId: string; [key: string]: unknown };
 
@@ -47,7 +49,7 @@ export function inboxRound(deps: InboxDeps): () => Promise<boolean> {
     wasLeader = isLeader;
     const news = await deps.db.query<Waiting>(NEWS, [isLeader ? 0 : ABANDONED_AFTER_S], 'relay-inbox');
     const now = Date.now();
-    restUntil = now + (isLeader ? (now - began) * REST_SHARE : SPECTATOR_REST_MS);
+    restUntil = now + (isLeader ? Math.min((now - began) * REST_SHARE, LONGEST_REST_MS) : SPECTATOR_REST_MS);
     const due = planner.pick(news, now);
     if (due.length > 0) await deps.client.withDeadline(now + CALL_LIMIT_MS, () => tellAll(deps, planner, due));
     return false;
