@@ -22,6 +22,8 @@ const ROUNDS = Number(process.env['FLOTILLA_E2E_ROUNDS'] ?? (LONG ? 4 : 1));
 /** How much of the action is done when the fault strikes, by round. */
 const MOMENTS = [0.15, 0, 0.6, 0.01, 0.8, 0.4] as const;
 const rounds = Array.from({ length: ROUNDS }, (_, i) => MOMENTS[i % MOMENTS.length] ?? 0);
+/** After the return of a server that hung; the work itself takes a few seconds. */
+const LATENESS_MS = 30_000 + COMPUTERS * 30;
 const TIMEOUT_MS = 240_000 + COMPUTERS * 300;
 
 describe(`faults in the middle of an action on ${COMPUTERS} computers`, { timeout: TIMEOUT_MS }, () => {
@@ -105,7 +107,19 @@ describe(`faults in the middle of an action on ${COMPUTERS} computers`, { timeou
     await sleep(1000);
     expect((await scenario.progress(group)).ended).toBe(0);
     process.kill(temporal, 'SIGCONT');
-    await scenario.expectSucceeded(group);
+    await scenario.expectSucceeded(group, LATENESS_MS);
+    await scenario.untilReady();
+  });
+
+  it('answers 503 while PostgreSQL hangs, from an API started meanwhile too, and goes on after its return', async () => {
+    const group = await scenario.inTheMiddle();
+    const server = stack.processes().filter(({ role }) => role === 'postmaster' || role === 'postgres-backend');
+    for (const { pid } of server) process.kill(pid, 'SIGSTOP');
+    await stack.kill('api');
+    await stack.until('an API that says why', async () => (await stack.readiness()).text.includes('PostgreSQL'));
+    expect((await api.request('POST', '/login', { email: 'nobody@example.com', password: 'none' })).status).toBe(503);
+    for (const { pid } of server) process.kill(pid, 'SIGCONT');
+    await scenario.expectSucceeded(group, LATENESS_MS);
     await scenario.untilReady();
   });
 

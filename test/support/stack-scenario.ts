@@ -78,9 +78,9 @@ export class Scenario {
   /** Waits for the end of an action without helping it, then checks every invariant. */
   async expectSound(
     group: number,
-    options: { computers?: number[]; executions?: () => Executions } = {},
+    options: { computers?: number[]; executions?: () => Executions; limitMs?: number } = {},
   ): Promise<void> {
-    await this.api.pollActivity(group, this.limitMs);
+    await this.api.pollActivity(group, options.limitMs ?? this.limitMs);
     await untilDrained(this.stack, group, 60_000);
     const executions = (options.executions ?? (() => this.fleet.executions()))();
     expect(await violationsOf(this.stack, group, options.computers ?? this.computers, executions)).toEqual([]);
@@ -88,8 +88,8 @@ export class Scenario {
   }
 
   /** As {@link expectSound}; besides, every computer succeeded and the workflow says so. */
-  async expectSucceeded(group: number): Promise<void> {
-    await this.expectSound(group);
+  async expectSucceeded(group: number, limitMs = this.limitMs): Promise<void> {
+    await this.expectSound(group, { limitMs });
     expect(await this.statuses(group)).toEqual({ succeeded: this.#size });
     const client = await this.stack.temporal();
     const description = await client.workflow.getHandle(`activity/${group}`).describe();
