@@ -78,7 +78,8 @@ export class ContactBuffer {
     }
   }
 
-  // Rows are locked in one order, so that two gateways flushing at once cannot wait for each other.
+  // Rows are met, and locked, in the order of the arrays: two gateways flushing at once wait for each other at most
+  // one way round. Should PostgreSQL ever choose another order, one of them tries again a second later.
   async #writeContacts(contacts: ReadonlyMap<number, Contact>): Promise<void> {
     const rows = [...contacts].sort(([a], [b]) => a - b);
     await this.#db.query(
@@ -114,15 +115,10 @@ export class ContactBuffer {
 }
 
 const WRITE_CONTACTS = `
-  with heard as (
-    select v.id, v.ping, v.exchange
-    from unnest($1::int[], $2::timestamptz[], $3::timestamptz[]) v(id, ping, exchange)
-    join computer_contact c on c.computer_id = v.id
-    order by c.computer_id for update of c
-  )
   update computer_contact c
-  set last_ping_time = greatest(c.last_ping_time, h.ping), last_exchange_time = greatest(c.last_exchange_time, h.exchange)
-  from heard h where c.computer_id = h.id`;
+  set last_ping_time = greatest(c.last_ping_time, v.ping), last_exchange_time = greatest(c.last_exchange_time, v.exchange)
+  from unnest($1::int[], $2::timestamptz[], $3::timestamptz[]) v(id, ping, exchange)
+  where c.computer_id = v.id`;
 
 const WRITE_TYPES = `
   insert into agent_unknown_type as known (type, seen, last_seen_at)

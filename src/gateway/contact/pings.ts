@@ -5,7 +5,7 @@ import type { Clock } from '../../services/ports.ts';
 export type PingAnswer = 'messages' | 'nothing' | 'unknown';
 
 /** Pings that come within this time are looked up together; agents ping every half minute. */
-const GATHER_MS = 10;
+const GATHER_MS = 25;
 const MAX_BATCH = 2000;
 
 interface Batch {
@@ -58,12 +58,11 @@ export class PingDesk {
 // move up: where there is room for one, something came between the exchange that made room and the one that was held.
 const LOOK = `
   select c.id, c.state = 'approved' and not c.archived and not ac.disabled and (
-    (s.in_next is not null and not s.served_approved) or exists (
-      select from agent_message m
-      where m.computer_id = c.id and m.state = 'queued' and m.deliver_at <= $2
-        and (m.deliver_before is null or m.deliver_before > $2))
-    or (exists (select from agent_message h where h.computer_id = c.id and h.state = 'held')
-      and (ac.max_message_backlog is null or ac.max_message_backlog > (
-        select count(*) from agent_message u where u.computer_id = c.id and u.state in ('queued', 'sent'))))) as waiting
+    (s.in_next is not null and not s.served_approved) or coalesce(m.due, false)
+    or (m.held and (ac.max_message_backlog is null or ac.max_message_backlog > m.taken))) as waiting
   from computer c join agent s on s.computer_id = c.id join account ac on ac.id = c.account_id
+  cross join lateral (
+    select bool_or(state = 'queued' and deliver_at <= $2 and (deliver_before is null or deliver_before > $2)) as due,
+      coalesce(bool_or(state = 'held'), false) as held, count(*) filter (where state <> 'held') as taken
+    from agent_message where computer_id = c.id and state in ('held', 'queued', 'sent')) m
   where c.id = any($1::int[])`;

@@ -23,25 +23,52 @@ export async function withBody<T>(
     throw new Refusal(415, 'UnsupportedMediaType', 'The body must not be compressed');
   }
   if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge();
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const part = { chunks: [] as Buffer[], size: 0 };
   try {
-    for await (const chunk of req as AsyncIterable<Buffer>) {
-      size += chunk.length;
-      budget.usedBytes += chunk.length;
-      if (size > limitBytes) throw tooLarge();
-      if (budget.usedBytes > budget.limitBytes) throw new Refusal(503, 'ServiceUnavailable', 'Too much at once');
-      chunks.push(chunk);
-    }
-    return await use(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
+    await collect(req, part, limitBytes, budget);
+    return await use(part.chunks.length === 1 ? part.chunks[0]! : Buffer.concat(part.chunks, part.size));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ECONNRESET') {
-      throw new Refusal(400, 'InvalidParameter', 'The body was cut off');
+      throw cutOff();
     }
     throw error;
   } finally {
-    budget.usedBytes -= size;
+    budget.usedBytes -= part.size;
   }
+}
+
+// By events: iterating over a stream costs several times as much, for bodies that are nearly always one chunk.
+function collect(
+  req: IncomingMessage,
+  part: { chunks: Buffer[]; size: number },
+  limitBytes: number,
+  budget: BodyBudget,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const refuse = (error: Error) => {
+      req.off('data', take).pause();
+      reject(error);
+    };
+    const take = (chunk: Buffer) => {
+      part.size += chunk.length;
+      budget.usedBytes += chunk.length;
+      if (part.size > limitBytes) return refuse(tooLarge());
+      if (budget.usedBytes > budget.limitBytes) {
+        return refuse(new Refusal(503, 'ServiceUnavailable', 'Too much at once'));
+      }
+      part.chunks.push(chunk);
+    };
+    req
+      .on('data', take)
+      .once('end', resolve)
+      .on('error', reject)
+      .once('close', () => reject(cutOff()));
+    if (req.destroyed) reject(cutOff());
+  });
+}
+
+function cutOff(): Refusal {
+  return new Refusal(400, 'InvalidParameter', 'The body was cut off');
 }
 
 function tooLarge(): Refusal {
