@@ -29,6 +29,7 @@ const LAYERS: ReadonlyArray<{ layer: string; may: readonly string[] }> = [
 /** Facilities of every process, below all layers. */
 const PROCESS_FILES = [
   'src/config.ts',
+  'src/setting-reader.ts',
   'src/logger.ts',
   'src/lifecycle.ts',
   'src/logged-process.ts',
