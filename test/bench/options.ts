@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const BENCHMARKS = ['startup', 'auth', 'checkins', 'snaps'] as const;
+export const BENCHMARKS = ['startup', 'auth', 'login', 'checkins', 'snaps'] as const;
 export type BenchmarkName = (typeof BENCHMARKS)[number];
 
 /** What to run and how long. */
@@ -9,7 +9,7 @@ export interface Options {
   /** Group sizes of `snaps`, ascending. */
   computers: readonly number[];
   rounds: number;
-  /** Length of one round of `auth` and `checkins`. */
+  /** Length of one round of `auth`, `login` and `checkins`. */
   seconds: number;
   /** Seconds between two pings of a simulated agent; by the size of the fleet when absent. */
   pingSeconds?: number;
@@ -24,7 +24,7 @@ export const USAGE = `npm run bench -- [name ...] [options]
 
   --computers 1000,10000   group sizes of snaps
   --rounds 5               measured rounds of each side, after one warm-up
-  --seconds 5              length of one round of auth and checkins
+  --seconds 5              length of one round of auth, login and checkins
   --ping-seconds N         how often simulated agents ping (default: 2,000 pings/s of the whole fleet; real agents: 30)
   --judge-anyway           verdicts in spite of foreign load or steal above 10 %
 

@@ -34,6 +34,7 @@ export const TARGETS = {
   addedMiB: { kind: 'most', first: 150, goal: 30 },
   checkInRatio: { kind: 'least', first: 0.5, goal: 2 },
   computersPerCore: { kind: 'least', first: 45_000, goal: 150_000 },
+  loginRatio: { kind: 'least', first: 0.8, goal: 0.95 },
   authRatio: { kind: 'least', first: 0.35, goal: 0.85 },
   coldSeconds: { kind: 'most', first: 10, goal: 3 },
   coldRatio: { kind: 'most', first: 2.5, goal: 0.8 },
