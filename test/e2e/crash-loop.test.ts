@@ -6,12 +6,12 @@ import { Scenario } from '../support/stack-scenario.ts';
 
 /**
  * Actions of all sizes, some of them cancelled, while processes are killed at random; the agents' ledger is the judge.
- * `FLOTILLA_E2E_SEED` (default 1) repeats a run's decisions, `FLOTILLA_E2E_KILLS` (default 6) says how many kills.
+ * `FLOTILLA_E2E_SEED` (default 1) repeats a run's decisions, `FLOTILLA_E2E_KILLS` (default 3) says how many kills.
  *
  * @see perf-reliability B2, 6
  */
 const SEED = Number(process.env['FLOTILLA_E2E_SEED'] ?? 1);
-const KILLS = Number(process.env['FLOTILLA_E2E_KILLS'] ?? 6);
+const KILLS = Number(process.env['FLOTILLA_E2E_KILLS'] ?? 3);
 const COMPUTERS = 120;
 const TIMEOUT_MS = 240_000 + KILLS * 20_000;
 const PARTS: readonly StackRole[] = ['worker', 'api', 'temporal', 'postmaster'];
