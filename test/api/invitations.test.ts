@@ -250,7 +250,7 @@ describe('an invitation', () => {
     const { secure_id } = (await invite({ name: 'Storied', email: guest.email, roles: ['Auditor'] })).body;
     await use('accept', guest.token, secure_id);
     const events = await database.persistence.db.query<{ message: string; address: string; text: string }>(
-      `select message, address, event::text as text from event where account_id = $1 order by id desc limit 2`,
+      `select message, address, event::text as text from event where account_id = $1 and entity_type = 'Invitation' order by id desc limit 2`,
       [accountId],
     );
     expect(events.map(({ message }) => message)).toEqual([

@@ -58,7 +58,7 @@ describe('POST /login with an invitation', () => {
     const next = await login({ email: 'own.choice@fleet.example', password: 'my own words' });
     expect(next.body.current_account).toBe('standalone');
     const events = await database.persistence.db.query<{ message: string }>(
-      `select message from event where account_id = $1 order by id desc limit 1`,
+      `select message from event where account_id = $1 and entity_type = 'Invitation' order by id desc limit 1`,
       [accountId],
     );
     expect(events[0]!.message).toBe(

@@ -77,11 +77,13 @@ export async function addRoles(
 
 /** Ends a membership: its roles go, and the account is no longer the one the person prefers. */
 export async function deleteMembership(tx: Sql, accountId: number, personId: number): Promise<void> {
-  await tx.query('delete from membership where account_id = $1 and person_id = $2', [accountId, personId]);
+  // The person's row first, in the order of everything that changes a person and then looks at their memberships.
+  await tx.query('select from person where id = $1 for no key update', [personId]);
   await tx.query('update person set preferred_account_id = null where id = $2 and preferred_account_id = $1', [
     accountId,
     personId,
   ]);
+  await tx.query('delete from membership where account_id = $1 and person_id = $2', [accountId, personId]);
 }
 
 /** Tells whether anybody in the account holds a role. */
