@@ -14,7 +14,7 @@ export const MIGRATIONS = [
   { name: 'Migration20261121001000LoginThrottle', class: Migration20261121001000LoginThrottle },
   { name: 'Migration20261121001100ComputerRoots', class: Migration20261121001100ComputerRoots },
   { name: 'Migration20261121002000AccessKeys', class: Migration20261121002000AccessKeys },
-  { name: 'Migration20261121004000Events', class: Migration20261121004000Events },
   { name: 'Migration20261121003000Invitations', class: Migration20261121003000Invitations },
+  { name: 'Migration20261121004000Events', class: Migration20261121004000Events },
   { name: 'Migration20261121004100HeldMessages', class: Migration20261121004100HeldMessages },
 ];
