@@ -184,7 +184,7 @@ describe('lane of one computer', () => {
       await nudge(lane);
       await nudge(lane);
       expect(await handle.result()).toEqual({ succeeded: 1, failed: 0, canceled: 0 });
-      await expect(nudge(lane)).rejects.toThrow();
+      await expect(handle.signal(NUDGE_SIGNAL)).rejects.toThrow(WorkflowNotFoundError);
     }));
 
   it('goes on with a retrying Temporal activity when the database is away', () =>
