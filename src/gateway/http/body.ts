@@ -58,11 +58,12 @@ function collect(
       }
       part.chunks.push(chunk);
     };
-    req
-      .on('data', take)
-      .once('end', resolve)
-      .on('error', reject)
-      .once('close', () => reject(cutOff()));
+    const end = () => {
+      req.off('close', close);
+      resolve();
+    };
+    const close = () => reject(cutOff());
+    req.on('data', take).once('end', end).on('error', reject).once('close', close);
     if (req.destroyed) reject(cutOff());
   });
 }
