@@ -117,7 +117,7 @@ export async function listChildren(
   return children;
 }
 
-/** Reads what the creator of an activity is answered with. */
+/** Reads what the creator of an activity is answered with, in the transaction that made it: no message is held yet. */
 export async function readBaseActivity(db: Sql, id: number): Promise<BaseActivityRow> {
   const [row] = await db.query<BaseActivityRow & Record<string, unknown>>(READ_BASE, [id]);
   return row!;
@@ -156,12 +156,15 @@ const manageable = (groups: string) => `(${groups}::int[] is null or case when a
 const HELD = `case when a.status <> 'undelivered' then false
     when a.computer_id is not null then
       exists (select from agent_message m where m.activity_id = a.id and m.state = 'held')
-    else a.children_count > 0 and not ${anyChild(`k.status = 'undelivered' and m.state is distinct from 'held'`)} end as held`;
+    else a.children_count > 0 and not ${anyChild(`k.status = 'undelivered' and m.state is distinct from 'held'`)} end`;
+const FRESH = 'false';
 
-const BASE = `a.id, a.parent_id, a.type, a.summary, a.status, a.deliver_at, ${HELD}, a.creation_time, a.approval_time,
-    a.completion_time, case when p.id is not null
+const base = (held: string) => `a.id, a.parent_id, a.type, a.summary, a.status, a.deliver_at, ${held} as held,
+    a.creation_time, a.approval_time, a.completion_time, case when p.id is not null
       then jsonb_build_object('id', p.id, 'name', p.name, 'email', p.email) end as creator,
     a.deliver_delay_window, a.result_text, a.result_code`;
+
+const BASE = base(HELD);
 
 const detail = (
   groups: string,
@@ -188,7 +191,7 @@ const COUNT_PARENTS = `${COUNT_ALL} and a.parent_id is null`;
 const LIST_ALL = list(detail('$5'), '');
 const LIST_PARENTS = list(PARENT, 'and a.parent_id is null');
 const FIND = `select ${detail('$4')} from ${SOURCE} where ${VISIBLE} and a.id = any($3::int[])`;
-const READ_BASE = `select ${BASE} from ${SOURCE} where a.id = $1`;
+const READ_BASE = `select ${base(FRESH)} from ${SOURCE} where a.id = $1`;
 const CHILDREN = `
   select ${BASE}
   from unnest($3::int[]) as parent(id)
