@@ -7,6 +7,8 @@ import { type Identified, readSessions } from './session-reader.ts';
 import type { SessionWritten } from './session-writer.ts';
 
 const BATCH = 64;
+/** Agents exchange every quarter of an hour or after a ping; what they would notice is seconds. */
+const GATHER_MS = 10;
 const MAX_WAITING = 50_000;
 
 /** Sessions of agents, those of many agents together when many come at once. */
@@ -17,7 +19,7 @@ export interface SessionStore {
 }
 
 export function createSessionStore(db: Database, clock: Clock): SessionStore {
-  const limits = { size: BATCH, running: 1, waiting: MAX_WAITING };
+  const limits = { size: BATCH, running: 1, waiting: MAX_WAITING, gatherMs: GATHER_MS };
   const read = async (hashes: Buffer[]) => (await readSessions(db, hashes, clock.now())).map((value) => ({ value }));
   const reads = new Batcher<Buffer, Identified | null>(read, limits);
   const writes = new Batcher<ExchangeWrite, SessionWritten | null>((items) => writeEach(db, items), {

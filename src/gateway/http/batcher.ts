@@ -7,6 +7,8 @@ export interface BatcherLimits {
   running: number;
   /** Calls waiting at most. */
   waiting: number;
+  /** How long a call waits for company while nothing is under way; 0: not at all. */
+  gatherMs?: number;
 }
 
 /** What became of one call of a batch. */
@@ -19,14 +21,15 @@ interface Call<I, O> {
 }
 
 /**
- * Carries calls out together: alone they run at once, and those that come while others are under way wait and form the
- * next batch. So a wave of agents costs few statements and commits, and a single agent no time.
+ * Carries calls out together: those that come within a moment, or while others are under way, form the next batch. So
+ * a wave of agents costs few statements and commits, and a single agent hardly any time.
  */
 export class Batcher<I, O> {
   readonly #run: (items: I[]) => Promise<Outcome<O>[]>;
   readonly #limits: BatcherLimits;
   readonly #waiting: Call<I, O>[] = [];
   #running = 0;
+  #gathering = false;
 
   /** @param run - answers items in their order, each by itself; when it throws, all have failed */
   constructor(run: (items: I[]) => Promise<Outcome<O>[]>, limits: BatcherLimits) {
@@ -41,8 +44,22 @@ export class Batcher<I, O> {
     }
     return new Promise<O>((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      this.#next();
+      this.#gather();
     });
+  }
+
+  #gather(): void {
+    const { gatherMs = 0, size } = this.#limits;
+    if (gatherMs === 0 || this.#waiting.length >= size) {
+      this.#next();
+      return;
+    }
+    if (this.#gathering || this.#running >= this.#limits.running) return;
+    this.#gathering = true;
+    setTimeout(() => {
+      this.#gathering = false;
+      this.#next();
+    }, gatherMs);
   }
 
   #next(): void {
