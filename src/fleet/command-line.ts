@@ -19,7 +19,7 @@ Times, in seconds; defaults suit the size of the fleet:
   --urgent-interval S     from "messages wait", or a result, to the exchange (default 1)
   --exchange-interval S   between regular exchanges (default 900)
   --operation-time S      usual time of an operation (default 0.3)
-  --retry-interval S      first wait after a failed exchange (default 1, or computers/500 if more)
+  --retry-interval S      first wait after a failed exchange (default 1, or computers/1000 if more)
 
 Faults, as shares from 0 to 1:
   --offline S             computers that go away once they enrolled and told about themselves

@@ -11,7 +11,7 @@ export interface FleetTimes {
   operationMs: number;
   /** How long a machine is away when it restarts. */
   rebootMs: number;
-  /** First retry after a failed exchange; doubles up to eight times. */
+  /** First retry after a failed exchange; doubles up to four times that. */
   retryMs: number;
   /** Over this time the agents begin, in order. */
   rampMs: number;
@@ -44,7 +44,7 @@ export function defaultTimes(computers: number): FleetTimes {
     exchangeMs: 15 * 60_000,
     operationMs: 300,
     rebootMs: 5000,
-    retryMs: Math.max(1000, perComputer(500)),
+    retryMs: Math.max(1000, perComputer(1000)),
     rampMs: perComputer(300),
   };
 }

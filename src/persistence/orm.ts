@@ -45,7 +45,7 @@ export async function openPersistence(options: PersistenceOptions): Promise<Pers
     migrations: { migrationsList: MIGRATIONS, snapshot: false, tableName: 'schema_migration', silent: true },
     forceUtcTimezone: true,
     pool: { min: 0, max: options.poolSize },
-    driverOptions: { application_name: options.applicationName, connectionTimeoutMillis: 5000 },
+    driverOptions: { application_name: options.applicationName, ...CONNECTION },
     logger: (message) => options.onError?.(new Error(message)),
     debug: false,
   });
@@ -59,12 +59,15 @@ export async function openPersistence(options: PersistenceOptions): Promise<Pers
   return { orm, db: createDatabase(pool), keyed: createDatabase(keyed), within, close };
 }
 
+/** A host that vanished without a word is noticed by the probes of TCP. */
+const CONNECTION = { connectionTimeoutMillis: 5000, keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+
 function openKeyedPool({ url, poolSize, applicationName, onError }: PersistenceOptions): Pool {
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
     application_name: applicationName,
-    connectionTimeoutMillis: 5000,
+    ...CONNECTION,
     // A new connection plans everything again.
     idleTimeoutMillis: 60_000,
     onConnect: async (client) => {

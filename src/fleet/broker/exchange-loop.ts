@@ -31,7 +31,7 @@ export interface Intervals {
 /** @see agent-protocol 7 */
 const SHORTEST_INTERVAL_SECONDS = 10;
 
-const MAX_BACKOFF = 8;
+const MAX_BACKOFF = 4;
 const MESSAGES_WAIT = encode({ messages: true });
 
 /** When an agent exchanges and pings, and what happens to its payloads on the way. */
