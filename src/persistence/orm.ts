@@ -75,6 +75,8 @@ function openKeyedPool({ url, poolSize, applicationName, onError }: PersistenceO
     },
   });
   pool.on('error', (error) => onError?.(error));
+  // The pool does not listen to a client while it is lent out, and an error that nobody hears ends the process.
+  pool.on('connect', (client) => client.on('error', (error) => onError?.(error)));
   return pool;
 }
 
