@@ -25,6 +25,13 @@ export interface RunnerHost {
   readonly generation: number;
 }
 
+/** An operation taken over and not finished. */
+interface Task {
+  message: BObject;
+  /** Executions of it in the ledger when it was taken over: one more means that this one is recorded. */
+  recorded: number;
+}
+
 const SLOW_FACTOR = 10;
 const DOWN_POLL_MS = 1000;
 
@@ -32,27 +39,33 @@ const DOWN_POLL_MS = 1000;
 export class OperationRunner {
   readonly #context: FleetContext;
   readonly #host: RunnerHost;
-  readonly #running = new Map<number, BObject>();
+  readonly #running = new Map<number, Task>();
 
   constructor(context: FleetContext, host: RunnerHost) {
     this.#context = context;
     this.#host = host;
   }
 
-  /** Operations taken over and not finished, as bytes in base64. */
+  /** Operations taken over and not finished: executions recorded before, a colon, and the message in base64. */
   get unfinished(): string[] {
-    return [...this.#running.values()].map((message) => encode(message).toString('base64'));
+    return [...this.#running.values()].map(
+      ({ message, recorded }) => `${recorded}:${encode(message).toString('base64')}`,
+    );
   }
 
   get isIdle(): boolean {
     return this.#running.size === 0;
   }
 
-  /** Goes on with what an earlier process had taken over. */
+  /**
+   * Goes on with what an earlier process had taken over. What that one recorded and could not finish, because it was
+   * killed in between, is finished here and not recorded again: all of its effects were lost with that process.
+   */
   resume(record: readonly string[]): void {
     for (const text of record) {
-      const message = decode(Buffer.from(text, 'base64'));
-      if (isDict(message)) this.#begin(message);
+      const colon = text.indexOf(':');
+      const message = decode(Buffer.from(text.slice(colon + 1), 'base64'));
+      if (isDict(message)) this.#begin({ message, recorded: Number(text.slice(0, colon)) });
     }
   }
 
@@ -75,36 +88,37 @@ export class OperationRunner {
       this.#host.die();
       return false;
     }
-    this.#begin(message);
+    this.#begin({ message, recorded: this.#executions(message) });
     return true;
   }
 
-  #begin(message: BObject): void {
+  #begin(task: Task): void {
     const { settings, wheel } = this.#context;
-    this.#running.set(Number(message['operation-id']), message);
+    this.#running.set(Number(task.message['operation-id']), task);
     const usual = settings.times.operationMs * (0.5 + this.#context.draws.next());
     const { generation } = this.#host;
-    wheel.after(this.#host.knobs.slow ? usual * SLOW_FACTOR : usual, () => void this.#run(message, generation));
+    wheel.after(this.#host.knobs.slow ? usual * SLOW_FACTOR : usual, () => void this.#run(task, generation));
   }
 
-  async #run(message: BObject, generation: number): Promise<void> {
+  async #run(task: Task, generation: number): Promise<void> {
     const { wheel } = this.#context;
     if (this.#host.isDown) {
-      wheel.after(DOWN_POLL_MS, () => void this.#run(message, generation));
+      wheel.after(DOWN_POLL_MS, () => void this.#run(task, generation));
       return;
     }
-    const outcome = await this.#execute(message);
-    const finish = (): void => this.#finish(message, outcome, generation);
+    const outcome = await this.#execute(task.message);
+    const finish = (): void => this.#finish(task, outcome, generation);
     if (outcome.extraMs) wheel.after(outcome.extraMs, finish);
     else finish();
   }
 
-  #finish(message: BObject, outcome: Outcome, generation: number): void {
+  #finish(task: Task, outcome: Outcome, generation: number): void {
     if (this.#host.isDown) {
-      this.#context.wheel.after(DOWN_POLL_MS, () => this.#finish(message, outcome, generation));
+      this.#context.wheel.after(DOWN_POLL_MS, () => this.#finish(task, outcome, generation));
       return;
     }
-    this.#record(message);
+    const { message, recorded } = task;
+    if (this.#executions(message) === recorded) this.#record(message);
     this.#running.delete(Number(message['operation-id']));
     this.#host.finished(outcome, generation);
   }
@@ -129,6 +143,10 @@ export class OperationRunner {
   #executeInVain(message: BObject): void {
     this.#record(message);
     void this.#execute(message);
+  }
+
+  #executions(message: BObject): number {
+    return this.#context.ledger.count(this.#host.title, Number(message['operation-id']));
   }
 
   #record(message: BObject): void {
