@@ -1,7 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import type { Config } from '../config.ts';
 import type { Persistence } from '../persistence/orm.ts';
-import { type StackSecrets, saveSecrets } from './secrets.ts';
+import { generatePassword, type StackSecrets, saveSecrets } from './secrets.ts';
 import { StackError } from './stack-error.ts';
 
 /** The first administrator, when this start made it. */
@@ -81,7 +80,7 @@ async function ensureAdministrator(
   if (config.adminEmail === '') return null;
   let password = config.adminPassword ?? secrets.unshownPassword ?? null;
   if (password === null) {
-    password = randomBytes(12).toString('base64url');
+    password = generatePassword();
     await saveSecrets(secretsFile, { ...secrets, unshownPassword: password });
   }
   const { createStandaloneAccount } = await import('../services/accounts.service.ts');

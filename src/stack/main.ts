@@ -51,28 +51,31 @@ async function end(code: number, message: string): Promise<void> {
   }
 }
 
+/** All in one write, so that whoever reads along finds the whole of it or nothing. */
 function announce(config: Config, { dataDir, administrator }: StartedStack): void {
-  const api = localUrl(config);
-  say(`Flotilla is ready (${((performance.now() - began) / 1000).toFixed(1)} s)`);
-  say(`  API            ${config.publicUrl}/api/v2`);
-  say(`  API reference  ${config.publicUrl}/docs`);
-  if (config.temporalAddress) say(`  Temporal       ${config.temporalAddress}`);
-  else
-    say(`  Temporal UI    http://127.0.0.1:${config.temporalUiPort}/namespaces/${config.temporalNamespace}/workflows`);
-  say(`  Data and logs  ${dataDir}`);
-  if (administrator) {
-    const { email, generatedPassword } = administrator;
-    say(`  Log in as      ${email}`);
-    say(
-      `  Password       ${generatedPassword ?? 'as set by FLOTILLA_ADMIN_PASSWORD'}${generatedPassword ? '   (shown only now)' : ''}`,
-    );
-    say(
-      `  Try            curl ${api}/api/v2/login -H 'Content-Type: application/json' -d '{"email":"${email}","password":"..."}'`,
-    );
-  } else {
-    say(`  Log in         with an existing person's email and password: POST ${api}/api/v2/login`);
-  }
-  say('  Ctrl-C stops everything.');
+  const temporal = config.temporalAddress
+    ? `  Temporal       ${config.temporalAddress}`
+    : `  Temporal UI    http://127.0.0.1:${config.temporalUiPort}/namespaces/${config.temporalNamespace}/workflows`;
+  const lines = [
+    `Flotilla is ready (${((performance.now() - began) / 1000).toFixed(1)} s)`,
+    `  API            ${config.publicUrl}/api/v2`,
+    `  API reference  ${config.publicUrl}/docs`,
+    temporal,
+    `  Data and logs  ${dataDir}`,
+    ...howToLogIn(`${localUrl(config)}/api/v2/login`, administrator),
+    '  Ctrl-C stops everything.',
+  ];
+  say(lines.join('\n'));
+}
+
+function howToLogIn(url: string, administrator: StartedStack['administrator']): string[] {
+  if (!administrator) return [`  Log in         with an existing person's email and password: POST ${url}`];
+  const { email, generatedPassword } = administrator;
+  return [
+    `  Log in as      ${email}`,
+    `  Password       ${generatedPassword ? `${generatedPassword}   (shown only now)` : 'as set by FLOTILLA_ADMIN_PASSWORD'}`,
+    `  Try            curl ${url} -H 'Content-Type: application/json' -d '{"email":"${email}","password":"..."}'`,
+  ];
 }
 
 function say(text: string): void {

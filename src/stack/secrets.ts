@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { chmod, open, readFile, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { StackError } from './stack-error.ts';
@@ -70,6 +70,16 @@ function parse(text: string, file: string): StackSecrets {
   const isText = (part: unknown): part is string => typeof part === 'string' && part !== '';
   if (!isText(jwtSecret) || !isText(encryptionKeys) || !isText(databasePassword)) throw broken();
   return { jwtSecret, encryptionKeys, databasePassword, ...(isText(unshownPassword) ? { unshownPassword } : {}) };
+}
+
+/** Letters and digits that nobody takes for one another, and that no shell or program takes for anything else. */
+const PASSWORD_ALPHABET = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+const PASSWORD_CHARACTERS = 18;
+
+/** A password to be read from a screen and typed; over 100 bits. */
+export function generatePassword(): string {
+  const pick = (): string => PASSWORD_ALPHABET.charAt(randomInt(PASSWORD_ALPHABET.length));
+  return Array.from({ length: PASSWORD_CHARACTERS }, pick).join('');
 }
 
 /** Tells whether the path exists. */

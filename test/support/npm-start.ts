@@ -67,7 +67,7 @@ async function becomeReady(child: ChildProcess, baseUrl: string, output: () => s
     const answer = await fetch(`${baseUrl}/readyz`).catch(() => null);
     await answer?.body?.cancel();
     // The address and the password are printed right after; whoever waits for readiness wants them too.
-    if (answer?.ok && output().includes('Flotilla is ready')) return;
+    if (answer?.ok && output().includes('Ctrl-C stops everything')) return;
     await sleep(50);
   }
 }

@@ -216,7 +216,7 @@ export class TestStack {
 
   /** How often it told the user that it is ready. */
   #said(): number {
-    return existsSync(this.outputFile) ? this.output().split('Flotilla is ready').length - 1 : 0;
+    return existsSync(this.outputFile) ? this.output().split('Ctrl-C stops everything').length - 1 : 0;
   }
 
   /** Ends every process below the stack's directory by force and removes the directory. */
