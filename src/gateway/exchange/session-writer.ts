@@ -1,22 +1,27 @@
 import type { Sql } from '../../persistence/sql.ts';
 import type { OperationResult } from '../facts/facts.ts';
-import type { Control, Session } from './session.ts';
+import type { Session } from './session.ts';
+
+/** What every exchange may change of a session as it is. */
+type Carried = Pick<
+  Session,
+  | 'outNext'
+  | 'requestDigest'
+  | 'controls'
+  | 'headTries'
+  | 'headSends'
+  | 'clientTypesDigest'
+  | 'servedApproved'
+  | 'resyncWanted'
+  | 'resyncId'
+  | 'resyncAt'
+>;
 
 /** The outcome of an exchange for the agent's row and its messages. */
-export interface SessionChange {
+export interface SessionChange extends Carried {
   inNext: number;
   outBase: number;
-  outNext: number;
   token: string;
-  requestDigest: Buffer | null;
-  controls: Control[];
-  headTries: number;
-  headSends: number;
-  clientTypesDigest: Buffer | null;
-  servedApproved: boolean;
-  resyncWanted: boolean;
-  resyncId: number | null;
-  resyncAt: Date | null;
   acked: readonly number[];
   /** Operations handed out for the first time, with their positions. */
   claims: ReadonlyArray<{ activityId: number; position: number }>;
