@@ -6,6 +6,7 @@ import { activitiesRoutes } from './routes/activities.routes.ts';
 import { administratorsRoutes } from './routes/administrators.routes.ts';
 import { computersRoutes } from './routes/computers.routes.ts';
 import { eventsRoutes } from './routes/events.routes.ts';
+import { featuresRoutes } from './routes/features.routes.ts';
 import { identityRoutes } from './routes/identity.routes.ts';
 import { invitationsRoutes } from './routes/invitations.routes.ts';
 import { messageBacklogRoutes } from './routes/message-backlog.routes.ts';
@@ -31,6 +32,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...accessGroupsRoutes(deps),
     ...computersRoutes(deps),
     ...eventsRoutes(deps),
+    ...featuresRoutes(deps),
     ...messageBacklogRoutes(deps),
     ...snapsRoutes(deps),
     ...activitiesRoutes(deps),

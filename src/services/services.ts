@@ -9,6 +9,7 @@ import { type ComputerEditsService, createComputerEditsService } from './compute
 import { type ComputersService, createComputersService } from './computers.service.ts';
 import { type CredentialsService, createCredentialsService } from './credentials.service.ts';
 import { createEventsService, type EventsService } from './events.service.ts';
+import { type Feature, listFeatures } from './features.ts';
 import { createInvitationGuard } from './invitation-guard.ts';
 import { createInvitationsService, type InvitationsService } from './invitations.service.ts';
 import { createHashingQueue, createLoginService, type LoginService } from './login.service.ts';
@@ -36,6 +37,8 @@ export interface Services {
   login: LoginService;
   /** Which ways to log in are on. */
   loginMethods: { pam: boolean };
+  /** What this deployment offers. */
+  features: readonly Feature[];
   sessions: TokensService;
   passwords: PasswordService;
   credentials: CredentialsService;
@@ -60,7 +63,7 @@ export interface ServicesDeps {
   jwtSecret: string;
   /** Told of mail and PAM that fail; never of what is in them. */
   logger?: Logger;
-  settings: Pick<Config, 'activities' | 'identity' | 'smtpUrl' | 'mailFrom' | 'publicUrl'>;
+  settings: Pick<Config, 'activities' | 'deployment' | 'identity' | 'smtpUrl' | 'mailFrom' | 'publicUrl'>;
 }
 
 /** Builds the services of one API process. */
@@ -88,6 +91,7 @@ export function createServices(deps: ServicesDeps): Services {
       identities: createIdentities(settings, logger),
     }),
     loginMethods: { pam: settings.identity.pam !== null },
+    features: listFeatures(settings),
     sessions: createTokensService({ db, tokens, authenticator, clock }),
     passwords: createPasswordService({ db, hashing, throttle, authenticator }),
     credentials: createCredentialsService({ db }),

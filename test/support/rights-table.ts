@@ -25,7 +25,7 @@ export const RIGHTS_TABLE: readonly Row[] = [
   },
   { operations: /^POST \/accounts$/, needs: 'token', roles: 'everybody' },
   {
-    operations: /^GET \/(access-groups|message-backlog-settings|saved-searches)(\/|$)/,
+    operations: /^GET \/(access-groups|features|message-backlog-settings|saved-searches)(\/|$)/,
     needs: 'account',
     roles: 'GASD',
   },

@@ -305,6 +305,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/features": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists what this deployment offers
+         * @description Follows from the settings of the server; a feature that is not listed is not there.
+         */
+        get: operations["listFeatures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/login": {
         parameters: {
             query?: never;
@@ -1074,6 +1094,24 @@ export interface components {
         EventPage: {
             count: number;
             results: components["schemas"]["Event"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
+        };
+        Feature: {
+            /** @example script-profiles */
+            key: string;
+            name: string;
+            description: string;
+            enabled: boolean;
+            /** @description What decides; nothing is switched per account */
+            details: {
+                /** @description Whether the settings of the server allow it */
+                configuration: boolean;
+            };
+        };
+        FeaturePage: {
+            count: number;
+            results: components["schemas"]["Feature"][];
             next: components["schemas"]["PageLink"];
             previous: components["schemas"]["PageLink"];
         };
@@ -1953,6 +1991,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EventPage"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listFeatures: {
+        parameters: {
+            query?: {
+                /** @description Page size; more than 1000 counts as 1000 */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, in order of the keys */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeaturePage"];
                 };
             };
             default: components["responses"]["Error"];
