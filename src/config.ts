@@ -33,6 +33,8 @@ export interface Config {
   readonly smtpUrl: string | null;
   /** Sender of mail. */
   readonly mailFrom: string;
+  /** Lines of the event log older than so many days are removed; -1 keeps all. */
+  readonly eventRetentionDays: number;
   readonly logLevel: LogLevel;
   /** True in processes that the embedded stack starts: loopback conveniences such as the codec endpoint without a token. */
   readonly embedded: boolean;
@@ -112,6 +114,7 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
     encryptionKeys: read.keys('FLOTILLA_ENCRYPTION_KEYS', external),
     smtpUrl: read.url('FLOTILLA_SMTP_URL', ['smtp:', 'smtps:']),
     mailFrom: read.email('FLOTILLA_MAIL_FROM', '') || `flotilla@${mailDomain(publicUrl)}`,
+    eventRetentionDays: read.retention('FLOTILLA_EVENT_RETENTION_DAYS', 36_500),
     logLevel: read.oneOf('FLOTILLA_LOG_LEVEL', LOG_LEVELS, 'info'),
     embedded: read.flag('FLOTILLA_EMBEDDED', false),
     activities: readActivitySettings(read),

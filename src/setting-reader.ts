@@ -56,6 +56,15 @@ export class SettingReader {
     return parsed;
   }
 
+  /** Days that something is kept; -1 keeps it for ever. */
+  retention(name: string, max: number): number {
+    const value = this.text(name);
+    if (value === null || value === '-1') return -1;
+    const parsed = /^\d{1,6}$/.test(value) ? Number(value) : Number.NaN;
+    if (!(parsed >= 1 && parsed <= max)) this.problem(name, `must be -1 or a whole number of days from 1 to ${max}`);
+    return parsed;
+  }
+
   port(name: string, fallback: number): number {
     return this.int(name, fallback, 1, 65_535);
   }

@@ -65,10 +65,11 @@ async function startWorkers(
   parts: Parts,
 ): Promise<RunningWorker[]> {
   const { logger } = parts;
+  const { eventRetentionDays } = config;
   const code = await readFile(bundle.codePath, 'utf8');
   const activities = {
     [TASK_QUEUES.activity]: () => createLaneActivities(parts),
-    [TASK_QUEUES.schedule]: () => createReconciler({ ...parts, clock: systemClock }),
+    [TASK_QUEUES.schedule]: () => createReconciler({ ...parts, clock: systemClock, eventRetentionDays }),
   };
   const waiting = new Set<TaskQueue>(queues);
   return queues.map((queue) => {

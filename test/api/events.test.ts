@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { forgetEvents } from '../../src/persistence/repositories/events.repository.ts';
 import { ADMIN } from '../support/app.ts';
 import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
 
@@ -133,6 +134,28 @@ describe('the event log', () => {
     for (const change of [`update event set message = 'x'`, 'delete from event', 'truncate event']) {
       await expect(world.db.query(change)).rejects.toThrow('append-only');
     }
+  });
+
+  it('lets old lines go by its own function alone, a few at a time', async () => {
+    const count = async () => (await world.db.query<{ n: number }>('select count(*)::int as n from event'))[0]!.n;
+    const recent = await count();
+    await world.db.query(
+      `insert into event (id, account_id, creation_time, person_name, entity_type, entity_name, message, address, request_id)
+       select -n, $1, now() - make_interval(days => 10), 'P', 'Computer', 'web', 'old', '::1', 'r' from generate_series(1, 5) n`,
+      [world.accountId],
+    );
+    await expect(world.db.query('delete from event where id < 0')).rejects.toThrow('append-only');
+    expect(await forgetEvents(world.db, 11, 100)).toBe(0);
+    expect(await forgetEvents(world.db, 9, 2)).toBe(2);
+    expect(await forgetEvents(world.db, 9, 100)).toBe(3);
+    expect(await forgetEvents(world.db, 0, 100)).toBe(0);
+    expect(await count()).toBe(recent);
+    const marked = world.db.transaction(async (tx) => {
+      await tx.query(`set local flotilla.forgets_events = 'on'`);
+      await tx.query('delete from event');
+    });
+    await expect(marked).rejects.toThrow('append-only');
+    await expect(world.db.query('delete from event')).rejects.toThrow('append-only');
   });
 });
 

@@ -63,7 +63,12 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
       relays.push(relay);
       return relay;
     },
-    reconciler: createReconciler({ ...common, clock: systemClock, settleMs: 0 } satisfies ReconcilerOptions),
+    reconciler: createReconciler({
+      ...common,
+      clock: systemClock,
+      settleMs: 0,
+      eventRetentionDays: 30,
+    } satisfies ReconcilerOptions),
     async startWorker() {
       const stop = await runActivityWorker(address, namespace, createLaneActivities({ lanes, client }));
       workers.push(stop);

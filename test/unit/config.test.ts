@@ -58,6 +58,8 @@ describe('loadConfig', () => {
 
   it('refuses wrong settings about people', () => {
     const bad = [
+      { FLOTILLA_EVENT_RETENTION_DAYS: '0' },
+      { FLOTILLA_EVENT_RETENTION_DAYS: '-2' },
       { FLOTILLA_PAM_SERVICE: '../shadow' },
       { FLOTILLA_PAM_HELPER: 'relative/program' },
       { FLOTILLA_MAIL_FROM: 'nobody' },

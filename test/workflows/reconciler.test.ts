@@ -120,6 +120,20 @@ describe('reconciler', () => {
     await until(async () => (await read(id)).status === 'succeeded');
   });
 
+  it('shortens the event log to the days that are kept', async () => {
+    const insert = (from: number, to: number, daysAgo: number) =>
+      runtime.db.query(
+        `insert into event (id, creation_time, person_name, entity_type, entity_name, message, address, request_id)
+         select n, now() - make_interval(days => $3), 'P', 'Computer', 'web', 'old', '::1', 'r' from generate_series($1::int, $2) n`,
+        [from, to, daysAgo],
+      );
+    await insert(-3000, -1001, 31);
+    await insert(-1000, -1, 29);
+    await reconcile();
+    const left = await runtime.db.query('select min(id)::int as min, count(*)::int as count from event where id < 0');
+    expect(left).toEqual([{ min: -1000, count: 1000 }]);
+  });
+
   it('runs by its schedule and hands its cursor on', async () => {
     const connection = await NativeConnection.connect({ address: runtime.address });
     const worker = await Worker.create({

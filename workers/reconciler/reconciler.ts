@@ -7,9 +7,10 @@ import { activityWorkflowId, parseActivityWorkflowId } from '../../workflows/con
 import type { ReconcileCursor, ReconcileResult } from '../../workflows/contracts/reconcile.contract.ts';
 import { type Repair, type RepairDeps, repairGroup, repairLane } from '../relay/repair.ts';
 import { createStarter } from '../relay/starter.ts';
+import { type EventRetention, shortenEventLog } from './event-retention.ts';
 import { closedAbnormally, deleteOldRuns, runningAmong } from './visibility.ts';
 
-export interface ReconcilerOptions {
+export interface ReconcilerOptions extends EventRetention {
   db: Database;
   client: Client;
   lanes: LaneStore;
@@ -37,7 +38,7 @@ const FIRST_LOOKBACK_MS = 24 * 60 * 60_000;
 
 /**
  * Compares open rows with workflows: first those that closed abnormally since the last run, then all open lanes and
- * their groups in pages, round after round.
+ * their groups in pages, round after round. Last it shortens what is kept for a time only.
  *
  * @see temporal-design 5; design.md 8 "Orphans"
  */
@@ -51,6 +52,7 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
       await repairClosed(deps, closedSince, repairs);
       const laneAfter = await comparePages(deps, options, cursor?.laneAfter ?? 0, repairs);
       await deleteOldRuns(options.client, startedAt);
+      await shortenEventLog(options);
       return { cursor: { closedSince: startedAt - LAG_MS, laneAfter }, ...repairs.result() };
     },
   };

@@ -8,6 +8,7 @@ import { Migration20261121004000Events } from './migration-20261121004000-events
 import { Migration20261121004100HeldMessages } from './migration-20261121004100-held-messages.ts';
 import { Migration20261121051000QueryTables } from './migration-20261121051000-query-tables.ts';
 import { Migration20261121051100QueryIndexes } from './migration-20261121051100-query-indexes.ts';
+import { Migration20261121050000EventRetention } from './migration-20261121050000-event-retention.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -21,4 +22,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261121004100HeldMessages', class: Migration20261121004100HeldMessages },
   { name: 'Migration20261121051000QueryTables', class: Migration20261121051000QueryTables },
   { name: 'Migration20261121051100QueryIndexes', class: Migration20261121051100QueryIndexes },
+  { name: 'Migration20261121050000EventRetention', class: Migration20261121050000EventRetention },
 ];

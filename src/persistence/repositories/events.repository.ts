@@ -6,7 +6,7 @@ import type { Sql } from '../sql.ts';
  *
  * @param tx - the transaction of the change itself, so that neither is there without the other
  * @param actor - a `Caller`, or who acted where there is none
- * @remarks Append-only: the database refuses to change or remove a line.
+ * @remarks Append-only: the database refuses to change a line, or to remove one other than by {@link forgetEvents}.
  * @see api-decisions 12.5
  */
 export async function recordEvent(tx: Sql, actor: EventActor, event: NewEvent): Promise<void> {
@@ -26,6 +26,18 @@ export async function recordEvents(tx: Sql, actor: EventActor, events: readonly 
     events.map(({ entityName }) => entityName),
     events.map(({ message }) => message),
   ]);
+}
+
+/**
+ * Removes lines older than so many days, the oldest first: the only way a line can go.
+ *
+ * @param keepDays - 1 or more
+ * @param most - lines looked at; fewer removed means that no more are due
+ * @returns how many went
+ */
+export async function forgetEvents(db: Sql, keepDays: number, most: number): Promise<number> {
+  const rows = await db.query<{ gone: number }>('select forget_events($1, $2) as gone', [keepDays, most]);
+  return rows[0]!.gone;
 }
 
 export interface EventRow {
