@@ -1,0 +1,177 @@
+/** What an alert is, and the state that raises and clears it. */
+export interface AlertRule {
+  /** As the `alert:` selector names it. */
+  name: AlertName;
+  /** As answers name it. */
+  type: string;
+  severity: 'info' | 'warning' | 'danger';
+  /** One line for people. */
+  summary: string;
+  description: string;
+  /** SQL: where the state is kept, as a table expression with an alias. */
+  from: 'computer_status s' | 'computer_contact contact' | 'activity a';
+  /** SQL over `from`: the computer it is about. */
+  computer: string;
+  /** SQL over `from`: whether the alert is active. */
+  active: string;
+  /** SQL over `from`: the moment from which on it has been active. */
+  since: string;
+}
+
+/** Every alert by the name that the query language gives it. @see api-decisions 7.3 */
+export const ALERT_NAMES = [
+  'package-upgrades',
+  'security-upgrades',
+  'package-profiles',
+  'package-reporter',
+  'computer-offline',
+  'computer-reboot',
+  'esm-disabled',
+  'computer-duplicates',
+  'unapproved-activities',
+  'child-instance-profiles',
+] as const;
+
+export type AlertName = (typeof ALERT_NAMES)[number];
+
+/** A computer that is silent for so long counts as offline, as an SQL interval. */
+const SILENCE = `interval '5 minutes'`;
+
+const LAST_HEARD = 'greatest(contact.known_since, contact.last_ping_time, contact.last_exchange_time)';
+
+/** The alert that stands as long as a column of `computer_status`, which the database keeps up to date, has a moment. */
+function standing(column: string): Pick<AlertRule, 'from' | 'computer' | 'active' | 'since'> {
+  return {
+    from: 'computer_status s',
+    computer: 's.computer_id',
+    active: `s.${column} is not null`,
+    since: `s.${column}`,
+  };
+}
+
+/**
+ * The one declaration of alerts, in the order of {@link ALERT_NAMES}: they follow from what is stored and from the
+ * time, and nothing has to be asked for them to come and go.
+ *
+ * @see api-decisions 7.3
+ */
+export const ALERT_RULES: readonly AlertRule[] = [
+  {
+    name: 'package-upgrades',
+    type: 'PackageUpgradesAlert',
+    severity: 'info',
+    summary: 'Package upgrades are available',
+    description: 'Computers with package upgrades that are not security updates',
+    ...standing('regular_upgrades_since'),
+  },
+  {
+    name: 'security-upgrades',
+    type: 'SecurityUpgradesAlert',
+    severity: 'info',
+    summary: 'Security upgrades are available',
+    description: 'Computers with security upgrades',
+    ...standing('security_upgrades_since'),
+  },
+  {
+    name: 'package-profiles',
+    type: 'PackageProfilesAlert',
+    severity: 'warning',
+    summary: 'A package profile is not applied',
+    description: 'Computers that a package profile could not be applied to',
+    ...standing('package_profiles_since'),
+  },
+  {
+    name: 'package-reporter',
+    type: 'PackageReporterAlert',
+    severity: 'danger',
+    summary: 'Package reporting failed',
+    description: 'Computers that could not find out about their packages',
+    ...standing('package_reporter_since'),
+  },
+  {
+    name: 'computer-offline',
+    type: 'ComputerOfflineAlert',
+    severity: 'danger',
+    summary: 'The computer is offline',
+    description: 'Computers that have been silent for five minutes',
+    from: 'computer_contact contact',
+    computer: 'contact.computer_id',
+    active: `${LAST_HEARD} <= now() - ${SILENCE}`,
+    since: `${LAST_HEARD} + ${SILENCE}`,
+  },
+  {
+    name: 'computer-reboot',
+    type: 'ComputerRebootAlert',
+    severity: 'warning',
+    summary: 'The computer needs to be restarted',
+    description: 'Computers that wait for a restart',
+    ...standing('reboot_since'),
+  },
+  {
+    name: 'esm-disabled',
+    type: 'EsmDisabledAlert',
+    severity: 'warning',
+    summary: 'Expanded security maintenance is disabled',
+    description: 'Computers entitled to expanded security maintenance that have it switched off',
+    ...standing('esm_disabled_since'),
+  },
+  {
+    name: 'computer-duplicates',
+    type: 'ComputerDuplicatesAlert',
+    severity: 'warning',
+    summary: 'The computer is a duplicate of another',
+    description: 'Computers that were cloned from another one which is still there',
+    ...standing('duplicate_since'),
+    active: `s.duplicate_since is not null and exists (
+      select from computer d join computer o on o.id = d.clone_id
+      where d.id = s.computer_id and o.state = 'approved' and not o.archived)`,
+  },
+  {
+    name: 'unapproved-activities',
+    type: 'UnapprovedActivitiesAlert',
+    severity: 'warning',
+    summary: 'Activities wait for approval',
+    description: 'Computers with activities that nobody has approved yet',
+    from: 'activity a',
+    computer: 'a.computer_id',
+    active: `a.needed_approval and a.status = 'unapproved' and a.computer_id is not null`,
+    since: 'a.creation_time',
+  },
+  {
+    name: 'child-instance-profiles',
+    type: 'ChildInstanceProfilesAlert',
+    severity: 'warning',
+    summary: 'A child instance does not comply with its profile',
+    description: 'Windows computers whose instances differ from what a WSL profile asks for',
+    ...standing('child_profiles_since'),
+  },
+];
+
+/** The rule of a name. */
+export function alertRule(name: AlertName): AlertRule {
+  return ALERT_RULES[ALERT_NAMES.indexOf(name)]!;
+}
+
+/**
+ * SQL: true for computers `c` with the alert. No parameters; archived computers have none.
+ *
+ * @remarks A list of ids that does not depend on `c`: cheap below OR and NOT too, and never null.
+ */
+export function alertCondition(name: AlertName): string {
+  const { from, computer, active } = alertRule(name);
+  return `(not c.archived and c.id in (select ${computer} from ${from} where ${active}))`;
+}
+
+/**
+ * SQL: a select of every active alert as rows of `computer_id`, `name` and `since`, over all accounts: join it with the
+ * computers in question, of which archived ones have none.
+ */
+export function activeAlerts(names: readonly AlertName[] = ALERT_NAMES): string {
+  return names
+    .map(alertRule)
+    .map(
+      ({ name, from, computer, active, since }) =>
+        `select ${computer} as computer_id, '${name}' as name, ${since} as since from ${from} where ${active}`,
+    )
+    .join(' union all ');
+}
