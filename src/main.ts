@@ -10,8 +10,9 @@ import { createGateway } from './gateway/gateway.ts';
 import { announceReady, stopInOrder } from './lifecycle.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { type Metrics, startMetrics } from './metrics.ts';
-import { openPersistence } from './persistence/orm.ts';
+import { openPersistence, type Persistence } from './persistence/orm.ts';
 import { systemClock } from './services/ports.ts';
+import { rotateRecoveryKeys } from './services/recovery-key-rotation.ts';
 import { createServices, type Services } from './services/services.ts';
 
 /** `npm run api`, `npm run gateway`: serves clients, agents, or both. */
@@ -42,6 +43,7 @@ async function main(): Promise<void> {
     ? createGatewayApp({ gateway: gateway!.router, readiness: services.readiness, logger })
     : await createApiApp({ config, logger, metrics, services, gateway: gateway?.router });
   const server = await listen(app, config);
+  if (!gatewayOnly) void rotateKeys(persistence, config, logger);
   logger.info({ address: `http://${config.host}:${config.port}` }, 'serving');
   stopInOrder(logger, async () => {
     await server.close();
@@ -51,6 +53,17 @@ async function main(): Promise<void> {
     await metrics.close();
   });
   announceReady();
+}
+
+/** Beside serving: the database may be away at the start, and nobody waits for it. */
+async function rotateKeys(persistence: Persistence, config: Config, logger: Logger): Promise<void> {
+  try {
+    const { rotated, unreadable } = await rotateRecoveryKeys(persistence.db, config.encryptionKeys);
+    if (rotated > 0) logger.info({ rotated, keyId: config.encryptionKeys[0]!.id }, 'sealed recovery keys anew');
+    if (unreadable > 0) logger.warn({ unreadable }, 'recovery keys are sealed with a key that is not configured');
+  } catch (error) {
+    logger.warn({ err: error }, 'recovery keys could not be sealed anew; the next start tries again');
+  }
 }
 
 function createApiApp(deps: {

@@ -10,6 +10,7 @@ import { featuresRoutes } from './routes/features.routes.ts';
 import { identityRoutes } from './routes/identity.routes.ts';
 import { invitationsRoutes } from './routes/invitations.routes.ts';
 import { messageBacklogRoutes } from './routes/message-backlog.routes.ts';
+import { recoveryKeysRoutes } from './routes/recovery-keys.routes.ts';
 import { snapsRoutes } from './routes/snaps.routes.ts';
 import { tokensRoutes } from './routes/tokens.routes.ts';
 
@@ -34,6 +35,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...eventsRoutes(deps),
     ...featuresRoutes(deps),
     ...messageBacklogRoutes(deps),
+    ...recoveryKeysRoutes(deps),
     ...snapsRoutes(deps),
     ...activitiesRoutes(deps),
   };

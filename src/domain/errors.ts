@@ -28,6 +28,8 @@ export type ErrorCode =
   | 'RoleReadOnly'
   | 'ComputerArchived'
   | 'ActivityNotEligible'
+  | 'ActivityInProgress'
+  | 'FdeNotSupported'
   | 'StandaloneAccountExists'
   | 'AccountExists'
   | 'SelfServiceDisabled'

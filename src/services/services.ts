@@ -22,6 +22,7 @@ import { createPeopleService, type PeopleService } from './people.service.ts';
 import type { Clock, IdentityAuthenticator, Mailer, TemporalHealth } from './ports.ts';
 import { createPreferencesService, type PreferencesService } from './preferences.service.ts';
 import { createReadiness, type Readiness } from './readiness.service.ts';
+import { createRecoveryKeysService, type RecoveryKeysService } from './recovery-keys.service.ts';
 import { type Authenticator, createAuthenticator } from './rights.service.ts';
 import { createRolesService, type RolesService } from './roles.service.ts';
 import { createSnapsService, type SnapsService } from './snaps.service.ts';
@@ -52,6 +53,7 @@ export interface Services {
   computerEdits: ComputerEditsService;
   events: EventsService;
   messageBacklog: MessageBacklogService;
+  recoveryKeys: RecoveryKeysService;
   snaps: SnapsService;
   activities: ActivitiesService;
 }
@@ -63,7 +65,10 @@ export interface ServicesDeps {
   jwtSecret: string;
   /** Told of mail and PAM that fail; never of what is in them. */
   logger?: Logger;
-  settings: Pick<Config, 'activities' | 'deployment' | 'identity' | 'smtpUrl' | 'mailFrom' | 'publicUrl'>;
+  settings: Pick<
+    Config,
+    'activities' | 'encryptionKeys' | 'deployment' | 'identity' | 'smtpUrl' | 'mailFrom' | 'publicUrl'
+  >;
 }
 
 /** Builds the services of one API process. */
@@ -105,6 +110,12 @@ export function createServices(deps: ServicesDeps): Services {
     computerEdits: createComputerEditsService({ db }),
     events: createEventsService({ db }),
     messageBacklog: createMessageBacklogService({ db }),
+    recoveryKeys: createRecoveryKeysService({
+      db,
+      clock,
+      settings: settings.activities,
+      encryptionKeys: settings.encryptionKeys,
+    }),
     snaps: createSnapsService({ db, clock, settings: settings.activities }),
     activities: createActivitiesService({ db, clock }),
   };

@@ -8,6 +8,7 @@ import type { Caller } from './ports.ts';
  * Makes sure that the caller may act on every one of some computers.
  *
  * @param permission - what acting on each of them needs
+ * @param options.archived - `allowed` for what only reads
  * @throws {DomainError} UnknownComputer when one is missing, pending, foreign or out of sight; else Forbidden when one
  * may be seen but not acted on; else ComputerArchived
  * @see api-decisions 1.2, 3.3 and 9.4
@@ -17,6 +18,7 @@ export async function requireTargets(
   caller: Caller,
   computers: readonly number[],
   permission: Permission,
+  options: { archived?: 'allowed' } = {},
 ): Promise<void> {
   const scope = { view: caller.groups('ViewComputer'), act: caller.groups(permission) };
   const { unknown, forbidden, archived } = await checkTargets(db, caller.accountId, computers, scope);
@@ -28,7 +30,7 @@ export async function requireTargets(
     const details = detailsOf(forbidden, 'you may not act on this computer');
     throw new DomainError('Forbidden', `You may not act on computer ${forbidden[0]}`, { details });
   }
-  if (archived.length > 0) {
+  if (archived.length > 0 && options.archived !== 'allowed') {
     const details = detailsOf(archived, 'the computer is archived');
     throw new DomainError('ComputerArchived', `Computer ${archived[0]} is archived`, { details });
   }

@@ -5,6 +5,7 @@ import { TestClock } from './activity-rows.ts';
 import { createAdmin, createTestApp, type TestApp } from './app.ts';
 import { insertComputer } from './computers.ts';
 import { createTestDatabase } from './database.ts';
+import { TEST_KEYS } from './test-keys.ts';
 
 /** An application with two accounts and people of different rights. */
 export interface FleetWorld {
@@ -51,7 +52,7 @@ export async function createFleetWorld(): Promise<FleetWorld> {
      select $1, $2, id from role where account_id = $1 and name = 'Auditor'`,
     [accountId, mixed.personId],
   );
-  const app = await createTestApp(database.persistence, { clock });
+  const app = await createTestApp(database.persistence, { clock, settings: { encryptionKeys: TEST_KEYS } });
   const store = createLaneStore({ db, clock, settings: { expiryDays: 30 } });
   return {
     db,

@@ -5,9 +5,10 @@ import type { NativeConnection } from '@temporalio/worker';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { createDataConverter } from '../../temporal/data-converter.ts';
 import { buildBundle } from '../../workers/workflow-bundle.ts';
+import { TEST_KEYS } from './test-keys.ts';
 
-/** The key of recorded histories and workflow tests. */
-export const TEST_KEYS = [{ id: 'test', key: Buffer.alloc(32, 7) }];
+export { TEST_KEYS };
+
 export const TEST_DATA_CONVERTER = createDataConverter(TEST_KEYS);
 
 let installed = false;

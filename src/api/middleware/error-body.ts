@@ -30,6 +30,8 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   RoleReadOnly: 400,
   ComputerArchived: 400,
   ActivityNotEligible: 400,
+  ActivityInProgress: 409,
+  FdeNotSupported: 400,
   StandaloneAccountExists: 400,
   AccountExists: 409,
   SelfServiceDisabled: 403,

@@ -517,6 +517,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/computers/{computer_id}/recovery-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Shows the recovery key of a computer's encrypted disk
+         * @description Every read leaves an event.
+         */
+        get: operations["getRecoveryKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers/{computer_id}/recovery-key:generate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a computer generate a new recovery key
+         * @description The new key replaces the stored one when the computer reports it. 409 `ActivityInProgress` while a generation is
+         *     open, unless `force` is true; 400 `FdeNotSupported` without disk encryption with a TPM.
+         */
+        post: operations["generateRecoveryKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/snaps": {
         parameters: {
             query?: never;
@@ -1244,6 +1285,16 @@ export interface components {
         MessageBacklogSetting: {
             /** @description Most messages that wait for one computer */
             max_message_backlog: number;
+        };
+        RecoveryKey: {
+            /** @description The latest generation; null when there was none or it succeeded */
+            activity: components["schemas"]["Activity"] | null;
+            /** @example 10475-22871-30996-41204-50318-61177-07842-18853 */
+            fde_recovery_key: string | null;
+        };
+        RecoveryKeyRequest: {
+            /** @description Also while another is open; wins over the query */
+            force?: boolean | null;
         };
         SnapRequest: {
             /** @enum {string} */
@@ -2408,6 +2459,59 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getRecoveryKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                computer_id: components["parameters"]["ComputerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key, null when none was made, and the latest generation unless it succeeded */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryKey"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    generateRecoveryKey: {
+        parameters: {
+            query?: {
+                /** @description Also while another is open */
+                force?: boolean;
+            };
+            header?: never;
+            path: {
+                computer_id: components["parameters"]["ComputerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RecoveryKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description The group with the generation */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
             };
             default: components["responses"]["Error"];
         };

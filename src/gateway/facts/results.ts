@@ -95,6 +95,11 @@ function readIds(message: BObject, key: string): number[] {
   return toList(message[key], key, 100_000).map((id) => toInt(id, key, 0, MAX_INT4));
 }
 
+/** The key itself, and whatever else looks like one: an older key may be in the text too. */
 function withoutKey(text: string | null, key: string | null): string | null {
-  return text && key ? text.replaceAll(key, '[recovery key]') : text;
+  if (!text) return text;
+  return (key ? text.replaceAll(key, HIDDEN_KEY) : text).replaceAll(KEY_SHAPE, HIDDEN_KEY);
 }
+
+const HIDDEN_KEY = '[recovery key]';
+const KEY_SHAPE = /\b\d{5}(?:[-\s]?\d{5}){7}\b/g;

@@ -133,11 +133,13 @@ const handedOut = (messageType: string) => `
   where m.activity_id = $2 and m.computer_id = $1 and m.state in ('sent', 'acked', 'dropped')
     and p.message_type = '${messageType}'`;
 
+// Of two generations at once the newer one's key stays, whichever is reported first; a repeated report changes nothing.
 const SAVE_RECOVERY_KEY = `
   insert into computer_recovery_key (computer_id, activity_id, key_id, sealed, created_at)
   select $1, $2, $3, $4, $5 ${handedOut('fde-recovery-key')}
   on conflict (computer_id) do update set activity_id = excluded.activity_id, key_id = excluded.key_id,
-    sealed = excluded.sealed, created_at = excluded.created_at`;
+    sealed = excluded.sealed, created_at = excluded.created_at
+  where computer_recovery_key.activity_id < excluded.activity_id`;
 
 const SAVE_AUDIT_REPORT = `
   insert into usg_audit_report (activity_id, computer_id, run_id, report, received_at)

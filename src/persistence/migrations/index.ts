@@ -10,6 +10,7 @@ import { Migration20261121050000EventRetention } from './migration-2026112105000
 import { Migration20261121051000QueryTables } from './migration-20261121051000-query-tables.ts';
 import { Migration20261121051100QueryIndexes } from './migration-20261121051100-query-indexes.ts';
 import { Migration20261121052000ComputerStatus } from './migration-20261121052000-computer-status.ts';
+import { Migration20261121061000RecoveryKeys } from './migration-20261121061000-recovery-keys.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -25,4 +26,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261121051000QueryTables', class: Migration20261121051000QueryTables },
   { name: 'Migration20261121051100QueryIndexes', class: Migration20261121051100QueryIndexes },
   { name: 'Migration20261121052000ComputerStatus', class: Migration20261121052000ComputerStatus },
+  { name: 'Migration20261121061000RecoveryKeys', class: Migration20261121061000RecoveryKeys },
 ];

@@ -123,6 +123,12 @@ export async function readBaseActivity(db: Sql, id: number): Promise<BaseActivit
   return row!;
 }
 
+/** Reads the base shape of an activity whoever asks, or null. */
+export async function findBaseActivity(db: Sql, id: number): Promise<BaseActivityRow | null> {
+  const [row] = await db.query<BaseActivityRow & Record<string, unknown>>(FIND_BASE, [id]);
+  return row ?? null;
+}
+
 async function countWhere(db: Sql, text: string, scope: ActivityScope): Promise<number> {
   const [row] = await db.query<{ count: number }>(text, seenBy(scope));
   return row!.count;
@@ -192,6 +198,7 @@ const LIST_ALL = list(detail('$5'), '');
 const LIST_PARENTS = list(PARENT, 'and a.parent_id is null');
 const FIND = `select ${detail('$4')} from ${SOURCE} where ${VISIBLE} and a.id = any($3::int[])`;
 const READ_BASE = `select ${base(FRESH)} from ${SOURCE} where a.id = $1`;
+const FIND_BASE = `select ${BASE} from ${SOURCE} where a.id = $1`;
 const CHILDREN = `
   select ${BASE}
   from unnest($3::int[]) as parent(id)

@@ -232,6 +232,32 @@ describe('recovery keys', () => {
     }
   });
 
+  it('FDE-race: an older generation never replaces the key of a newer one, nor a repeated report the first', async () => {
+    const options = { messageType: 'fde-recovery-key', fields: { action: 'generate' } };
+    const old = await anOperation(world.db, agent.id, options);
+    const newer = await anOperation(world.db, agent.id, options);
+    await agent.exchange();
+    const made = (id: number, key: string) => ({
+      type: 'fde-recovery-key',
+      'operation-id': id,
+      successful: true,
+      'recovery-key': key,
+      'result-text': 'instead of 11111 22222 33333 44444 55555 66666 77777 88888',
+    });
+    await agent.exchange([made(newer, 'the newer one')]);
+    await agent.exchange([made(old, 'the older one')]);
+    await agent.exchange([made(newer, 'another')]);
+    const [row] = await world.db.query<{ key_id: string; sealed: Buffer; activity_id: number }>(
+      'select * from computer_recovery_key where computer_id = $1',
+      [agent.id],
+    );
+    expect(row!.activity_id).toBe(newer);
+    const secret = { keyId: row!.key_id, sealed: row!.sealed };
+    expect(openSecret(world.config.encryptionKeys, secret, recoveryKeyContext(agent.id))).toBe('the newer one');
+    const texts = (await inbox(world.db)).filter((one) => one.kind === 'result').map(({ body }) => body);
+    expect(new Set(texts)).toEqual(new Set(['instead of [recovery key]']));
+  });
+
   it('that could not be made fail their operation', async () => {
     const ids = [
       await anOperation(world.db, agent.id, { messageType: 'fde-recovery-key' }),
