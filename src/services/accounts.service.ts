@@ -13,11 +13,11 @@ import {
 } from '../persistence/repositories/accounts.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
-import { isUniqueViolation } from '../persistence/violations.ts';
+import { isAddressTaken } from '../persistence/violations.ts';
 import { randomText } from './access-keys.ts';
 import type { BoundedQueue } from './bounded-queue.ts';
 import { lockCaller } from './current-person.ts';
-import { readEmail, readLine } from './fields.ts';
+import { emailTaken, readEmail, readLine } from './fields.ts';
 import { checkNewPassword, hashPassword, normalisePassword } from './passwords.ts';
 import type { Caller } from './ports.ts';
 
@@ -37,7 +37,7 @@ export interface AccountsService {
    * Makes the standalone account with its first administrator; computers need the generated registration key to ask
    * for enrolment and wait to be accepted.
    *
-   * @throws {DomainError} StandaloneAccountExists, InvalidParameter
+   * @throws {DomainError} StandaloneAccountExists, DuplicateEmail, InvalidParameter
    * @see API specification, "Accounts and message backlog"
    */
   createStandalone(administrator: NewAdministrator, enforceStrength: boolean, origin: Origin): Promise<AccountRow>;
@@ -131,7 +131,7 @@ async function insert(
     return made;
   };
   const made = await db.transaction(make).catch((error: unknown) => {
-    throw isUniqueViolation(error, 'person_email') ? emailTaken() : error;
+    throw isAddressTaken(error) ? emailTaken() : error;
   });
   if (!made) throw alreadyExists();
   return made;
@@ -175,8 +175,4 @@ function registrationKey(): string {
 
 function alreadyExists(): DomainError {
   return new DomainError('StandaloneAccountExists', 'The standalone account exists already');
-}
-
-function emailTaken(): DomainError {
-  return new DomainError('DuplicateEmail', 'Somebody else has this email address');
 }

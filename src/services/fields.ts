@@ -31,6 +31,13 @@ export function readEmail(path: string, value: string): string {
   return email;
 }
 
+/** The refusal of an address that another person has or had. */
+export function emailTaken(): DomainError {
+  return new DomainError('DuplicateEmail', 'Somebody else has this email address', {
+    details: [{ path: 'body.email', message: 'is taken' }],
+  });
+}
+
 /** The refusal of one field. */
 export function refusedField(path: string, message: string): DomainError {
   return new DomainError('InvalidParameter', `${path} ${message}`, { details: [{ path, message }] });

@@ -2,10 +2,11 @@ import type { Origin } from '../domain/events.ts';
 import { insertPerson } from '../persistence/repositories/accounts.repository.ts';
 import type { OpenInvitation } from '../persistence/repositories/invitations.repository.ts';
 import { findLoginPerson, type LoginPerson } from '../persistence/repositories/logins.repository.ts';
+import { isEmailTaken } from '../persistence/repositories/people.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
-import { isUniqueViolation } from '../persistence/violations.ts';
-import { readEmail } from './fields.ts';
-import { acceptInvitation, type Joined, recordJoining, unknownInvitation } from './joining.ts';
+import { isAddressTaken } from '../persistence/violations.ts';
+import { emailTaken, readEmail } from './fields.ts';
+import { acceptInvitation, type Joined, recordJoining } from './joining.ts';
 import { checkNewPassword, hashPassword } from './passwords.ts';
 import { planSession } from './sessions.ts';
 
@@ -29,7 +30,8 @@ export function joinByLogin(
  * invitation, and lets them use it: both or neither.
  *
  * @param login.password - normalised
- * @throws {DomainError} InvalidParameter; UnknownInvitation when somebody else came first; Forbidden as above
+ * @throws {DomainError} InvalidParameter; DuplicateEmail for an address that somebody else had, or took meanwhile;
+ * UnknownInvitation when somebody else came first; Forbidden as above
  * @see api-decisions 3.1
  */
 export async function joinAsNewcomer(
@@ -39,10 +41,11 @@ export async function joinAsNewcomer(
 ): Promise<{ person: LoginPerson; joined: Joined }> {
   const email = readEmail('body.email', login.email);
   checkNewPassword(login.password, false);
+  if (await isEmailTaken(db, email, null)) throw emailTaken();
   const passwordHash = await hashPassword(login.password);
   return db.transaction(async (tx) => {
     const id = await insertPerson(tx, { email, name: invitation.name, passwordHash }, null).catch((error: unknown) => {
-      throw isUniqueViolation(error, 'person_email') ? unknownInvitation() : error;
+      throw isAddressTaken(error) ? emailTaken() : error;
     });
     const person = (await findLoginPerson(tx, { id }))!;
     return { person, joined: await join(tx, person, login) };

@@ -3,7 +3,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { Origin } from '../domain/events.ts';
 import { findAccessKey } from '../persistence/repositories/access-keys.repository.ts';
 import { findInvitationBySecureId, type OpenInvitation } from '../persistence/repositories/invitations.repository.ts';
-import { findLoginPerson, type LoginPerson } from '../persistence/repositories/logins.repository.ts';
+import { findLoginPerson, type LoginPerson, renewHash } from '../persistence/repositories/logins.repository.ts';
 import type { Database } from '../persistence/sql.ts';
 import { secretMatches } from './access-keys.ts';
 import { BoundedQueue } from './bounded-queue.ts';
@@ -12,7 +12,7 @@ import type { Joined } from './joining.ts';
 import { joinAsNewcomer, joinByLogin } from './login-joining.ts';
 import { type LoginAttempt, rememberFailure, rememberSuccess } from './login-log.ts';
 import { digestName, type LoginThrottle } from './login-throttle.ts';
-import { normalisePassword, verifyPassword } from './passwords.ts';
+import { hashPassword, isOutdated, normalisePassword, verifyPassword } from './passwords.ts';
 import type { Clock, IdentityAuthenticator } from './ports.ts';
 import { type LoginResult, openSession, planSession } from './sessions.ts';
 import type { Tokens } from './tokens.ts';
@@ -136,6 +136,7 @@ async function authenticate(
 ): Promise<Authenticated> {
   const { by, account, origin } = command;
   const password = normalisePassword(command.password);
+  const foreign = isForeign(deps, command);
   const prove = async () => {
     await deps.throttle.check(attempt.nameDigest, origin.address);
     const person = await findLoginPerson(deps.db, by);
@@ -144,12 +145,25 @@ async function authenticate(
       return joinAsNewcomer(deps.db, invitation, login);
     }
     const isRight = await judge(deps, command, password, person?.password_hash ?? null);
-    if (isRight && person) return { person, joined: null };
+    if (isRight && person) {
+      if (!foreign) await renewOutdated(deps.db, person, password);
+      return { person, joined: null };
+    }
     await rememberFailure(deps.db, deps.throttle, attempt, person && { personId: person.id, accountName: account });
     throw new DomainError('AuthenticationFailed', 'The name or the password is wrong');
   };
   // Everything of an attempt that hashes runs in its place in the queue, statements included.
-  return isForeign(deps, command) ? prove() : deps.hashing.run(prove);
+  return foreign ? prove() : deps.hashing.run(prove);
+}
+
+/** The only moment at which the password itself is known. */
+async function renewOutdated(
+  db: Database,
+  { id, password_hash: stored }: LoginPerson,
+  password: string,
+): Promise<void> {
+  if (stored === null || !isOutdated(stored)) return;
+  await renewHash(db, id, { from: stored, to: await hashPassword(password) });
 }
 
 function isForeign(deps: LoginDeps, command: LoginCommand): boolean {

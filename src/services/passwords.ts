@@ -58,6 +58,12 @@ export async function verifyPassword(password: string, stored: string | null): P
   return timingSafeEqual(actual, expected) && stored !== null;
 }
 
+/** Tells whether a stored hash was made with less work than hashes are made with today. */
+export function isOutdated(stored: string): boolean {
+  const [, memoryKib, passes] = PHC.exec(stored)!;
+  return Number(memoryKib) < COST.memoryKib || Number(passes) < COST.passes;
+}
+
 const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 const DECOY = `$argon2id$v=19$m=${COST.memoryKib},t=${COST.passes},p=${COST.parallelism}$${encode(randomBytes(SALT_BYTES))}$${encode(randomBytes(TAG_BYTES))}`;
 

@@ -9,11 +9,12 @@ import {
   updatePerson,
 } from '../persistence/repositories/people.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
-import { isUniqueViolation } from '../persistence/violations.ts';
+import { isAddressTaken } from '../persistence/violations.ts';
 import { lockCaller } from './current-person.ts';
-import { readEmail, readLine, refusedField } from './fields.ts';
-import type { Caller, Mailer, TokenFacts } from './ports.ts';
+import { emailTaken, readEmail, readLine, refusedField } from './fields.ts';
+import type { Caller, Clock, Mailer, TokenFacts } from './ports.ts';
 import type { Authenticator } from './rights.service.ts';
+import { sendWithinLimit } from './test-mail-limit.ts';
 
 export interface PersonEdit {
   name?: string | null | undefined;
@@ -33,12 +34,13 @@ export interface PeopleService {
    * @see api-decisions 11.2
    */
   updateSelf(caller: Caller, edit: PersonEdit): Promise<PersonRow>;
-  /** Sends a mail to the caller's own address. @throws {DomainError} MailQueueUnavailable */
+  /** Sends a mail to the caller's own address. @throws {DomainError} MailQueueUnavailable, TooManyRequests */
   sendTestEmail(caller: Caller): Promise<void>;
 }
 
 export interface PeopleDeps {
   db: Database;
+  clock: Clock;
   mailer: Mailer;
   authenticator: Pick<Authenticator, 'forget'>;
   publicUrl: string;
@@ -63,7 +65,7 @@ export function createPeopleService(deps: PeopleDeps): PeopleService {
     async sendTestEmail(caller) {
       const { email } = await readSelf(deps.db, caller);
       const text = `This is a test email, asked for at ${deps.publicUrl}.\n`;
-      await deps.mailer.send({ to: email, subject: TEST_SUBJECT, text });
+      await sendWithinLimit(deps, caller.personId, () => deps.mailer.send({ to: email, subject: TEST_SUBJECT, text }));
     },
   };
 }
@@ -95,7 +97,7 @@ async function update(db: Database, caller: Caller, edit: PersonEdit): Promise<P
     });
   } catch (error) {
     // Of two people who take one address at once, one gets here.
-    throw isUniqueViolation(error, 'person_email') ? emailTaken() : error;
+    throw isAddressTaken(error) ? emailTaken() : error;
   }
 }
 
@@ -133,10 +135,4 @@ async function accountOf(tx: Sql, caller: Caller, name: string | null): Promise<
   const membership = await findMembership(tx, caller.personId, name);
   if (!membership) throw refusedField('body.preferred_account', 'must be the name of an account of this person');
   return membership.accountId;
-}
-
-function emailTaken(): DomainError {
-  return new DomainError('DuplicateEmail', 'Somebody else has this email address', {
-    details: [{ path: 'body.email', message: 'is taken' }],
-  });
 }

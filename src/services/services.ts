@@ -101,7 +101,7 @@ export function createServices(deps: ServicesDeps): Services {
     passwords: createPasswordService({ db, hashing, throttle, authenticator }),
     credentials: createCredentialsService({ db }),
     preferences: createPreferencesService({ db }),
-    people: createPeopleService({ db, mailer, authenticator, publicUrl: settings.publicUrl }),
+    people: createPeopleService({ db, clock, mailer, authenticator, publicUrl: settings.publicUrl }),
     invitations: createInvitationsService({ db, clock, mailer, guard: invitationGuard, publicUrl: settings.publicUrl }),
     administrators: createAdministratorsService({ db }),
     roles: createRolesService({ db }),

@@ -80,6 +80,20 @@ describe('POST /login with an invitation', () => {
     expect((await login({ email: 'late@fleet.example', password: 'long enough', invitation_id })).status).toBe(200);
   });
 
+  it('makes nobody of an address that somebody else had before', async () => {
+    const { db } = database.persistence;
+    const former = await createAccount(db, 'former');
+    const token = await app.login(former);
+    await app.call('POST', '/person', { token, body: { email: 'renamed@fleet.example' } });
+    const before = await people();
+    const invitation_id = await invite();
+    const email = former.email.toUpperCase();
+    const { body } = await login({ email, password: 'long enough', invitation_id });
+    expect(body).toMatchObject({ error: 'DuplicateEmail', code: 409 });
+    expect(await people()).toBe(before);
+    expect((await login({ email: 'free@fleet.example', password: 'long enough', invitation_id })).status).toBe(200);
+  });
+
   it('lets nobody join whose password is wrong or who asks for another account', async () => {
     const { email } = await createAccount(database.persistence.db, 'stranger');
     await createAccount(database.persistence.db, 'third');

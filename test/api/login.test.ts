@@ -1,3 +1,4 @@
+import { argon2Sync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount, createMember, PASSWORD } from '../support/accounts.ts';
 import { ADMIN, createAdmin, createTestApp, type TestApp } from '../support/app.ts';
@@ -77,6 +78,33 @@ describe('POST /login', () => {
     for (const password of ['caf\u00e9 noir', 'cafe\u0301 noir']) {
       expect((await login({ email: 'unicode@fleet.example', password })).status).toBe(200);
     }
+  });
+
+  it('hashes a password anew when its hash was cheaper than hashes are today', async () => {
+    const { db } = database.persistence;
+    const { personId } = await createMember(db, { accountId, email: 'cheap@fleet.example', role: 'Auditor' });
+    const hash = async () =>
+      (await db.query<{ h: string }>('select password_hash as h from person where id = $1', [personId]))[0]!.h;
+    const tag = argon2Sync('argon2id', {
+      message: PASSWORD,
+      nonce: Buffer.from('0123456789abcdef'),
+      memory: 1024,
+      passes: 1,
+      parallelism: 1,
+      tagLength: 32,
+    });
+    const text = (bytes: Buffer) => bytes.toString('base64').replaceAll('=', '');
+    const cheap = `$argon2id$v=19$m=1024,t=1,p=1$${text(Buffer.from('0123456789abcdef'))}$${text(tag)}`;
+    await db.query('update person set password_hash = $1 where id = $2', [cheap, personId]);
+    const named = { email: 'cheap@fleet.example', password: PASSWORD };
+    expect((await login({ ...named, password: 'wrong' })).status).toBe(401);
+    expect(await hash()).toBe(cheap);
+    const { token } = (await login(named)).body;
+    const renewed = await hash();
+    expect(renewed).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect((await login(named)).status).toBe(200);
+    expect(await hash()).toBe(renewed);
+    expect((await app.call('GET', '/person', { token })).status).toBe(200);
   });
 
   it('EXPIRY: takes 1 to 525,600 minutes', async () => {

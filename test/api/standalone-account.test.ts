@@ -51,6 +51,18 @@ describe('POST /standalone-account', () => {
     expect((await app.call('GET', '/standalone-account')).body).toEqual({ exists: true });
   });
 
+  it('refuses an address that somebody has or had', async () => {
+    const { db } = database.persistence;
+    await db.query(
+      `insert into person (name, email, allowable_emails, identity)
+       values ('Somebody', 'now@fleet.example', array['now@fleet.example', 'Before@fleet.example'], 'somebody')`,
+    );
+    for (const email of ['NOW@fleet.example', 'before@fleet.example']) {
+      expect((await create({ ...ADMIN, email })).body).toMatchObject({ error: 'DuplicateEmail', code: 409 });
+    }
+    expect((await app.call('GET', '/standalone-account')).body).toEqual({ exists: false });
+  });
+
   it('leaves one line in the event log, without the password', async () => {
     const { db } = database.persistence;
     const [before] = await db.query<{ count: number }>('select count(*)::int as count from event');

@@ -7,6 +7,7 @@ import { Migration20261121003000Invitations } from './migration-20261121003000-i
 import { Migration20261121004000Events } from './migration-20261121004000-events.ts';
 import { Migration20261121004100HeldMessages } from './migration-20261121004100-held-messages.ts';
 import { Migration20261121050000EventRetention } from './migration-20261121050000-event-retention.ts';
+import { Migration20261121050100Addresses } from './migration-20261121050100-addresses.ts';
 import { Migration20261121051000QueryTables } from './migration-20261121051000-query-tables.ts';
 import { Migration20261121051100QueryIndexes } from './migration-20261121051100-query-indexes.ts';
 import { Migration20261121052000ComputerStatus } from './migration-20261121052000-computer-status.ts';
@@ -23,6 +24,7 @@ export const MIGRATIONS = [
   { name: 'Migration20261121004000Events', class: Migration20261121004000Events },
   { name: 'Migration20261121004100HeldMessages', class: Migration20261121004100HeldMessages },
   { name: 'Migration20261121050000EventRetention', class: Migration20261121050000EventRetention },
+  { name: 'Migration20261121050100Addresses', class: Migration20261121050100Addresses },
   { name: 'Migration20261121051000QueryTables', class: Migration20261121051000QueryTables },
   { name: 'Migration20261121051100QueryIndexes', class: Migration20261121051100QueryIndexes },
   { name: 'Migration20261121052000ComputerStatus', class: Migration20261121052000ComputerStatus },

@@ -21,7 +21,7 @@ export interface NewPerson {
  *
  * @param tx - the caller's transaction
  * @returns null when an account of that name exists; the account's name is unique, so of two at once one waits and loses
- * @throws a unique violation when the person's address is taken
+ * @throws what `isAddressTaken` tells when another person has or had the address
  */
 export async function insertAccountWithAdministrator(
   tx: Sql,
@@ -61,7 +61,7 @@ export async function insertAccount(tx: Sql, account: NewAccount, roles: readonl
 /**
  * Makes a person whose login name is their address, or one made of it where somebody had that address before.
  *
- * @throws a unique violation of `person_email` when the address is taken
+ * @throws what `isAddressTaken` tells when another person has or had the address
  */
 export async function insertPerson(tx: Sql, person: NewPerson, preferredAccountId: number | null): Promise<number> {
   const rows = await tx.query<{ id: number }>(

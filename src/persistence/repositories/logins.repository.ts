@@ -28,6 +28,12 @@ function whichPerson(by: { email: string } | { identity: string } | { id: number
   return 'email' in by ? ['lower(email) = lower($1)', by.email] : ['identity = $1', by.identity];
 }
 
+/** Puts another hash of the same password in place of an old one, unless the password has changed meanwhile. */
+export async function renewHash(sql: Sql, personId: number, hashes: { from: string; to: string }): Promise<void> {
+  const { from, to } = hashes;
+  await sql.query('update person set password_hash = $3 where id = $1 and password_hash = $2', [personId, from, to]);
+}
+
 export interface LoginAccount {
   id: number;
   name: string;

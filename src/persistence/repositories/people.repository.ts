@@ -55,7 +55,7 @@ export interface PersonChange {
   preferredAccountId?: number | null | undefined;
 }
 
-/** Changes what is given; a new address joins the allowable ones. @throws a unique violation when the address is taken */
+/** Changes what is given; a new address joins the allowable ones. @throws what `isAddressTaken` tells */
 export async function updatePerson(tx: Sql, personId: number, change: PersonChange): Promise<void> {
   await tx.query(
     `update person set name = coalesce($2, name), email = coalesce($3::text, email), timezone = coalesce($4, timezone),
@@ -74,9 +74,16 @@ export async function updatePerson(tx: Sql, personId: number, change: PersonChan
   );
 }
 
-/** Tells whether another person has this address; addresses compare without regard to case. */
-export async function isEmailTaken(sql: Sql, email: string, personId: number): Promise<boolean> {
-  const rows = await sql.query('select 1 from person where lower(email) = lower($1) and id <> $2', [email, personId]);
+/**
+ * Tells whether another person has or had this address; addresses compare without regard to case.
+ *
+ * @param personId - null when it is to be a new person's
+ */
+export async function isEmailTaken(sql: Sql, email: string, personId: number | null): Promise<boolean> {
+  const rows = await sql.query(
+    'select 1 from person_address where address = lower($1) and person_id is distinct from $2',
+    [email, personId],
+  );
   return rows.length > 0;
 }
 
