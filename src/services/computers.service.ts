@@ -1,10 +1,11 @@
 import { DomainError } from '../domain/errors.ts';
 import { type ComputerExtras, findComputer, listComputers } from '../persistence/repositories/computers.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
-import type { Caller } from './ports.ts';
+import { prepareComputerQuery } from './computer-queries.ts';
+import type { Caller, Clock } from './ports.ts';
 
 export interface ComputersQuery {
-  /** Text of the query language; only the empty text is served so far. */
+  /** Text of the query language; empty for no filter. */
   query: string;
   archivedOnly: boolean;
   rootOnly: boolean;
@@ -14,15 +15,22 @@ export interface ComputersQuery {
   offset: number;
 }
 
+export interface ComputersPage {
+  count: number;
+  /** The rows as the text of a JSON array. */
+  resultsJson: string;
+  /** The query uses a deprecated spelling. */
+  deprecated: boolean;
+}
+
 export interface ComputersService {
   /**
    * One page of approved computers in the caller's viewable access groups, in id order.
    *
-   * @returns the rows as the text of a JSON array
    * @throws {DomainError} InvalidParameterCombination for `wslChildren` with `rootOnly`; InvalidQueryError
    * @see API specification, "Computers"; api-decisions 7.1
    */
-  list(caller: Caller, query: ComputersQuery, extras: ComputerExtras): Promise<{ count: number; resultsJson: string }>;
+  list(caller: Caller, query: ComputersQuery, extras: ComputerExtras): Promise<ComputersPage>;
   /**
    * One computer in detail, archived or not, as JSON text.
    *
@@ -31,17 +39,16 @@ export interface ComputersService {
   get(caller: Caller, id: number, extras: ComputerExtras): Promise<string>;
 }
 
-export function createComputersService(deps: { db: Sql }): ComputersService {
+export function createComputersService(deps: { db: Sql; clock: Clock }): ComputersService {
   return {
     async list(caller, query, extras) {
       if (query.wslChildren && query.rootOnly) {
         throw new DomainError('InvalidParameterCombination', 'wsl_children needs root_only=false');
       }
-      if (query.query.trim() !== '') {
-        throw new DomainError('InvalidQueryError', 'Filtering by query is not available yet');
-      }
-      const filter = { accountId: caller.accountId, groups: viewable(caller), archived: query.archivedOnly, ...query };
-      return listComputers(deps.db, filter, query, extras);
+      const { accountId } = caller;
+      const selection = await prepareComputerQuery(deps, accountId, query.query);
+      const filter = { accountId, groups: viewable(caller), archived: query.archivedOnly, selection, ...query };
+      return { ...(await listComputers(deps.db, filter, query, extras)), deprecated: selection.deprecated };
     },
     async get(caller, id, extras) {
       const found = await findComputer(deps.db, { accountId: caller.accountId, groups: viewable(caller), id }, extras);

@@ -106,7 +106,7 @@ export function createServices(deps: ServicesDeps): Services {
     administrators: createAdministratorsService({ db }),
     roles: createRolesService({ db }),
     accessGroups: createAccessGroupsService({ db }),
-    computers: createComputersService({ db }),
+    computers: createComputersService({ db, clock }),
     computerEdits: createComputerEditsService({ db }),
     events: createEventsService({ db }),
     messageBacklog: createMessageBacklogService({ db }),

@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  ALERT_NAMES,
-  ALERT_RULES,
-  type AlertName,
-  activeAlerts,
-  alertCondition,
-} from '../../src/persistence/query/alert-conditions.ts';
+import { ALERT_NAMES, type AlertName } from '../../src/domain/alerts.ts';
+import { ALERT_RULES, activeAlerts, alertCondition } from '../../src/persistence/query/alert-conditions.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { createAdmin } from '../support/app.ts';
 import { insertComputer } from '../support/computers.ts';

@@ -1,4 +1,5 @@
 import type { Services } from '../../services/services.ts';
+import { DEPRECATION } from '../deprecation.ts';
 import type { Handlers, RequestContext } from '../handler.ts';
 import { JsonText } from '../json-text.ts';
 import type { components } from '../openapi/types.generated.ts';
@@ -20,8 +21,9 @@ export function computersRoutes(deps: {
         wslChildren: query['wsl_children'] === true,
         ...pageOf(context),
       };
-      const { count, resultsJson } = await computers.list(context.caller, filter, extrasOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: new JsonText(resultsJson) }) };
+      const { count, resultsJson, deprecated } = await computers.list(context.caller, filter, extrasOf(context));
+      const body = envelope(context, deps.publicUrl, { count, results: new JsonText(resultsJson) });
+      return { body, headers: deprecated ? DEPRECATION : {} };
     },
     async getComputer(context) {
       const id = context.params['computer_id'] as number;

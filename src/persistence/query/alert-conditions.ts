@@ -1,3 +1,5 @@
+import { ALERT_NAMES, type AlertName } from '../../domain/alerts.ts';
+
 /** What an alert is, and the state that raises and clears it. */
 export interface AlertRule {
   /** As the `alert:` selector names it. */
@@ -17,22 +19,6 @@ export interface AlertRule {
   /** SQL over `from`: the moment from which on it has been active. */
   since: string;
 }
-
-/** Every alert by the name that the query language gives it. @see api-decisions 7.3 */
-export const ALERT_NAMES = [
-  'package-upgrades',
-  'security-upgrades',
-  'package-profiles',
-  'package-reporter',
-  'computer-offline',
-  'computer-reboot',
-  'esm-disabled',
-  'computer-duplicates',
-  'unapproved-activities',
-  'child-instance-profiles',
-] as const;
-
-export type AlertName = (typeof ALERT_NAMES)[number];
 
 /** A computer that is silent for so long counts as offline, as an SQL interval. */
 const SILENCE = `interval '5 minutes'`;

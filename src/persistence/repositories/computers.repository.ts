@@ -1,3 +1,5 @@
+import type { SqlCondition } from '../query/compilation.ts';
+import { type ComputerSelection, compileComputerQuery } from '../query/computer-conditions.ts';
 import type { Sql } from '../sql.ts';
 
 /** Whose computers, and which of them. */
@@ -10,6 +12,8 @@ export interface ComputerFilter {
   /** Restrict to WSL hosts, to WSL instances, or to both when both are set. */
   wslParents: boolean;
   wslChildren: boolean;
+  /** What the caller asked for beyond that. */
+  selection: ComputerSelection;
 }
 
 /** Keys that every item has besides the bare computer. */
@@ -28,14 +32,30 @@ export async function listComputers(
   page: { limit: number; offset: number },
   extras: ComputerExtras,
 ): Promise<{ count: number; resultsJson: string }> {
-  const rows = await sql.query<{ count: number; results: string }>(listStatement(filter, extras), [
+  const condition = compileComputerQuery(filter.selection, { accountId: filter.accountId, firstParameter: 5 });
+  const rows = await sql.query<{ count: number; results: string }>(listStatement(filter, condition, extras), [
     filter.accountId,
     filter.groups,
     page.limit,
     page.offset,
+    ...condition.values,
   ]);
   const { count, results } = rows[0]!;
   return { count, resultsJson: results };
+}
+
+/** Ids in order of approved computers that are not archived, in the access groups given (null for all). */
+export async function selectComputers(
+  sql: Sql,
+  scope: { accountId: number; groups: readonly number[] | null },
+  selection: ComputerSelection,
+): Promise<number[]> {
+  const { text, values } = compileComputerQuery(selection, { accountId: scope.accountId, firstParameter: 3 });
+  const rows = await sql.query<{ id: number }>(
+    `select c.id from computer c where ${VISIBLE} and not c.archived and ${text} order by c.id`,
+    [scope.accountId, scope.groups, ...values],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** One computer in detail as JSON text, or null when it is not there, not approved, or not in the viewable groups. */
@@ -74,8 +94,8 @@ function extraColumns(extras: ComputerExtras): string {
   ].join('');
 }
 
-function matching(filter: ComputerFilter): string {
-  const conditions = [VISIBLE, filter.archived ? 'c.archived' : 'not c.archived'];
+function matching(filter: ComputerFilter, condition: SqlCondition): string {
+  const conditions = [VISIBLE, filter.archived ? 'c.archived' : 'not c.archived', condition.text];
   if (filter.rootOnly) conditions.push('c.parent_id is null');
   const kinds = [
     filter.wslParents ? '(c.hostagent_uid is not null and not c.is_wsl)' : '',
@@ -109,8 +129,8 @@ const FAMILY_COLUMNS = `
 
 const FAMILY_JOINS = `left join kids on kids.of = c.id left join bare parent on parent.bare_id = c.parent_id`;
 
-function listStatement(filter: ComputerFilter, extras: ComputerExtras): string {
-  const where = matching(filter);
+function listStatement(filter: ComputerFilter, condition: SqlCondition, extras: ComputerExtras): string {
+  const where = matching(filter, condition);
   return `
 with page as materialized (
   select c.id from computer c where ${where} order by c.id limit $3 offset $4

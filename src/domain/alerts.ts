@@ -1,0 +1,15 @@
+/** Every alert by the name that the query language gives it. @see api-decisions 7.3 */
+export const ALERT_NAMES = [
+  'package-upgrades',
+  'security-upgrades',
+  'package-profiles',
+  'package-reporter',
+  'computer-offline',
+  'computer-reboot',
+  'esm-disabled',
+  'computer-duplicates',
+  'unapproved-activities',
+  'child-instance-profiles',
+] as const;
+
+export type AlertName = (typeof ALERT_NAMES)[number];

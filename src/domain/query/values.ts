@@ -1,0 +1,49 @@
+import type { SelectorValue } from './parser.ts';
+
+const MAX_ID = 2_147_483_647;
+/** Beyond it every moment that can be stored is within reach. */
+const MAX_DAYS = 2_900_000;
+
+/** One of a few words. @throws {DomainError} InvalidQueryError */
+export function readWord<W extends string>(value: SelectorValue, words: readonly W[]): W {
+  const word = words.find((candidate) => candidate === value.text);
+  if (word === undefined) throw value.expected(`one of ${words.join(', ')}`);
+  return word;
+}
+
+/**
+ * A non-negative integer as an id; 0, which nothing has, for one that is too large to be an id.
+ *
+ * @throws {DomainError} InvalidQueryError for anything but ASCII digits
+ */
+export function readId(value: SelectorValue, text = value.text): number {
+  if (!isDigits(text)) throw value.expected('a non-negative integer');
+  return idOrNobody(text);
+}
+
+/** The id that a text spells; 0, which nothing has, for a text that spells none. */
+export function idOrNobody(text: string): number {
+  const id = isDigits(text) ? Number(text) : 0;
+  return id > MAX_ID ? 0 : id;
+}
+
+/** A number of days. @throws {DomainError} InvalidQueryError for anything but ASCII digits */
+export function readDays(value: SelectorValue): number {
+  if (!isDigits(value.text)) throw value.expected('a non-negative integer');
+  return Math.min(Number(value.text), MAX_DAYS);
+}
+
+const TRUE = ['true', '1', 'yes', 'on'];
+const FALSE = ['false', '0', 'no', 'off'];
+
+/** A truthy or falsy word in any case. @throws {DomainError} InvalidQueryError */
+export function readTruth(value: SelectorValue): boolean {
+  const word = value.text.toLowerCase();
+  if (TRUE.includes(word)) return true;
+  if (FALSE.includes(word)) return false;
+  throw value.expected(`one of ${[...TRUE, ...FALSE].join(', ')}`);
+}
+
+function isDigits(text: string): boolean {
+  return /^[0-9]+$/.test(text);
+}

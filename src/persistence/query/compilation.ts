@@ -1,0 +1,40 @@
+/** A condition and the values of its parameters. Its text depends on the shape of what was asked for alone. */
+export interface SqlCondition {
+  text: string;
+  values: readonly unknown[];
+}
+
+/** What conditions need besides the criterion itself: who asks, when, and places for their values. */
+export class Compilation {
+  readonly values: unknown[] = [];
+  readonly #firstParameter: number;
+  readonly #accountId: number;
+  /** When it is asked. */
+  readonly moment: Date;
+  #account: string | undefined;
+  #now: string | undefined;
+
+  constructor(scope: { accountId: number; now: Date; firstParameter: number }) {
+    this.#firstParameter = scope.firstParameter;
+    this.#accountId = scope.accountId;
+    this.moment = scope.now;
+  }
+
+  /** The placeholder of a value, with its type. */
+  value(value: unknown, type: 'int' | 'text' | 'text[]' | 'timestamptz'): string {
+    this.values.push(value);
+    return `$${this.#firstParameter + this.values.length - 1}::${type}`;
+  }
+
+  /** The placeholder of the account asked about; one, however often it is needed. */
+  account(): string {
+    this.#account ??= this.value(this.#accountId, 'int');
+    return this.#account;
+  }
+
+  /** The placeholder of the present moment; one, however often it is needed. */
+  now(): string {
+    this.#now ??= this.value(this.moment, 'timestamptz');
+    return this.#now;
+  }
+}

@@ -1,0 +1,68 @@
+import type { LicenseType } from '../../domain/query/computer-query.ts';
+import type { Compilation } from './compilation.ts';
+
+/*
+ * A computer is licensed by a seat of a legacy licence, by the Pro subscription its agent reports, or by a contract it
+ * was associated with because its agent does not tell. It may be so in several ways at once.
+ */
+
+const HAS_SEAT = 'exists (select from computer_license l where l.computer_id = c.id)';
+const associated = (condition: string) =>
+  `exists (select from computer_contract m join contract k on k.account_id = m.account_id and k.id = m.contract_id
+    where m.computer_id = c.id and ${condition})`;
+const HAS_CONTRACT = 'exists (select from computer_contract m where m.computer_id = c.id)';
+
+const BY_TYPE: Readonly<Record<LicenseType, string>> = {
+  legacy: HAS_SEAT,
+  pro: `(c.pro_attached and not c.pro_free or ${associated('not k.free')})`,
+  free_pro: `(c.pro_attached and c.pro_free or ${associated('k.free')})`,
+  unlicensed: `(not c.pro_attached and not ${HAS_SEAT} and not ${HAS_CONTRACT})`,
+};
+
+/** The computer is licensed in that way. */
+export function licenseTypeCondition(type: LicenseType): string {
+  return BY_TYPE[type];
+}
+
+/** The computer has a seat of that legacy licence. */
+export function seatCondition(id: number, compilation: Compilation): string {
+  return `exists (select from computer_license l
+    where l.computer_id = c.id and l.license_id = ${compilation.value(id, 'int')})`;
+}
+
+/** The computer belongs to the support contract, by report or association. */
+export function contractCondition(id: string, compilation: Compilation): string {
+  const wanted = compilation.value(id, 'text');
+  return `(c.pro_attached and c.pro_contract_id is not null and c.pro_contract_id = ${wanted}
+    or exists (select from computer_contract m where m.computer_id = c.id and m.contract_id = ${wanted}))`;
+}
+
+/**
+ * The support contract ends within so many days from now. What the account was told of a contract goes before what
+ * agents report of it.
+ */
+export function contractExpiryCondition(days: number, compilation: Compilation): string {
+  const within = withinDays(days, compilation);
+  const known = `from contract k where k.account_id = c.account_id and k.id = c.pro_contract_id`;
+  return `(c.pro_attached and c.pro_expires is not null and ${within('c.pro_expires')}
+      and not exists (select ${known} and k.expires is not null)
+    or c.pro_attached and exists (select ${known} and ${within('k.expires')})
+    or ${associated(within('k.expires'))})`;
+}
+
+/** The legacy licence ends within so many days from now. */
+export function licenseExpiryCondition(days: number, compilation: Compilation): string {
+  return `exists (select from computer_license l join legacy_license k on k.id = l.license_id
+    where l.computer_id = c.id and ${withinDays(days, compilation)('k.expires')})`;
+}
+
+/** The computer is attached to Pro, as its agent reports. */
+export function proManagementCondition(enabled: boolean): string {
+  return enabled ? 'c.pro_attached' : 'not c.pro_attached';
+}
+
+function withinDays(days: number, compilation: Compilation): (column: string) => string {
+  const now = compilation.now();
+  const end = `${now} + make_interval(days => ${compilation.value(days, 'int')})`;
+  return (column) => `${column} between ${now} and ${end}`;
+}

@@ -1,0 +1,41 @@
+import type { ProfileCriterion, ProfileType } from '../../domain/query/computer-query.ts';
+import type { Compilation } from './compilation.ts';
+
+/**
+ * SQL over `c`, never null: the computer is associated with the profile of that id, and stands as `status` says where
+ * one is given. An id that no profile of the account has is fulfilled by no computer.
+ */
+type ProfileCondition = (profile: ProfileCriterion, compilation: Compilation) => string;
+
+/** One entry for every kind of profile. @see api-decisions 8 */
+const BY_TYPE: Readonly<Record<ProfileType, ProfileCondition>> = {
+  usg: nobody,
+  script: nobody,
+  repository: membership,
+  package: membership,
+  upgrade: membership,
+  reboot: membership,
+  removal: membership,
+  wsl: membership,
+};
+
+/** The computer is associated with the profile. */
+export function profileCondition(profile: ProfileCriterion, compilation: Compilation): string {
+  return BY_TYPE[profile.type](profile, compilation);
+}
+
+/** The computer is associated with any upgrade profile. */
+export function upgradeProfileCondition(): string {
+  return `exists (select from computer_profile p where p.computer_id = c.id and p.type = 'upgrade')`;
+}
+
+function membership({ type, id, status }: ProfileCriterion, compilation: Compilation): string {
+  const key = `p.account_id = ${compilation.account()} and p.type = '${type}' and p.profile_id = ${compilation.value(id, 'int')}`;
+  const state = status === null ? '' : ` and p.status = ${compilation.value(status, 'text')}`;
+  return `exists (select from computer_profile p where p.computer_id = c.id and ${key}${state})`;
+}
+
+/** There are no profiles of the kind, and so no computer is associated with one. */
+function nobody(): string {
+  return 'false';
+}

@@ -1,0 +1,39 @@
+import type { CloudField } from '../../domain/query/computer-query.ts';
+import { containing } from '../like.ts';
+import type { Compilation } from './compilation.ts';
+
+/** Distributor that hosts of WSL report. */
+const WINDOWS = 'microsoft';
+
+/** The release has the number or code name, in any case; `windows` stands for hosts of WSL. */
+export function distributionCondition(name: string, compilation: Compilation): string {
+  if (name.toLowerCase() === 'windows') {
+    return `lower(coalesce(c.distribution_info ->> 'distributor', '')) = '${WINDOWS}'`;
+  }
+  const wanted = compilation.value(name, 'text');
+  const codeName = `c.distribution_info ->> 'code_name'`;
+  return `(c.distribution is not null and lower(c.distribution) = lower(${wanted})
+    or ${codeName} is not null and lower(${codeName}) = lower(${wanted}))`;
+}
+
+/** A known network device, active or not, has an address that contains the text, in any case. */
+export function addressCondition(kind: 'ip' | 'mac', part: string, compilation: Compilation): string {
+  const column = kind === 'ip' ? 'n.ip_address' : 'n.mac_address';
+  const whole = compilation.value(containing(part), 'text');
+  // The index knows addresses without separators: what contains the one contains the other.
+  const indexed = compilation.value(containing(part.replaceAll(/[.:]/g, '')), 'text');
+  return `exists (select from computer_network n where n.computer_id = c.id
+    and lower(${column}) like lower(${whole}) and translate(lower(${column}), '.:', '') like lower(${indexed}))`;
+}
+
+const CLOUD_COLUMNS: Readonly<Record<CloudField, string>> = {
+  'instance-id': `c.cloud_instance_metadata ->> 'instance-id'`,
+  'instance-type': `c.cloud_instance_metadata ->> 'instance-type'`,
+  'ami-id': `c.cloud_instance_metadata ->> 'ami-id'`,
+  'availability-zone': `c.cloud_init ->> 'availability_zone'`,
+};
+
+/** What the cloud says of the instance is the text; null asks for computers of which it says nothing. */
+export function cloudCondition(field: CloudField, text: string | null, compilation: Compilation): string {
+  return `coalesce(${CLOUD_COLUMNS[field]}, '') = ${compilation.value(text ?? '', 'text')}`;
+}

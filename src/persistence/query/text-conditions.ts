@@ -1,0 +1,26 @@
+import { containing } from '../like.ts';
+import type { Compilation } from './compilation.ts';
+
+/** Hostname or title contains the text, in any case. */
+export function keywordCondition(text: string, compilation: Compilation): string {
+  const pattern = compilation.value(containing(text), 'text');
+  return `(lower(c.hostname) like lower(${pattern}) or lower(c.title) like lower(${pattern}))`;
+}
+
+/** Hostname or title is the text, in any case. */
+export function nameCondition(column: 'hostname' | 'title', text: string, compilation: Compilation): string {
+  return `lower(c.${column}) = lower(${compilation.value(text, 'text')})`;
+}
+
+/** The computer has the tag, spelled like that. */
+export function tagCondition(tag: string, compilation: Compilation): string {
+  return `c.tags @> array[${compilation.value(tag, 'text')}]`;
+}
+
+/** The annotation is there and, with `part`, has a value that contains it; case matters in both. */
+export function annotationCondition(key: string, part: string | null, compilation: Compilation): string {
+  const name = compilation.value(key, 'text');
+  if (part === null) return `c.annotations ? ${name}`;
+  const found = `strpos(c.annotations ->> ${name}, ${compilation.value(part, 'text')}) > 0`;
+  return `(c.annotations ? ${name} and coalesce(${found}, false))`;
+}

@@ -1,0 +1,88 @@
+import { type ComputerQuery, parseComputerQuery, usesDeprecated } from '../domain/query/computer-query.ts';
+import { MAX_QUERY_TERMS } from '../domain/query/parser.ts';
+import { queryError } from '../domain/query/query-error.ts';
+import type { ComputerSelection } from '../persistence/query/computer-conditions.ts';
+import { selectComputers } from '../persistence/repositories/computers.repository.ts';
+import { findSearchTexts } from '../persistence/repositories/saved-searches.repository.ts';
+import type { Sql } from '../persistence/sql.ts';
+import type { Caller, Clock } from './ports.ts';
+
+/** A query that was read, with the saved searches it names. */
+export interface PreparedQuery extends ComputerSelection {
+  /** It uses a deprecated spelling, itself or in a saved search. @see api-decisions 2.6 */
+  deprecated: boolean;
+}
+
+/** What reading a query needs. */
+export interface QueryDeps {
+  db: Sql;
+  clock: Clock;
+}
+
+/** Most terms of a query together with the saved searches it names. */
+const MAX_TERMS_IN_ALL = 5 * MAX_QUERY_TERMS;
+
+/**
+ * Reads the text of a query over computers and looks up the saved searches it names.
+ *
+ * @param path - where the text stands in the request, for the refusal
+ * @throws {DomainError} InvalidQueryError, also for a saved search that is unknown
+ * @see API specification, "Selectors inside query"; api-decisions 8
+ */
+export async function prepareComputerQuery(
+  { db, clock }: QueryDeps,
+  accountId: number,
+  text: string,
+  path = 'query.query',
+): Promise<PreparedQuery> {
+  const query = parseComputerQuery(text, path);
+  const named = namedSearches(query);
+  const names = [...new Set(named.map(({ name }) => name))];
+  const texts = names.length === 0 ? new Map<string, string>() : await findSearchTexts(db, accountId, names);
+  const unknown = named.find(({ name }) => !texts.has(name));
+  if (unknown) throw queryError(text, unknown.at, 'the name of a saved search after search:', path);
+  const searches = new Map([...texts].map(([name, search]) => [name, parseComputerQuery(search, path)]));
+  const terms = named.reduce((sum, { name }) => sum + countTerms(searches.get(name)!), countTerms(query));
+  if (terms > MAX_TERMS_IN_ALL) {
+    throw queryError(text, 0, `not more than ${MAX_TERMS_IN_ALL} terms with those of the saved searches`, path);
+  }
+  return { query, searches, now: clock.now(), deprecated: [query, ...searches.values()].some(usesDeprecated) };
+}
+
+/**
+ * Ids, ascending, of the caller's computers that a query means: approved, not archived, in sight. Whether the caller
+ * may act on each is for `requireTargets` to say.
+ *
+ * @param path - where the text stands in the request, for the refusal
+ * @throws {DomainError} InvalidQueryError
+ */
+export async function resolveComputerQuery(
+  deps: QueryDeps,
+  caller: Caller,
+  text: string,
+  path = 'body.query',
+): Promise<number[]> {
+  const selection = await prepareComputerQuery(deps, caller.accountId, text, path);
+  const groups = caller.groups('ViewComputer');
+  return selectComputers(deps.db, { accountId: caller.accountId, groups: groups === 'all' ? null : groups }, selection);
+}
+
+/**
+ * Makes sure that a text can be kept as a saved search.
+ *
+ * @throws {DomainError} InvalidQueryError when it is no query or names a saved search itself, so that no ring can form
+ */
+export function checkSearchText(text: string, path: string): void {
+  const [named] = namedSearches(parseComputerQuery(text, path));
+  if (named) throw queryError(text, named.at, 'no search: in a saved search', path);
+}
+
+function namedSearches({ clauses }: ComputerQuery): Array<{ name: string; at: number }> {
+  return clauses
+    .flat()
+    .flatMap(({ criterion, at }) => (criterion.kind === 'search' ? [{ name: criterion.text, at }] : []));
+}
+
+function countTerms({ clauses }: ComputerQuery): number {
+  return clauses.reduce((sum, factors) => sum + factors.length, 0);
+}
