@@ -1,0 +1,41 @@
+import { parseArgs } from 'node:util';
+import { migrate, openPersistence } from '../../../src/persistence/orm.ts';
+import { generateComputers } from './computers.ts';
+
+const USAGE = `node test/bench/data/main.ts --database URL [--account NAME] [--computers N] [--seed N]
+
+Fills an account (standalone when none is named) with N believable computers (100,000), beside those it has.`;
+
+const { values } = parseArgs({
+  options: {
+    database: { type: 'string', default: process.env['FLOTILLA_DATABASE_URL'] ?? '' },
+    account: { type: 'string', default: 'standalone' },
+    computers: { type: 'string', default: '100000' },
+    seed: { type: 'string', default: '1' },
+    help: { type: 'boolean', default: false },
+  },
+});
+if (values.help || values.database === '') {
+  console.log(USAGE);
+  process.exit(values.help ? 0 : 1);
+}
+const persistence = await openPersistence({ url: values.database, poolSize: 2, applicationName: 'generator' });
+try {
+  await migrate(persistence);
+  const [account] = await persistence.db.query<{ id: number }>('select id from account where name = $1', [
+    values.account,
+  ]);
+  if (!account) throw new Error(`there is no account ${values.account}`);
+  const started = performance.now();
+  const seconds = () => ((performance.now() - started) / 1000).toFixed(1);
+  const { first, last } = await generateComputers(persistence.db, {
+    accountId: account.id,
+    computers: Number(values.computers),
+    seed: Number(values.seed),
+    now: new Date(),
+    progress: (text) => process.stderr.write(`${seconds()} s: ${text}\n`),
+  });
+  console.log(`computers ${first} to ${last} in ${seconds()} s`);
+} finally {
+  await persistence.close();
+}
