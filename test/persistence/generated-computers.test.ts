@@ -11,7 +11,7 @@ async function generated(seed: number): Promise<{ database: TestDatabase; db: Sq
   const database = await createTestDatabase();
   const { db } = database.persistence;
   const { accountId } = await createAccount(db, 'fleet');
-  await generateComputers(db, { accountId, computers: COMPUTERS, seed, now: NOW });
+  await generateComputers(db, { accountId, computers: COMPUTERS, seed, now: NOW, prototypes: 50 });
   return { database, db, accountId };
 }
 
@@ -25,7 +25,12 @@ function partTables(db: Sql): Promise<Array<{ name: string }>> {
 
 async function digests(db: Sql): Promise<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
-  for (const { name } of [{ name: 'computer' }, { name: 'access_group' }, { name: 'package' }, ...(await partTables(db))]) {
+  for (const { name } of [
+    { name: 'computer' },
+    { name: 'access_group' },
+    { name: 'package' },
+    ...(await partTables(db)),
+  ]) {
     const rows = await db.query(
       `select count(*) as rows, md5(string_agg(t::text, chr(10) order by t::text)) as digest from ${name} t`,
     );
@@ -112,6 +117,7 @@ describe('generateComputers', () => {
       accountId: first.accountId,
       computers: 30,
       seed: 9,
+      prototypes: 25,
       now: NOW,
     });
     expect(range.last - range.first).toBe(29);

@@ -1,6 +1,7 @@
 import { PATTERN } from '../../../src/fleet/inventory/roles.ts';
 import type { Database, Sql } from '../../../src/persistence/sql.ts';
 import { copyComputers, copyParts } from './copy.ts';
+import { fillMemberships } from './memberships.ts';
 import { makeGroups, planComputers } from './plan.ts';
 import { makePrototypes } from './prototypes.ts';
 
@@ -12,6 +13,8 @@ export interface ComputersOptions {
   seed?: number;
   /** What times of contact count back from. */
   now: Date;
+  /** How many computers go through the gateway's code: whole patterns of the simulated fleet. */
+  prototypes?: number;
   /** Told what is done next. */
   progress?(text: string): void;
 }
@@ -30,18 +33,22 @@ export async function generateComputers(
   db: Database,
   options: ComputersOptions,
 ): Promise<{ first: number; last: number }> {
-  const { accountId, computers, now, seed = 1, progress = () => {} } = options;
+  const { accountId, computers, now, seed = 1, prototypes: count = PROTOTYPES, progress = () => {} } = options;
   const ids = await db.transaction(async (tx) => {
     progress('prototypes');
+    // Words are sorted into the inverted indexes at once at the end instead of row by row.
+    await tx.query(`set local gin_pending_list_limit = '512MB'`);
     await makeGroups(tx, accountId);
     const account = await readAccount(tx, accountId);
-    const prototypes = await makePrototypes(oneTransaction(tx), { account, seed, now, count: PROTOTYPES });
+    const prototypes = await makePrototypes(oneTransaction(tx), { account, seed, now, count });
     await planComputers(tx, { accountId, seed, now, computers }, prototypes);
     progress('computer');
     await copyComputers(tx, { seed, now });
     await copyParts(tx, { seed, now, onTable: progress });
     await tx.query('delete from agent_identity where computer_id = any($1::int[])', [prototypes.map(({ id }) => id)]);
     await tx.query('delete from computer where id = any($1::int[])', [prototypes.map(({ id }) => id)]);
+    progress('memberships and alerts');
+    await fillMemberships(tx, { accountId, seed, now });
     const [range] = await tx.query<{ first: number; last: number }>(
       'select min(id) as first, max(id) as last from planned',
     );

@@ -43,6 +43,7 @@ const COMPUTER: Columns = {
   parent_id: 'n.parent_id',
   hostagent_uid: `case when p.hostagent_uid is not null then ${uuid(`'/hostagent/' || n.family`)}::text end`,
   machine_id: 'n.machine_id::text',
+  clone_id: `case when n.block > 0 and n.rarity between 0.5 and 0.503 then n.id - n.per_block end`,
   employee_id: `case when n.kind in (1, 2) and n.owner < 0.6 then 'E' || (10000 + n.n)::text end`,
   cloud_instance_metadata: `case when p.cloud_instance_metadata ? 'instance-id' then p.cloud_instance_metadata
     || jsonb_build_object('instance-id', 'i-0' || left(md5($1::bigint || '/cloud/' || n.n), 16)) else p.cloud_instance_metadata end`,
@@ -69,6 +70,7 @@ const PARTS: Readonly<Record<string, Columns>> = {
     last_ping_time: `case when not n.pending then date_trunc('second', $2::timestamptz - ${silence}) end`,
     last_exchange_time: `case when not n.pending then
       date_trunc('second', $2::timestamptz - ${silence} - make_interval(secs => n.team * 900)) end`,
+    known_since: 'n.created_at',
   },
   computer_inventory: {
     client_annotations: `case when n.pending then '{}' else p.client_annotations || jsonb_build_object('site', n.site) end`,
@@ -81,9 +83,13 @@ const PARTS: Readonly<Record<string, Columns>> = {
     mac_address: `left(p.mac_address, 9) || n.mac_tail`,
   },
   computer_hardware: {
-    data: `regexp_replace(replace(p.data, n.source_serial, n.serial), '(52:54:0[01]:)..:..:..', '\\1' || n.mac_tail, 'g')`,
+    data: `replace(replace(replace(p.data, n.source_serial, n.serial), '52:54:00:' || n.source_mac, '52:54:00:' || n.mac_tail),
+      '52:54:01:' || n.source_mac, '52:54:01:' || n.mac_tail)`,
   },
 };
+
+/** Kept by triggers on the other tables. */
+const DERIVED = ['computer_status'];
 
 /** What a pending computer has: nothing else is taken from it before it is accepted. */
 const BEFORE_ACCEPTANCE = ['agent', 'agent_identity', 'computer_contact', 'computer_inventory'];
@@ -105,7 +111,9 @@ export async function copyParts(
   const tables = await tx.query<{ name: string }>(
     `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
      where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and a.attname = 'computer_id' and not a.attisdropped
+       and c.relname <> all($1::text[])
      order by c.relname`,
+    [DERIVED],
   );
   for (const { name } of tables) {
     options.onTable(name);

@@ -24,6 +24,8 @@ export function uuid(text: string): string {
   return `overlay(md5($1::bigint || ${text}) placing '5' from 13)::uuid`;
 }
 
+const macTail = (index: string) => `regexp_replace(lpad(to_hex(${index}), 6, '0'), '(..)(..)(..)', '\\1:\\2:\\3')`;
+
 /**
  * Makes the access groups: one per kind of computer below the root, one per site below each.
  *
@@ -91,7 +93,7 @@ const PLAN = `
       ${draw(12)} as owner, ${draw(13)} as place_in_rack, ${draw(14)} as trouble
     from place
   )
-  select d.*, $12::int + n as id, ($4::int[])[source_at] as source, ($5::text[])[source_at] as source_serial,
+  select d.*, $3::int as per_block, $12::int + n as id, ($4::int[])[source_at] as source, ($5::text[])[source_at] as source_serial,
     prefix || '-' || number as title,
     case when kind = 2 then upper(prefix || '-' || number)
       else prefix || '-' || number || '.' || site || '.example.com' end as hostname,
@@ -99,7 +101,7 @@ const PLAN = `
     case when host is not null then $12::int + n - place + host end as parent_id,
     '10.' || 16 + ((n + 16) >> 16) || '.' || (((n + 16) >> 8) & 255) || '.' || ((n + 16) & 255) as address,
     '10.' || 16 + ((n + 16) >> 16) || '.255.255' as broadcast,
-    regexp_replace(lpad(to_hex(n), 6, '0'), '(..)(..)(..)', '\\1:\\2:\\3') as mac_tail,
+    ${macTail('n')} as mac_tail, ${macTail('source_at - 1')} as source_mac,
     ${uuid(`'/machine/' || n`)} as machine_id, upper(left(md5($1::bigint || '/serial/' || n), 10)) as serial,
     (select g.id from access_group g where g.account_id = $13::int
       and g.name = case when admission > 0.93 then 'global' else (array['servers', 'desktops', 'windows', 'windows'])[kind + 1]
