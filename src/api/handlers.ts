@@ -4,14 +4,17 @@ import { accessGroupsRoutes } from './routes/access-groups.routes.ts';
 import { accountsRoutes } from './routes/accounts.routes.ts';
 import { activitiesRoutes } from './routes/activities.routes.ts';
 import { administratorsRoutes } from './routes/administrators.routes.ts';
+import { computerRemovalRoutes } from './routes/computer-removal.routes.ts';
 import { computersRoutes } from './routes/computers.routes.ts';
 import { eventsRoutes } from './routes/events.routes.ts';
 import { featuresRoutes } from './routes/features.routes.ts';
 import { identityRoutes } from './routes/identity.routes.ts';
 import { invitationsRoutes } from './routes/invitations.routes.ts';
 import { messageBacklogRoutes } from './routes/message-backlog.routes.ts';
+import { pendingComputersRoutes } from './routes/pending-computers.routes.ts';
 import { recoveryKeysRoutes } from './routes/recovery-keys.routes.ts';
 import { snapsRoutes } from './routes/snaps.routes.ts';
+import { tagsRoutes } from './routes/tags.routes.ts';
 import { tokensRoutes } from './routes/tokens.routes.ts';
 
 /** What handlers are made of. */
@@ -32,6 +35,9 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...administratorsRoutes(deps),
     ...accessGroupsRoutes(deps),
     ...computersRoutes(deps),
+    ...computerRemovalRoutes(deps),
+    ...pendingComputersRoutes(deps),
+    ...tagsRoutes(deps),
     ...eventsRoutes(deps),
     ...featuresRoutes(deps),
     ...messageBacklogRoutes(deps),

@@ -1,6 +1,7 @@
 import { isCancelable } from '../domain/activity/eligibility.ts';
 import { DomainError } from '../domain/errors.ts';
 import {
+  type ActivityRow,
   type ActivityScope,
   findActivities,
   listActivities,
@@ -9,10 +10,12 @@ import {
   type PageRequest,
 } from '../persistence/repositories/activities.repository.ts';
 import { lockLanesOf, orderCancel } from '../persistence/repositories/activity-cancel.repository.ts';
+import { listComputerActivities } from '../persistence/repositories/computer-activities.repository.ts';
 import { recordEvents } from '../persistence/repositories/events.repository.ts';
 import type { Database } from '../persistence/sql.ts';
 import { type DetailedActivity, type ParentActivity, toBaseActivity, toDetailedActivity } from './activity-views.ts';
 import type { Caller, Clock } from './ports.ts';
+import { requireVisible } from './targets.ts';
 
 export interface ListOf<T> {
   count: number;
@@ -24,6 +27,12 @@ export interface ActivitiesService {
   list(caller: Caller, page: PageRequest): Promise<ListOf<DetailedActivity>>;
   /** Activities that are nobody's children, newest first. */
   listParents(caller: Caller, page: PageRequest): Promise<ListOf<ParentActivity>>;
+  /**
+   * As `list`, only operations on some computers and the groups they are in.
+   *
+   * @throws {DomainError} UnknownComputer
+   */
+  listOfComputers(caller: Caller, computers: readonly number[], page: PageRequest): Promise<ListOf<DetailedActivity>>;
   /** One activity with all its children. @throws {DomainError} UnknownActivity */
   read(caller: Caller, id: number): Promise<DetailedActivity>;
   /**
@@ -48,10 +57,15 @@ export function createActivitiesService(deps: { db: Database; clock: Clock }): A
     async list(caller, page) {
       const scope = scopeOf(caller);
       const { count, rows } = await listActivities(db, scope, page);
-      const parents = rows.filter((row) => row.children_count > 0).map((row) => row.id);
-      const children = await listChildren(db, scope, parents, LISTED_CHILDREN);
-      const now = clock.now();
-      return { count, results: rows.map((row) => toDetailedActivity(row, children.get(row.id) ?? [], now)) };
+      return { count, results: await withChildren(deps, scope, rows) };
+    },
+    async listOfComputers(caller, computers, page) {
+      await requireVisible(db, caller, computers);
+      const { count, ids } = await listComputerActivities(db, caller.accountId, computers, page);
+      const scope = scopeOf(caller);
+      const rows = await findActivities(db, scope, ids);
+      const newestFirst = rows.toSorted((a, b) => b.id - a.id);
+      return { count, results: await withChildren(deps, scope, newestFirst) };
     },
     async listParents(caller, page) {
       const { count, rows } = await listParents(db, scopeOf(caller), page);
@@ -69,6 +83,17 @@ export function createActivitiesService(deps: { db: Database; clock: Clock }): A
   };
 }
 
+async function withChildren(
+  { db, clock }: { db: Database; clock: Clock },
+  scope: ActivityScope,
+  rows: readonly ActivityRow[],
+): Promise<DetailedActivity[]> {
+  const parents = rows.filter((row) => row.children_count > 0).map((row) => row.id);
+  const children = await listChildren(db, scope, parents, LISTED_CHILDREN);
+  const now = clock.now();
+  return rows.map((row) => toDetailedActivity(row, children.get(row.id) ?? [], now));
+}
+
 async function cancel(deps: { db: Database; clock: Clock }, caller: Caller, ids: readonly number[]): Promise<number[]> {
   return deps.db.transaction(async (tx) => {
     await lockLanesOf(tx, caller.accountId, ids);
@@ -84,7 +109,7 @@ async function cancel(deps: { db: Database; clock: Clock }, caller: Caller, ids:
     const operations = rows
       .filter((row) => row.computer_id !== null && !groups.includes(row.parent_id ?? 0))
       .map((row) => row.id);
-    await orderCancel(tx, { accountId: caller.accountId, groups, operations, now: deps.clock.now() });
+    await orderCancel(tx, { accountId: caller.accountId, groups, operations, now: deps.clock.now(), text: null });
     await recordEvents(
       tx,
       caller,

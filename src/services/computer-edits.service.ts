@@ -3,9 +3,9 @@ import { updateComputer } from '../persistence/repositories/computer-edits.repos
 import { findComputer } from '../persistence/repositories/computers.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import { lockRights } from '../persistence/repositories/rights-lock.ts';
-import type { Database, Sql } from '../persistence/sql.ts';
+import type { Database } from '../persistence/sql.ts';
 import { readLine, refusedField } from './fields.ts';
-import { resolveAccessGroups } from './names-in-body.ts';
+import { findAccessGroup } from './names-in-body.ts';
 import type { Caller } from './ports.ts';
 import { requireTargets } from './targets.ts';
 
@@ -31,6 +31,8 @@ export interface ComputerEditsService {
 
 const TAG = /^[\p{L}\p{Nd}-]{1,50}$/u;
 const MAX_TAGS = 100;
+/** What it takes to put a computer into an access group. */
+const MOVING = ['ManageComputer', 'ViewComputer'] as const;
 const MAX_COMMENT = 10_000;
 const NO_EXTRAS = { annotations: false, rebootPackages: false };
 
@@ -42,7 +44,10 @@ export function createComputerEditsService(deps: { db: Database }): ComputerEdit
         // Against a removal of the access group between looking it up and moving into it.
         if (change.accessGroup !== undefined) await lockRights(tx, caller.accountId);
         await requireTargets(tx, caller, [computerId], 'ManageComputer');
-        const accessGroupId = await findTarget(tx, caller, change.accessGroup);
+        // Moving a computer is creating it anew in the other group: it needs the same rights there.
+        const { accessGroup } = change;
+        const accessGroupId =
+          accessGroup === undefined ? undefined : await findAccessGroup(tx, caller, accessGroup, MOVING);
         const edited = await updateComputer(tx, caller.accountId, computerId, { ...checked, accessGroupId });
         if (!edited) throw unknownComputer();
         await recordEvent(tx, caller, {
@@ -73,18 +78,6 @@ function checkChange({ title, comment, tags }: ComputerChange) {
     comment,
     tags: tags && [...new Set(tags)],
   };
-}
-
-/** Moving a computer is creating it anew in the other group: it needs the same right there. */
-async function findTarget(tx: Sql, caller: Caller, name: string | undefined): Promise<number | undefined> {
-  if (name === undefined) return undefined;
-  const [groupId] = await resolveAccessGroups(tx, caller.accountId, [name], 'body.access_group');
-  for (const permission of ['ManageComputer', 'ViewComputer'] as const) {
-    const groups = caller.groups(permission);
-    if (groups === 'all' || groups.includes(groupId!)) continue;
-    throw new DomainError('Forbidden', `The permission ${permission} is needed in the access group`);
-  }
-  return groupId;
 }
 
 function describe(change: ComputerChange): string {

@@ -1,7 +1,9 @@
 import { DomainError } from '../domain/errors.ts';
+import type { Permission } from '../domain/permissions.ts';
 import { findAccessGroupIds } from '../persistence/repositories/access-groups.repository.ts';
 import { findRoleIds } from '../persistence/repositories/roles.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
+import type { Caller } from './ports.ts';
 
 /**
  * Ids of the roles a body names, each once.
@@ -45,6 +47,27 @@ export async function resolveAccessGroups(
     });
   }
   return [...found.values()];
+}
+
+/**
+ * Id of the access group into which a body moves something: putting things there takes the rights of making them there.
+ *
+ * @param needed - permissions the caller must have in that group
+ * @throws {DomainError} UnknownAccessGroup (400), Forbidden
+ */
+export async function findAccessGroup(
+  sql: Sql,
+  caller: Caller,
+  name: string,
+  needed: readonly Permission[],
+): Promise<number> {
+  const [groupId] = await resolveAccessGroups(sql, caller.accountId, [name], 'body.access_group');
+  for (const permission of needed) {
+    const groups = caller.groups(permission);
+    if (groups === 'all' || groups.includes(groupId!)) continue;
+    throw new DomainError('Forbidden', `The permission ${permission} is needed in the access group`);
+  }
+  return groupId!;
 }
 
 const MAX_SHOWN = 60;

@@ -6,6 +6,7 @@ import { type AccountsService, createAccountsService } from './accounts.service.
 import { type ActivitiesService, createActivitiesService } from './activities.service.ts';
 import { type AdministratorsService, createAdministratorsService } from './administrators.service.ts';
 import { type ComputerEditsService, createComputerEditsService } from './computer-edits.service.ts';
+import { type ComputerRemovalService, createComputerRemovalService } from './computer-removal.service.ts';
 import { type ComputersService, createComputersService } from './computers.service.ts';
 import { type CredentialsService, createCredentialsService } from './credentials.service.ts';
 import { createEventsService, type EventsService } from './events.service.ts';
@@ -18,6 +19,7 @@ import { createMailer } from './mailer.ts';
 import { createMessageBacklogService, type MessageBacklogService } from './message-backlog.service.ts';
 import { createPamAuthenticator, pamCommand } from './pam/pam.ts';
 import { createPasswordService, type PasswordService } from './password-change.service.ts';
+import { createPendingComputersService, type PendingComputersService } from './pending-computers.service.ts';
 import { createPeopleService, type PeopleService } from './people.service.ts';
 import type { Clock, IdentityAuthenticator, Mailer, TemporalHealth } from './ports.ts';
 import { createPreferencesService, type PreferencesService } from './preferences.service.ts';
@@ -26,6 +28,7 @@ import { createRecoveryKeysService, type RecoveryKeysService } from './recovery-
 import { type Authenticator, createAuthenticator } from './rights.service.ts';
 import { createRolesService, type RolesService } from './roles.service.ts';
 import { createSnapsService, type SnapsService } from './snaps.service.ts';
+import { createTagsService, type TagsService } from './tags.service.ts';
 import { createTokensService, type TokensService } from './tokens.service.ts';
 import { createTokens, type Tokens } from './tokens.ts';
 
@@ -51,6 +54,9 @@ export interface Services {
   accessGroups: AccessGroupsService;
   computers: ComputersService;
   computerEdits: ComputerEditsService;
+  computerRemoval: ComputerRemovalService;
+  pendingComputers: PendingComputersService;
+  tags: TagsService;
   events: EventsService;
   messageBacklog: MessageBacklogService;
   recoveryKeys: RecoveryKeysService;
@@ -108,6 +114,9 @@ export function createServices(deps: ServicesDeps): Services {
     accessGroups: createAccessGroupsService({ db }),
     computers: createComputersService({ db, clock }),
     computerEdits: createComputerEditsService({ db }),
+    computerRemoval: createComputerRemovalService({ db, clock, settings: settings.activities }),
+    pendingComputers: createPendingComputersService({ db, clock }),
+    tags: createTagsService({ db }),
     events: createEventsService({ db }),
     messageBacklog: createMessageBacklogService({ db }),
     recoveryKeys: createRecoveryKeysService({

@@ -1,31 +1,32 @@
 import { DomainError, type ErrorDetail } from '../domain/errors.ts';
 import type { Permission } from '../domain/permissions.ts';
+import { keepFleet } from '../persistence/repositories/fleet-lock.ts';
 import { checkTargets } from '../persistence/repositories/targets.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
 import type { Caller } from './ports.ts';
 
 /**
- * Makes sure that the caller may act on every one of some computers.
+ * Makes sure that the caller may act on every one of some computers, and that none of them leaves before the
+ * transaction ends.
  *
+ * @remarks Called before any row is locked.
  * @param permission - what acting on each of them needs
- * @param options.archived - `allowed` for what only reads
+ * @param options.archived - `allowed` for what reads, and for what puts computers away
  * @throws {DomainError} UnknownComputer when one is missing, pending, foreign or out of sight; else Forbidden when one
  * may be seen but not acted on; else ComputerArchived
  * @see api-decisions 1.2, 3.3 and 9.4
  */
 export async function requireTargets(
-  db: Sql,
+  tx: Sql,
   caller: Caller,
   computers: readonly number[],
   permission: Permission,
   options: { archived?: 'allowed' } = {},
 ): Promise<void> {
+  await keepFleet(tx, caller.accountId);
   const scope = { view: caller.groups('ViewComputer'), act: caller.groups(permission) };
-  const { unknown, forbidden, archived } = await checkTargets(db, caller.accountId, computers, scope);
-  if (unknown.length > 0) {
-    const details = detailsOf(unknown, 'there is no such computer');
-    throw new DomainError('UnknownComputer', `There is no computer ${unknown[0]}`, { details });
-  }
+  const { unknown, forbidden, archived } = await checkTargets(tx, caller.accountId, computers, scope);
+  if (unknown.length > 0) throw unknownComputers(unknown);
   if (forbidden.length > 0) {
     const details = detailsOf(forbidden, 'you may not act on this computer');
     throw new DomainError('Forbidden', `You may not act on computer ${forbidden[0]}`, { details });
@@ -34,6 +35,22 @@ export async function requireTargets(
     const details = detailsOf(archived, 'the computer is archived');
     throw new DomainError('ComputerArchived', `Computer ${archived[0]} is archived`, { details });
   }
+}
+
+/**
+ * Makes sure that the caller sees every one of some computers, archived ones included.
+ *
+ * @throws {DomainError} UnknownComputer when one is missing, pending, foreign or out of sight
+ */
+export async function requireVisible(db: Sql, caller: Caller, computers: readonly number[]): Promise<void> {
+  const view = caller.groups('ViewComputer');
+  const { unknown } = await checkTargets(db, caller.accountId, computers, { view, act: view });
+  if (unknown.length > 0) throw unknownComputers(unknown);
+}
+
+function unknownComputers(ids: readonly number[]): DomainError {
+  const details = detailsOf(ids, 'there is no such computer');
+  return new DomainError('UnknownComputer', `There is no computer ${ids[0]}`, { details });
 }
 
 function detailsOf(ids: readonly number[], message: string): ErrorDetail[] {

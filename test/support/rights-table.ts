@@ -5,7 +5,7 @@ interface Row {
   operations: RegExp;
   needs: DocumentedOperation['access'];
   /** G GlobalAdmin, A Auditor, S SupportAnalyst, D ServerAdmin and DesktopAdmin. */
-  roles: 'GASD' | 'GSD' | 'GA' | 'G' | 'everybody';
+  roles: 'GASD' | 'GSD' | 'GD' | 'GA' | 'G' | 'everybody';
 }
 
 /**
@@ -34,6 +34,8 @@ export const RIGHTS_TABLE: readonly Row[] = [
   { operations: /^(PUT|DELETE) \/message-backlog-settings$/, needs: ['ManageAccount'], roles: 'G' },
   { operations: /^(GET|PATCH) \/preferences$/, needs: ['ManageAccount'], roles: 'G' },
   { operations: /^GET \/events$/, needs: ['ViewEventLog'], roles: 'GA' },
+  { operations: /^\w+ \/pending-computers(:|$)/, needs: ['ManagePendingComputer'], roles: 'GD' },
+  { operations: /^GET \/tags$/, needs: ['ViewComputer'], roles: 'GASD' },
   { operations: /\/recovery-key/, needs: ['ManageComputer', 'ManageSecrets'], roles: 'G' },
   { operations: /^GET \/(computers|activities|alerts)(\/|$)/, needs: ['ViewComputer'], roles: 'GASD' },
   { operations: /^\w+ \/(computers|activities|snaps)([/:]|$)/, needs: ['ManageComputer'], roles: 'GSD' },

@@ -153,6 +153,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/computers/activities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists operations on some computers and the groups they are in, newest first */
+        get: operations["listComputerActivities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/administrators": {
         parameters: {
             query?: never;
@@ -244,6 +261,69 @@ export interface paths {
         get: operations["listPermissions"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers/{computer_id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Puts a computer away
+         * @description It stays readable by id and is out of every other list, profile and scope. Its open operations are canceled, its
+         *     recovery key is deleted, and its agent is unknown from then on. The server carries the activity out by itself.
+         *     Archiving an archived computer answers the activity that did it.
+         */
+        post: operations["archiveComputer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers/{computer_id}/sanitize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Has a computer erase the keys of its encrypted volumes
+         * @description Nobody can read the volumes afterwards. It cannot be undone.
+         */
+        post: operations["sanitizeComputer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers:delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Removes computers and all they reported, all or none
+         * @description Archived computers too. Open operations are canceled. Activities stay, for those who see the access group where
+         *     the computer was.
+         */
+        post: operations["deleteComputers"];
         delete?: never;
         options?: never;
         head?: never;
@@ -517,6 +597,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/pending-computers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists computers that wait for a decision, in access groups where the caller decides */
+        get: operations["listPendingComputers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/pending-computers:accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Lets computers into the fleet, all or none
+         * @description With `access_group` they go there, where the caller needs the same permission; else where they asked to be.
+         */
+        post: operations["acceptPendingComputers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/pending-computers:reject": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Turns computers away, all or none
+         * @description They are unknown from then on and may enrol again.
+         */
+        post: operations["rejectPendingComputers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/computers/{computer_id}/recovery-key": {
         parameters: {
             query?: never;
@@ -569,6 +706,23 @@ export interface paths {
         put?: never;
         /** Installs, removes, refreshes, holds or unholds snaps on computers */
         post: operations["actOnSnaps"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the tags that computers in the caller's access groups have, in order */
+        get: operations["listTags"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1034,6 +1188,14 @@ export interface components {
                 message: string;
             }[];
         };
+        ComputerTitle: {
+            /** @description The title of the computer, so that no other one is hit by mistake */
+            computer_title: string;
+        };
+        ComputerRemoval: {
+            /** @description Repeated ids count once */
+            computer_ids: components["schemas"]["Id"][];
+        };
         /** @description A computer as its parent or child shows it */
         ComputerReference: {
             id: components["schemas"]["Id"];
@@ -1286,6 +1448,35 @@ export interface components {
             /** @description Most messages that wait for one computer */
             max_message_backlog: number;
         };
+        PendingComputer: {
+            id: components["schemas"]["Id"];
+            title: string;
+            hostname: string;
+            creation_time: components["schemas"]["Time"];
+            /** @description Tags the machine asked for */
+            client_tags: string[];
+            vm_info: string | null;
+            container_info: string | null;
+            /** @description Where the machine asked to be; the root when there is no such group */
+            access_group: string;
+        };
+        PendingComputerPage: {
+            count: number;
+            results: components["schemas"]["PendingComputer"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
+        };
+        PendingAcceptance: {
+            computer_ids: components["schemas"]["ComputerIdList"];
+            /** @description Name of the group they go to */
+            access_group?: string | null;
+        };
+        PendingRejection: {
+            computer_ids: components["schemas"]["ComputerIdList"];
+        };
+        /** @description Repeated ids count once */
+        ComputerIdList: components["schemas"]["Id"][];
+        IdList: components["schemas"]["Id"][];
         RecoveryKey: {
             /** @description The latest generation; null when there was none or it succeeded */
             activity: components["schemas"]["Activity"] | null;
@@ -1330,6 +1521,12 @@ export interface components {
              * @example forever
              */
             time?: string;
+        };
+        TagPage: {
+            count: number;
+            results: string[];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
         };
         Nothing: Record<string, never>;
         AccessKeyLoginRequest: {
@@ -1719,6 +1916,34 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    listComputerActivities: {
+        parameters: {
+            query: {
+                /** @description Ids with commas between them */
+                computer_ids: components["schemas"]["Id"][];
+                /** @description Page size; more than 1000 counts as 1000 */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page; of each parent the first 100 children */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivityPage"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     listAdministrators: {
         parameters: {
             query?: {
@@ -1914,6 +2139,83 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["PermissionPage"];
                 };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    archiveComputer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                computer_id: components["parameters"]["ComputerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ComputerTitle"];
+            };
+        };
+        responses: {
+            /** @description The activity */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    sanitizeComputer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                computer_id: components["parameters"]["ComputerId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ComputerTitle"];
+            };
+        };
+        responses: {
+            /** @description The activity */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    deleteComputers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ComputerRemoval"];
+            };
+        };
+        responses: {
+            /** @description The computers are gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Error"];
         };
@@ -2463,6 +2765,82 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    listPendingComputers: {
+        parameters: {
+            query?: {
+                /** @description Page size; more than 1000 counts as 1000 */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, in id order */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PendingComputerPage"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    acceptPendingComputers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PendingAcceptance"];
+            };
+        };
+        responses: {
+            /** @description Ids of the computers, rising */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdList"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    rejectPendingComputers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PendingRejection"];
+            };
+        };
+        responses: {
+            /** @description Ids of the computers, rising */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdList"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     getRecoveryKey: {
         parameters: {
             query?: never;
@@ -2536,6 +2914,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Activity"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listTags: {
+        parameters: {
+            query?: {
+                /** @description Page size; more than 1000 counts as 1000 */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TagPage"];
                 };
             };
             default: components["responses"]["Error"];

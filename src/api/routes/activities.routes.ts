@@ -10,6 +10,11 @@ export function activitiesRoutes(deps: { services: Pick<Services, 'activities'>;
       const { count, results } = await activities.list(context.caller, pageOf(context));
       return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireDetailedActivity) }) };
     },
+    async listComputerActivities(context) {
+      const computers = [...new Set(context.query['computer_ids'] as number[])];
+      const { count, results } = await activities.listOfComputers(context.caller, computers, pageOf(context));
+      return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireDetailedActivity) }) };
+    },
     async listParentActivities(context) {
       const { count, results } = await activities.listParents(context.caller, pageOf(context));
       return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireParent) }) };

@@ -21,6 +21,8 @@ const KINDS: Readonly<Record<string, ActivityKind>> = {
   RestartRequest: { repeatable: true, reversible: false },
   ShutdownRequest: { repeatable: true, reversible: false },
   GenerateFDERecoveryKeyRequest: { repeatable: false, reversible: false },
+  ArchiveComputerRequest: { repeatable: false, reversible: false },
+  SanitizeComputerRequest: { repeatable: false, reversible: false },
   UsgActivity: { repeatable: false, reversible: false },
   GenerateUsgReportActivity: { repeatable: false, reversible: false },
 };

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Database, Sql } from '../../persistence/sql.ts';
+import { acceptComputers } from '../../services/acceptance.ts';
 import { isWsl, type Registration, registrationDigest } from './registration.ts';
 import { hashSecureId, newSecureId } from './secure-id.ts';
 
@@ -41,6 +42,9 @@ export async function enrol(db: Database, registration: Registration, now: Date)
       return { kind: 'refused', info: 'max-pending-computers' };
     const computerId = await insert(tx, account, registration, digest, hashSecureId(secureId), now);
     if (registration.hostagentUid) await relate(tx, account.id, computerId, registration);
+    if (account.auto_register) {
+      await acceptComputers(tx, { accountId: account.id, computerIds: [computerId], accessGroupId: null, now });
+    }
     return { kind: 'enrolled', computerId, secureId, approved: account.auto_register };
   });
 }
@@ -97,6 +101,7 @@ async function isFull(tx: Sql, account: AccountRow): Promise<boolean> {
   return row!.full;
 }
 
+/** Stores the computer as a pending one. */
 async function insert(
   tx: Sql,
   account: AccountRow,
@@ -110,7 +115,6 @@ async function insert(
     [
       account.id,
       registration.accessGroup,
-      account.auto_register ? 'approved' : 'pending',
       registration.title,
       registration.hostname,
       registration.tags,
@@ -150,24 +154,23 @@ const INSERT = `
     order by (name = $2) desc nulls last, (title = $2) desc nulls last limit 1
   ), original as (
     select i.computer_id as id from agent_identity i join computer o on o.id = i.computer_id and o.account_id = $1
-    where i.secure_id_hash = $13
+    where i.secure_id_hash = $12
     union all
     select min(id) from computer
-    where account_id = $1 and machine_id = $9 and state = 'approved' and not archived
+    where account_id = $1 and machine_id = $8 and state = 'approved' and not archived
   ), made as (
     insert into computer (account_id, access_group_id, state, title, hostname, tags, vm_info, container_info, machine_id,
-      distro_pro_info, hostagent_uid, is_wsl, clone_id, created_at, registered_at)
-    select $1, id, $3, $4, $5, $6::text[], $7, $8, $9, $10::jsonb, $11, $12,
-      (select min(id) from original), $16, case when $3 = 'approved' then $16::timestamptz end
+      distro_pro_info, hostagent_uid, is_wsl, clone_id, created_at)
+    select $1, id, 'pending', $3, $4, $5::text[], $6, $7, $8, $9::jsonb, $10, $11, (select min(id) from original), $15
     from wanted returning id
   ), session as (
-    insert into agent (computer_id, registration_digest) select id, $14 from made
+    insert into agent (computer_id, registration_digest) select id, $13 from made
   ), identity as (
-    insert into agent_identity (secure_id_hash, computer_id) select $15, id from made
+    insert into agent_identity (secure_id_hash, computer_id) select $14, id from made
   ), contact as (
     insert into computer_contact (computer_id) select id from made
   ), inventory as (
-    insert into computer_inventory (computer_id, client_tags) select id, $6::text[] from made
+    insert into computer_inventory (computer_id, client_tags) select id, $5::text[] from made
   )
   select id from made`;
 

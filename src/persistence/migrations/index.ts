@@ -11,6 +11,7 @@ import { Migration20261121050100Addresses } from './migration-20261121050100-add
 import { Migration20261121051000QueryTables } from './migration-20261121051000-query-tables.ts';
 import { Migration20261121051100QueryIndexes } from './migration-20261121051100-query-indexes.ts';
 import { Migration20261121052000ComputerStatus } from './migration-20261121052000-computer-status.ts';
+import { Migration20261121053000ManagedComputers } from './migration-20261121053000-managed-computers.ts';
 import { Migration20261121061000RecoveryKeys } from './migration-20261121061000-recovery-keys.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
@@ -28,5 +29,6 @@ export const MIGRATIONS = [
   { name: 'Migration20261121051000QueryTables', class: Migration20261121051000QueryTables },
   { name: 'Migration20261121051100QueryIndexes', class: Migration20261121051100QueryIndexes },
   { name: 'Migration20261121052000ComputerStatus', class: Migration20261121052000ComputerStatus },
+  { name: 'Migration20261121053000ManagedComputers', class: Migration20261121053000ManagedComputers },
   { name: 'Migration20261121061000RecoveryKeys', class: Migration20261121061000RecoveryKeys },
 ];

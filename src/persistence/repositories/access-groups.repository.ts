@@ -93,5 +93,6 @@ export async function deleteAccessGroup(tx: Sql, groupId: number): Promise<void>
   const move = [groupId, group!.parent_id];
   await tx.query('update access_group set parent_id = $2 where parent_id = $1', move);
   await tx.query('update computer set access_group_id = $2 where access_group_id = $1', move);
+  await tx.query('update removed_computer set access_group_id = $2 where access_group_id = $1', move);
   await tx.query('delete from access_group where id = $1', [groupId]);
 }

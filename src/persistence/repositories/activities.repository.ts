@@ -148,9 +148,10 @@ const anyChild = (condition: string) => `(
       where k.parent_id = a.id and ${condition} order by k.id limit 1) is true`;
 
 const computersIn = (groups: string) =>
-  `(select c.id from computer c where c.account_id = $1 and c.access_group_id = any(${groups}))`;
+  `(select c.id from computer c where c.account_id = $1 and c.access_group_id = any(${groups})
+    union all select r.id from removed_computer r where r.account_id = $1 and r.access_group_id = any(${groups}))`;
 
-// Visible when its computer is, a parent when any child is.
+// Visible when its computer is, a parent when any child is. A removed computer counts where it last was.
 const VISIBLE = `a.account_id = $1 and ($2::int[] is null or a.computer_id in ${computersIn('$2')}
     or (a.computer_id is null and ${anyChild(`k.computer_id in ${computersIn('$2')}`)}))`;
 

@@ -8,6 +8,8 @@ export interface CancelOrder {
   groups: readonly number[];
   operations: readonly number[];
   now: Date;
+  /** Result text of what it ends; null for none. */
+  text: string | null;
 }
 
 /**
@@ -27,14 +29,14 @@ export async function lockLanesOf(tx: Sql, accountId: number, activities: readon
  * @see temporal-design 7
  */
 export async function orderCancel(tx: Sql, order: CancelOrder): Promise<void> {
-  const { groups, operations, now } = order;
+  const { groups, operations, now, text } = order;
   const lanes = await tx.query<{ id: number }>('select id from lane where parent_id = any($1) and open_count > 0', [
     groups,
   ]);
   const laneIds = lanes.map(({ id }) => id);
   const withdrawn = [...(await withdrawLaneMessages(tx, laneIds)), ...(await withdrawMessages(tx, operations))];
   await promoteBehind(tx, withdrawn);
-  await tx.query(TELL_LANES, [laneIds, operations, now]);
+  await tx.query(TELL_LANES, [laneIds, operations, now, text]);
   await tx.query(CANCEL_WORKFLOWS, [groups, operations, ACTIVITY_WORKFLOW_PREFIX, now]);
   await tx.query(`select pg_notify('flotilla_outbox', '')`);
 }
@@ -47,10 +49,10 @@ const LOCK_LANES = `
   order by id for update`;
 
 const TELL_LANES = `
-  insert into agent_inbox (lane_id, activity_id, kind, at)
-  select id, null::int, 'cancel', $3::timestamptz from unnest($1::int[]) as lane(id)
+  insert into agent_inbox (lane_id, activity_id, kind, body, at)
+  select id, null::int, 'cancel', $4::text, $3::timestamptz from unnest($1::int[]) as lane(id)
   union all
-  select lane_id, id, 'cancel', $3::timestamptz from activity where id = any($2::int[])`;
+  select lane_id, id, 'cancel', $4::text, $3::timestamptz from activity where id = any($2::int[])`;
 
 // A lane of one computer ends with these operations when nothing else of it is open but the steps behind them.
 const CANCEL_WORKFLOWS = `

@@ -1,0 +1,28 @@
+import type { Services } from '../../services/services.ts';
+import type { Handlers, RequestContext } from '../handler.ts';
+import type { components } from '../openapi/types.generated.ts';
+import { traceparentOf } from '../trace-context.ts';
+import { wireActivity } from '../wire/activities.wire.ts';
+
+type Schemas = components['schemas'];
+
+export function computerRemovalRoutes(deps: { services: Pick<Services, 'computerRemoval'> }): Handlers {
+  const { computerRemoval } = deps.services;
+  return {
+    async archiveComputer(context) {
+      return { body: wireActivity(await computerRemoval.archive(context.caller, namedComputer(context))) };
+    },
+    async sanitizeComputer(context) {
+      return { body: wireActivity(await computerRemoval.sanitize(context.caller, namedComputer(context))) };
+    },
+    async deleteComputers({ caller, body }) {
+      await computerRemoval.remove(caller, (body as Schemas['ComputerRemoval']).computer_ids);
+      return { status: 204 };
+    },
+  };
+}
+
+function namedComputer({ params, body, request }: RequestContext) {
+  const { computer_title: title } = body as Schemas['ComputerTitle'];
+  return { id: params['computer_id'] as number, title, traceparent: traceparentOf(request) };
+}

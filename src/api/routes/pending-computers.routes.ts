@@ -1,0 +1,28 @@
+import type { Services } from '../../services/services.ts';
+import type { Handlers } from '../handler.ts';
+import type { components } from '../openapi/types.generated.ts';
+import { envelope, pageOf } from '../pagination.ts';
+import { wirePendingComputer } from '../wire/pending-computers.wire.ts';
+
+type Schemas = components['schemas'];
+
+export function pendingComputersRoutes(deps: {
+  services: Pick<Services, 'pendingComputers'>;
+  publicUrl: string;
+}): Handlers {
+  const { pendingComputers } = deps.services;
+  return {
+    async listPendingComputers(context) {
+      const { count, rows } = await pendingComputers.list(context.caller, pageOf(context));
+      return { body: envelope(context, deps.publicUrl, { count, results: rows.map(wirePendingComputer) }) };
+    },
+    async acceptPendingComputers({ caller, body }) {
+      const { computer_ids, access_group } = body as Schemas['PendingAcceptance'];
+      return { body: await pendingComputers.accept(caller, computer_ids, access_group ?? undefined) };
+    },
+    async rejectPendingComputers({ caller, body }) {
+      const { computer_ids } = body as Schemas['PendingRejection'];
+      return { body: await pendingComputers.reject(caller, computer_ids) };
+    },
+  };
+}

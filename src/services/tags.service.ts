@@ -1,0 +1,19 @@
+import { listTags } from '../persistence/repositories/tags.repository.ts';
+import type { Sql } from '../persistence/sql.ts';
+import type { Caller } from './ports.ts';
+
+/** The tags of the fleet. */
+export interface TagsService {
+  /** One page of the tags of computers the caller sees, each once, in order; archived computers have none here. */
+  list(caller: Caller, page: { limit: number; offset: number }): Promise<{ count: number; tags: string[] }>;
+}
+
+/** Makes the service. */
+export function createTagsService(deps: { db: Sql }): TagsService {
+  return {
+    list(caller, page) {
+      const groups = caller.groups('ViewComputer');
+      return listTags(deps.db, caller.accountId, groups === 'all' ? null : groups, page);
+    },
+  };
+}
