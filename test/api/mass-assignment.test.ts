@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN } from '../support/app.ts';
+import { insertComputer } from '../support/computers.ts';
 import { createRightsWorld, MARK, type RightsWorld } from '../support/rights-world.ts';
 import {
   bodyFields,
@@ -65,6 +66,7 @@ async function send(operation: DocumentedOperation, edit: (body: Record<string, 
     account: 'standalone',
     account_name: 'standalone',
     snaps: [{ name: 'hello' }],
+    ...(operation.id === 'deleteComputers' ? { computer_ids: [await insertComputer(world.db, world)] } : {}),
   };
   const body = sampleBody(operation, samples) as Record<string, unknown>;
   const path = samplePath(operation, samples);

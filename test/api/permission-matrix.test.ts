@@ -134,7 +134,10 @@ describe('access groups', () => {
   );
 
   const auditor = SEED_ROLES.find(({ name }) => name === 'Auditor')!;
-  const acting = scoped.filter(({ access }) => !isAllowed(auditor, access as string[]));
+  // Pending computers are seen by those alone who decide about them.
+  const acting = scoped.filter(
+    ({ access }) => !isAllowed(auditor, access as string[]) && String(access) !== 'ManagePendingComputer',
+  );
   it.each(acting.map((o) => [o.title, o] as const))(
     'ROLE-matrix: %s is forbidden where only viewing is allowed',
     async (_, operation) => {
@@ -145,16 +148,20 @@ describe('access groups', () => {
     },
   );
 
+  /** Not paginated, or about computers that are named. Their own tests hold them to the groups. */
+  const others = ['GET /computers/activities', 'GET /alerts', 'GET /alerts/summary'];
   const lists = OPERATIONS.filter(
-    ({ method, access, pathParameters }) =>
+    ({ method, title, access, pathParameters }) =>
       method === 'GET' &&
+      !others.includes(title) &&
       pathParameters.length === 0 &&
       (GROUP_PERMISSIONS as readonly string[]).includes(String(access)),
   );
   it.each(lists.map((o) => [o.title, o] as const))('%s lists and counts nothing outside them', async (_, operation) => {
     const answer = await world.call('outside', operation, { objects: {} });
     expect(answer.body).toMatchObject({ count: 0, results: [], next: null });
-    const seen = await world.call('Auditor', operation, { objects: {} });
+    const seer = isAllowed(auditor, operation.access as string[]) ? 'Auditor' : 'GlobalAdmin';
+    const seen = await world.call(seer, operation, { objects: {} });
     expect(seen.body.count).toBeGreaterThan(0);
   });
 });

@@ -123,7 +123,8 @@ async function createPeople(db: Database, accountId: number) {
 
 async function createObjects(app: TestApp, db: Database, accountId: number): Promise<Samples> {
   const token = await app.login(ADMIN);
-  const computer = await insertComputer(db, { accountId, title: `${MARK}-computer`, group: 'servers' });
+  const computer = await insertComputer(db, { accountId, title: `${MARK}-computer`, group: 'servers', tags: [MARK] });
+  await insertComputer(db, { accountId, title: `${MARK}-pending`, group: 'servers', state: 'pending' });
   const role = await app.call('POST', '/roles', { token, body: { name: `${MARK}-role` } });
   const victim = await createMember(db, { accountId, email: `victim@${MARK}.example`, role: 'Auditor' });
   const group = await app.call('POST', '/access-groups', { token, body: { title: `${MARK}-group` } });
