@@ -7,6 +7,7 @@ import type { ClientAddress } from './client-address.ts';
 import type { Reply } from './handler.ts';
 import { JsonText } from './json-text.ts';
 import { readJsonBody } from './middleware/json-body.ts';
+import { readPairsBody } from './middleware/pairs-body.ts';
 import { replyToError, requestIdOf, sendJson } from './middleware/send.ts';
 import type { Validator } from './middleware/validator.ts';
 import type { Access, Operation } from './operations.ts';
@@ -62,8 +63,7 @@ async function serve(
   const origin = { address: deps.clientAddress(req), requestId };
   const principal = operation.access === 'none' ? null : await authenticate(deps.authenticator, req);
   if (principal) authorize(operation.access, principal);
-  const body =
-    req.method === 'GET' || req.method === 'HEAD' ? undefined : await readJsonBody(req, res, operation.bodyLimitBytes);
+  const body = await readBody(operation, req, res);
   const query = readQuery(operation, queryOf(req.url));
   if (operation.takesBody || operation.queryParameters.size > 0) {
     req.body = body;
@@ -73,6 +73,12 @@ async function serve(
   // Operations without a caller declare so in the document and never look at it.
   const caller = (principal && { ...principal, origin }) as Caller;
   return operation.handler({ caller, params, query, body, requestId, origin, request: req });
+}
+
+async function readBody(operation: Operation, req: Request, res: Response): Promise<unknown> {
+  if (req.method === 'GET' || req.method === 'HEAD') return undefined;
+  const { bodyLimitBytes, bodyPairs } = operation;
+  return bodyPairs ? readPairsBody(req, res, bodyLimitBytes, bodyPairs) : readJsonBody(req, res, bodyLimitBytes);
 }
 
 async function authenticate(authenticator: Authenticator, req: Request): Promise<Principal> {

@@ -10,8 +10,11 @@ import { eventsRoutes } from './routes/events.routes.ts';
 import { featuresRoutes } from './routes/features.routes.ts';
 import { identityRoutes } from './routes/identity.routes.ts';
 import { invitationsRoutes } from './routes/invitations.routes.ts';
+import { kernelsRoutes } from './routes/kernels.routes.ts';
 import { messageBacklogRoutes } from './routes/message-backlog.routes.ts';
 import { pendingComputersRoutes } from './routes/pending-computers.routes.ts';
+import { powerRoutes } from './routes/power.routes.ts';
+import { processesRoutes } from './routes/processes.routes.ts';
 import { recoveryKeysRoutes } from './routes/recovery-keys.routes.ts';
 import { snapsRoutes } from './routes/snaps.routes.ts';
 import { tagsRoutes } from './routes/tags.routes.ts';
@@ -42,6 +45,9 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...featuresRoutes(deps),
     ...messageBacklogRoutes(deps),
     ...recoveryKeysRoutes(deps),
+    ...kernelsRoutes(deps),
+    ...powerRoutes(deps),
+    ...processesRoutes(deps),
     ...snapsRoutes(deps),
     ...activitiesRoutes(deps),
   };

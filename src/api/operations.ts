@@ -1,6 +1,7 @@
 import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS, type Permission } from '../domain/permissions.ts';
 import type { Handler, Handlers } from './handler.ts';
 import { ERROR_STATUS } from './middleware/error-body.ts';
+import type { PairKind } from './middleware/pairs-body.ts';
 import {
   eachOperation,
   type HttpMethod,
@@ -31,6 +32,8 @@ export interface Operation {
   access: Access;
   bodyLimitBytes: number;
   takesBody: boolean;
+  /** Fields of a body that may be `key=value` pairs; null where only JSON is taken. */
+  bodyPairs: ReadonlyMap<string, PairKind> | null;
   pathParameters: readonly PathParameter[];
   queryParameters: ReadonlyMap<string, ParameterKind>;
   statuses: ReadonlySet<number>;
@@ -90,10 +93,23 @@ function toOperation(
     access: readAccess(operation, problems),
     bodyLimitBytes: operation['x-body-limit'] ?? BODY_LIMIT_BYTES,
     takesBody: operation.requestBody !== undefined,
+    bodyPairs: operation['x-body-pairs'] ? pairsOf(document, operation) : null,
     pathParameters: named.flatMap((name) => pathParameters.filter((p) => p.name === name)),
     queryParameters: new Map(parameters.filter((p) => p.in === 'query').map((p) => [p.name, kindOf(p)])),
     statuses: new Set(Object.keys(operation.responses).map(Number)),
   };
+}
+
+function pairsOf(document: OpenApiDocument, operation: OperationObject): Map<string, PairKind> {
+  const { content } = operation.requestBody as { content: Record<string, { schema: JsonSchema }> };
+  const schema = resolveReference<JsonSchema>(document, content['application/json']!.schema);
+  const fields = Object.entries(schema['properties'] as Record<string, JsonSchema>);
+  return new Map(
+    fields.map(([name, field]) => {
+      const type = [resolveReference<JsonSchema>(document, field)['type']].flat()[0];
+      return [name, type === 'integer' || type === 'boolean' ? type : 'string'];
+    }),
+  );
 }
 
 function parameterKind(schema: JsonSchema): ParameterKind {

@@ -1,9 +1,7 @@
 import { parse } from 'node:querystring';
 import { invalidParameter } from './middleware/error-body.ts';
 import type { Operation, ParameterKind } from './operations.ts';
-
-const TRUE = new Set(['true', '1', 'yes']);
-const FALSE = new Set(['false', '0', 'no']);
+import { readBoolean } from './spellings.ts';
 
 /**
  * The declared parameters of a query string, in the spelling the validator takes: booleans in any of their six
@@ -30,14 +28,7 @@ function readValue(name: string, kind: ParameterKind, values: readonly string[])
   if (kind === 'array') return values.flatMap((v) => v.split(',')).filter((v) => v !== '');
   if (values.length > 1) throw invalidParameter(`query.${name}`, 'must be given once');
   const value = values[0]!;
-  if (kind === 'boolean') return readBoolean(name, value);
+  if (kind === 'boolean') return readBoolean(`query.${name}`, value);
   if (kind === 'integer' && !/^-?\d{1,16}$/.test(value)) throw invalidParameter(`query.${name}`, 'must be an integer');
   return value;
-}
-
-function readBoolean(name: string, value: string): string {
-  const lower = value.toLowerCase();
-  if (TRUE.has(lower)) return 'true';
-  if (FALSE.has(lower)) return 'false';
-  throw invalidParameter(`query.${name}`, 'must be true or false');
 }

@@ -30,6 +30,7 @@ export type ErrorCode =
   | 'ActivityNotEligible'
   | 'ActivityInProgress'
   | 'FdeNotSupported'
+  | 'KernelPackageNotEligible'
   | 'StandaloneAccountExists'
   | 'AccountExists'
   | 'SelfServiceDisabled'

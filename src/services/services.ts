@@ -13,6 +13,7 @@ import { createEventsService, type EventsService } from './events.service.ts';
 import { type Feature, listFeatures } from './features.ts';
 import { createInvitationGuard } from './invitation-guard.ts';
 import { createInvitationsService, type InvitationsService } from './invitations.service.ts';
+import { createKernelsService, type KernelsService } from './kernels.service.ts';
 import { createHashingQueue, createLoginService, type LoginService } from './login.service.ts';
 import { LoginThrottle } from './login-throttle.ts';
 import { createMailer } from './mailer.ts';
@@ -22,7 +23,9 @@ import { createPasswordService, type PasswordService } from './password-change.s
 import { createPendingComputersService, type PendingComputersService } from './pending-computers.service.ts';
 import { createPeopleService, type PeopleService } from './people.service.ts';
 import type { Clock, IdentityAuthenticator, Mailer, TemporalHealth } from './ports.ts';
+import { createPowerService, type PowerService } from './power.service.ts';
 import { createPreferencesService, type PreferencesService } from './preferences.service.ts';
+import { createProcessesService, type ProcessesService } from './processes.service.ts';
 import { createReadiness, type Readiness } from './readiness.service.ts';
 import { createRecoveryKeysService, type RecoveryKeysService } from './recovery-keys.service.ts';
 import { type Authenticator, createAuthenticator } from './rights.service.ts';
@@ -61,6 +64,9 @@ export interface Services {
   messageBacklog: MessageBacklogService;
   recoveryKeys: RecoveryKeysService;
   snaps: SnapsService;
+  kernels: KernelsService;
+  processes: ProcessesService;
+  power: PowerService;
   activities: ActivitiesService;
 }
 
@@ -81,6 +87,7 @@ export interface ServicesDeps {
 export function createServices(deps: ServicesDeps): Services {
   const { persistence, clock, settings, logger } = deps;
   const { db } = persistence;
+  const acting = { db, clock, settings: settings.activities };
   const tokens = createTokens(deps.jwtSecret, clock);
   const authenticator = createAuthenticator({ db, tokens, clock });
   const hashing = createHashingQueue();
@@ -125,7 +132,10 @@ export function createServices(deps: ServicesDeps): Services {
       settings: settings.activities,
       encryptionKeys: settings.encryptionKeys,
     }),
-    snaps: createSnapsService({ db, clock, settings: settings.activities }),
+    snaps: createSnapsService(acting),
+    kernels: createKernelsService(acting),
+    processes: createProcessesService(acting),
+    power: createPowerService(acting),
     activities: createActivitiesService({ db, clock }),
   };
 }

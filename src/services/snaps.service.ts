@@ -1,5 +1,3 @@
-import type { ActivitySettings } from '../config.ts';
-import { ACTIVITY_GROUP } from '../domain/activity/kinds.ts';
 import {
   type SnapAction,
   type SnapEntry,
@@ -11,13 +9,11 @@ import {
 import { readDelivery } from '../domain/delivery.ts';
 import { DomainError } from '../domain/errors.ts';
 import { parseInstant } from '../domain/instant.ts';
-import { readBaseActivity } from '../persistence/repositories/activities.repository.ts';
-import { createGroup } from '../persistence/repositories/activity-creation.repository.ts';
-import { recordEvent } from '../persistence/repositories/events.repository.ts';
-import type { Database } from '../persistence/sql.ts';
-import { type BaseActivity, toBaseActivity } from './activity-views.ts';
-import type { Caller, Clock } from './ports.ts';
-import { requireTargets } from './targets.ts';
+import { type InstalledSnapRow, listInstalledSnaps } from '../persistence/repositories/installed-snaps.repository.ts';
+import type { BaseActivity } from './activity-views.ts';
+import { type ActingDeps, answerWithActivity, createAction } from './computer-actions.ts';
+import type { Caller } from './ports.ts';
+import { requireTargets, requireVisible } from './targets.ts';
 
 /** A request to do one thing with snaps on many computers. */
 export interface SnapCommand {
@@ -33,6 +29,12 @@ export interface SnapCommand {
 }
 
 export interface SnapsService {
+  /** One page of the snaps a computer reported, by name. @throws {DomainError} UnknownComputer */
+  installed(
+    caller: Caller,
+    computer: number,
+    page: { limit: number; offset: number },
+  ): Promise<{ count: number; rows: InstalledSnapRow[] }>;
   /**
    * Makes one operation per computer, all or none.
    *
@@ -44,40 +46,30 @@ export interface SnapsService {
 }
 
 /** Makes the service. */
-export function createSnapsService(deps: { db: Database; clock: Clock; settings: ActivitySettings }): SnapsService {
+export function createSnapsService(deps: ActingDeps): SnapsService {
   return {
+    async installed(caller, computer, page) {
+      await requireVisible(deps.db, caller, [computer]);
+      return listInstalledSnaps(deps.db, computer, page);
+    },
     async act(caller, command) {
-      const now = deps.clock.now();
-      const delivery = readDelivery(command.deliverAfter, command.windowMinutes, now, 'body.deliver_after');
-      const snaps = checkSnaps(command.action, command.snaps);
+      const { action, deliverAfter, windowMinutes } = command;
+      const delivery = readDelivery(deliverAfter, windowMinutes, deps.clock.now(), 'body.deliver_after');
+      const snaps = checkSnaps(action, command.snaps);
       const computers = [...new Set(command.computerIds)];
-      const row = await deps.db.transaction(async (tx) => {
+      return answerWithActivity(deps, async (tx, now) => {
         await requireTargets(tx, caller, computers, 'ManageComputer');
-        const group = await createGroup(
-          tx,
-          {
-            ...delivery,
-            accountId: caller.accountId,
-            creatorId: caller.personId,
-            type: ACTIVITY_GROUP,
-            summary: snapGroupSummary(command.action),
-            now,
-            computers,
-            operations: [operationOf(command.action, snaps)],
-            parameters: { operation: 'snaps', action: command.action, snaps },
-            traceparent: command.traceparent ?? null,
-          },
-          deps.settings,
-        );
-        await recordEvent(tx, caller, {
-          entityType: 'Activity',
-          entityId: group,
-          entityName: snapGroupSummary(command.action),
-          message: `${snapOperationSummary(command.action, snaps)} on ${count(computers.length)}`,
-        });
-        return readBaseActivity(tx, group);
+        const plan = {
+          ...delivery,
+          computers,
+          summary: snapGroupSummary(action),
+          operations: [operationOf(action, snaps)],
+          parameters: { operation: 'snaps', action, snaps },
+          traceparent: command.traceparent ?? null,
+          event: `${snapOperationSummary(action, snaps)} on ${count(computers.length)}`,
+        };
+        return createAction(tx, caller, plan, { now, settings: deps.settings });
       });
-      return toBaseActivity(row, now);
     },
   };
 }

@@ -217,3 +217,42 @@ describe('POST /snaps', () => {
     expect(status).toBe(200);
   });
 });
+
+describe('GET /computers/<id>/snaps/installed', () => {
+  it('pages what the computer reported, by name', async () => {
+    await world.db.query(
+      `insert into computer_snap (computer_id, name, snap_id, version, revision, tracking_channel, confinement, held_until,
+         publisher_username, publisher_validation, summary)
+       values ($1, 'hello', 'id-1', '2.10', '42', 'latest/stable', 'strict', 'forever', 'canonical', 'verified', 'Greets'),
+         ($1, 'core22', 'id-2', '20240904', '1622', null, null, null, null, null, null)`,
+      [world.ids['web']],
+    );
+    const { body } = await world.app.call('GET', `/computers/${world.ids['web']}/snaps/installed`, {
+      token: world.tokens.auditor,
+    });
+    expect(body).toMatchObject({ count: 2, next: null, previous: null });
+    expect(body.results).toEqual([
+      {
+        version: '20240904',
+        revision: '1622',
+        tracking_channel: null,
+        held_until: null,
+        confinement: null,
+        snap: { id: 'id-2', name: 'core22', summary: null, publisher: { username: null, validation: null } },
+      },
+      {
+        version: '2.10',
+        revision: '42',
+        tracking_channel: 'latest/stable',
+        held_until: 'forever',
+        confinement: 'strict',
+        snap: {
+          id: 'id-1',
+          name: 'hello',
+          summary: 'Greets',
+          publisher: { username: 'canonical', validation: 'verified' },
+        },
+      },
+    ]);
+  });
+});

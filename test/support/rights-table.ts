@@ -37,6 +37,10 @@ export const RIGHTS_TABLE: readonly Row[] = [
   { operations: /^\w+ \/pending-computers(:|$)/, needs: ['ManagePendingComputer'], roles: 'GD' },
   { operations: /^GET \/tags$/, needs: ['ViewComputer'], roles: 'GASD' },
   { operations: /\/recovery-key/, needs: ['ManageComputer', 'ManageSecrets'], roles: 'G' },
-  { operations: /^GET \/(computers|activities|alerts)(\/|$)/, needs: ['ViewComputer'], roles: 'GASD' },
-  { operations: /^\w+ \/(computers|activities|snaps)([/:]|$)/, needs: ['ManageComputer'], roles: 'GSD' },
+  { operations: /^GET \/(computers|activities|alerts|packages)(\/|$)/, needs: ['ViewComputer'], roles: 'GASD' },
+  {
+    operations: /^\w+ \/(computers|activities|snaps|processes|packages)([/:]|$)/,
+    needs: ['ManageComputer'],
+    roles: 'GSD',
+  },
 ];

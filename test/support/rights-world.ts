@@ -145,6 +145,8 @@ async function createObjects(app: TestApp, db: Database, accountId: number): Pro
     activity_ids: [activity.body.id],
     roles: ['Auditor'],
     email: 'sample@fleet.example',
+    pids: [1],
+    kernel_package_id: 1,
   };
 }
 

@@ -32,6 +32,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   ActivityNotEligible: 400,
   ActivityInProgress: 409,
   FdeNotSupported: 400,
+  KernelPackageNotEligible: 400,
   StandaloneAccountExists: 400,
   AccountExists: 409,
   SelfServiceDisabled: 403,

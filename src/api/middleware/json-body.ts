@@ -16,7 +16,7 @@ const readers = new Map<number, ReturnType<typeof express.raw>>();
 export async function readJsonBody(req: Request, res: Response, limitBytes: number): Promise<unknown> {
   if (Number(req.headers['content-length'] ?? 0) > 0) checkMediaType(req);
   else if (req.headers['transfer-encoding'] === undefined) return undefined;
-  const bytes = await readBytes(req, res, limitBytes);
+  const bytes = await readBodyBytes(req, res, limitBytes);
   if (bytes.length === 0) return undefined;
   checkMediaType(req);
   return parseJson(bytes);
@@ -40,7 +40,8 @@ export function parseJson(bytes: Buffer): unknown {
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
-function readBytes(req: Request, res: Response, limitBytes: number): Promise<Buffer> {
+/** Reads a body up to a limit, whatever it is; empty when there is none. @throws {DomainError} PayloadTooLarge */
+export function readBodyBytes(req: Request, res: Response, limitBytes: number): Promise<Buffer> {
   let reader = readers.get(limitBytes);
   if (!reader) {
     reader = express.raw({ type: () => true, limit: limitBytes });

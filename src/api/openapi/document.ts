@@ -24,6 +24,8 @@ export interface OperationObject {
   'x-permission': string | string[];
   /** Largest body in bytes where it is not the usual 2 MiB. */
   'x-body-limit'?: number;
+  /** The body may also be `key=value` pairs, and no media type is asked for. */
+  'x-body-pairs'?: boolean;
 }
 
 export interface Reference {

@@ -573,6 +573,81 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/computers/{computer_id}/hotpatch/info": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows what a computer reported about hot patches, as it reported it */
+        get: operations["getHotpatchInfo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers/{computer_id}/hotpatch/kernel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows the kernel package of a computer and what it could be changed to */
+        get: operations["getKernels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers/{computer_id}/kernel/upgrade": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Upgrades the kernel package of a computer
+         * @description Parameters may stand in the body, as JSON or as `key=value` pairs under any media type, or in the query; the body
+         *     wins. A restart is an operation of its own that waits for the success of the change.
+         */
+        post: operations["upgradeKernel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers/{computer_id}/kernel/downgrade": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Downgrades the kernel package of a computer
+         * @description As the upgrade, with one of the downgrades.
+         */
+        post: operations["downgradeKernel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/message-backlog-settings": {
         parameters: {
             query?: never;
@@ -654,6 +729,97 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/computers/{computer_id}/restart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Restarts a computer */
+        post: operations["restartComputer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers/{computer_id}/shutdown": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Turns a computer off */
+        post: operations["shutDownComputer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers/{computer_id}/processes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the processes a computer reported last */
+        get: operations["listProcesses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/processes/kill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Kills processes of a computer
+         * @description A process that the computer never reported fails at once, without a signal being sent.
+         */
+        post: operations["killProcesses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/processes/terminate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Asks processes of a computer to end
+         * @description A process that the computer never reported fails at once, without a signal being sent.
+         */
+        post: operations["terminateProcesses"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/computers/{computer_id}/recovery-key": {
         parameters: {
             query?: never;
@@ -706,6 +872,23 @@ export interface paths {
         put?: never;
         /** Installs, removes, refreshes, holds or unholds snaps on computers */
         post: operations["actOnSnaps"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers/{computer_id}/snaps/installed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the snaps a computer reported last */
+        get: operations["listInstalledSnaps"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1017,7 +1200,8 @@ export interface components {
             parent_id: number | null;
             result_text: string | null;
             result_code: number | null;
-            activity_status: components["schemas"]["ActivityStatus"];
+            /** @description Null only in the answers of kernel changes */
+            activity_status: components["schemas"]["ActivityStatus"] | null;
         };
         /** @description An activity that is nobody's child */
         ParentActivity: {
@@ -1444,6 +1628,64 @@ export interface components {
             account_title: string;
             secure_id: string;
         };
+        /** @description As reported, key by key */
+        HotpatchInfo: {
+            hotpatch_info: {
+                [key: string]: unknown;
+            } | null;
+            distro_pro_hotpatch_service_info: {
+                [key: string]: unknown;
+            } | null;
+            distro_pro_reboot_required_info: {
+                [key: string]: unknown;
+            } | null;
+        };
+        KernelPackage: {
+            id: components["schemas"]["Id"];
+            /** @example linux-image-generic */
+            name: string;
+            /** @example 6.8.0.51.53 */
+            version: string;
+            /**
+             * @description The version without its last dotted part
+             * @example 6.8.0.51
+             */
+            version_rounded: string;
+            /** @description What the version mends, where it is known */
+            fixes: {
+                cves: string[];
+                name: string;
+                /** Format: date */
+                release_date: string;
+                summary: string;
+            } | null;
+        };
+        KernelListing: {
+            installed: components["schemas"]["KernelPackage"] | null;
+            /** @description Newest first */
+            upgrades: components["schemas"]["KernelPackage"][];
+            /** @description Newest first */
+            downgrades: components["schemas"]["KernelPackage"][];
+            /** @description Why nothing is listed */
+            message: string;
+            /** @enum {string} */
+            smart_status: "Hotpatch disabled" | "Restart required" | "End of life" | "Kernel upgrade available" | "Fully patched" | "Waiting for status";
+        };
+        KernelChange: {
+            /** @description One of the upgrades (downgrades); needed here or in the query */
+            kernel_package_id?: number | null;
+            /** @description Restart once the change has succeeded */
+            reboot_after?: boolean | null;
+            deliver_after?: components["schemas"]["DeliverAfter"];
+            deliver_delay_window?: components["schemas"]["DeliverDelayWindow"];
+        };
+        /**
+         * @description ISO 8601, in the future; without a zone UTC
+         * @example 2036-05-04T22:00:00Z
+         */
+        DeliverAfter: string | null;
+        /** @description Minutes; each computer waits a random time within it */
+        DeliverDelayWindow: number | null;
         MessageBacklogSetting: {
             /** @description Most messages that wait for one computer */
             max_message_backlog: number;
@@ -1477,6 +1719,46 @@ export interface components {
         /** @description Repeated ids count once */
         ComputerIdList: components["schemas"]["Id"][];
         IdList: components["schemas"]["Id"][];
+        /** @description When it goes out; at once unless told otherwise */
+        DeliveryRequest: {
+            deliver_after?: components["schemas"]["DeliverAfter"];
+            deliver_delay_window?: components["schemas"]["DeliverDelayWindow"];
+        };
+        Process: {
+            /** @description As pid; unique on its computer */
+            id: number;
+            computer_id: components["schemas"]["Id"];
+            pid: number;
+            gid: number | null;
+            name: string;
+            /**
+             * @description One letter
+             * @example S
+             */
+            state: string;
+            start_time: components["schemas"]["Time"];
+            /** @description KiB */
+            vm_size: number | null;
+            /** @description Per cent */
+            cpu_utilisation: number | null;
+        };
+        ProcessPage: {
+            count: number;
+            results: components["schemas"]["Process"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
+        };
+        SignalRequest: {
+            computer_id: components["schemas"]["Id"];
+            /**
+             * @description Process ids, as a list or as text with commas; repeated ones count once
+             * @example [
+             *       812,
+             *       4711
+             *     ]
+             */
+            pids: components["schemas"]["Id"][] | string;
+        };
         RecoveryKey: {
             /** @description The latest generation; null when there was none or it succeeded */
             activity: components["schemas"]["Activity"] | null;
@@ -1521,6 +1803,31 @@ export interface components {
              * @example forever
              */
             time?: string;
+        };
+        InstalledSnap: {
+            version: string;
+            revision: string;
+            /** @example latest/stable */
+            tracking_channel: string | null;
+            /** @description `forever` or a moment; null when updates are not held */
+            held_until: string | null;
+            /** @example strict */
+            confinement: string | null;
+            snap: {
+                id: string;
+                name: string;
+                summary: string | null;
+                publisher: {
+                    username: string | null;
+                    validation: string | null;
+                };
+            };
+        };
+        InstalledSnapPage: {
+            count: number;
+            results: components["schemas"]["InstalledSnap"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
         };
         TagPage: {
             count: number;
@@ -1608,6 +1915,14 @@ export interface components {
         /** @description Rows to skip */
         Offset: number;
         ComputerId: components["schemas"]["Id"];
+        /** @description One of the upgrades (downgrades); needed here or in the body */
+        KernelPackageId: number;
+        /** @description Restart once the change has succeeded */
+        RebootAfter: boolean;
+        /** @description ISO 8601, in the future; without a zone UTC */
+        DeliverAfter: string;
+        /** @description Minutes; each computer waits a random time within it */
+        DeliverDelayWindow: number;
         InvitationId: components["schemas"]["Id"];
         SecureId: string;
         PersonId: components["schemas"]["Id"];
@@ -2700,6 +3015,124 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    getHotpatchInfo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                computer_id: components["parameters"]["ComputerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The reports; null where nothing was reported */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HotpatchInfo"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getKernels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                computer_id: components["parameters"]["ComputerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The listing; `installed` is null without data */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KernelListing"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    upgradeKernel: {
+        parameters: {
+            query?: {
+                /** @description One of the upgrades (downgrades); needed here or in the body */
+                kernel_package_id?: components["parameters"]["KernelPackageId"];
+                /** @description Restart once the change has succeeded */
+                reboot_after?: components["parameters"]["RebootAfter"];
+                /** @description ISO 8601, in the future; without a zone UTC */
+                deliver_after?: components["parameters"]["DeliverAfter"];
+                /** @description Minutes; each computer waits a random time within it */
+                deliver_delay_window?: components["parameters"]["DeliverDelayWindow"];
+            };
+            header?: never;
+            path: {
+                computer_id: components["parameters"]["ComputerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["KernelChange"];
+            };
+        };
+        responses: {
+            /** @description The group of operations; its status is null in this answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    downgradeKernel: {
+        parameters: {
+            query?: {
+                /** @description One of the upgrades (downgrades); needed here or in the body */
+                kernel_package_id?: components["parameters"]["KernelPackageId"];
+                /** @description Restart once the change has succeeded */
+                reboot_after?: components["parameters"]["RebootAfter"];
+                /** @description ISO 8601, in the future; without a zone UTC */
+                deliver_after?: components["parameters"]["DeliverAfter"];
+                /** @description Minutes; each computer waits a random time within it */
+                deliver_delay_window?: components["parameters"]["DeliverDelayWindow"];
+            };
+            header?: never;
+            path: {
+                computer_id: components["parameters"]["ComputerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["KernelChange"];
+            };
+        };
+        responses: {
+            /** @description The group of operations; its status is null in this answer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     getMessageBacklogSetting: {
         parameters: {
             query?: never;
@@ -2841,6 +3274,138 @@ export interface operations {
             default: components["responses"]["Error"];
         };
     };
+    restartComputer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                computer_id: components["parameters"]["ComputerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DeliveryRequest"];
+            };
+        };
+        responses: {
+            /** @description The group with its one operation */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    shutDownComputer: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                computer_id: components["parameters"]["ComputerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DeliveryRequest"];
+            };
+        };
+        responses: {
+            /** @description The group with its one operation */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listProcesses: {
+        parameters: {
+            query?: {
+                /** @description Page size; more than 1000 counts as 1000 */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                computer_id: components["parameters"]["ComputerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, in order of process ids */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProcessPage"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    killProcesses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignalRequest"];
+            };
+        };
+        responses: {
+            /** @description The group of operations, one per process */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    terminateProcesses: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignalRequest"];
+            };
+        };
+        responses: {
+            /** @description The group of operations, one per process */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
     getRecoveryKey: {
         parameters: {
             query?: never;
@@ -2914,6 +3479,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Activity"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listInstalledSnaps: {
+        parameters: {
+            query?: {
+                /** @description Page size; more than 1000 counts as 1000 */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                computer_id: components["parameters"]["ComputerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, by name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstalledSnapPage"];
                 };
             };
             default: components["responses"]["Error"];

@@ -1,5 +1,6 @@
 import type { SnapAction, SnapEntry } from '../../domain/activity/snap-actions.ts';
 import type { SnapCommand } from '../../services/snaps.service.ts';
+import type { InstalledSnapView } from '../../services/views.ts';
 
 /** Body of POST /snaps, as the document admits it. */
 interface SnapBody {
@@ -30,5 +31,22 @@ function readSnap({ name, channel, revision, classic, time }: SnapBody['snaps'][
     ...(revision !== undefined && { revision: String(revision) }),
     ...(classic !== undefined && { classic }),
     ...(time !== undefined && { time }),
+  };
+}
+
+/** An item of the listing of installed snaps. */
+export function wireInstalledSnap(snap: InstalledSnapView) {
+  return {
+    version: snap.version,
+    revision: snap.revision,
+    tracking_channel: snap.tracking_channel,
+    held_until: snap.held_until,
+    confinement: snap.confinement,
+    snap: {
+      id: snap.snap_id,
+      name: snap.name,
+      summary: snap.summary,
+      publisher: { username: snap.publisher_username, validation: snap.publisher_validation },
+    },
   };
 }

@@ -1,3 +1,4 @@
+import { PACKAGE_OPERATION_TYPES } from '../../domain/activity/package-operations.ts';
 import type { Transition } from '../../domain/activity/roll-up.ts';
 import type { ActivityStatus } from '../../domain/activity/status.ts';
 import type { Sql } from '../sql.ts';
@@ -9,6 +10,8 @@ export interface Change extends Transition {
   endedAt: number | null;
   /** Earliest delivery among them, ms since the epoch; null when none was delivered. */
   deliveredAt: number | null;
+  /** Those among them that changed packages; null when none did. */
+  packageIds?: number[] | null;
 }
 
 export interface CancelRequest {
@@ -40,6 +43,7 @@ export async function applyNews(tx: Sql, lane: number, now: Date): Promise<News>
     NEWS_LIMIT,
     now,
     'The computer lost its identity before it answered.',
+    PACKAGE_OPERATION_TYPES,
   ]);
   return row!;
 }
@@ -158,9 +162,10 @@ const APPLY = `
       when 'result' then o.status in ('undelivered', 'delivered', 'canceled')
       when 'gone' then o.status in ('undelivered', 'delivered')
       else o.status = 'undelivered' or (o.status = 'canceled' and o.delivery_time is null) end
-    returning a.id, o.status as old, a.status as new, a.completion_time, a.delivery_time
+    returning a.id, a.type, o.status as old, a.status as new, a.completion_time, a.delivery_time
   ), changed as (
     select old as "from", new as "to", count(*)::int as count, array_agg(id) as ids,
+      array_agg(id) filter (where type = any($5::text[])) as "packageIds",
       (extract(epoch from max(completion_time)) * 1000)::float8 as "endedAt",
       (extract(epoch from min(delivery_time)) * 1000)::float8 as "deliveredAt"
     from moved group by old, new

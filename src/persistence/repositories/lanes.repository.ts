@@ -18,6 +18,7 @@ import {
   releaseDependents,
 } from './lane-news.ts';
 import { readBoundForHolding } from './message-backlog.repository.ts';
+import { recordPackageChanges } from './package-changes.repository.ts';
 
 export interface LaneStoreOptions {
   db: Database;
@@ -107,6 +108,8 @@ async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: Lan
   const { expiryDays } = options.settings;
   const news = await applyNews(tx, id, now);
   const changes = [...news.changes];
+  const changed = changes.flatMap(({ to, packageIds }) => (to === 'succeeded' ? (packageIds ?? []) : []));
+  if (changed.length > 0) await recordPackageChanges(tx, changed);
   const deliveries = news.changes.filter(({ to }) => to === 'delivered').map(({ deliveredAt }) => deliveredAt);
   const known = earliest(lane.next_due_at, deliveries, [], expiryDays);
   const due = known !== null && known <= now;

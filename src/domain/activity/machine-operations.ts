@@ -1,0 +1,56 @@
+/** Operations on a whole machine or on one of its processes. @see agent-protocol 9.3 and 9.7; api-decisions 4.3 and 9.5 */
+
+export const POWER_ACTIONS = ['restart', 'shutdown'] as const;
+
+export type PowerAction = (typeof POWER_ACTIONS)[number];
+
+export const PROCESS_SIGNALS = ['kill', 'terminate'] as const;
+
+export type ProcessSignal = (typeof PROCESS_SIGNALS)[number];
+
+/** What operations are made of, before they have computers. */
+export interface OperationDraft {
+  type: string;
+  summary: string;
+  message: { type: string; fields: Record<string, unknown> };
+}
+
+/** Restarts the machine or turns it off. */
+export function powerOperation(action: PowerAction): OperationDraft {
+  const restart = action === 'restart';
+  return {
+    type: restart ? 'RestartRequest' : 'ShutdownRequest',
+    summary: restart ? 'Restart computer' : 'Shutdown computer',
+    message: { type: 'shutdown', fields: { reboot: restart } },
+  };
+}
+
+/** A process as its computer reported it; without name and start time it cannot be told from a later one. */
+export interface SignalTarget {
+  pid: number;
+  name: string | null;
+  /** Seconds since the epoch. */
+  startTime: number | null;
+}
+
+/** Ends one process. */
+export function signalOperation(signal: ProcessSignal, target: SignalTarget): OperationDraft {
+  const { pid, name, startTime } = target;
+  return {
+    type: 'SignalProcessRequest',
+    summary: signalSummary(signal, [target]),
+    message: {
+      type: 'signal-process',
+      fields: { pid, name: name ?? '', 'start-time': startTime ?? 0, signal: LABELS[signal] },
+    },
+  };
+}
+
+/** For example "Signal process nginx (PID 812) with TERM" or "Signal 3 processes with KILL". */
+export function signalSummary(signal: ProcessSignal, targets: readonly Pick<SignalTarget, 'pid' | 'name'>[]): string {
+  const [first] = targets;
+  if (targets.length !== 1) return `Signal ${targets.length} processes with ${LABELS[signal]}`;
+  return `Signal process ${first!.name === null ? '' : `${first!.name} `}(PID ${first!.pid}) with ${LABELS[signal]}`;
+}
+
+const LABELS: Readonly<Record<ProcessSignal, string>> = { kill: 'KILL', terminate: 'TERM' };

@@ -1,0 +1,75 @@
+/**
+ * Compares two Debian package versions: negative when `a` is older than `b`, positive when it is newer, 0 when equal.
+ *
+ * @remarks Any text is a version here: what agents report is not always well formed, and sorting must not fail over it.
+ * @see agent-protocol 8, "Packages"
+ */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [split(a), split(b)];
+  return (
+    left.epoch - right.epoch ||
+    compareParts(left.upstream, right.upstream) ||
+    compareParts(left.revision, right.revision)
+  );
+}
+
+/** The version without its last dotted part: `6.8.0.45.45` becomes `6.8.0.45`. @see api-decisions 9.3 */
+export function roundVersion(version: string): string {
+  const dot = version.lastIndexOf('.');
+  return dot > 0 ? version.slice(0, dot) : version;
+}
+
+interface Version {
+  epoch: number;
+  upstream: string;
+  revision: string;
+}
+
+function split(version: string): Version {
+  const [, epoch, rest] = /^(?:(\d{1,9}):)?(.*)$/s.exec(version)!;
+  const dash = rest!.lastIndexOf('-');
+  return {
+    epoch: Number(epoch ?? 0),
+    upstream: dash < 0 ? rest! : rest!.slice(0, dash),
+    revision: dash < 0 ? '' : rest!.slice(dash + 1),
+  };
+}
+
+/** Runs of other characters and runs of digits by turns; a missing run of digits counts as zero. */
+function compareParts(a: string, b: string): number {
+  const [left, right] = [runs(a), runs(b)];
+  for (let i = 0; i < Math.max(left.length, right.length); i++) {
+    const difference =
+      i % 2 === 0 ? compareText(left[i] ?? '', right[i] ?? '') : compareDigits(left[i] ?? '', right[i] ?? '');
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+function runs(text: string): string[] {
+  const parts = text.match(/\d+|\D+/g) ?? [];
+  return /^\d/.test(text) ? ['', ...parts] : parts;
+}
+
+function compareText(a: string, b: string): number {
+  for (let i = 0; i < Math.max(a.length, b.length); i++) {
+    const difference = weight(a, i) - weight(b, i);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/** A tilde sorts before the end of the text, letters before everything else. */
+function weight(text: string, position: number): number {
+  const character = text[position];
+  if (character === undefined) return 0;
+  if (character === '~') return -1;
+  return /[A-Za-z]/.test(character) ? character.charCodeAt(0) : character.charCodeAt(0) + 65_536;
+}
+
+/** As text, so that no number of digits is too many. */
+function compareDigits(a: string, b: string): number {
+  const [left, right] = [a.replace(/^0+/, ''), b.replace(/^0+/, '')];
+  if (left.length !== right.length) return left.length - right.length;
+  return left < right ? -1 : left > right ? 1 : 0;
+}

@@ -1,0 +1,94 @@
+import { compareVersions } from './debian-version.ts';
+
+/** One version of a package, as the catalogue has it. */
+export interface PackageVersion {
+  id: number;
+  name: string;
+  version: string;
+}
+
+/** What a `change-packages` message asks for, by package id. */
+export interface RequestedChanges {
+  install: readonly number[];
+  remove: readonly number[];
+  hold: readonly number[];
+  release: readonly number[];
+}
+
+/** What the computer added to keep every dependency, by package id. */
+export interface ComplementedChanges {
+  install: readonly number[];
+  remove: readonly number[];
+}
+
+/** One entry of an activity's `changes`. @see api-decisions 4.4 */
+export type PackageChange =
+  | {
+      package: string;
+      type: 'upgrade' | 'downgrade';
+      complemented: boolean;
+      install_version: string;
+      remove_version: string;
+    }
+  | { package: string; type: 'install' | 'remove' | 'hold' | 'unhold'; complemented: boolean; version: string };
+
+/** How a computer differs after a change, by package id. Undoing it is the same with sides exchanged. */
+export interface PackageEffect {
+  installed: number[];
+  removed: number[];
+  held: number[];
+  released: number[];
+}
+
+/** What a change that succeeded did: what was asked for and what the computer added to it. */
+export function effectOf(requested: RequestedChanges, complemented: ComplementedChanges): PackageEffect {
+  const union = (...lists: ReadonlyArray<readonly number[]>) => [...new Set(lists.flat())];
+  return {
+    installed: union(requested.install, complemented.install),
+    removed: union(requested.remove, complemented.remove),
+    held: union(requested.hold),
+    released: union(requested.release),
+  };
+}
+
+/** Every package an effect is about, what was asked for first. */
+export function packagesOf({ installed, removed, held, released }: PackageEffect): number[] {
+  return [...new Set([...installed, ...removed, ...held, ...released])];
+}
+
+/**
+ * Describes an effect for people: a version that took the place of another of the same name is one entry, an upgrade
+ * or a downgrade. It counts as complemented unless the new version, or what was removed, had been asked for.
+ *
+ * @param known - versions by id; ids without one are left out
+ */
+export function describeEffect(
+  effect: PackageEffect,
+  requested: RequestedChanges,
+  known: ReadonlyMap<number, PackageVersion>,
+): PackageChange[] {
+  const read = (ids: readonly number[]) => ids.flatMap((id) => known.get(id) ?? []);
+  const removed = new Map(read(effect.removed).map((entry) => [entry.name, entry]));
+  const changes: PackageChange[] = [];
+  for (const entry of read(effect.installed)) {
+    const replaced = removed.get(entry.name);
+    removed.delete(entry.name);
+    const base = { package: entry.name, complemented: !requested.install.includes(entry.id) };
+    if (!replaced) changes.push({ ...base, type: 'install', version: entry.version });
+    else changes.push({ ...base, ...replacement(entry, replaced) });
+  }
+  for (const { id, name, version } of removed.values()) {
+    changes.push({ package: name, type: 'remove', complemented: !requested.remove.includes(id), version });
+  }
+  for (const type of ['hold', 'unhold'] as const) {
+    for (const { name, version } of read(type === 'hold' ? effect.held : effect.released)) {
+      changes.push({ package: name, type, complemented: false, version });
+    }
+  }
+  return changes;
+}
+
+function replacement({ version }: PackageVersion, replaced: PackageVersion) {
+  const type = compareVersions(version, replaced.version) < 0 ? ('downgrade' as const) : ('upgrade' as const);
+  return { type, install_version: version, remove_version: replaced.version };
+}

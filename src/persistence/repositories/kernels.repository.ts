@@ -1,0 +1,60 @@
+import type { HotpatchReports, ReportedKernel } from '../../domain/packages/kernel.ts';
+import type { Sql } from '../sql.ts';
+
+/** What a version brings, where it is known. */
+export interface PackageFixes {
+  cves: string[];
+  name: string;
+  /** `YYYY-MM-DD`. */
+  release_date: string;
+  summary: string;
+}
+
+export interface KernelRow extends ReportedKernel {
+  fixes: PackageFixes | null;
+}
+
+export interface KernelFacts {
+  reports: HotpatchReports;
+  /** Whether the computer has told of its packages at all. */
+  packagesReported: boolean;
+  kernels: KernelRow[];
+}
+
+/** Reads what a computer reported about hot patches and restarts, as it came. Null when there is no such computer. */
+export async function readHotpatchReports(db: Sql, computer: number): Promise<HotpatchReports | null> {
+  const [row] = await db.query<HotpatchReports & Record<string, unknown>>(READ_REPORTS, [computer]);
+  return row ?? null;
+}
+
+/** Reads everything that tells which kernels a computer has and could have; two statements. */
+export async function readKernelFacts(db: Sql, computer: number): Promise<KernelFacts | null> {
+  const [row] = await db.query<HotpatchReports & { packagesReported: boolean; [key: string]: unknown }>(READ_REPORTS, [
+    computer,
+  ]);
+  if (!row) return null;
+  const { packagesReported, ...reports } = row;
+  const kernels = packagesReported ? await db.query<KernelRow & Record<string, unknown>>(READ_KERNELS, [computer]) : [];
+  return { reports, packagesReported, kernels };
+}
+
+const READ_REPORTS = `
+  select c.hotpatch_info as "hotpatchInfo", c.distro_pro_reboot_required_info as "rebootRequiredInfo",
+    c.reboot_required as "rebootRequired", (
+      select s from jsonb_array_elements(
+        case when jsonb_typeof(c.distro_pro_info -> 'services') = 'array' then c.distro_pro_info -> 'services' else '[]' end) s
+      where s ->> 'name' in ('hotpatch', 'livepatch') limit 1) as "serviceInfo",
+    exists (select from computer_packages p where p.computer_id = c.id) as "packagesReported"
+  from computer c where c.id = $1`;
+
+// Meta packages alone: they stand for the kernel that is wanted, the images behind them come and go.
+const READ_KERNELS = `
+  select p.id, p.name, p.version, s.installed @> p.id as installed,
+    s.available @> p.id or s.available_upgrades @> p.id as available,
+    case when f.name is not null then jsonb_build_object('cves', to_jsonb(f.cves), 'name', f.name,
+      'release_date', to_char(f.release_date, 'YYYY-MM-DD'), 'summary', f.summary) end as fixes
+  from computer_packages s
+  join package p on s.installed @> p.id or s.available @> p.id or s.available_upgrades @> p.id
+  left join package_fix f on f.package_name = p.name and f.package_version = p.version
+  where s.computer_id = $1 and p.name like 'linux-image-%' and p.name ~ '^linux-image-[a-z]'
+    and p.name !~ '^linux-image-(unsigned|extra|dbg|debug)-'`;

@@ -1,0 +1,66 @@
+import type { ActivitySettings } from '../config.ts';
+import { ACTIVITY_GROUP } from '../domain/activity/kinds.ts';
+import type { Delivery } from '../domain/delivery.ts';
+import { readBaseActivity } from '../persistence/repositories/activities.repository.ts';
+import { createGroup, type OperationTemplate } from '../persistence/repositories/activity-creation.repository.ts';
+import { recordEvent } from '../persistence/repositories/events.repository.ts';
+import type { Database, Sql } from '../persistence/sql.ts';
+import { type BaseActivity, toBaseActivity } from './activity-views.ts';
+import type { Caller, Clock } from './ports.ts';
+
+/** What services that act on computers are made of. */
+export interface ActingDeps {
+  db: Database;
+  clock: Clock;
+  settings: ActivitySettings;
+}
+
+/** Something to do on computers that the caller may act on. */
+export interface ComputerAction extends Delivery {
+  /** Distinct. */
+  computers: readonly number[];
+  summary: string;
+  operations: readonly OperationTemplate[];
+  /** What was asked for, for showing and repeating it. */
+  parameters: Readonly<Record<string, unknown>>;
+  /** W3C trace context of the request. */
+  traceparent: string | null;
+  /** What the event log says. */
+  event: string;
+}
+
+/** Creates the group of an action and the line of the event log that tells of it. @returns id of the group */
+export async function createAction(
+  tx: Sql,
+  caller: Caller,
+  action: ComputerAction,
+  at: { now: Date; settings: ActivitySettings },
+): Promise<number> {
+  const { event, ...plan } = action;
+  const group = await createGroup(
+    tx,
+    { ...plan, accountId: caller.accountId, creatorId: caller.personId, type: ACTIVITY_GROUP, now: at.now },
+    at.settings,
+  );
+  await recordEvent(tx, caller, {
+    entityType: 'Activity',
+    entityId: group,
+    entityName: action.summary,
+    message: event,
+  });
+  return group;
+}
+
+/**
+ * Makes an activity in one transaction.
+ *
+ * @param work - creates it and gives its id; everything it writes is there with the activity or not at all
+ */
+export async function answerWithActivity(
+  deps: ActingDeps,
+  work: (tx: Sql, now: Date) => Promise<number>,
+): Promise<BaseActivity> {
+  const now = deps.clock.now();
+  const row = await deps.db.transaction(async (tx) => readBaseActivity(tx, await work(tx, now)));
+  return toBaseActivity(row, now);
+}
