@@ -16,6 +16,7 @@ import { pendingComputersRoutes } from './routes/pending-computers.routes.ts';
 import { powerRoutes } from './routes/power.routes.ts';
 import { processesRoutes } from './routes/processes.routes.ts';
 import { recoveryKeysRoutes } from './routes/recovery-keys.routes.ts';
+import { savedSearchesRoutes } from './routes/saved-searches.routes.ts';
 import { snapsRoutes } from './routes/snaps.routes.ts';
 import { tagsRoutes } from './routes/tags.routes.ts';
 import { tokensRoutes } from './routes/tokens.routes.ts';
@@ -48,6 +49,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...kernelsRoutes(deps),
     ...powerRoutes(deps),
     ...processesRoutes(deps),
+    ...savedSearchesRoutes(deps),
     ...snapsRoutes(deps),
     ...activitiesRoutes(deps),
   };

@@ -10,7 +10,8 @@ export type EntityType =
   | 'MessageBacklogSetting'
   | 'Person'
   | 'Preferences'
-  | 'Role';
+  | 'Role'
+  | 'SavedSearch';
 
 /** Where a request came from. */
 export interface Origin {

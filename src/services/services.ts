@@ -30,6 +30,7 @@ import { createReadiness, type Readiness } from './readiness.service.ts';
 import { createRecoveryKeysService, type RecoveryKeysService } from './recovery-keys.service.ts';
 import { type Authenticator, createAuthenticator } from './rights.service.ts';
 import { createRolesService, type RolesService } from './roles.service.ts';
+import { createSavedSearchesService, type SavedSearchesService } from './saved-searches.service.ts';
 import { createSnapsService, type SnapsService } from './snaps.service.ts';
 import { createTagsService, type TagsService } from './tags.service.ts';
 import { createTokensService, type TokensService } from './tokens.service.ts';
@@ -60,6 +61,7 @@ export interface Services {
   computerRemoval: ComputerRemovalService;
   pendingComputers: PendingComputersService;
   tags: TagsService;
+  savedSearches: SavedSearchesService;
   events: EventsService;
   messageBacklog: MessageBacklogService;
   recoveryKeys: RecoveryKeysService;
@@ -124,6 +126,7 @@ export function createServices(deps: ServicesDeps): Services {
     computerRemoval: createComputerRemovalService({ db, clock, settings: settings.activities }),
     pendingComputers: createPendingComputersService({ db, clock }),
     tags: createTagsService({ db }),
+    savedSearches: createSavedSearchesService({ db }),
     events: createEventsService({ db }),
     messageBacklog: createMessageBacklogService({ db }),
     recoveryKeys: createRecoveryKeysService({

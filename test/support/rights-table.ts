@@ -25,10 +25,11 @@ export const RIGHTS_TABLE: readonly Row[] = [
   },
   { operations: /^POST \/accounts$/, needs: 'token', roles: 'everybody' },
   {
-    operations: /^GET \/(access-groups|features|message-backlog-settings|saved-searches)(\/|$)/,
+    operations: /^GET \/(access-groups|features|message-backlog-settings)(\/|$)/,
     needs: 'account',
     roles: 'GASD',
   },
+  { operations: /^\w+ \/saved-searches(\/|$)/, needs: 'account', roles: 'GASD' },
   { operations: /^GET \/(administrators|invitations|roles|permissions)(\/|$)/, needs: ['ViewRole'], roles: 'GA' },
   { operations: /^\w+ \/(administrators|invitations|roles|access-groups)(\/|$)/, needs: ['ManageRole'], roles: 'G' },
   { operations: /^(PUT|DELETE) \/message-backlog-settings$/, needs: ['ManageAccount'], roles: 'G' },

@@ -17,6 +17,7 @@ export const NEVER: Samples = {
   person_id: 2_000_000_000,
   role_name: 'never-was',
   access_group_name: 'never-was',
+  saved_search_name: 'never-was',
   account_name: 'never-was',
   secure_id: 'x'.repeat(30),
   computer_ids: [2_000_000_000],
@@ -31,6 +32,7 @@ export const ACCOUNT_OBJECTS = [
   'person_id',
   'role_name',
   'access_group_name',
+  'saved_search_name',
 ];
 /** Those of them that are seen through access groups, and the body fields that do. */
 export const SCOPED_OBJECTS = ['computer_id', 'activity_id', 'computer_ids', 'activity_ids'];
@@ -130,6 +132,7 @@ async function createObjects(app: TestApp, db: Database, accountId: number): Pro
   const group = await app.call('POST', '/access-groups', { token, body: { title: `${MARK}-group` } });
   const guest = { name: `${MARK}-guest`, email: `guest@${MARK}.example` };
   const invitation = await app.call('POST', '/invitations', { token, body: guest });
+  const search = await app.call('POST', '/saved-searches', { token, body: { name: `${MARK}-search`, search: 'web' } });
   const action = { computer_ids: [computer], action: 'install', snaps: [{ name: 'hello' }] };
   const activity = await app.call('POST', '/snaps', { token, body: action });
   return {
@@ -138,6 +141,7 @@ async function createObjects(app: TestApp, db: Database, accountId: number): Pro
     invitation_id: invitation.body.id,
     person_id: victim.personId,
     role_name: role.body.name,
+    saved_search_name: search.body.name,
     access_group_name: group.body.name,
     account_name: 'never-was',
     secure_id: invitation.body.secure_id,

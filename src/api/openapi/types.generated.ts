@@ -861,6 +861,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/saved-searches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the saved searches of the account */
+        get: operations["listSavedSearches"];
+        put?: never;
+        /**
+         * Keeps a query over computers under a name
+         * @description Other queries name it as `search:<name>`.
+         */
+        post: operations["createSavedSearch"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/saved-searches/{saved_search_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Removes a saved search */
+        delete: operations["deleteSavedSearch"];
+        options?: never;
+        head?: never;
+        /**
+         * Changes title or text of a saved search
+         * @description Absent keys stay as they are, and so does the name.
+         */
+        patch: operations["changeSavedSearch"];
+        trace?: never;
+    };
     "/snaps": {
         parameters: {
             query?: never;
@@ -1769,6 +1811,32 @@ export interface components {
             /** @description Also while another is open; wins over the query */
             force?: boolean | null;
         };
+        SavedSearch: {
+            name: string;
+            title: string;
+            /** @description Text of the query language */
+            search: string;
+        };
+        SavedSearchPage: {
+            count: number;
+            results: components["schemas"]["SavedSearch"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
+        };
+        SavedSearchRequest: {
+            /** @description Lower-case letters, digits and dashes; made of the title when absent */
+            name?: string | null;
+            /** @description One line; the name when absent */
+            title?: string | null;
+            /** @description Text of the query language, without `search:` */
+            search: string;
+        };
+        SavedSearchChange: {
+            /** @description One line */
+            title?: string | null;
+            /** @description Text of the query language, without `search:` */
+            search?: string | null;
+        };
         SnapRequest: {
             /** @enum {string} */
             action: "install" | "remove" | "refresh" | "hold" | "unhold";
@@ -1927,6 +1995,7 @@ export interface components {
         SecureId: string;
         PersonId: components["schemas"]["Id"];
         RoleName: string;
+        SavedSearchName: string;
         AccessGroupName: string;
         ActivityId: components["schemas"]["Id"];
     };
@@ -3454,6 +3523,105 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Activity"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listSavedSearches: {
+        parameters: {
+            query?: {
+                /** @description Page size; more than 1000 counts as 1000 */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, by name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedSearchPage"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    createSavedSearch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavedSearchRequest"];
+            };
+        };
+        responses: {
+            /** @description The saved search */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedSearch"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    deleteSavedSearch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                saved_search_name: components["parameters"]["SavedSearchName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    changeSavedSearch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                saved_search_name: components["parameters"]["SavedSearchName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavedSearchChange"];
+            };
+        };
+        responses: {
+            /** @description The saved search */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedSearch"];
                 };
             };
             default: components["responses"]["Error"];

@@ -1,10 +1,30 @@
 import type { Sql } from '../sql.ts';
+import type { Paged } from './administrators.repository.ts';
 
 export interface SavedSearchRow {
   id: number;
   name: string;
   title: string;
   search: string;
+}
+
+const SELECT = 'select id, name, title, search from saved_search where account_id = $1';
+
+/** Saved searches of an account by name. */
+export async function listSavedSearches(
+  sql: Sql,
+  accountId: number,
+  page: { limit: number; offset: number },
+): Promise<Paged<SavedSearchRow>> {
+  const [results, counted] = await Promise.all([
+    sql.query<SavedSearchRow & Record<string, unknown>>(`${SELECT} order by name limit $2 offset $3`, [
+      accountId,
+      page.limit,
+      page.offset,
+    ]),
+    sql.query<{ count: number }>('select count(*)::int as count from saved_search where account_id = $1', [accountId]),
+  ]);
+  return { count: counted[0]!.count, results };
 }
 
 /** The texts of saved searches by name; unknown names are left out. */
@@ -18,4 +38,42 @@ export async function findSearchTexts(
     [accountId, names],
   );
   return new Map(rows.map(({ name, search }) => [name, search]));
+}
+
+/** @returns the row, or null when the name is taken */
+export async function insertSavedSearch(
+  tx: Sql,
+  accountId: number,
+  { name, title, search }: Omit<SavedSearchRow, 'id'>,
+): Promise<SavedSearchRow | null> {
+  const rows = await tx.query<SavedSearchRow & Record<string, unknown>>(
+    `insert into saved_search (account_id, name, title, search) values ($1, $2, $3, $4)
+     on conflict (account_id, name) do nothing returning id, name, title, search`,
+    [accountId, name, title, search],
+  );
+  return rows[0] ?? null;
+}
+
+/** Changes what is given. @returns the row as it is now, or null when there is none of that name */
+export async function updateSavedSearch(
+  tx: Sql,
+  accountId: number,
+  name: string,
+  { title, search }: { title: string | undefined; search: string | undefined },
+): Promise<SavedSearchRow | null> {
+  const rows = await tx.query<SavedSearchRow & Record<string, unknown>>(
+    `update saved_search set title = coalesce($3, title), search = coalesce($4, search)
+     where account_id = $1 and name = $2 returning id, name, title, search`,
+    [accountId, name, title, search],
+  );
+  return rows[0] ?? null;
+}
+
+/** @returns the row that was there, or null */
+export async function deleteSavedSearch(tx: Sql, accountId: number, name: string): Promise<SavedSearchRow | null> {
+  const rows = await tx.query<SavedSearchRow & Record<string, unknown>>(
+    'delete from saved_search where account_id = $1 and name = $2 returning id, name, title, search',
+    [accountId, name],
+  );
+  return rows[0] ?? null;
 }

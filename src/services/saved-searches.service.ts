@@ -1,0 +1,106 @@
+import { DomainError } from '../domain/errors.ts';
+import { isSearchName, searchNameOf } from '../domain/saved-search-names.ts';
+import type { Paged } from '../persistence/repositories/administrators.repository.ts';
+import { recordEvent } from '../persistence/repositories/events.repository.ts';
+import {
+  deleteSavedSearch,
+  insertSavedSearch,
+  listSavedSearches,
+  type SavedSearchRow,
+  updateSavedSearch,
+} from '../persistence/repositories/saved-searches.repository.ts';
+import type { Database } from '../persistence/sql.ts';
+import { checkSearchText } from './computer-queries.ts';
+import { readLine, refusedField } from './fields.ts';
+import type { Caller } from './ports.ts';
+
+/** What a request says of a saved search. */
+export interface SavedSearchContent {
+  name?: string | undefined;
+  title?: string | undefined;
+  /** Text of the query language. */
+  search: string;
+}
+
+export interface SavedSearchesService {
+  /** One page of the account's saved searches, by name. Any administrator sees all of them. */
+  list(caller: Caller, page: { limit: number; offset: number }): Promise<Paged<SavedSearchRow>>;
+  /**
+   * Keeps a query under a name, which is made of the title where none is given, and the other way round.
+   *
+   * @throws {DomainError} InvalidParameter; InvalidQueryError, also for a query with `search:`; DuplicateSavedSearch
+   * @see api-decisions 8 and 12.3
+   */
+  create(caller: Caller, content: SavedSearchContent): Promise<SavedSearchRow>;
+  /**
+   * Changes title or text; the name stays. Idempotent.
+   *
+   * @throws {DomainError} UnknownSavedSearch, InvalidParameter, InvalidQueryError
+   */
+  change(
+    caller: Caller,
+    name: string,
+    content: { title?: string | undefined; search?: string | undefined },
+  ): Promise<SavedSearchRow>;
+  /** @throws {DomainError} UnknownSavedSearch */
+  remove(caller: Caller, name: string): Promise<void>;
+}
+
+export function createSavedSearchesService({ db }: { db: Database }): SavedSearchesService {
+  return {
+    list: (caller, page) => listSavedSearches(db, caller.accountId, page),
+    create(caller, content) {
+      const named = readNames(content);
+      const search = readSearch(content.search);
+      return db.transaction(async (tx) => {
+        const row = await insertSavedSearch(tx, caller.accountId, { ...named, search });
+        if (!row) throw new DomainError('DuplicateSavedSearch', 'There is a saved search with this name already');
+        await recordEvent(tx, caller, eventOf(row, `Saved the search ${row.title}`));
+        return row;
+      });
+    },
+    change(caller, name, { title, search }) {
+      const change = {
+        title: title === undefined ? undefined : readLine('body.title', title),
+        search: search === undefined ? undefined : readSearch(search),
+      };
+      return db.transaction(async (tx) => {
+        const row = requireRow(await updateSavedSearch(tx, caller.accountId, name, change));
+        await recordEvent(tx, caller, eventOf(row, `Changed the saved search ${row.title}`));
+        return row;
+      });
+    },
+    remove: (caller, name) =>
+      db.transaction(async (tx) => {
+        const row = requireRow(await deleteSavedSearch(tx, caller.accountId, name));
+        await recordEvent(tx, caller, eventOf(row, `Removed the saved search ${row.title}`));
+      }),
+  };
+}
+
+function readNames({ name, title }: SavedSearchContent): { name: string; title: string } {
+  if (name !== undefined && !isSearchName(name)) {
+    throw refusedField('body.name', 'must have 1 to 255 lower-case letters, digits and dashes');
+  }
+  const line = title === undefined ? name : readLine('body.title', title);
+  if (line === undefined) throw refusedField('body.title', 'is required where no name is given');
+  const made = name ?? searchNameOf(line);
+  if (made === null) throw refusedField('body.title', 'must have a letter or digit where no name is given');
+  return { name: made, title: line };
+}
+
+function readSearch(search: string): string {
+  const text = search.trim();
+  if (text === '') throw refusedField('body.search', 'must not be empty');
+  checkSearchText(text, 'body.search');
+  return text;
+}
+
+function requireRow(row: SavedSearchRow | null): SavedSearchRow {
+  if (!row) throw new DomainError('UnknownSavedSearch', 'There is no such saved search');
+  return row;
+}
+
+function eventOf(row: SavedSearchRow, message: string) {
+  return { entityType: 'SavedSearch' as const, entityId: row.id, entityName: row.name, message };
+}
