@@ -52,21 +52,38 @@ async function close(server: Server): Promise<void> {
   clearTimeout(limit);
 }
 
+interface UnreadableRequest extends NodeJS.ErrnoException {
+  /** What was being read. */
+  rawPacket?: Buffer;
+}
+
+const OVERLONG_TOKEN = /^authorization:[^\r\n]{8000}/im;
+
 /** What cannot be read as HTTP never reaches the application; it gets the same error body all the same. */
-function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+function answerUnreadable(error: UnreadableRequest, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  const [status, reason, code, message] = unreadable(error.code);
+  const [status, reason, code, message] = unreadable(error);
   const body = JSON.stringify({ error: code, message, code: status });
-  const headers = { ...API_HEADERS, 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': body.length };
+  const challenge = status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
+  const headers = {
+    ...API_HEADERS,
+    ...challenge,
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': body.length,
+  };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   socket.end([`HTTP/1.1 ${status} ${reason}`, 'Connection: close', ...lines, '', body].join('\r\n'));
 }
 
-function unreadable(code: string | undefined): [number, string, string, string] {
+function unreadable({ code, rawPacket }: UnreadableRequest): [number, string, string, string] {
   if (code === 'HPE_HEADER_OVERFLOW') {
+    // A token of any length that is none of ours is refused as one, as far as can be told from what was read.
+    if (rawPacket?.toString('latin1').match(OVERLONG_TOKEN)) {
+      return [401, 'Unauthorized', 'Unauthorized', 'A valid bearer token is needed'];
+    }
     return [431, 'Request Header Fields Too Large', 'PayloadTooLarge', 'The headers are too large'];
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {

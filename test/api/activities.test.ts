@@ -357,7 +357,7 @@ describe('POST /activities/cancel', () => {
       return answer;
     }
 
-    it('one that has ended among open ones (STATE-bad)', async () => {
+    it('STATE-bad: one that has ended among open ones', async () => {
       const open = await act(['web']);
       const ended = await act(['db']);
       await world.settle();
@@ -370,14 +370,14 @@ describe('POST /activities/cancel', () => {
       });
     });
 
-    it('one that is unknown among open ones (BATCH-mixed)', async () => {
+    it('BATCH-mixed: one that is unknown among open ones', async () => {
       const open = await act(['web']);
       const { status, body } = await unchanged(() => cancel([open, 999999999]));
       expect(status).toBe(404);
       expect(body).toMatchObject({ error: 'UnknownActivity', details: [{ id: 999999999 }] });
     });
 
-    it('a foreign one', async () => {
+    it('BATCH-mixed: a foreign one', async () => {
       const open = await act(['web']);
       expect((await unchanged(() => cancel([open], world.tokens.foreign))).status).toBe(404);
     });

@@ -75,7 +75,21 @@ describe('administrators', () => {
     expect(body.results.find((a: { id: number }) => a.id === personId).roles).toEqual(['Auditor']);
   });
 
-  it('are removed: their tokens end, their person and other accounts stay', async () => {
+  it('JWT-revoked: who loses a role is forbidden what it gave within five seconds, on every process', async () => {
+    const second = await createTestApp(database.persistence, { clock });
+    const someone = await member('loses', 'GlobalAdmin');
+    const token = await app.login(someone);
+    for (const on of [app, second]) expect((await on.call('GET', '/preferences', { token })).status).toBe(200);
+    await setRoles(someone.personId, ['Auditor']);
+    nowMs += 5000;
+    for (const on of [app, second]) {
+      expect((await on.call('GET', '/preferences', { token })).body).toMatchObject({ error: 'Forbidden', code: 403 });
+      expect((await on.call('GET', '/roles', { token })).status).toBe(200);
+    }
+    await second.close();
+  });
+
+  it('JWT-revoked: are removed: their tokens end, their person and other accounts stay', async () => {
     const other = await createAccount(database.persistence.db, 'elsewhere');
     const { db } = database.persistence;
     await db.query('insert into membership (account_id, person_id) values ($1, $2)', [accountId, other.personId]);

@@ -216,6 +216,21 @@ describe('an invitation', () => {
     expect(await openInvitations()).toBe(0);
   });
 
+  it('INVITE-replay: has an id of more than 128 random bits', async () => {
+    const made = await Promise.all(Array.from({ length: 60 }, () => invite()));
+    const ids = made.map(({ body }) => body.secure_id as string);
+    const counts = new Map<string, number>();
+    for (const character of ids.join('')) counts.set(character, (counts.get(character) ?? 0) + 1);
+    const total = 60 * 30;
+    const bits = [...counts.values()].reduce((sum, n) => sum - (n / total) * Math.log2(n / total), 0);
+    // 62 letters and digits would be 5.95 bits each; 1,800 draws show a little less.
+    expect(bits * 30).toBeGreaterThan(128);
+    for (let place = 0; place < 30; place++) expect(new Set(ids.map((id) => id[place])).size).toBeGreaterThan(20);
+    const halves = ids.flatMap((id) => [id.slice(0, 15), id.slice(15)]);
+    expect(new Set(halves).size).toBe(120);
+    await Promise.all(made.map(({ body }) => app.call('DELETE', `/invitations/${body.id}`, { token: admin })));
+  });
+
   it('INVITE-replay: cannot be guessed: 20 failures in five minutes end the trying, for this person alone', async () => {
     const guesser = await outsider('guesser');
     const honest = await outsider('honest');
@@ -235,6 +250,13 @@ describe('an invitation', () => {
     for (let i = 0; i < 25; i++) statuses.push((await app.call('GET', `/invitations/guess${i}/summary`)).status);
     expect(statuses.at(0)).toBe(404);
     expect(statuses.at(-1)).toBe(429);
+    const { id, secure_id } = (await invite()).body;
+    expect((await app.call('GET', `/invitations/${secure_id}/summary`)).status).toBe(429);
+    const newcomer = { email: 'guessing@fleet.example', password: PASSWORD, invitation_id: secure_id };
+    const joining = await app.call('POST', '/login', { body: newcomer });
+    expect([joining.status, joining.body.error]).toEqual([429, 'TooManyRequests']);
+    expect(await openInvitations()).toBe(1);
+    await app.call('DELETE', `/invitations/${id}`, { token: admin });
     expect(await app.login(ADMIN)).toBeTruthy();
   });
 

@@ -105,7 +105,7 @@ describe('POST /snaps', () => {
     expect(wait).toBeLessThanOrEqual(30 * 60_000);
   });
 
-  it('ignores what it does not know, in every place (MASS-assign)', async () => {
+  it('MASS-assign: ignores what it does not know, in every place', async () => {
     const stray = { id: 1, account_id: 99, parent_id: 1, status: 'succeeded', creator: 5, creator_id: 5 };
     const { body } = await post({ ...stray, snaps: [{ name: 'hello', ...stray }] });
     const rows = await world.db.query(

@@ -94,20 +94,28 @@ describe('POST /standalone-account', () => {
     expect((await create({ ...ADMIN, password: 'Str0ngEnough', enforce_password_strength: true })).status).toBe(201);
   });
 
-  it('refuses bad values and stores nothing', async () => {
+  it('MAIL-inject, LOGIN-long: refuses bad values and stores nothing', async () => {
     const changes = [
       { email: 'nobody' },
       { email: 'a b@c' },
       { email: `${'a'.repeat(250)}@example.com` },
       { email: 'a@b\r\nBcc: c@d' },
+      { email: Array.from({ length: 1000 }, (_, n) => `m${n}@fleet.example`).join(',') },
+      { email: 'a@fleet.example;b@fleet.example' },
+      { name: 'One\r\nBcc: victim@fleet.example' },
       { name: '   ' },
       { name: 'two\nlines' },
       { name: 'x'.repeat(256) },
       { password: 'ab' },
       { password: 'x'.repeat(1025) },
+      { password: 'x'.repeat(1_000_000) },
       { password: 7 },
       { enforce_password_strength: 'yes' },
     ];
+    expect((await create({ ...ADMIN, password: 'nul\0inside' })).body).toMatchObject({
+      error: 'InvalidJson',
+      code: 400,
+    });
     for (const change of changes) expect((await create({ ...ADMIN, ...change })).body.error).toBe('InvalidParameter');
     for (const key of ['email', 'name', 'password']) {
       expect((await create({ ...ADMIN, [key]: undefined })).body.error).toBe('InvalidParameter');

@@ -1,6 +1,10 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import jwt from 'jsonwebtoken';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listen } from '../../src/api/server.ts';
+import { findFreePort } from '../../src/stack/ports.ts';
 import { createAccount, createMember } from '../support/accounts.ts';
 import { createAdmin, createTestApp, JWT_SECRET, type TestApp } from '../support/app.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -73,12 +77,33 @@ describe('bearer tokens', () => {
       await expectRefused(forge({ alg, typ: 'JWT' }, claims, pem));
       await expectRefused(forge({ alg, typ: 'JWT' }, claims, ''));
     }
-    const sources = { jku: 'http://127.0.0.1:1/', x5u: 'http://127.0.0.1:1/', kid: '../../dev/null' };
-    await expectRefused(forge({ ...HS256, ...sources }, claims, ''));
-    await expectRefused(forge({ ...HS256, kid: "' or 1=1 --", jwk: { kty: 'oct', k: '' } }, claims, ''));
+    for (const alg of ['HS384', 'HS512'] as const)
+      await expectRefused(jwt.sign(claims, JWT_SECRET, { algorithm: alg }));
+    expect((await app.call('GET', '/person', { token: jwt.sign(claims, JWT_SECRET) })).status).toBe(200);
   });
 
-  it('JWT-wrongkey: are refused under another key and with any byte of the signature changed', async () => {
+  it('JWT-confusion: are refused with the key they name, which nobody fetches', async () => {
+    const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const jwk = publicKey.export({ format: 'jwk' });
+    let fetched = 0;
+    const listener = createServer((_, res) => {
+      fetched++;
+      res.end(JSON.stringify({ keys: [jwk] }));
+    });
+    await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+    const link = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/`;
+    for (const source of [{ jwk }, { jku: link }, { x5u: link }, { kid: '../../dev/null' }, { kid: "' or 1=1 --" }]) {
+      const header = { alg: 'RS256' as const, ...source };
+      await expectRefused(jwt.sign(claims, privateKey, { algorithm: 'RS256', header }));
+      await expectRefused(forge({ ...HS256, ...source }, claims, ''));
+      await expectRefused(forge({ ...HS256, ...source }, claims, JSON.stringify(jwk)));
+    }
+    await expectRefused(forge({ ...HS256, jwk: { kty: 'oct', k: '' } }, claims, ''));
+    expect(fetched).toBe(0);
+    await new Promise((resolve) => listener.close(resolve));
+  });
+
+  it('JWT-wrongkey, JWT-bitflip: are refused under another key and with any byte of the signature changed', async () => {
     await expectRefused(forge(HS256, claims, 'another secret of the tests that is long enough'));
     const [head, payload, signature] = good.split('.');
     const bytes = Buffer.from(signature!, 'base64url');
@@ -89,12 +114,15 @@ describe('bearer tokens', () => {
     }
   });
 
-  it('JWT-expired: are refused from the second they name on, before nbf, and from far ahead', async () => {
+  it('JWT-expired, JWT-nbf, JWT-skew: are refused from the second they name on, before nbf, and from far ahead', async () => {
     const now = Math.floor(nowMs / 1000);
     await expectRefused(forge(HS256, { ...claims, exp: now - 1 }));
     await expectRefused(forge(HS256, { ...claims, exp: now }));
     await expectRefused(forge(HS256, { ...claims, nbf: now + 60 }));
+    await expectRefused(forge(HS256, { ...claims, nbf: now + 1 }));
     await expectRefused(forge(HS256, { ...claims, iat: now + 3600 }));
+    await expectRefused(forge(HS256, { ...claims, iat: now + 31 }));
+    expect((await app.call('GET', '/person', { token: forge(HS256, { ...claims, iat: now + 30 }) })).status).toBe(200);
     expect((await app.call('GET', '/person', { token: forge(HS256, { ...claims, exp: now + 5 }) })).status).toBe(200);
   });
 
@@ -118,9 +146,51 @@ describe('bearer tokens', () => {
     ];
     for (const change of wrong) await expectRefused(forge(HS256, { ...claims, ...change }));
     await expectRefused(forge(HS256, encode(claims).replace(/^/, '')).replace(/\./, '..'));
-    await expectRefused(forge(HS256, Buffer.from('{"exp":1e400}').toString('base64url')));
+    const text = (change: (json: string) => string) =>
+      Buffer.from(change(JSON.stringify(claims))).toString('base64url');
+    for (const exp of ['1e400', '-1e400', '1e308', '1.5e9', 'null', '[]', 'true']) {
+      const payload = text((json) => json.replace(/"exp":\d+/, `"exp":${exp}`));
+      await expectRefused(forge(HS256, payload));
+    }
+    for (const again of [`"exp": ${claims['exp']}`, '"exp":1', `"id":${claims['id']}`, '"id" :7', '"sub":"a@b"']) {
+      await expectRefused(
+        forge(
+          HS256,
+          text((json) => json.replace(/}$/, `,${again}}`)),
+        ),
+      );
+      await expectRefused(
+        forge(
+          HS256,
+          text((json) => json.replace(/^{/, `{${again},`)),
+        ),
+      );
+    }
+    await expectRefused('...');
+    await expectRefused(`${good.split('.')[0]}...`);
+    for (const value of ['null', '[]', '"text"', '7', '{}', '{']) {
+      await expectRefused(forge(HS256, Buffer.from(value).toString('base64url')));
+    }
     await expectRefused(`${good}.x`);
     await expectRefused(forge(HS256, { ...claims, pad: 'x'.repeat(6000) }));
+  });
+
+  it('JWT-types: are refused before they are read when they are far too long', async () => {
+    const port = await findFreePort();
+    const url = `http://127.0.0.1:${port}`;
+    const server = await listen(app.listener, { host: '127.0.0.1', port });
+    const refused = async (token: string) => {
+      const answer = await fetch(`${url}/api/v2/person`, { headers: { authorization: `Bearer ${token}` } });
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+      expect(await answer.json()).toMatchObject({ error: 'Unauthorized', code: 401 });
+    };
+    await refused(forge(HS256, { ...claims, pad: 'x'.repeat(8000) }));
+    await refused(forge(HS256, { ...claims, pad: 'x'.repeat(64_000) }));
+    await refused('x'.repeat(64_000));
+    const other = await fetch(`${url}/api/v2/person`, { headers: { 'x-pad': 'x'.repeat(20_000) } });
+    expect(other.status).toBe(431);
+    await server.close();
   });
 
   it('JWT-revoked: end within seconds when a counter of the person, account or system is raised', async () => {

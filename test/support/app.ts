@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type AppDeps, createApp } from '../../src/api/app.ts';
 import { type ActivitySettings, type Config, loadConfig } from '../../src/config.ts';
@@ -32,6 +32,8 @@ export interface CallOptions {
 
 export interface TestApp {
   services: Services;
+  /** What serves, for another server in front of it. */
+  listener: RequestListener;
   /** Address of the server, without a path. */
   url: string;
   /** Calls a path; those starting with `/` and not `/api` are below `/api/v2`. */
@@ -82,6 +84,7 @@ export async function createTestApp(persistence: Persistence, options: TestAppOp
   const call = (method: string, path: string, callOptions?: CallOptions) => callApp(url, method, path, callOptions);
   return {
     services,
+    listener: app,
     url,
     call,
     async login(person = ADMIN) {

@@ -74,21 +74,23 @@ export async function recordLogin(
 /**
  * Writes a failed login into the log of the account it was for, else the one the person would have come to.
  *
- * @remarks One statement for people there are and people there are not, so that its time tells nothing.
+ * @param login.personId - null for nobody: the line is written and taken back, so that the time tells nothing
  */
 export async function recordFailedLogin(
   tx: Sql,
   login: { personId: number | null; accountName: string | null; message: string; origin: Origin },
 ): Promise<void> {
   const { personId, accountName, message, origin } = login;
+  await tx.query('savepoint failed_login');
   await tx.query(
     `insert into event (account_id, person_name, entity_type, entity_id, entity_name, message, address, request_id)
      select (select m.account_id from membership m join account a on a.id = m.account_id where m.person_id = p.id
        order by a.name = $2 desc nulls last, m.account_id = p.preferred_account_id desc nulls last, m.creation_time, a.id
-       limit 1), 'unknown', 'Person', p.id, p.name, $3, $4, $5
-     from person p where p.id = $1`,
+       limit 1), 'unknown', 'Person', p.id, coalesce(p.name, ''), $3, $4, $5
+     from (values ($1::int)) wanted(id) left join person p on p.id = wanted.id`,
     [personId, accountName, message, origin.address, origin.requestId],
   );
+  await tx.query(personId === null ? 'rollback to savepoint failed_login' : 'release savepoint failed_login');
 }
 
 export interface FailureCounts {
