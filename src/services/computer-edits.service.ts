@@ -1,4 +1,5 @@
 import { DomainError } from '../domain/errors.ts';
+import { WITHOUT_BLOCKS } from '../persistence/repositories/computer-blocks.ts';
 import { updateComputer } from '../persistence/repositories/computer-edits.repository.ts';
 import { findComputer } from '../persistence/repositories/computers.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
@@ -34,8 +35,6 @@ const MAX_TAGS = 100;
 /** What it takes to put a computer into an access group. */
 const MOVING = ['ManageComputer', 'ViewComputer'] as const;
 const MAX_COMMENT = 10_000;
-const NO_EXTRAS = { annotations: false, rebootPackages: false };
-
 export function createComputerEditsService(deps: { db: Database }): ComputerEditsService {
   return {
     edit: (caller, computerId, change) =>
@@ -58,7 +57,7 @@ export function createComputerEditsService(deps: { db: Database }): ComputerEdit
         });
         const groups = caller.groups('ViewComputer');
         const scope = { accountId: caller.accountId, groups: groups === 'all' ? null : groups, id: computerId };
-        const found = await findComputer(tx, scope, NO_EXTRAS);
+        const found = await findComputer(tx, scope, WITHOUT_BLOCKS);
         if (found === null) throw unknownComputer();
         return found;
       }),

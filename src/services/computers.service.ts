@@ -1,8 +1,14 @@
 import { DomainError } from '../domain/errors.ts';
-import { type ComputerExtras, findComputer, listComputers } from '../persistence/repositories/computers.repository.ts';
+import type { ComputerBlock } from '../persistence/repositories/computer-blocks.ts';
+import { findComputer, listComputers } from '../persistence/repositories/computers.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
 import { prepareComputerQuery } from './computer-queries.ts';
 import type { Caller, Clock } from './ports.ts';
+
+export type { ComputerBlock };
+
+/** Optional parts that are asked for. */
+export type ComputerBlocks = ReadonlySet<ComputerBlock>;
 
 export interface ComputersQuery {
   /** Text of the query language; empty for no filter. */
@@ -30,28 +36,30 @@ export interface ComputersService {
    * @throws {DomainError} InvalidParameterCombination for `wslChildren` with `rootOnly`; InvalidQueryError
    * @see API specification, "Computers"; api-decisions 7.1
    */
-  list(caller: Caller, query: ComputersQuery, extras: ComputerExtras): Promise<ComputersPage>;
+  list(caller: Caller, query: ComputersQuery, blocks: ComputerBlocks): Promise<ComputersPage>;
   /**
    * One computer in detail, archived or not, as JSON text.
    *
    * @throws {DomainError} UnknownComputer when there is none, in another account, or outside the viewable groups
    */
-  get(caller: Caller, id: number, extras: ComputerExtras): Promise<string>;
+  get(caller: Caller, id: number, blocks: ComputerBlocks): Promise<string>;
 }
 
 export function createComputersService(deps: { db: Sql; clock: Clock }): ComputersService {
   return {
-    async list(caller, query, extras) {
+    async list(caller, query, blocks) {
       if (query.wslChildren && query.rootOnly) {
         throw new DomainError('InvalidParameterCombination', 'wsl_children needs root_only=false');
       }
       const { accountId } = caller;
+      const now = deps.clock.now();
       const selection = await prepareComputerQuery(deps, accountId, query.query);
       const filter = { accountId, groups: viewable(caller), archived: query.archivedOnly, selection, ...query };
-      return { ...(await listComputers(deps.db, filter, query, extras)), deprecated: selection.deprecated };
+      return { ...(await listComputers(deps.db, filter, query, { blocks, now })), deprecated: selection.deprecated };
     },
-    async get(caller, id, extras) {
-      const found = await findComputer(deps.db, { accountId: caller.accountId, groups: viewable(caller), id }, extras);
+    async get(caller, id, blocks) {
+      const scope = { accountId: caller.accountId, groups: viewable(caller), id };
+      const found = await findComputer(deps.db, scope, { blocks, now: deps.clock.now() });
       if (found === null) throw new DomainError('UnknownComputer', 'There is no such computer');
       return found;
     },

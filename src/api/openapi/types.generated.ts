@@ -1414,6 +1414,119 @@ export interface components {
                 message: string;
             }[];
         };
+        ComputerAlert: {
+            /** @enum {string} */
+            type: "PackageUpgradesAlert" | "SecurityUpgradesAlert" | "PackageProfilesAlert" | "PackageReporterAlert" | "ComputerOfflineAlert" | "ComputerRebootAlert" | "EsmDisabledAlert" | "ComputerDuplicatesAlert" | "UnapprovedActivitiesAlert" | "ChildInstanceProfilesAlert";
+            summary: string;
+            /** @enum {string} */
+            severity: "info" | "warning" | "danger";
+        };
+        NetworkDevice: {
+            interface: string;
+            /** @description 0.0.0.0 without an address */
+            ip_address: string;
+            mac_address: string;
+            broadcast_address: string;
+            netmask: string;
+            /** @description With with_all_network */
+            active?: boolean;
+            /** @description With with_all_network: Mbit/s, 0 when unplugged */
+            speed?: number | null;
+            /** @description With with_all_network */
+            duplex?: boolean | null;
+        };
+        HardwareDevice: {
+            /** @description Place in the report */
+            id: number;
+            parent_id: number | null;
+            class: string;
+            description: string | null;
+            vendor: string | null;
+            product: string | null;
+            version: string | null;
+            serial: string | null;
+            size: number | null;
+            capacity: number | null;
+            /** @description Of size and capacity */
+            units: string | null;
+        };
+        HardwareFlag: {
+            code: string;
+            title: string;
+        };
+        HardwareProduct: {
+            model: string;
+            vendor: string;
+        };
+        HardwareItem: {
+            description: string;
+            model: string;
+            vendor: string;
+        };
+        /** @description With with_grouped_hardware; text that was not reported is "Not available" */
+        GroupedHardware: {
+            cpu: {
+                architecture: string;
+                /** @description Size by name */
+                cache: {
+                    [key: string]: string;
+                };
+                clock_speed: string;
+                flags: components["schemas"]["HardwareFlag"][];
+                model: string;
+                vendor: string;
+            }[];
+            display: components["schemas"]["HardwareProduct"];
+            memory: {
+                size: string;
+            };
+            multimedia: components["schemas"]["HardwareProduct"];
+            /** @description The text when the hardware was never reported */
+            network: "Not available" | {
+                description: string;
+                ip: string;
+                mac: string;
+                product: string;
+                vendor: string;
+            }[];
+            pci: {
+                description: string;
+                model: string;
+                vendor: string;
+                attached_devices: components["schemas"]["HardwareItem"][];
+            }[];
+            scsi: components["schemas"]["HardwareItem"][];
+            /** @description The text when the hardware was never reported */
+            storage: "Not available" | {
+                description: string;
+                product: string;
+                size: string;
+                vendor: string;
+                partitions: {
+                    description: string;
+                    filesystem: string;
+                    size: string;
+                }[];
+            }[];
+            system: {
+                bios_capabilities: components["schemas"]["HardwareFlag"][];
+                bios_date: string;
+                bios_vendor: string;
+                bios_version: string;
+                chassis: string;
+                model: string;
+                serial: string;
+                vendor: string;
+            };
+            usb: components["schemas"]["HardwareItem"][];
+        };
+        ComputerProfile: {
+            id: components["schemas"]["Id"];
+            name: string;
+            title: string;
+            /** @enum {string} */
+            type: "package" | "reboot" | "removal" | "repository" | "usg" | "script" | "upgrade" | "wsl";
+        };
         ComputerTitle: {
             /** @description The title of the computer, so that no other one is hit by mistake */
             computer_title: string;
@@ -1472,12 +1585,30 @@ export interface components {
                 hostname: string;
             } | null;
             is_default_child: boolean | null;
+            /** @description With with_alerts */
+            alerts?: components["schemas"]["ComputerAlert"][];
+            /** @description With with_upgrades */
+            upgrades?: {
+                regular: number;
+                security: number;
+            };
+            /** @description With with_release_upgrades */
+            has_release_upgrades?: boolean;
+            /** @description With with_reboot_packages; sorted */
+            reboot_packages?: string[];
+            /** @description With with_network or with_all_network, the latter with three further keys */
+            network_devices?: components["schemas"]["NetworkDevice"][];
+            /** @description With with_hardware; each device after the one it belongs to */
+            hardware?: components["schemas"]["HardwareDevice"][];
             /** @description With with_annotations */
             annotations?: {
                 [key: string]: string;
             };
-            /** @description With with_reboot_packages */
-            reboot_packages?: string[];
+            grouped_hardware?: components["schemas"]["GroupedHardware"];
+            /** @description With with_profiles; by name */
+            profiles?: components["schemas"]["ComputerProfile"][];
+            /** @description With with_wsl_profiles, on Windows computers */
+            wsl_profiles?: components["schemas"]["ComputerProfile"][];
         };
         /** @description One computer in detail */
         ComputerDetail: components["schemas"]["Computer"] & {
@@ -2617,15 +2748,27 @@ export interface operations {
                 root_only?: boolean;
                 wsl_parents?: boolean;
                 wsl_children?: boolean;
+                /** @description Adds alerts: the active ones */
                 with_alerts?: boolean;
+                /** @description Adds upgrades: counts of regular and security upgrades */
                 with_upgrades?: boolean;
+                /** @description Adds has_release_upgrades */
                 with_release_upgrades?: boolean;
+                /** @description Adds reboot_packages: packages that wait for a restart */
                 with_reboot_packages?: boolean;
+                /** @description Adds network_devices: the active ones */
                 with_network?: boolean;
+                /** @description Adds network_devices: all of them; wins over with_network */
                 with_all_network?: boolean;
+                /** @description Adds hardware: every device in one list */
                 with_hardware?: boolean;
+                /** @description Adds annotations */
                 with_annotations?: boolean;
+                /** @description Adds grouped_hardware: ten groups, always all of them */
                 with_grouped_hardware?: boolean;
+                /** @description Adds profiles: all of the computer */
+                with_profiles?: boolean;
+                /** @description Adds wsl_profiles to Windows computers */
                 with_wsl_profiles?: boolean;
             };
             header?: never;
@@ -2649,12 +2792,28 @@ export interface operations {
     getComputer: {
         parameters: {
             query?: {
-                with_annotations?: boolean;
-                with_grouped_hardware?: boolean;
-                with_hardware?: boolean;
-                with_network?: boolean;
-                with_profiles?: boolean;
+                /** @description Adds alerts: the active ones */
                 with_alerts?: boolean;
+                /** @description Adds upgrades: counts of regular and security upgrades */
+                with_upgrades?: boolean;
+                /** @description Adds has_release_upgrades */
+                with_release_upgrades?: boolean;
+                /** @description Adds reboot_packages: packages that wait for a restart */
+                with_reboot_packages?: boolean;
+                /** @description Adds network_devices: the active ones */
+                with_network?: boolean;
+                /** @description Adds network_devices: all of them; wins over with_network */
+                with_all_network?: boolean;
+                /** @description Adds hardware: every device in one list */
+                with_hardware?: boolean;
+                /** @description Adds annotations */
+                with_annotations?: boolean;
+                /** @description Adds grouped_hardware: ten groups, always all of them */
+                with_grouped_hardware?: boolean;
+                /** @description Adds profiles: all of the computer */
+                with_profiles?: boolean;
+                /** @description Adds wsl_profiles to Windows computers */
+                with_wsl_profiles?: boolean;
             };
             header?: never;
             path: {

@@ -1,3 +1,4 @@
+import type { ComputerBlock } from '../../services/computers.service.ts';
 import type { Services } from '../../services/services.ts';
 import { DEPRECATION } from '../deprecation.ts';
 import type { Handlers, RequestContext } from '../handler.ts';
@@ -21,13 +22,13 @@ export function computersRoutes(deps: {
         wslChildren: query['wsl_children'] === true,
         ...pageOf(context),
       };
-      const { count, resultsJson, deprecated } = await computers.list(context.caller, filter, extrasOf(context));
+      const { count, resultsJson, deprecated } = await computers.list(context.caller, filter, blocksOf(context));
       const body = envelope(context, deps.publicUrl, { count, results: new JsonText(resultsJson) });
       return { body, headers: deprecated ? DEPRECATION : {} };
     },
     async getComputer(context) {
       const id = context.params['computer_id'] as number;
-      return { body: new JsonText(await computers.get(context.caller, id, extrasOf(context))) };
+      return { body: new JsonText(await computers.get(context.caller, id, blocksOf(context))) };
     },
     async editComputer({ caller, params, body }) {
       const { title, comment, tags, access_group } = body as components['schemas']['ComputerEdit'];
@@ -42,6 +43,21 @@ export function computersRoutes(deps: {
   };
 }
 
-function extrasOf({ query }: RequestContext) {
-  return { annotations: query['with_annotations'] === true, rebootPackages: query['with_reboot_packages'] === true };
+/** The block that each parameter asks for. */
+const BLOCKS: ReadonlyArray<readonly [parameter: string, block: ComputerBlock]> = [
+  ['with_alerts', 'alerts'],
+  ['with_upgrades', 'upgrades'],
+  ['with_release_upgrades', 'releaseUpgrades'],
+  ['with_reboot_packages', 'rebootPackages'],
+  ['with_network', 'network'],
+  ['with_all_network', 'allNetwork'],
+  ['with_hardware', 'hardware'],
+  ['with_annotations', 'annotations'],
+  ['with_grouped_hardware', 'groupedHardware'],
+  ['with_profiles', 'profiles'],
+  ['with_wsl_profiles', 'wslProfiles'],
+];
+
+function blocksOf({ query }: RequestContext): ReadonlySet<ComputerBlock> {
+  return new Set(BLOCKS.filter(([parameter]) => query[parameter] === true).map(([, block]) => block));
 }

@@ -12,6 +12,7 @@ import {
   toTextOrNull,
   toTexts,
 } from './fields.ts';
+import { readHardwareReport } from './hardware.ts';
 import { isJsonObject, type Json, parseJson, wireToJson } from './json.ts';
 
 const MAX_NAME = 1024;
@@ -125,9 +126,10 @@ export function readNetwork(message: BObject, facts: Facts): void {
   facts.network = [...new Map(devices.map((device) => [device.interface, device])).values()];
 }
 
-/** Reads `hardware-info`. */
+/** Reads `hardware-info`; a report that cannot be read is kept as it is. */
 export function readHardware(message: BObject, facts: Facts): void {
-  facts.hardware = toText(message['data'], 'data', MAX_HARDWARE);
+  const data = toText(message['data'], 'data', MAX_HARDWARE);
+  facts.hardware = { data, ...(readHardwareReport(data) ?? { flat: null, grouped: null }) };
 }
 
 /** Reads `processor-info`. */

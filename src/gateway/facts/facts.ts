@@ -1,4 +1,5 @@
 import type { PackageDelta, PackageRequest, ProcessDelta, UserDelta } from './deltas.ts';
+import type { Hardware } from './hardware.ts';
 import type { Json } from './json.ts';
 
 /** What an operation came to, as the computer says. */
@@ -19,6 +20,13 @@ export interface NetworkDevice {
   active: boolean;
   speed: number | null;
   duplex: boolean | null;
+}
+
+/** The lister's text, and what was read from it, if it could be. */
+export interface HardwareReport {
+  data: string;
+  flat: Hardware['flat'] | null;
+  grouped: Hardware['grouped'] | null;
 }
 
 export interface InstalledSnap {
@@ -98,7 +106,7 @@ export interface Facts {
   tags: string[] | null;
   annotations: Record<string, string> | null;
   network: NetworkDevice[] | null;
-  hardware: string | null;
+  hardware: HardwareReport | null;
   snaps: InstalledSnap[] | null;
   processes: ProcessDelta | null;
   users: UserDelta | null;

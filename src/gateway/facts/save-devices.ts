@@ -1,5 +1,5 @@
 import type { Sql } from '../../persistence/sql.ts';
-import type { InstalledSnap, NetworkDevice } from './facts.ts';
+import type { HardwareReport, InstalledSnap, NetworkDevice } from './facts.ts';
 import { idsOf, keysOf, type Of, rowsOf } from './set-wise.ts';
 
 /** Interfaces that were reported once and are gone stay known, as inactive ones; so many of them at most. */
@@ -30,12 +30,25 @@ export async function saveNetworks(tx: Sql, reports: ReadonlyArray<Of<readonly N
 }
 
 /** Replaces the hardware lister's reports. */
-export async function saveHardware(tx: Sql, reports: ReadonlyArray<Of<{ data: string; now: Date }>>): Promise<void> {
+export async function saveHardware(
+  tx: Sql,
+  reports: ReadonlyArray<Of<{ report: HardwareReport; now: Date }>>,
+): Promise<void> {
   await tx.query(
     SAVE_HARDWARE,
-    [idsOf(reports), reports.map(({ value }) => value.data), reports.map(({ value }) => value.now)],
+    [
+      idsOf(reports),
+      reports.map(({ value }) => value.report.data),
+      reports.map(({ value }) => jsonOrNull(value.report.flat)),
+      reports.map(({ value }) => jsonOrNull(value.report.grouped)),
+      reports.map(({ value }) => value.now),
+    ],
     'gateway-save-hardware',
   );
+}
+
+function jsonOrNull(value: object | null): string | null {
+  return value && JSON.stringify(value);
 }
 
 /** Replaces the installed snaps of computers. */
@@ -64,9 +77,10 @@ export async function saveSnaps(tx: Sql, reports: ReadonlyArray<Of<readonly Inst
 }
 
 const SAVE_HARDWARE = `
-  insert into computer_hardware (computer_id, data, reported_at)
-  select * from unnest($1::int[], $2::text[], $3::timestamptz[])
-  on conflict (computer_id) do update set data = excluded.data, reported_at = excluded.reported_at`;
+  insert into computer_hardware (computer_id, data, flat, grouped, reported_at)
+  select * from unnest($1::int[], $2::text[], $3::json[], $4::json[], $5::timestamptz[])
+  on conflict (computer_id) do update set data = excluded.data, flat = excluded.flat, grouped = excluded.grouped,
+    reported_at = excluded.reported_at`;
 
 // What is known already is left out before the insert, which would lock and log every row it meets.
 const SAVE_NETWORKS = `

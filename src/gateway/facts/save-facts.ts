@@ -45,8 +45,8 @@ export async function saveFacts(tx: Sql, reports: readonly Reported[]): Promise<
   await saveOwnRows(tx, all);
   const networks = pick(all, (facts) => facts.network);
   if (networks.length > 0) await saveNetworks(tx, networks);
-  const hardware = reports.flatMap(({ context: { computerId, now }, facts: { hardware: data } }) =>
-    data === null ? [] : [{ computerId, value: { data, now } }],
+  const hardware = reports.flatMap(({ context: { computerId, now }, facts: { hardware: report } }) =>
+    report === null ? [] : [{ computerId, value: { report, now } }],
   );
   if (hardware.length > 0) await saveHardware(tx, hardware);
   const snaps = pick(all, (facts) => facts.snaps);

@@ -11,6 +11,7 @@ import { Migration20261121050100Addresses } from './migration-20261121050100-add
 import { Migration20261121051000QueryTables } from './migration-20261121051000-query-tables.ts';
 import { Migration20261121051100QueryIndexes } from './migration-20261121051100-query-indexes.ts';
 import { Migration20261121052000ComputerStatus } from './migration-20261121052000-computer-status.ts';
+import { Migration20261121052100ComputerBlocks } from './migration-20261121052100-computer-blocks.ts';
 import { Migration20261121053000ManagedComputers } from './migration-20261121053000-managed-computers.ts';
 import { Migration20261121060000KernelPackages } from './migration-20261121060000-kernel-packages.ts';
 import { Migration20261121061000RecoveryKeys } from './migration-20261121061000-recovery-keys.ts';
@@ -30,6 +31,7 @@ export const MIGRATIONS = [
   { name: 'Migration20261121051000QueryTables', class: Migration20261121051000QueryTables },
   { name: 'Migration20261121051100QueryIndexes', class: Migration20261121051100QueryIndexes },
   { name: 'Migration20261121052000ComputerStatus', class: Migration20261121052000ComputerStatus },
+  { name: 'Migration20261121052100ComputerBlocks', class: Migration20261121052100ComputerBlocks },
   { name: 'Migration20261121053000ManagedComputers', class: Migration20261121053000ManagedComputers },
   { name: 'Migration20261121060000KernelPackages', class: Migration20261121060000KernelPackages },
   { name: 'Migration20261121061000RecoveryKeys', class: Migration20261121061000RecoveryKeys },

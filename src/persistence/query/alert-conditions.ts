@@ -11,7 +11,7 @@ export interface AlertRule {
   summary: string;
   description: string;
   /** SQL: where the state is kept, as a table expression with an alias. */
-  from: 'computer_status s' | 'computer_contact contact' | 'activity a';
+  from: 'computer_status s' | 'computer_contact contact' | 'activity a' | 'computer_profile m';
   /** SQL over `from`: the computer it is about. */
   computer: string;
   /** SQL over `from`: whether the alert is active. */
@@ -32,6 +32,16 @@ function standing(column: string): Pick<AlertRule, 'from' | 'computer' | 'active
     computer: 's.computer_id',
     active: `s.${column} is not null`,
     since: `s.${column}`,
+  };
+}
+
+/** The alert that stands as long as a computer does not comply with a profile of a type. */
+function noncompliant(type: 'package' | 'wsl'): Pick<AlertRule, 'from' | 'computer' | 'active' | 'since'> {
+  return {
+    from: 'computer_profile m',
+    computer: 'm.computer_id',
+    active: `m.type = '${type}' and m.status = 'noncompliant'`,
+    since: 'm.status_since',
   };
 }
 
@@ -64,7 +74,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     severity: 'warning',
     summary: 'A package profile is not applied',
     description: 'Computers that a package profile could not be applied to',
-    ...standing('package_profiles_since'),
+    ...noncompliant('package'),
   },
   {
     name: 'package-reporter',
@@ -129,7 +139,7 @@ export const ALERT_RULES: readonly AlertRule[] = [
     severity: 'warning',
     summary: 'A child instance does not comply with its profile',
     description: 'Windows computers whose instances differ from what a WSL profile asks for',
-    ...standing('child_profiles_since'),
+    ...noncompliant('wsl'),
   },
 ];
 
@@ -150,7 +160,7 @@ export function alertCondition(name: AlertName): string {
 
 /**
  * SQL: a select of every active alert as rows of `computer_id`, `name` and `since`, over all accounts: join it with the
- * computers in question, of which archived ones have none.
+ * computers in question, of which archived ones have none. What has several causes on one computer is there for each.
  */
 export function activeAlerts(names: readonly AlertName[] = ALERT_NAMES): string {
   return names

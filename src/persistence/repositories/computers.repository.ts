@@ -1,6 +1,8 @@
-import type { SqlCondition } from '../query/compilation.ts';
+import { Compilation } from '../query/compilation.ts';
 import { type ComputerSelection, compileComputerQuery } from '../query/computer-conditions.ts';
 import type { Sql } from '../sql.ts';
+import { blockSql, type ComputerView } from './computer-blocks.ts';
+import { FAMILY, FAMILY_FIELDS, FAMILY_JOINS, FIELDS, fromComputers, IS_WSL_HOST, VISIBLE } from './computer-fields.ts';
 
 /** Whose computers, and which of them. */
 export interface ComputerFilter {
@@ -16,30 +18,23 @@ export interface ComputerFilter {
   selection: ComputerSelection;
 }
 
-/** Keys that every item has besides the bare computer. */
-export interface ComputerExtras {
-  annotations: boolean;
-  rebootPackages: boolean;
-}
-
 /**
- * One page of computers in id order as the text of a JSON array, and the number of all that match, in one statement.
- * Parents and children outside the viewable groups are left out.
+ * One page of computers in id order as the text of a JSON array, and the number of all that match, in one statement
+ * whatever blocks are asked for. Parents and children outside the viewable groups are left out.
  */
 export async function listComputers(
   sql: Sql,
   filter: ComputerFilter,
   page: { limit: number; offset: number },
-  extras: ComputerExtras,
+  view: ComputerView,
 ): Promise<{ count: number; resultsJson: string }> {
-  const condition = compileComputerQuery(filter.selection, { accountId: filter.accountId, firstParameter: 5 });
-  const rows = await sql.query<{ count: number; results: string }>(listStatement(filter, condition, extras), [
-    filter.accountId,
-    filter.groups,
-    page.limit,
-    page.offset,
-    ...condition.values,
-  ]);
+  const { accountId, groups, selection } = filter;
+  const condition = compileComputerQuery(selection, { accountId, firstParameter: 5 });
+  const firstParameter = 5 + condition.values.length;
+  const shown = new Compilation({ accountId, now: view.now, firstParameter });
+  const statement = listStatement(matching(filter, condition.text), items(view, shown));
+  const values = [accountId, groups, page.limit, page.offset, ...condition.values, ...shown.values];
+  const rows = await sql.query<{ count: number; results: string }>(statement, values);
   const { count, results } = rows[0]!;
   return { count, resultsJson: results };
 }
@@ -62,92 +57,52 @@ export async function selectComputers(
 export async function findComputer(
   sql: Sql,
   scope: { accountId: number; groups: readonly number[] | null; id: number },
-  extras: ComputerExtras,
+  view: ComputerView,
 ): Promise<string | null> {
-  const rows = await sql.query<{ result: string }>(detailStatement(extras), [scope.accountId, scope.groups, scope.id]);
-  return rows[0]?.result ?? null;
+  const shown = new Compilation({ accountId: scope.accountId, now: view.now, firstParameter: 4 });
+  const statement = detailStatement(items(view, shown, DETAILS));
+  const values = [scope.accountId, scope.groups, scope.id, ...shown.values];
+  const rows = await sql.query<{ body: string }>(statement, values);
+  return rows[0]?.body ?? null;
 }
 
-const time = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
-
-/** The keys of a parent or child, which lists and details share. */
-const BARE = `
-  c.id, c.title, c.comment, c.hostname, c.total_memory, c.total_swap,
-  c.reboot_required as reboot_required_flag, coalesce(c.update_manager_prompt, '') as update_manager_prompt, c.clone_id,
-  ${time('contact.last_exchange_time')} as last_exchange_time, ${time('contact.last_ping_time')} as last_ping_time,
-  (select coalesce(array_agg(tag order by tag), '{}') from unnest(c.tags) tag) as tags,
-  g.name as access_group, c.distribution, c.distribution_info, c.cloud_instance_metadata, c.cloud_init,
-  c.vm_info, c.container_info, c.distro_pro_info, c.is_wsl as is_wsl_instance, c.archived, c.employee_id,
-  ${time('c.registered_at')} as registered_at`;
-
-const FROM = `computer c join access_group g on g.id = c.access_group_id
-  left join computer_contact contact on contact.computer_id = c.id`;
-
-const VISIBLE = `c.account_id = $1 and c.state = 'approved' and ($2::int[] is null or c.access_group_id = any($2))`;
-
-function extraColumns(extras: ComputerExtras): string {
-  return [
-    extras.annotations ? ', c.annotations' : '',
-    extras.rebootPackages
-      ? `, (select coalesce(array_agg(p order by p), '{}') from unnest(c.reboot_packages) p) as reboot_packages`
-      : '',
-  ].join('');
-}
-
-function matching(filter: ComputerFilter, condition: SqlCondition): string {
-  const conditions = [VISIBLE, filter.archived ? 'c.archived' : 'not c.archived', condition.text];
+function matching(filter: ComputerFilter, condition: string): string {
+  const conditions = [VISIBLE, filter.archived ? 'c.archived' : 'not c.archived', condition];
   if (filter.rootOnly) conditions.push('c.parent_id is null');
-  const kinds = [
-    filter.wslParents ? '(c.hostagent_uid is not null and not c.is_wsl)' : '',
-    filter.wslChildren ? 'c.is_wsl' : '',
-  ].filter((kind) => kind !== '');
+  const kinds = [filter.wslParents ? IS_WSL_HOST : '', filter.wslChildren ? 'c.is_wsl' : ''].filter(Boolean);
   if (kinds.length > 0) conditions.push(`(${kinds.join(' or ')})`);
   return conditions.join(' and ');
 }
 
-/** Parents and children of the rows of `page`, each once, found by index. */
-const FAMILY = `
-  relative as (
-    select k.id from page join computer k on k.parent_id = page.id
-    union
-    select p.parent_id from page join computer p on p.id = page.id where p.parent_id is not null
-  ), bare as materialized (
-    select c.id as bare_id, c.parent_id as of, c.is_default_child as is_default, row_to_json(r) as body
-    from relative join ${FROM.replace('computer c', 'computer c on c.id = relative.id')}
-    cross join lateral (select ${BARE}) r
-    where ${VISIBLE} and not c.archived
-  ), kids as (
-    select bare.of, json_agg(bare.body order by bare_id) as children,
-      (json_agg(json_build_object('id', bare_id, 'title', bare.body->'title', 'hostname', bare.body->'hostname')
-        order by bare_id) filter (where is_default))->0 as default_child
-    from bare where bare.of in (select id from page) group by bare.of
-  )`;
-
-const FAMILY_COLUMNS = `
-  , coalesce(kids.children, '[]'::json) as children, parent.body as parent, kids.default_child,
-  case when c.is_wsl then coalesce(c.is_default_child, false) end as is_default_child`;
-
-const FAMILY_JOINS = `left join kids on kids.of = c.id left join bare parent on parent.bare_id = c.parent_id`;
-
-function listStatement(filter: ComputerFilter, condition: SqlCondition, extras: ComputerExtras): string {
-  const where = matching(filter, condition);
+// A page that is neither empty nor full is the last one, and tells the number of all by itself.
+function listStatement(where: string, shown: string): string {
   return `
 with page as materialized (
   select c.id from computer c where ${where} order by c.id limit $3 offset $4
-), ${FAMILY}
-select (select count(*)::int from computer c where ${where}) as count,
-  coalesce((select json_agg(item order by item.id) from (
-    select ${BARE}${extraColumns(extras)}${FAMILY_COLUMNS}
-    from page join ${FROM.replace('computer c', 'computer c on c.id = page.id')} ${FAMILY_JOINS}
-  ) item), '[]')::text as results`;
+), size as (
+  select count(*)::int as rows from page
+), ${FAMILY}, item as (${shown} order by c.id)
+select (case when size.rows between 1 and $3::int - 1 then $4::int + size.rows
+    else (select count(*)::int from computer c where ${where}) end) as count,
+  coalesce((select '[' || string_agg(item.body, ',') || ']' from item), '[]') as results
+from size`;
 }
 
-function detailStatement(extras: ComputerExtras): string {
+function detailStatement(shown: string): string {
   return `
 with page as materialized (select c.id from computer c where ${VISIBLE} and c.id = $3), ${FAMILY}
-select row_to_json(item)::text as result from (
-  select ${BARE}${extraColumns(extras)}${FAMILY_COLUMNS},
-    c.hotpatch_info, c.distro_pro_reboot_required_info, coalesce(json_array_length(kids.children), 0) as num_child
-  from page join ${FROM.replace('computer c', 'computer c on c.id = page.id')} ${FAMILY_JOINS}
-) item`;
+${shown}`;
+}
+
+const DETAILS = `, c.hotpatch_info, c.distro_pro_reboot_required_info,
+  coalesce(json_array_length(kids.children), 0) as num_child`;
+
+/** The computers of `page`, each as the text of a JSON object named `body`. */
+function items(view: ComputerView, compilation: Compilation, further = ''): string {
+  const { columns, joins, sometimes } = blockSql(view, compilation);
+  const fields = 'row_to_json(fields)::text';
+  const body = sometimes === '' ? fields : `left(${fields}, -1)${sometimes} || '}'`;
+  return `
+  select ${body} as body from ${fromComputers('page')} ${FAMILY_JOINS} ${joins}
+  cross join lateral (select ${FIELDS}, ${FAMILY_FIELDS}${further}${columns}) fields`;
 }

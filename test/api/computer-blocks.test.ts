@@ -1,0 +1,406 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { blueprintOf } from '../../src/fleet/inventory/blueprint.ts';
+import { hardwareXml } from '../../src/fleet/inventory/hardware-xml.ts';
+import type { Database } from '../../src/persistence/sql.ts';
+import { BTuple, type BValue } from '../../src/protocol/bpickle.ts';
+import { createAdmin, createTestApp } from '../support/app.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { RawAgent } from '../support/gateway-world.ts';
+import { createServedFleet, type ServedFleet } from '../support/served-fleet.ts';
+
+let fleet: ServedFleet;
+let silent: RawAgent;
+
+beforeAll(async () => {
+  fleet = await createServedFleet();
+  [silent] = (await fleet.enrol(1)) as [RawAgent];
+});
+afterAll(() => fleet?.close());
+
+/** A new computer that reports this. */
+async function reporting(...messages: BValue[]): Promise<RawAgent> {
+  const [agent] = (await fleet.enrol(1)) as [RawAgent];
+  await agent.exchange(messages);
+  return agent;
+}
+
+async function detail(agent: { id: number }, parameters: string) {
+  const answer = await fleet.app.call('GET', `/computers/${agent.id}?${parameters}`, { token: fleet.token });
+  expect(answer.status).toBe(200);
+  return answer.body;
+}
+
+/** The computer as the list shows it; the detail has to say the same. */
+async function read(agent: { id: number }, parameters: string) {
+  const list = `/computers?root_only=false&${parameters}`;
+  const { body } = await fleet.app.call('GET', list, { token: fleet.token });
+  const item = body.results.find(({ id }: { id: number }) => id === agent.id);
+  expect(await detail(agent, parameters)).toMatchObject(item);
+  return item;
+}
+
+const device = (name: string, change: object = {}) => ({
+  interface: Buffer.from(name),
+  ip_address: Buffer.from('10.0.0.5'),
+  mac_address: Buffer.from('00:16:3e:00:00:01'),
+  broadcast_address: Buffer.from('10.0.0.255'),
+  netmask: Buffer.from('255.255.255.0'),
+  flags: 4163,
+  ...change,
+});
+
+describe('with_network and with_all_network', () => {
+  it('show active devices, or all of them with more about each', async () => {
+    const unplugged = { ip_address: Buffer.from('0.0.0.0'), flags: 4098 };
+    const agent = await reporting({
+      type: 'network-device',
+      devices: [device('eth0'), device('eth1', unplugged), device('eth2')],
+      'device-speeds': [
+        { interface: Buffer.from('eth0'), speed: 1000, duplex: true },
+        { interface: Buffer.from('eth1'), speed: 0, duplex: false },
+        { interface: Buffer.from('eth2'), speed: -1, duplex: false },
+      ],
+    });
+    const eth0 = {
+      interface: 'eth0',
+      ip_address: '10.0.0.5',
+      mac_address: '00:16:3e:00:00:01',
+      broadcast_address: '10.0.0.255',
+      netmask: '255.255.255.0',
+    };
+    expect((await read(agent, 'with_network=true')).network_devices).toEqual([eth0, { ...eth0, interface: 'eth2' }]);
+    const all = [
+      { ...eth0, active: true, speed: 1000, duplex: true },
+      { ...eth0, interface: 'eth1', ip_address: '0.0.0.0', active: false, speed: 0, duplex: false },
+      { ...eth0, interface: 'eth2', active: true, speed: null, duplex: false },
+    ];
+    expect((await read(agent, 'with_all_network=1')).network_devices).toEqual(all);
+    expect((await read(agent, 'with_all_network=1&with_network=1')).network_devices).toEqual(all);
+    await agent.exchange([{ type: 'network-device', devices: [device('eth2')], 'device-speeds': [] }]);
+    expect((await read(agent, 'with_network=1')).network_devices).toHaveLength(1);
+    expect((await read(agent, 'with_all_network=1')).network_devices).toHaveLength(3);
+  });
+
+  it('show none before any is reported', async () => {
+    expect((await read(silent, 'with_network=1')).network_devices).toEqual([]);
+    expect(await read(silent, '')).not.toHaveProperty('network_devices');
+  });
+});
+
+describe('with_upgrades', () => {
+  it('counts regular and security upgrades as the package sets change', async () => {
+    const agent = await reporting({
+      type: 'packages',
+      installed: [1, 2],
+      'available-upgrades': [new BTuple([10, 14])],
+      security: [new BTuple([12, 13]), 99],
+    });
+    expect((await read(agent, 'with_upgrades=true')).upgrades).toEqual({ regular: 3, security: 2 });
+    await agent.exchange([{ type: 'packages', 'not-available-upgrades': [12] }]);
+    expect((await read(agent, 'with_upgrades=true')).upgrades).toEqual({ regular: 3, security: 1 });
+    expect((await read(silent, 'with_upgrades=true')).upgrades).toEqual({ regular: 0, security: 0 });
+  });
+});
+
+describe('with_release_upgrades', () => {
+  const release = (version: string, id = 'Ubuntu') => ({
+    type: 'distribution-info',
+    'distributor-id': id,
+    description: `${id} ${version}`,
+    release: version,
+    'code-name': 'name',
+  });
+
+  it.each([
+    [true, '22.04', 'lts', 'Ubuntu'],
+    [true, '25.10', 'normal', 'Ubuntu'],
+    [false, '22.04', 'never', 'Ubuntu'],
+    [false, '26.04', 'lts', 'Ubuntu'],
+    [false, '22.04', 'lts', 'Debian'],
+  ])('says %s of release %s with prompt %s of %s', async (expected, version, prompt, distributor) => {
+    const agent = await reporting(release(version, distributor), { type: 'update-manager-info', prompt });
+    expect((await read(agent, 'with_release_upgrades=true')).has_release_upgrades).toBe(expected);
+  });
+
+  it('says no before anything is reported', async () => {
+    expect((await read(silent, 'with_release_upgrades=true')).has_release_upgrades).toBe(false);
+  });
+});
+
+describe('with_alerts', () => {
+  it('shows what is wrong, and stops when it is not', async () => {
+    const agent = await reporting(
+      { type: 'reboot-required-info', flag: true },
+      { type: 'package-reporter-result', code: 100, err: 'no sources' },
+      { type: 'packages', installed: [1], 'available-upgrades': [2], security: [2] },
+    );
+    expect((await read(agent, 'with_alerts=true')).alerts).toEqual([
+      { type: 'SecurityUpgradesAlert', summary: 'Security upgrades are available', severity: 'info' },
+      { type: 'PackageReporterAlert', summary: 'Package reporting failed', severity: 'danger' },
+      { type: 'ComputerRebootAlert', summary: 'The computer needs to be restarted', severity: 'warning' },
+    ]);
+    await agent.exchange([
+      { type: 'reboot-required-info', flag: false },
+      { type: 'package-reporter-result', code: 0, err: '' },
+      { type: 'packages', 'not-available-upgrades': [2] },
+    ]);
+    expect((await read(agent, 'with_alerts=true')).alerts).toEqual([]);
+  });
+
+  it('raises silence by itself, and never of archived computers', async () => {
+    const agent = await reporting();
+    await fleet.db.query(
+      `update computer_contact set known_since = now() - interval '1 hour', last_exchange_time = now() - interval '6 min',
+         last_ping_time = now() - interval '6 min' where computer_id = $1`,
+      [agent.id],
+    );
+    const offline = { type: 'ComputerOfflineAlert', summary: 'The computer is offline', severity: 'danger' };
+    expect((await read(agent, 'with_alerts=true')).alerts).toEqual([offline]);
+    await fleet.db.query('update computer set archived = true where id = $1', [agent.id]);
+    expect((await detail(agent, 'with_alerts=true')).alerts).toEqual([]);
+  });
+});
+
+describe('with_reboot_packages and with_annotations', () => {
+  it('show what was reported', async () => {
+    const agent = await reporting(
+      { type: 'reboot-required-info', flag: true, packages: ['linux-base', 'dbus', 'Xorg'] },
+      { type: 'computer-info', annotations: { rack: 'a7\n', note: '' } },
+    );
+    const shown = await read(agent, 'with_reboot_packages=true&with_annotations=true');
+    expect(shown).toMatchObject({
+      reboot_packages: ['Xorg', 'dbus', 'linux-base'],
+      annotations: { rack: 'a7', note: '' },
+    });
+    const nothing = await read(silent, 'with_reboot_packages=true&with_annotations=true');
+    expect(nothing).toMatchObject({ reboot_packages: [], annotations: {} });
+  });
+});
+
+const GROUPS = ['cpu', 'display', 'memory', 'multimedia', 'network', 'pci', 'scsi', 'storage', 'system', 'usb'];
+
+describe('with_hardware and with_grouped_hardware', () => {
+  it('show a report flat and in ten groups', async () => {
+    const data = `<?xml version="1.0" standalone="yes" ?>
+      <list><node id="one" class="system"><product>PC</product><vendor>A &amp; B</vendor><serial>S1</serial>
+        <configuration><setting id="chassis" value="server"/></configuration>
+        <node id="core" class="bus">
+          <node id="firmware" class="memory"><vendor>Bios Inc</vendor><version>1.2</version><date>01/02/2026</date>
+            <size units="bytes">98304</size>
+            <capabilities><capability id="acpi">ACPI support</capability><capability id="pnp"/></capabilities></node>
+          <node id="cpu:0" class="processor"><product>Fast</product><vendor>Maker</vendor>
+            <size units="Hz">2450000000</size><capacity units="Hz">3000000000</capacity>
+            <capabilities><capability id="x86-64">64bits extensions (x86-64)</capability></capabilities>
+            <node id="cache:0" class="memory"><description>L1 cache</description><size units="bytes">65536</size></node></node>
+          <node id="memory" class="memory"><size units="bytes">17179869184</size>
+            <node id="bank:0" class="memory"><size units="bytes">17179869184</size></node></node>
+          <node id="pci" class="bridge"><description>Host bridge</description><product>Bridge</product>
+            <node id="display" class="display"><product>VGA</product></node>
+            <node id="network" class="network"><description>Ethernet</description><serial>00:11</serial>
+              <configuration><setting id="ip" value="10.0.0.9"/></configuration></node>
+            <node id="usb:1" class="bus"><description>USB controller</description></node>
+            <node id="scsi" class="storage"><description>SCSI storage controller</description><product>Virtio</product>
+              <node id="disk" class="disk"><description>SCSI Disk</description><size units="bytes">10737418240</size>
+                <node id="volume" class="volume"><description>EXT4 volume</description><size units="bytes">1610612736</size>
+                  <configuration><setting id="filesystem" value="ext4"/></configuration></node></node></node>
+          </node></node></node></list>`;
+    const agent = await reporting({ type: 'hardware-info', data });
+    const { hardware, grouped_hardware: grouped } = await read(agent, 'with_hardware=1&with_grouped_hardware=1');
+    expect(hardware).toHaveLength(14);
+    expect(hardware[0]).toEqual({
+      id: 1,
+      parent_id: null,
+      class: 'system',
+      description: null,
+      vendor: 'A & B',
+      product: 'PC',
+      version: null,
+      serial: 'S1',
+      size: null,
+      capacity: null,
+      units: null,
+    });
+    expect(hardware[3]).toMatchObject({ parent_id: 2, size: 2_450_000_000, capacity: 3_000_000_000, units: 'Hz' });
+    expect(grouped).toEqual({
+      cpu: [
+        {
+          architecture: 'x86_64',
+          cache: { 'L1 cache': '64 KiB' },
+          clock_speed: '2.45 GHz',
+          flags: [{ code: 'x86-64', title: '64bits extensions (x86-64)' }],
+          model: 'Fast',
+          vendor: 'Maker',
+        },
+      ],
+      display: { model: 'VGA', vendor: 'Not available' },
+      memory: { size: '16 GiB' },
+      multimedia: { model: 'Not available', vendor: 'Not available' },
+      network: [
+        { description: 'Ethernet', ip: '10.0.0.9', mac: '00:11', product: 'Not available', vendor: 'Not available' },
+      ],
+      pci: [
+        {
+          description: 'Host bridge',
+          model: 'Bridge',
+          vendor: 'Not available',
+          attached_devices: [
+            { description: 'Not available', model: 'VGA', vendor: 'Not available' },
+            { description: 'Ethernet', model: 'Not available', vendor: 'Not available' },
+            { description: 'USB controller', model: 'Not available', vendor: 'Not available' },
+            { description: 'SCSI storage controller', model: 'Virtio', vendor: 'Not available' },
+          ],
+        },
+      ],
+      scsi: [{ description: 'SCSI storage controller', model: 'Virtio', vendor: 'Not available' }],
+      storage: [
+        {
+          description: 'SCSI Disk',
+          product: 'Not available',
+          size: '10 GiB',
+          vendor: 'Not available',
+          partitions: [{ description: 'EXT4 volume', filesystem: 'ext4', size: '1.5 GiB' }],
+        },
+      ],
+      system: {
+        bios_capabilities: [
+          { code: 'acpi', title: 'ACPI support' },
+          { code: 'pnp', title: 'pnp' },
+        ],
+        bios_date: '01/02/2026',
+        bios_vendor: 'Bios Inc',
+        bios_version: '1.2',
+        chassis: 'server',
+        model: 'PC',
+        serial: 'S1',
+        vendor: 'A & B',
+      },
+      usb: [{ description: 'USB controller', model: 'Not available', vendor: 'Not available' }],
+    });
+  });
+
+  it('have all groups before anything is reported, with the processors known otherwise', async () => {
+    const nothing = await read(silent, 'with_hardware=1&with_grouped_hardware=1');
+    expect(nothing.hardware).toEqual([]);
+    expect(Object.keys(nothing.grouped_hardware)).toEqual(GROUPS);
+    expect(nothing.grouped_hardware).toMatchObject({ cpu: [], network: 'Not available', storage: 'Not available' });
+    const processor = { 'processor-id': 0, model: 'Fast', vendor: 'Maker', 'cache-size': 4096 };
+    const agent = await reporting({ type: 'processor-info', processors: [processor, { 'processor-id': 1 }] });
+    const { cpu } = (await read(agent, 'with_grouped_hardware=1')).grouped_hardware;
+    expect(cpu[0]).toMatchObject({ model: 'Fast', vendor: 'Maker', cache: { cache: '4096 KiB' }, flags: [] });
+    expect(cpu[1]).toMatchObject({ model: 'Not available', vendor: 'Not available', cache: {} });
+  });
+
+  it.each([
+    ['no XML', 'lshw: command not found'],
+    ['a document type', '<!DOCTYPE node [<!ENTITY x "y">]><node id="a" class="system"><product>&x;</product></node>'],
+    ['an outer entity', '<!DOCTYPE n [<!ENTITY x SYSTEM "file:///etc/passwd">]><node id="a">&x;</node>'],
+    ['an unknown entity', '<node id="a" class="system"><product>&x;</product></node>'],
+    ['a node left open', '<node id="a" class="system">'],
+    ['too deep a tree', '<node id="a">'.repeat(200) + '</node>'.repeat(200)],
+    ['no nodes', '<list></list>'],
+  ])('take %s for no report', async (_what, data) => {
+    const agent = await reporting({ type: 'hardware-info', data }, { type: 'computer-info', 'total-memory': 7 });
+    const shown = await read(agent, 'with_hardware=1&with_grouped_hardware=1');
+    expect(shown).toMatchObject({ total_memory: 7, hardware: [] });
+    expect(Object.keys(shown.grouped_hardware)).toEqual(GROUPS);
+  });
+
+  it('show something in every group of a simulated laptop', async () => {
+    const laptop = blueprintOf(1, 15, 1_795_265_174);
+    const agent = await reporting({ type: 'hardware-info', data: hardwareXml(laptop) });
+    const grouped = (await read(agent, 'with_grouped_hardware=1')).grouped_hardware;
+    for (const group of ['cpu', 'network', 'pci', 'storage', 'usb']) expect(grouped[group].length).toBeGreaterThan(0);
+    for (const group of ['display', 'memory', 'multimedia', 'system']) {
+      expect(Object.values(grouped[group])).not.toContain('Not available');
+    }
+  });
+});
+
+describe('with_profiles and with_wsl_profiles', () => {
+  it('show profiles by name, those of WSL on Windows computers alone', async () => {
+    const hostagent = { hostagent_uid: 'uid-profiles' };
+    const host = await RawAgent.enrol(fleet, { name: 'standalone' }, hostagent);
+    const child = await RawAgent.enrol(fleet, { name: 'standalone' }, { ...hostagent, 'container-info': 'wsl' });
+    await addProfiles(fleet.db, host.id, ['package', 'wsl', 'removal']);
+    await addProfiles(fleet.db, child.id, ['package']);
+    const wsl = { id: 1, name: 'wsl-profile', title: 'Wsl profile', type: 'wsl' };
+    const both = await read(host, 'with_profiles=true&with_wsl_profiles=true');
+    expect(both.wsl_profiles).toEqual([wsl]);
+    expect(both.profiles).toEqual([
+      { id: 1, name: 'package-profile', title: 'Package profile', type: 'package' },
+      { id: 1, name: 'removal-profile', title: 'Removal profile', type: 'removal' },
+      wsl,
+    ]);
+    const other = await read(child, 'with_profiles=true&with_wsl_profiles=true');
+    expect(other).not.toHaveProperty('wsl_profiles');
+    expect(other.profiles).toHaveLength(1);
+    expect((await read(silent, 'with_profiles=true')).profiles).toEqual([]);
+  });
+});
+
+async function addProfiles(db: Database, computerId: number, types: readonly string[]): Promise<void> {
+  await db.query(
+    `insert into profile (account_id, type, id, name, title)
+     select $1, type, 1, type || '-profile', initcap(type) || ' profile' from unnest($2::text[]) type
+     on conflict do nothing`,
+    [fleet.accountId, types],
+  );
+  await db.query(
+    `insert into computer_profile (account_id, type, profile_id, computer_id)
+     select $1, type, 1, $3 from unnest($2::text[]) type`,
+    [fleet.accountId, types, computerId],
+  );
+}
+
+const EVERY_BLOCK = [
+  'alerts',
+  'upgrades',
+  'release_upgrades',
+  'reboot_packages',
+  'network',
+  'all_network',
+  'hardware',
+  'annotations',
+  'grouped_hardware',
+  'profiles',
+  'wsl_profiles',
+]
+  .map((name) => `with_${name}=true`)
+  .join('&');
+
+describe('cost', () => {
+  it('is one statement for a page, whatever is shown and however many there are', async () => {
+    const database = await createTestDatabase();
+    const { persistence } = database;
+    const statements: string[] = [];
+    const db: Database = {
+      ...persistence.db,
+      query: (text, values, name) => {
+        statements.push(text);
+        return persistence.db.query(text, values, name);
+      },
+    };
+    const app = await createTestApp({ ...persistence, db });
+    try {
+      await createAdmin(persistence);
+      const token = await app.login();
+      for (const computers of [1, 50]) {
+        await persistence.db.query(
+          `insert into computer (account_id, access_group_id, state, title)
+           select account_id, id, 'approved', 'pc' from access_group, generate_series(1, $1::int)`,
+          [computers],
+        );
+        for (const parameters of ['', EVERY_BLOCK]) {
+          await app.call('GET', '/person', { token });
+          statements.length = 0;
+          const { body } = await app.call('GET', `/computers?${parameters}`, { token });
+          expect(body.count).toBeGreaterThanOrEqual(computers);
+          expect(statements).toHaveLength(1);
+        }
+      }
+    } finally {
+      await app.close();
+      await database.drop();
+    }
+  });
+});
