@@ -52,6 +52,10 @@ const COMPUTER: Columns = {
   registered_at: `case when not n.pending then n.created_at + interval '7 seconds' end`,
 };
 
+const ownHardware = (text: string) =>
+  `replace(replace(replace(${text}, n.source_serial, n.serial), '52:54:00:' || n.source_mac, '52:54:00:' || n.mac_tail),
+    '52:54:01:' || n.source_mac, '52:54:01:' || n.mac_tail)`;
+
 /** Of every hundred, six have been silent for longer than their interval, a few of them for months. */
 const silence = `case when n.contact < 0.94 then make_interval(secs => n.silence * 30)
       else make_interval(secs => 400 + 7e6 * power(n.silence, 4)) end`;
@@ -83,8 +87,9 @@ const PARTS: Readonly<Record<string, Columns>> = {
     mac_address: `left(p.mac_address, 9) || n.mac_tail`,
   },
   computer_hardware: {
-    data: `replace(replace(replace(p.data, n.source_serial, n.serial), '52:54:00:' || n.source_mac, '52:54:00:' || n.mac_tail),
-      '52:54:01:' || n.source_mac, '52:54:01:' || n.mac_tail)`,
+    data: ownHardware('p.data'),
+    flat: `${ownHardware('p.flat::text')}::json`,
+    grouped: `${ownHardware('p.grouped::text')}::json`,
   },
 };
 

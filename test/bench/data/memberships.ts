@@ -37,8 +37,8 @@ export async function fillMemberships(tx: Sql, { accountId, seed, now }: FillOpt
 const GIVEN = `with given as materialized (
   select $1::bigint as seed, $2::timestamptz as now, $3::int as account, $4::float8[] as covered)`;
 
-const since = (salt: number) =>
-  `date_trunc('second', $2::timestamptz - make_interval(secs => 60 + 2.5e6 * power(${draw(salt, 's.computer_id')}, 3)))`;
+const since = (salt: number, row = 's.computer_id') =>
+  `date_trunc('second', $2::timestamptz - make_interval(secs => 60 + 2.5e6 * power(${draw(salt, row)}, 3)))`;
 
 const LICENSED = `n.kind in (0, 1) and n.owner between 0.3 and 0.42 and not n.pending`;
 
@@ -60,9 +60,11 @@ const STATEMENTS = [
    select $3, type, k, type || '-' || k, initcap(type) || ' profile ' || k
    from unnest('{${TYPES}}'::text[]) type, generate_series(1, cardinality($4)) k
    on conflict do nothing`,
-  `insert into computer_profile (account_id, type, profile_id, computer_id, status)
-   select $3, p.type, p.id, n.id, case when p.type = 'wsl' then
-     case when ${draw(200, '(n.n * 10 + p.id)')} < 0.9 then 'compliant' else 'noncompliant' end end
+  `insert into computer_profile (account_id, type, profile_id, computer_id, status, status_since)
+   select $3, p.type, p.id, n.id, case
+       when p.type = 'wsl' and ${draw(200, '(n.n * 10 + p.id)')} < 0.9 then 'compliant'
+       when p.type = 'wsl' or p.type = 'package' and n.trouble between 0.5 and 0.51 then 'noncompliant' end,
+     ${since(306, 'n.id')}
    from planned n join profile p on p.account_id = $3 and p.id <= cardinality($4)
      and (p.type = 'wsl') = (n.kind = 2)
      and ${draw(201, `(n.n * 1000 + strpos('${TYPES}', p.type) + p.id * 47)`)} < $4[p.id]
@@ -73,9 +75,6 @@ const STATEMENTS = [
      package_reporter_since = case when package_reporter_since is not null then ${since(302)} end,
      reboot_since = case when reboot_since is not null then ${since(303)} end,
      esm_disabled_since = case when esm_disabled_since is not null then ${since(304)} end,
-     duplicate_since = case when duplicate_since is not null then ${since(305)} end,
-     package_profiles_since = case when n.trouble between 0.5 and 0.51 then ${since(306)} end,
-     child_profiles_since = case when exists (select from computer_profile m
-       where m.computer_id = n.id and m.status = 'noncompliant') then ${since(307)} end
+     duplicate_since = case when duplicate_since is not null then ${since(305)} end
    from planned n where n.id = s.computer_id`,
 ];
