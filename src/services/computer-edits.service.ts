@@ -1,10 +1,11 @@
 import { DomainError } from '../domain/errors.ts';
 import { WITHOUT_BLOCKS } from '../persistence/repositories/computer-blocks.ts';
-import { updateComputer } from '../persistence/repositories/computer-edits.repository.ts';
+import { findTags, updateComputer } from '../persistence/repositories/computer-edits.repository.ts';
 import { findComputer } from '../persistence/repositories/computers.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import { lockRights } from '../persistence/repositories/rights-lock.ts';
-import type { Database } from '../persistence/sql.ts';
+import type { Database, Sql } from '../persistence/sql.ts';
+import { MOVING, readTags } from './computer-fields.ts';
 import { readLine, refusedField } from './fields.ts';
 import { findAccessGroup } from './names-in-body.ts';
 import type { Caller } from './ports.ts';
@@ -30,31 +31,30 @@ export interface ComputerEditsService {
   edit(caller: Caller, computerId: number, change: ComputerChange): Promise<string>;
 }
 
-const TAG = /^[\p{L}\p{Nd}-]{1,50}$/u;
-const MAX_TAGS = 100;
-/** What it takes to put a computer into an access group. */
-const MOVING = ['ManageComputer', 'ViewComputer'] as const;
 const MAX_COMMENT = 10_000;
+
 export function createComputerEditsService(deps: { db: Database }): ComputerEditsService {
   return {
     edit: (caller, computerId, change) =>
       deps.db.transaction(async (tx) => {
-        const checked = checkChange(change);
         // Against a removal of the access group between looking it up and moving into it.
         if (change.accessGroup !== undefined) await lockRights(tx, caller.accountId);
         await requireTargets(tx, caller, [computerId], 'ManageComputer');
-        // Moving a computer is creating it anew in the other group: it needs the same rights there.
+        const checked = await checkChange(tx, caller.accountId, computerId, change);
         const { accessGroup } = change;
         const accessGroupId =
           accessGroup === undefined ? undefined : await findAccessGroup(tx, caller, accessGroup, MOVING);
         const edited = await updateComputer(tx, caller.accountId, computerId, { ...checked, accessGroupId });
         if (!edited) throw unknownComputer();
-        await recordEvent(tx, caller, {
-          entityType: 'Computer',
-          entityId: computerId,
-          entityName: edited.title,
-          message: `Changed ${describe(change)} of the computer ${edited.title}`,
-        });
+        const parts = describe(change);
+        if (parts !== '') {
+          await recordEvent(tx, caller, {
+            entityType: 'Computer',
+            entityId: computerId,
+            entityName: edited.title,
+            message: `Changed ${parts} of the computer ${edited.title}`,
+          });
+        }
         const groups = caller.groups('ViewComputer');
         const scope = { accountId: caller.accountId, groups: groups === 'all' ? null : groups, id: computerId };
         const found = await findComputer(tx, scope, WITHOUT_BLOCKS);
@@ -64,18 +64,15 @@ export function createComputerEditsService(deps: { db: Database }): ComputerEdit
   };
 }
 
-function checkChange({ title, comment, tags }: ComputerChange) {
+async function checkChange(tx: Sql, accountId: number, id: number, { title, comment, tags }: ComputerChange) {
   if (comment !== undefined && comment.length > MAX_COMMENT) {
     throw refusedField('body.comment', `must not have more than ${MAX_COMMENT} characters`);
   }
-  if (tags?.some((tag) => !TAG.test(tag))) {
-    throw refusedField('body.tags', 'must have 1 to 50 letters, digits and dashes each');
-  }
-  if (tags && tags.length > MAX_TAGS) throw refusedField('body.tags', `must not be more than ${MAX_TAGS}`);
   return {
     title: title === undefined ? undefined : readLine('body.title', title),
     comment,
-    tags: tags && [...new Set(tags)],
+    // Whoever sends back the tags that were read may keep those that the machine gave itself.
+    tags: tags && readTags('body.tags', tags, await findTags(tx, accountId, id)),
   };
 }
 
@@ -86,7 +83,7 @@ function describe(change: ComputerChange): string {
     change.tags === undefined ? '' : 'the tags',
     change.accessGroup === undefined ? '' : `the access group (now ${change.accessGroup})`,
   ];
-  return parts.filter((part) => part !== '').join(', ') || 'nothing';
+  return parts.filter((part) => part !== '').join(', ');
 }
 
 function unknownComputer(): DomainError {

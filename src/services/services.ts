@@ -5,6 +5,7 @@ import { type AccessGroupsService, createAccessGroupsService } from './access-gr
 import { type AccountsService, createAccountsService } from './accounts.service.ts';
 import { type ActivitiesService, createActivitiesService } from './activities.service.ts';
 import { type AdministratorsService, createAdministratorsService } from './administrators.service.ts';
+import { type ComputerBulkService, createComputerBulkService } from './computer-bulk.service.ts';
 import { type ComputerEditsService, createComputerEditsService } from './computer-edits.service.ts';
 import { type ComputerRemovalService, createComputerRemovalService } from './computer-removal.service.ts';
 import { type ComputersService, createComputersService } from './computers.service.ts';
@@ -58,6 +59,7 @@ export interface Services {
   accessGroups: AccessGroupsService;
   computers: ComputersService;
   computerEdits: ComputerEditsService;
+  computerBulk: ComputerBulkService;
   computerRemoval: ComputerRemovalService;
   pendingComputers: PendingComputersService;
   tags: TagsService;
@@ -123,6 +125,7 @@ export function createServices(deps: ServicesDeps): Services {
     accessGroups: createAccessGroupsService({ db }),
     computers: createComputersService({ db, clock }),
     computerEdits: createComputerEditsService({ db }),
+    computerBulk: createComputerBulkService({ db, clock }),
     computerRemoval: createComputerRemovalService({ db, clock, settings: settings.activities }),
     pendingComputers: createPendingComputersService({ db, clock }),
     tags: createTagsService({ db }),

@@ -267,6 +267,109 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/computers:add-tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gives tags to the computers that a query means
+         * @description All or none of them: 403 when the caller sees one without managing it. Archived computers are left out.
+         *     A computer has at most 100 tags.
+         */
+        post: operations["addComputerTags"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers:remove-tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Takes tags from the computers that a query means
+         * @description All or none of them: 403 when the caller sees one without managing it. Archived computers are left out.
+         */
+        post: operations["removeComputerTags"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers:annotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Sets an annotation of the computers that a query means
+         * @description All or none of them: 403 when the caller sees one without managing it. Archived computers are left out.
+         *     An annotation that agents report comes back with their next report of it.
+         */
+        post: operations["annotateComputers"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers:remove-annotation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Takes an annotation from the computers that a query means
+         * @description All or none of them: 403 when the caller sees one without managing it. Archived computers are left out.
+         */
+        post: operations["removeComputerAnnotation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers:change-access-group": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Moves the computers that a query means into an access group
+         * @description All or none of them: 403 when the caller sees one without managing it. Archived computers are left out.
+         *     Needs ManageComputer in both access groups.
+         */
+        post: operations["changeComputerAccessGroup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/computers/{computer_id}/archive": {
         parameters: {
             query?: never;
@@ -1527,6 +1630,32 @@ export interface components {
             /** @enum {string} */
             type: "package" | "reboot" | "removal" | "repository" | "usg" | "script" | "upgrade" | "wsl";
         };
+        /**
+         * @description Selectors and keywords; the empty text means every computer
+         * @example tag:lab NOT tag:gpu
+         */
+        ComputerQueryText: string;
+        /** @description No spaces, colons and quotes */
+        AnnotationKey: string;
+        ComputerTags: {
+            query: components["schemas"]["ComputerQueryText"];
+            /** @description Letters, digits and dashes, at most 50 each */
+            tags: string[];
+        };
+        ComputerAnnotation: {
+            query: components["schemas"]["ComputerQueryText"];
+            key: components["schemas"]["AnnotationKey"];
+            value: string;
+        };
+        ComputerAnnotationKey: {
+            query: components["schemas"]["ComputerQueryText"];
+            key: components["schemas"]["AnnotationKey"];
+        };
+        ComputerAccessGroup: {
+            query: components["schemas"]["ComputerQueryText"];
+            /** @description Name of the group they go to */
+            access_group: string;
+        };
         ComputerTitle: {
             /** @description The title of the computer, so that no other one is hit by mistake */
             computer_title: string;
@@ -2653,6 +2782,131 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PermissionPage"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    addComputerTags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ComputerTags"];
+            };
+        };
+        responses: {
+            /** @description Ids of all computers meant, rising */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdList"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    removeComputerTags: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ComputerTags"];
+            };
+        };
+        responses: {
+            /** @description Ids of all computers meant, rising */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdList"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    annotateComputers: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ComputerAnnotation"];
+            };
+        };
+        responses: {
+            /** @description Ids of all computers meant, rising */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdList"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    removeComputerAnnotation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ComputerAnnotationKey"];
+            };
+        };
+        responses: {
+            /** @description Ids of all computers meant, rising */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdList"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    changeComputerAccessGroup: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ComputerAccessGroup"];
+            };
+        };
+        responses: {
+            /** @description Ids of all computers meant, rising */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IdList"];
                 };
             };
             default: components["responses"]["Error"];

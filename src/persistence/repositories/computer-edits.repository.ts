@@ -22,3 +22,12 @@ export async function updateComputer(
   );
   return rows[0] ?? null;
 }
+
+/** Tags of a computer as they are; none when there is no such computer. */
+export async function findTags(tx: Sql, accountId: number, computerId: number): Promise<string[]> {
+  const [row] = await tx.query<{ tags: string[] }>('select tags from computer where account_id = $1 and id = $2', [
+    accountId,
+    computerId,
+  ]);
+  return row?.tags ?? [];
+}
