@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
+import proto from '@temporalio/proto';
 import { TestWorkflowEnvironment, type TimeSkippingTestWorkflowEnvironmentOptions } from '@temporalio/testing';
 import { inject } from 'vitest';
+import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
 
 /** Makes the run's service on its first use and answers what it tells. */
 async function runService<T>(name: string): Promise<T> {
@@ -68,5 +70,14 @@ export async function createTimeSkippingEnvironment(
   return TestWorkflowEnvironment.createTimeSkipping({
     ...options,
     server: { executable: { type: 'existing-path', path } },
+  });
+}
+
+/** Registers the search attributes that groups give to their lanes, which the skipping server does not know. */
+export async function addSearchAttributes(environment: TestWorkflowEnvironment): Promise<void> {
+  const keyword = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
+  await environment.connection.operatorService.addSearchAttributes({
+    namespace: 'default',
+    searchAttributes: Object.fromEntries(Object.values(SEARCH_ATTRIBUTES).map(({ name }) => [name, keyword])),
   });
 }

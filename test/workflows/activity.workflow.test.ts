@@ -1,6 +1,5 @@
 import { type Client, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { type ApplicationFailure, CancelledFailure, type SearchAttributePair } from '@temporalio/common';
-import proto from '@temporalio/proto';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -11,7 +10,7 @@ import {
 import { LANE_WORKFLOW, NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
 import { FakeLanes } from '../support/fake-lanes.ts';
-import { createTimeSkippingEnvironment } from '../support/temporal.ts';
+import { addSearchAttributes, createTimeSkippingEnvironment } from '../support/temporal.ts';
 import {
   countEvents,
   quietRuntime,
@@ -39,11 +38,7 @@ let nextId = 1000;
 beforeAll(async () => {
   quietRuntime();
   environment = await createTimeSkippingEnvironment({ client: { dataConverter: TEST_DATA_CONVERTER } });
-  const keyword = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
-  await environment.connection.operatorService.addSearchAttributes({
-    namespace: 'default',
-    searchAttributes: Object.fromEntries(Object.values(SEARCH_ATTRIBUTES).map(({ name }) => [name, keyword])),
-  });
+  await addSearchAttributes(environment);
 });
 
 afterAll(async () => {

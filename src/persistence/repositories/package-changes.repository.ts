@@ -40,7 +40,7 @@ export async function recordPackageChanges(tx: Sql, operations: readonly number[
   );
   const rows = done.map(({ id, requested, effect }) => ({
     id,
-    package_ids: packagesOf(effect),
+    package_ids: [...new Set([...packagesOf(effectOf(requested, NOTHING)), ...packagesOf(effect)])],
     changes: describeEffect(effect, requested, packages),
   }));
   await tx.query(RECORD, [JSON.stringify(rows)]);
@@ -81,6 +81,7 @@ interface OperationRow {
   must_remove: number[];
 }
 
+const NOTHING = { install: [], remove: [] };
 const NO_EFFECT: PackageEffect = { installed: [], removed: [], held: [], released: [] };
 
 /** How agents begin the text of a result when there was nothing to do. @see agent-protocol 9.1 */

@@ -1,0 +1,206 @@
+import { type Client, WorkflowFailedError } from '@temporalio/client';
+import { CancelledFailure } from '@temporalio/common';
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
+import type { Database } from '../../src/persistence/sql.ts';
+import { createKernelsService, type KernelCommand } from '../../src/services/kernels.service.ts';
+import { createLaneActivities } from '../../workers/activities/lane.activities.ts';
+import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.ts';
+import { NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
+import { anAccount, childrenOf, SETTINGS, tell } from '../support/activity-rows.ts';
+import { administratorOf } from '../support/callers.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { reportKernels } from '../support/packages.ts';
+import { addSearchAttributes, createTimeSkippingEnvironment } from '../support/temporal.ts';
+import { quietRuntime, statusOf, TEST_DATA_CONVERTER, until, withWorker } from '../support/workflow-environment.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+let environment: TestWorkflowEnvironment;
+let database: TestDatabase;
+let db: Database;
+let nowMs = 0;
+const clock = { now: () => new Date(nowMs) };
+
+beforeAll(async () => {
+  quietRuntime();
+  environment = await createTimeSkippingEnvironment({ client: { dataConverter: TEST_DATA_CONVERTER } });
+  await addSearchAttributes(environment);
+  database = await createTestDatabase();
+  db = database.persistence.db;
+});
+
+afterAll(async () => {
+  await environment?.teardown();
+  await database?.drop();
+});
+
+/** The server's clock is the one that skips. */
+async function readClock(): Promise<number> {
+  nowMs = await environment.currentTimeMs();
+  return nowMs;
+}
+
+interface Chain {
+  client: Client;
+  group: number;
+  kernel: number;
+  restart: number;
+  lane: number;
+  /** Lets the computer fetch what is due now, in order. @returns what it got */
+  fetch(): Promise<number[]>;
+  /** Lets the computer report. */
+  report(operation: number, ok: boolean): Promise<void>;
+  children(): Promise<string[]>;
+  end(): Promise<unknown>;
+}
+
+/** Runs the workflow of a kernel change on real rows, with an agent played by hand. */
+async function withChain(command: Partial<KernelCommand>, run: (chain: Chain) => Promise<void>): Promise<void> {
+  const account = await anAccount(db);
+  const computer = account.computers[0]!;
+  const { next } = await reportKernels(db, computer);
+  const service = createKernelsService({ db, clock, settings: SETTINGS });
+  await readClock();
+  const caller = await administratorOf(db, account);
+  const { id: group } = await service.change(caller, 'upgrade', {
+    computerId: computer,
+    packageId: next,
+    rebootAfter: true,
+    deliverAfter: null,
+    windowMinutes: 0,
+    traceparent: null,
+    ...command,
+  });
+  const [first, second] = await childrenOf(db, group);
+  const lane = first!.lane_id;
+  const store = createLaneStore({ db, clock, settings: { expiryDays: 30 } });
+  const { client } = environment;
+  const lanes: typeof store = {
+    ...store,
+    advance: async (id, cancelAll) => {
+      await readClock();
+      return store.advance(id, cancelAll);
+    },
+  };
+  const setup = {
+    connection: environment.nativeConnection,
+    namespace: undefined,
+    activities: createLaneActivities({ lanes, client }),
+  };
+  const nudge = async () => {
+    const [row] = await db.query<{ wf_id: string }>('select wf_id from lane where id = $1', [lane]);
+    await client.workflow.getHandle(row!.wf_id).signal(NUDGE_SIGNAL);
+  };
+  await withWorker(setup, async (taskQueue) => {
+    const handle = await client.workflow.start(ACTIVITY_WORKFLOW, {
+      taskQueue,
+      workflowId: `activity/${group}`,
+      args: [{ id: group }],
+    });
+    await run({
+      client,
+      group,
+      kernel: first!.id,
+      restart: second!.id,
+      lane,
+      async fetch() {
+        const due = await db.query<{ activity_id: number }>(DUE, [computer, new Date(await readClock())]);
+        const ids = due.map((row) => row.activity_id);
+        for (const activity of ids) await tell(db, { lane, activity, kind: 'delivered', at: clock.now() });
+        if (ids.length > 0) await nudge();
+        return ids;
+      },
+      async report(activity, ok) {
+        await readClock();
+        await tell(db, { lane, activity, kind: 'result', ok, code: ok ? 1 : 100, at: clock.now() });
+        await nudge();
+      },
+      children: async () => (await childrenOf(db, group)).map(({ status }) => status),
+      end: () =>
+        handle.result().then(
+          () => null,
+          (error: unknown) => (error instanceof WorkflowFailedError ? error.cause : error),
+        ),
+    });
+  });
+}
+
+const DUE = `
+  update agent_message set state = 'sent', sent_at = $2
+  where computer_id = $1 and state = 'queued' and deliver_at <= $2 returning activity_id`;
+
+const isOpened = (lane: number) => async () =>
+  (await db.query('select 1 from lane where id = $1 and opened_at is not null', [lane])).length > 0;
+
+describe('a kernel change with a restart behind it', () => {
+  it('waits days for its moment and its place in the window, then restarts after the success alone', async () => {
+    await readClock();
+    const after = nowMs + 3 * DAY_MS;
+    await withChain({ deliverAfter: new Date(after).toISOString(), windowMinutes: 120 }, async (chain) => {
+      await until(isOpened(chain.lane));
+      expect(await chain.children()).toEqual(['undelivered', 'waiting']);
+      await environment.sleep(3 * DAY_MS - MINUTE_MS);
+      expect(await chain.fetch()).toEqual([]);
+      await environment.sleep(121 * MINUTE_MS);
+      const [row] = await db.query<{ deliver_at: Date }>('select deliver_at from activity where id = $1', [
+        chain.kernel,
+      ]);
+      expect(row!.deliver_at.getTime()).toBeGreaterThanOrEqual(after - 1000);
+      expect(row!.deliver_at.getTime()).toBeLessThanOrEqual(after + 120 * MINUTE_MS);
+      expect(await chain.fetch()).toEqual([chain.kernel]);
+      await until(async () => (await chain.children())[0] === 'delivered');
+      expect(await chain.children()).toEqual(['delivered', 'waiting']);
+      await environment.sleep(20 * MINUTE_MS);
+      expect(await chain.fetch()).toEqual([]);
+      await chain.report(chain.kernel, true);
+      await until(async () => (await chain.children())[1] === 'undelivered');
+      expect(await chain.fetch()).toEqual([chain.restart]);
+      await chain.report(chain.restart, true);
+      expect(await chain.end()).toBeNull();
+      expect(await chain.children()).toEqual(['succeeded', 'succeeded']);
+      expect(await statusOf(chain.client, `activity/${chain.group}`)).toBe('COMPLETED');
+    });
+  });
+
+  it('never restarts after a failure', async () => {
+    await withChain({}, async (chain) => {
+      await until(isOpened(chain.lane));
+      expect(await chain.fetch()).toEqual([chain.kernel]);
+      await chain.report(chain.kernel, false);
+      expect(await chain.end()).not.toBeNull();
+      expect(await chain.children()).toEqual(['failed', 'canceled']);
+      expect(await chain.fetch()).toEqual([]);
+      expect(await statusOf(chain.client, `activity/${chain.group}`)).toBe('FAILED');
+    });
+  });
+
+  it('never restarts when the change is never answered', async () => {
+    await withChain({}, async (chain) => {
+      await until(isOpened(chain.lane));
+      expect(await chain.fetch()).toEqual([chain.kernel]);
+      await until(async () => (await chain.children())[0] === 'delivered');
+      await environment.sleep(31 * DAY_MS);
+      expect(await chain.end()).not.toBeNull();
+      expect(await chain.children()).toEqual(['failed', 'canceled']);
+      expect(await chain.fetch()).toEqual([]);
+    });
+  });
+
+  it('restarts no more once cancelled, although the change is reported afterwards', async () => {
+    await withChain({}, async (chain) => {
+      await until(isOpened(chain.lane));
+      expect(await chain.fetch()).toEqual([chain.kernel]);
+      await until(async () => (await chain.children())[0] === 'delivered');
+      await chain.client.workflow.getHandle(`activity/${chain.group}`).cancel();
+      expect(await chain.end()).toBeInstanceOf(CancelledFailure);
+      expect(await chain.children()).toEqual(['canceled', 'canceled']);
+      await tell(db, { lane: chain.lane, activity: chain.kernel, kind: 'result', ok: true, code: 1, at: clock.now() });
+      await createLaneStore({ db, clock, settings: { expiryDays: 30 } }).applyLate(chain.lane);
+      expect(await chain.children()).toEqual(['succeeded', 'canceled']);
+      expect(await chain.fetch()).toEqual([]);
+    });
+  });
+});
