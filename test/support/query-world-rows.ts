@@ -1,0 +1,96 @@
+import type { Database } from '../../src/persistence/sql.ts';
+import { CONTRACTS, GROUPS, inDays, PROFILE_TYPES, SEATS, type WorldComputer } from './query-world.ts';
+
+/** A world in the database. */
+export interface StoredWorld {
+  /** Ids of the accounts, and of each computer by its place in the world. */
+  accounts: readonly [number, number];
+  ids: number[];
+  /** Ids of the licences of each account. */
+  seats: ReadonlyArray<{ seat: number; 'old seat': number }>;
+}
+
+/** Stores a world for two accounts that have nothing but their root group yet. */
+export async function storeQueryWorld(
+  db: Database,
+  world: readonly WorldComputer[],
+  accounts: readonly [number, number],
+): Promise<StoredWorld> {
+  const seats = [await storeAccount(db, accounts, 0), await storeAccount(db, accounts, 1)];
+  const json = JSON.stringify(world.map((computer) => ({ ...computer, account_id: accounts[computer.account] })));
+  const rows = await db.query<{ id: number }>(COMPUTERS, [json]);
+  const ids = rows.map(({ id }) => id);
+  for (const statement of FACTS) await db.query(statement, [json, ids]);
+  const licences = world.flatMap(({ license, account, index }) =>
+    license ? [{ computer: ids[index], license: seats[account]![license] }] : [],
+  );
+  await db.query(
+    `insert into computer_license select * from jsonb_to_recordset($1::jsonb) as l(computer int, license int)`,
+    [JSON.stringify(licences)],
+  );
+  return { accounts, ids, seats };
+}
+
+async function storeAccount(db: Database, accounts: readonly [number, number], which: 0 | 1) {
+  const account = accounts[which];
+  for (const [name, parent] of Object.entries(GROUPS)) {
+    await db.query(
+      `insert into access_group (account_id, name, title, parent_id)
+       select $1, $2, $2, (select id from access_group where account_id = $1 and name = $3)
+       on conflict (account_id, name) do nothing`,
+      [account, name, parent],
+    );
+  }
+  const contracts = CONTRACTS.map(({ id, free, days }) => ({
+    account_id: account,
+    id,
+    title: id,
+    free: which === 0 ? free : !free,
+    expires: days === null ? null : inDays(days + which),
+  }));
+  await db.query('insert into contract select * from jsonb_populate_recordset(null::contract, $1::jsonb)', [
+    JSON.stringify(contracts),
+  ]);
+  await db.query(
+    `insert into profile select $1, type, id, type || id, type || id
+     from unnest($2::text[]) type, generate_series(1, 2) id`,
+    [account, PROFILE_TYPES],
+  );
+  const [seat, oldSeat] = await db.query<{ id: number }>(
+    'insert into legacy_license (account_id, expires) values ($1, $2), ($1, $3) returning id',
+    [account, inDays(SEATS.seat + which), inDays(SEATS['old seat'] + which)],
+  );
+  return { seat: seat!.id, 'old seat': oldSeat!.id };
+}
+
+const COMPUTERS = `
+  insert into computer (account_id, access_group_id, state, archived, title, hostname, tags, annotations, distribution,
+    distribution_info, update_manager_prompt, reboot_required, cloud_instance_metadata, cloud_init, distro_pro_info)
+  select w.account_id, g.id, w.state, w.archived, w.title, w.hostname, w.tags, w.annotations, w.distribution,
+    nullif(w.info, 'null'), w.prompt, w.reboot, w.cloud, w."cloudInit", nullif(w.pro, 'null')
+  from jsonb_to_recordset($1::jsonb) as w(index int, account_id int, "group" text, state text, archived boolean,
+    title text, hostname text, tags text[], annotations jsonb, distribution text, info jsonb, prompt text,
+    reboot boolean, cloud jsonb, "cloudInit" jsonb, pro jsonb)
+  join access_group g on g.account_id = w.account_id and g.name = w."group"
+  order by w.index returning id`;
+
+const WORLD = `from jsonb_array_elements($1::jsonb) w cross join lateral (
+  select ($2::int[])[(w->>'index')::int + 1] as id, (w->>'account_id')::int as account_id) c`;
+
+const FACTS = [
+  `insert into computer_network (computer_id, interface, ip_address, mac_address, broadcast_address, netmask, flags, active)
+   select c.id, 'eth' || n.place, n.device->>'ip', n.device->>'mac', '', '', 0, (n.device->>'active')::boolean
+   ${WORLD} cross join jsonb_array_elements(w->'devices') with ordinality n(device, place)`,
+  `insert into computer_contact (computer_id, last_ping_time, known_since)
+   select c.id, now() - make_interval(mins => (w->>'silentMinutes')::int), now() - interval '1 year' ${WORLD}`,
+  `insert into computer_inventory (computer_id, package_report)
+   select c.id, jsonb_build_object('code', case when (w->>'reporterFailed')::boolean then 1 else 0 end) ${WORLD}`,
+  `insert into computer_packages (computer_id, available_upgrades, security, updated_at)
+   select c.id, int4multirange(int4range(1, 1 + (w->'upgrades'->>'regular')::int),
+     int4range(100, 100 + (w->'upgrades'->>'security')::int)), int4multirange(int4range(100, 200)), now() ${WORLD}`,
+  `insert into computer_contract (account_id, computer_id, contract_id)
+   select c.account_id, c.id, k.id ${WORLD} cross join jsonb_array_elements_text(w->'contracts') k(id)`,
+  `insert into computer_profile (account_id, computer_id, type, profile_id, status)
+   select c.account_id, c.id, p->>'type', (p->>'id')::int, p->>'status'
+   ${WORLD} cross join jsonb_array_elements(w->'profiles') p`,
+];
