@@ -1,5 +1,4 @@
 import { isCancelable } from '../domain/activity/eligibility.ts';
-import { DomainError } from '../domain/errors.ts';
 import {
   type ActivityRow,
   type ActivityScope,
@@ -9,10 +8,12 @@ import {
   listParents,
   type PageRequest,
 } from '../persistence/repositories/activities.repository.ts';
+import { approveActivities } from '../persistence/repositories/activity-approval.repository.ts';
 import { lockLanesOf, orderCancel } from '../persistence/repositories/activity-cancel.repository.ts';
 import { listComputerActivities } from '../persistence/repositories/computer-activities.repository.ts';
 import { recordEvents } from '../persistence/repositories/events.repository.ts';
-import type { Database } from '../persistence/sql.ts';
+import type { Database, Sql } from '../persistence/sql.ts';
+import { requireActivities, requireEligible, sameReason, scopeOf, unknownActivities } from './activity-rights.ts';
 import { type DetailedActivity, type ParentActivity, toBaseActivity, toDetailedActivity } from './activity-views.ts';
 import type { Caller, Clock } from './ports.ts';
 import { requireVisible } from './targets.ts';
@@ -45,6 +46,15 @@ export interface ActivitiesService {
    * @see api-decisions 4.7
    */
   cancel(caller: Caller, ids: readonly number[]): Promise<number[]>;
+  /**
+   * Approves activities, all or none; of a group every operation that needs it.
+   *
+   * @param ids - repeated ones count once
+   * @returns ids in the order asked for
+   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible when one needs no approval
+   * @see api-decisions 4.7
+   */
+  approve(caller: Caller, ids: readonly number[]): Promise<number[]>;
 }
 
 /** A list may hold a thousand groups of any size; the page of one activity has all its children. */
@@ -80,6 +90,7 @@ export function createActivitiesService(deps: { db: Database; clock: Clock }): A
       return toDetailedActivity(row, children.get(id) ?? [], clock.now());
     },
     cancel: (caller, ids) => cancel(deps, caller, [...new Set(ids)]),
+    approve: (caller, ids) => approve(deps, caller, [...new Set(ids)]),
   };
 }
 
@@ -97,53 +108,43 @@ async function withChildren(
 async function cancel(deps: { db: Database; clock: Clock }, caller: Caller, ids: readonly number[]): Promise<number[]> {
   return deps.db.transaction(async (tx) => {
     await lockLanesOf(tx, caller.accountId, ids);
-    const rows = await findActivities(tx, scopeOf(caller), ids);
-    const found = new Set(rows.map((row) => row.id));
-    const missing = ids.filter((id) => !found.has(id));
-    if (missing.length > 0) throw unknownActivities(missing);
-    const forbidden = rows.filter((row) => !row.manageable).map((row) => row.id);
-    if (forbidden.length > 0) throw refuse('Forbidden', 'You may not cancel', forbidden, 'you may not cancel this');
+    const rows = await requireActivities(tx, caller, ids, 'cancel');
     const ended = rows.filter((row) => !isCancelable(row.status)).map((row) => row.id);
-    if (ended.length > 0) throw refuse('ActivityNotEligible', 'Cannot cancel', ended, 'has already ended');
+    requireEligible('cancel', sameReason(ended, 'has already ended'));
     const groups = rows.filter((row) => row.computer_id === null).map((row) => row.id);
     const operations = rows
       .filter((row) => row.computer_id !== null && !groups.includes(row.parent_id ?? 0))
       .map((row) => row.id);
     await orderCancel(tx, { accountId: caller.accountId, groups, operations, now: deps.clock.now(), text: null });
-    await recordEvents(
-      tx,
-      caller,
-      rows
-        .toSorted((a, b) => a.id - b.id)
-        .map(({ id, summary }) => ({
-          entityType: 'Activity',
-          entityId: id,
-          entityName: summary,
-          message: `Canceled the activity "${summary}"`,
-        })),
-    );
+    await recordActs(tx, caller, 'Canceled', rows);
     return [...ids];
   });
 }
 
-function scopeOf(caller: Caller): ActivityScope {
-  return {
-    accountId: caller.accountId,
-    view: caller.groups('ViewComputer'),
-    manage: caller.groups('ManageComputer'),
-  };
-}
-
-function unknownActivities(ids: readonly number[]): DomainError {
-  return refuse('UnknownActivity', 'There is no', ids, 'there is no such activity');
-}
-
-function refuse(
-  code: 'UnknownActivity' | 'Forbidden' | 'ActivityNotEligible',
-  text: string,
+async function approve(
+  deps: { db: Database; clock: Clock },
+  caller: Caller,
   ids: readonly number[],
-  message: string,
-): DomainError {
-  const details = [...ids].sort((a, b) => a - b).map((id) => ({ id, message }));
-  return new DomainError(code, `${text} activity ${details[0]!.id}`, { details });
+): Promise<number[]> {
+  return deps.db.transaction(async (tx) => {
+    await lockLanesOf(tx, caller.accountId, ids);
+    const rows = await requireActivities(tx, caller, ids, 'approve');
+    const others = rows.filter((row) => row.status !== 'unapproved').map((row) => row.id);
+    requireEligible('approve', sameReason(others, 'needs no approval'));
+    await approveActivities(tx, ids, deps.clock.now());
+    await recordActs(tx, caller, 'Approved', rows);
+    return [...ids];
+  });
+}
+
+function recordActs(tx: Sql, caller: Caller, done: string, rows: readonly ActivityRow[]): Promise<void> {
+  const events = rows
+    .toSorted((a, b) => a.id - b.id)
+    .map(({ id, summary }) => ({
+      entityType: 'Activity' as const,
+      entityId: id,
+      entityName: summary,
+      message: `${done} the activity "${summary}"`,
+    }));
+  return recordEvents(tx, caller, events);
 }

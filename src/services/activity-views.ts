@@ -1,4 +1,4 @@
-import { type ActivityActions, actionsOf } from '../domain/activity/eligibility.ts';
+import { type ActivityActions, type ActivitySubject, actionsOf } from '../domain/activity/eligibility.ts';
 import { readStatus } from '../domain/activity/reading.ts';
 import type { ActivityStatus } from '../domain/activity/status.ts';
 import type { ActivityRow, BaseActivityRow, ParentRow } from '../persistence/repositories/activities.repository.ts';
@@ -25,16 +25,21 @@ export function toDetailedActivity(
   now: Date,
 ): DetailedActivity {
   const activity = toBaseActivity(row, now);
-  const subject = {
-    type: row.type,
-    status: activity.status,
-    childTypes: row.child_types,
-    childrenCount: row.children_count,
-    succeededCount: row.succeeded_count,
-  };
   return {
     ...activity,
     children: children.map((child) => toBaseActivity(child, now)),
-    actions: actionsOf(subject, row.manageable),
+    actions: actionsOf(subjectOf(row), row.manageable),
+  };
+}
+
+/** What decisions on an activity are made from. */
+export function subjectOf(row: ActivityRow): ActivitySubject {
+  return {
+    type: row.type,
+    status: row.status,
+    childTypes: row.child_types,
+    childrenCount: row.children_count,
+    succeededCount: row.succeeded_count,
+    undoable: row.undoable,
   };
 }

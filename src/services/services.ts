@@ -4,6 +4,7 @@ import type { Persistence } from '../persistence/orm.ts';
 import { type AccessGroupsService, createAccessGroupsService } from './access-groups.service.ts';
 import { type AccountsService, createAccountsService } from './accounts.service.ts';
 import { type ActivitiesService, createActivitiesService } from './activities.service.ts';
+import { type ActivityRepeatsService, createActivityRepeatsService } from './activity-repeats.service.ts';
 import { type AdministratorsService, createAdministratorsService } from './administrators.service.ts';
 import { type ComputerBulkService, createComputerBulkService } from './computer-bulk.service.ts';
 import { type ComputerEditsService, createComputerEditsService } from './computer-edits.service.ts';
@@ -72,6 +73,7 @@ export interface Services {
   processes: ProcessesService;
   power: PowerService;
   activities: ActivitiesService;
+  activityRepeats: ActivityRepeatsService;
 }
 
 export interface ServicesDeps {
@@ -143,6 +145,7 @@ export function createServices(deps: ServicesDeps): Services {
     processes: createProcessesService(acting),
     power: createPowerService(acting),
     activities: createActivitiesService({ db, clock }),
+    activityRepeats: createActivityRepeatsService({ db, clock, settings: settings.activities }),
   };
 }
 

@@ -53,6 +53,21 @@ function unknownComputers(ids: readonly number[]): DomainError {
   return new DomainError('UnknownComputer', `There is no computer ${ids[0]}`, { details });
 }
 
+/**
+ * Those of some computers on which nothing can be done any more, or with `permission` not by this caller; at most a
+ * hundred of each kind.
+ */
+export async function findLostTargets(
+  db: Sql,
+  caller: Caller,
+  computers: readonly number[],
+  permission: Permission = 'ManageComputer',
+): Promise<Set<number>> {
+  const scope = { view: caller.groups('ViewComputer'), act: caller.groups(permission) };
+  const { unknown, forbidden, archived } = await checkTargets(db, caller.accountId, [...new Set(computers)], scope);
+  return new Set([...unknown, ...forbidden, ...archived]);
+}
+
 function detailsOf(ids: readonly number[], message: string): ErrorDetail[] {
   return ids.map((id) => ({ id, message }));
 }

@@ -136,6 +136,69 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/activities/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approves activities that need it, all or none
+         * @description Of a group every operation that still needs it.
+         */
+        post: operations["approveActivities"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/activities/reapply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Repeats activities that have ended, all or none
+         * @description New activities with the same parameters, delivered at once or within the same random window. A group repeats all
+         *     of its operations, an operation only itself. Not for recovery keys, compliance runs and reports.
+         */
+        post: operations["reapplyActivities"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/activities/revert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undoes activities that have succeeded, all or none
+         * @description New activities that are the exact inverse of what the results say was done: snaps and packages that were
+         *     installed are removed, versions exchanged back, holds set back as they were. What was undone before, or changed
+         *     nothing, is left out; an activity of which nothing is left is refused.
+         */
+        post: operations["revertActivities"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/activities/{activity_id}": {
         parameters: {
             query?: never;
@@ -1414,6 +1477,14 @@ export interface components {
                 reappliable: boolean;
                 revertable: boolean;
             };
+            /** @description The activity that this one repeats */
+            reapplied_from: number | null;
+            /** @description The latest activity that repeats this one */
+            reapplied_by: number | null;
+            /** @description The activity that this one undoes */
+            reverts: number | null;
+            /** @description The latest activity that undoes this one */
+            reverted_by: number | null;
         };
         ActivityPage: {
             count: number;
@@ -2526,6 +2597,81 @@ export interface operations {
         };
         responses: {
             /** @description Ids of the activities, in the order asked for */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Id"][];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    approveActivities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ActivityIds"];
+            };
+        };
+        responses: {
+            /** @description Ids of the activities, in the order asked for */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Id"][];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    reapplyActivities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ActivityIds"];
+            };
+        };
+        responses: {
+            /** @description Ids of the new activities, in the order asked for */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Id"][];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    revertActivities: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ActivityIds"];
+            };
+        };
+        responses: {
+            /** @description Ids of the new activities, in the order asked for */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -1,10 +1,14 @@
 import type { Services } from '../../services/services.ts';
 import type { Handlers } from '../handler.ts';
 import { envelope, pageOf } from '../pagination.ts';
+import { traceparentOf } from '../trace-context.ts';
 import { wireDetailedActivity, wireParent } from '../wire/activities.wire.ts';
 
-export function activitiesRoutes(deps: { services: Pick<Services, 'activities'>; publicUrl: string }): Handlers {
-  const { activities } = deps.services;
+export function activitiesRoutes(deps: {
+  services: Pick<Services, 'activities' | 'activityRepeats'>;
+  publicUrl: string;
+}): Handlers {
+  const { activities, activityRepeats } = deps.services;
   return {
     async listActivities(context) {
       const { count, results } = await activities.list(context.caller, pageOf(context));
@@ -25,6 +29,18 @@ export function activitiesRoutes(deps: { services: Pick<Services, 'activities'>;
     async cancelActivities({ caller, body }) {
       const { activity_ids } = body as { activity_ids: number[] };
       return { body: await activities.cancel(caller, activity_ids) };
+    },
+    async approveActivities({ caller, body }) {
+      const { activity_ids } = body as { activity_ids: number[] };
+      return { body: await activities.approve(caller, activity_ids) };
+    },
+    async reapplyActivities({ caller, body, request }) {
+      const { activity_ids } = body as { activity_ids: number[] };
+      return { body: await activityRepeats.reapply(caller, activity_ids, traceparentOf(request)) };
+    },
+    async revertActivities({ caller, body, request }) {
+      const { activity_ids } = body as { activity_ids: number[] };
+      return { body: await activityRepeats.revert(caller, activity_ids, traceparentOf(request)) };
     },
   };
 }

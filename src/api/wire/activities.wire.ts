@@ -49,5 +49,9 @@ export function wireDetailedActivity(activity: DetailedActivity) {
     changes: activity.changes,
     children: activity.children.map(wireActivity),
     actions: activity.actions,
+    reapplied_from: activity.reapplied_from,
+    reapplied_by: activity.reapplied_by,
+    reverts: activity.reverts,
+    reverted_by: activity.reverted_by,
   };
 }

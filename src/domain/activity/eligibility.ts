@@ -9,6 +9,8 @@ export interface ActivitySubject {
   childTypes: readonly string[];
   childrenCount: number;
   succeededCount: number;
+  /** Something that it did is still to be undone, as far as is known. */
+  undoable: boolean;
 }
 
 /** What the caller may do with an activity now. */
@@ -44,9 +46,10 @@ export function isReappliable(subject: ActivitySubject): boolean {
   return isFinal(subject.status) && operationTypes(subject).every((type) => kindOf(type).repeatable);
 }
 
-/** Succeeded on every computer, and every operation of a type with an inverse. */
+/** Succeeded on every computer, every operation of a type with an inverse, and not all of it undone already. */
 export function isRevertable(subject: ActivitySubject): boolean {
   return (
+    subject.undoable &&
     subject.status === 'succeeded' &&
     subject.succeededCount === subject.childrenCount &&
     operationTypes(subject).every((type) => kindOf(type).reversible)

@@ -27,6 +27,9 @@ const KINDS: Readonly<Record<string, ActivityKind>> = {
   GenerateUsgReportActivity: { repeatable: false, reversible: false },
 };
 
+/** Types of operations with an inverse. */
+export const REVERSIBLE_TYPES: readonly string[] = Object.keys(KINDS).filter((type) => KINDS[type]!.reversible);
+
 /** Type of a group of operations. */
 export const ACTIVITY_GROUP = 'ActivityGroup';
 

@@ -44,3 +44,14 @@ export function isFinal(status: ActivityStatus): boolean {
 export function canTransition(from: ActivityStatus, to: ActivityStatus): boolean {
   return TRANSITIONS[from].includes(to);
 }
+
+/** Every state that `to` may follow. */
+export function statusesBefore(to: ActivityStatus): ActivityStatus[] {
+  return ACTIVITY_STATUSES.filter((from) => canTransition(from, to));
+}
+
+/** States of what has not ended. */
+export const OPEN_STATUSES: readonly ActivityStatus[] = ACTIVITY_STATUSES.filter((status) => !isFinal(status));
+
+/** States of steps that wait for another step or for a person; nothing of them is in a queue. */
+export const IDLE_STATUSES = ['unapproved', 'blocked', 'waiting'] as const satisfies readonly ActivityStatus[];

@@ -8,6 +8,7 @@ import { saveProcesses } from './processes.ts';
 import { lockComputers, saveComputers, saveInventories, saveOwnAnnotations, saveOwnTags } from './save-computer.ts';
 import { saveHardware, saveNetworks, saveSnaps } from './save-devices.ts';
 import type { Of } from './set-wise.ts';
+import { keepSnapsBefore } from './snaps-before.ts';
 import { saveUsers } from './users.ts';
 
 export interface SaveContext {
@@ -50,7 +51,10 @@ export async function saveFacts(tx: Sql, reports: readonly Reported[]): Promise<
   );
   if (hardware.length > 0) await saveHardware(tx, hardware);
   const snaps = pick(all, (facts) => facts.snaps);
-  if (snaps.length > 0) await saveSnaps(tx, snaps);
+  if (snaps.length > 0) {
+    await keepSnapsBefore(tx, reports);
+    await saveSnaps(tx, snaps);
+  }
   const processes = pick(all, (facts) => facts.processes);
   if (processes.length > 0) await saveProcesses(tx, processes);
   const users = pick(all, (facts) => facts.users);

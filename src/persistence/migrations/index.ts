@@ -15,6 +15,7 @@ import { Migration20261121052100ComputerBlocks } from './migration-2026112105210
 import { Migration20261121053000ManagedComputers } from './migration-20261121053000-managed-computers.ts';
 import { Migration20261121060000KernelPackages } from './migration-20261121060000-kernel-packages.ts';
 import { Migration20261121061000RecoveryKeys } from './migration-20261121061000-recovery-keys.ts';
+import { Migration20261121061100ActivityLinks } from './migration-20261121061100-activity-links.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -35,4 +36,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261121053000ManagedComputers', class: Migration20261121053000ManagedComputers },
   { name: 'Migration20261121060000KernelPackages', class: Migration20261121060000KernelPackages },
   { name: 'Migration20261121061000RecoveryKeys', class: Migration20261121061000RecoveryKeys },
+  { name: 'Migration20261121061100ActivityLinks', class: Migration20261121061100ActivityLinks },
 ];

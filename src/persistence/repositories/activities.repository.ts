@@ -1,3 +1,4 @@
+import { REVERSIBLE_TYPES } from '../../domain/activity/kinds.ts';
 import type { ActivityStatus } from '../../domain/activity/status.ts';
 import type { Sql } from '../sql.ts';
 
@@ -45,6 +46,12 @@ export interface ActivityRow extends BaseActivityRow {
   succeeded_count: number;
   /** The caller may act on every computer concerned. */
   manageable: boolean;
+  /** Succeeded, of a type with an inverse, and something of it is not undone; of a group: of one operation. */
+  undoable: boolean;
+  reapplied_from: number | null;
+  reapplied_by: number | null;
+  reverts: number | null;
+  reverted_by: number | null;
 }
 
 export interface ParentRow extends BaseActivityRow {
@@ -159,6 +166,17 @@ const manageable = (groups: string) => `(${groups}::int[] is null or case when a
       then a.computer_id in ${computersIn(groups)}
       else a.children_count > 0 and not ${anyChild(`k.computer_id not in ${computersIn(groups)}`)} end) as manageable`;
 
+// Changed something that is known or taken for granted, and no undoing of it is open or done.
+const inForce = (operation: string) => `${operation}.status = 'succeeded'
+    and ${operation}.type in (${REVERSIBLE_TYPES.map((type) => `'${type}'`).join(', ')})
+    and (${operation}.type like '%Snaps' or ${operation}.changes <> '[]')
+    and not exists (select from snap_operation_before b where b.activity_id = ${operation}.id and b.idle)
+    and not exists (
+      select from activity r where r.id = ${operation}.reverted_by and r.status not in ('failed', 'canceled'))`;
+
+const UNDOABLE = `case when a.status <> 'succeeded' then false when a.computer_id is not null then ${inForce('a')}
+    else ${anyChild(inForce('k'))} end`;
+
 // A group is asked only while it is fresh; the first child with a message that is not held answers.
 const HELD = `case when a.status <> 'undelivered' then false
     when a.computer_id is not null then
@@ -177,7 +195,8 @@ const detail = (
   groups: string,
 ) => `${BASE}, a.computer_id, a.delivery_time, a.deliver_after_time, a.deliver_before_time,
     a.schedule_before_time, a.schedule_after_time, a.modification_time, a.package_ids, a.changes, a.child_types,
-    a.children_count, a.succeeded_count, ${manageable(groups)}`;
+    a.children_count, a.succeeded_count, ${manageable(groups)}, ${UNDOABLE} as undoable, a.reapplied_from,
+    a.reapplied_by, a.reverts, a.reverted_by`;
 
 const PARENT = `${BASE}, a.children_count, a.computer_count, a.open_count, a.succeeded_count, a.failed_count,
     a.canceled_count, case when a.computer_count = 1 then (

@@ -1,6 +1,13 @@
 import type { ActivitySettings } from '../../config.ts';
 import { ACTIVITY_WORKFLOW_PREFIX } from '../../domain/activity/workflow-id.ts';
 import type { Sql } from '../sql.ts';
+import {
+  CREATE_CHAINED_GROUP,
+  CREATE_GROUP,
+  CREATE_PAYLOADS,
+  CREATE_PLACED_GROUP,
+  CREATE_SINGLE,
+} from './activity-creation.sql.ts';
 
 /** What every computer of a group does once; several of them make several operations per computer. */
 export interface OperationTemplate {
@@ -50,12 +57,76 @@ export type LaneSettings = Pick<ActivitySettings, 'singleLaneLimit' | 'laneMinSi
  */
 export async function createGroup(tx: Sql, plan: GroupPlan, settings: LaneSettings): Promise<number> {
   const payloads = await createPayloads(tx, plan.accountId, plan.operations, plan.now);
-  const [row] = await tx.query<{ id: number }>(`select nextval('activity_id_seq')::int as id`);
-  const parent = row!.id;
-  const single = plan.computers.length <= settings.singleLaneLimit;
+  const parent = await nextActivityId(tx);
   const chained = plan.operations.some(({ after }) => typeof after === 'number');
   await tx.query(chained ? CREATE_CHAINED_GROUP : CREATE_GROUP, [
     ...operationArrays(plan, payloads),
+    ...groupValues(plan, parent, settings),
+  ]);
+  await orderStart(tx, parent, plan);
+  return parent;
+}
+
+/** One operation of a group that does not do the same everywhere. */
+export interface PlacedOperation {
+  /** Position of its computer in the plan's, from 0. */
+  place: number;
+  /** From 0 on each computer, without gaps. */
+  step: number;
+  /** Step whose success on the same computer this one waits for; null: at once. */
+  after: number | null;
+  delaySeconds: number;
+  type: string;
+  summary: string;
+  /** Position in the plan's messages, from 0. */
+  message: number;
+  /** Operation that this one repeats or undoes. */
+  origin: number;
+}
+
+export type PlacedGroupPlan = Omit<GroupPlan, 'operations'> & {
+  messages: ReadonlyArray<OperationTemplate['message']>;
+  operations: readonly PlacedOperation[];
+};
+
+/**
+ * As {@link createGroup}, with operations of its own for each computer. They point at their origins as the group does
+ * at the activity it repeats or undoes.
+ *
+ * @returns id of the parent
+ */
+export async function createPlacedGroup(tx: Sql, plan: PlacedGroupPlan, settings: LaneSettings): Promise<number> {
+  const { operations, messages } = plan;
+  const payloads = await createPayloads(
+    tx,
+    plan.accountId,
+    messages.map((message) => ({ message })),
+    plan.now,
+  );
+  const parent = await nextActivityId(tx);
+  await tx.query(CREATE_PLACED_GROUP, [
+    ...operationArrays(
+      { ...plan, operations: operations.map((operation) => ({ ...operation, message: messages[operation.message]! })) },
+      operations.map(({ message }) => payloads[message]!),
+    ),
+    ...groupValues(plan, parent, settings),
+    operations.map(({ place }) => place + 1),
+    operations.map(({ step }) => step + 1),
+    operations.map(({ origin }) => origin),
+  ]);
+  await orderStart(tx, parent, plan);
+  return parent;
+}
+
+async function nextActivityId(tx: Sql): Promise<number> {
+  const [row] = await tx.query<{ id: number }>(`select nextval('activity_id_seq')::int as id`);
+  return row!.id;
+}
+
+/** Parameters 14 to 21 of the statements that create groups. */
+function groupValues(plan: Omit<GroupPlan, 'operations'>, parent: number, settings: LaneSettings): unknown[] {
+  const single = plan.computers.length <= settings.singleLaneLimit;
+  return [
     single ? 1 : laneSize(plan.computers.length, settings),
     single,
     parent,
@@ -64,9 +135,7 @@ export async function createGroup(tx: Sql, plan: GroupPlan, settings: LaneSettin
     JSON.stringify(plan.parameters ?? {}),
     plan.reappliedFrom ?? null,
     plan.reverts ?? null,
-  ]);
-  await orderStart(tx, parent, plan);
-  return parent;
+  ];
 }
 
 export type SinglePlan = Omit<GroupPlan, 'computers' | 'operations' | 'type' | 'summary'> & {
@@ -106,7 +175,12 @@ export function laneSize(computers: number, settings: LaneSettings): number {
   return Math.min(settings.laneMaxSize, Math.max(settings.laneMinSize, Math.ceil(computers / 10)));
 }
 
-async function createPayloads(tx: Sql, accountId: number, operations: readonly OperationTemplate[], now: Date) {
+async function createPayloads(
+  tx: Sql,
+  accountId: number,
+  operations: ReadonlyArray<Pick<OperationTemplate, 'message'>>,
+  now: Date,
+): Promise<number[]> {
   const rows = await tx.query<{ id: number }>(CREATE_PAYLOADS, [
     accountId,
     operations.map(({ message }) => message.type),
@@ -125,7 +199,7 @@ async function orderStart(tx: Sql, key: number, plan: { traceparent?: string | n
   await tx.query(`select pg_notify('flotilla_outbox', '')`);
 }
 
-/** The first thirteen parameters of {@link TARGETS}. */
+/** The first thirteen parameters of all statements that create operations. */
 function operationArrays(plan: GroupPlan, payloads: readonly number[]): unknown[] {
   const { operations } = plan;
   return [
@@ -144,76 +218,3 @@ function operationArrays(plan: GroupPlan, payloads: readonly number[]): unknown[
     ACTIVITY_WORKFLOW_PREFIX,
   ];
 }
-
-const CREATE_PAYLOADS = `
-  insert into operation_payload (account_id, message_type, fields, creation_time)
-  select $1, type, fields::jsonb, $4
-  from unnest($2::text[], $3::text[]) with ordinality as o(type, fields, position) order by position
-  returning id`;
-
-// One row per operation to be: every random moment is drawn once, ids rise with computer and step.
-const TARGETS = `
-  with target as materialized (
-    select nextval('activity_id_seq')::int as id, s.*,
-      ((s.place - 1) / $14)::int + 1 as ordinal,
-      coalesce($11::timestamptz, $10::timestamptz) + random() * make_interval(mins => $12::int) as deliver_at
-    from (
-      select c.computer_id, c.place, o.*
-      from unnest($1::int[]) with ordinality as c(computer_id, place)
-      cross join unnest($2::text[], $3::text[], $4::bigint[], $5::int[], $6::int[], $7::int[]) with ordinality
-        as o(type, summary, payload_id, after, delay, spread, step)
-      order by c.place, o.step
-    ) s
-  )`;
-
-const laneWorkflow = (parent: string | null) =>
-  parent === null
-    ? `$13 || min(t.id)`
-    : `$13 || case when $15 then min(t.id)::text else ${parent} || '/lane/' || t.ordinal end`;
-
-const lanes = (parent: string | null) => `
-  , opened as (
-    insert into lane (account_id, parent_id, wf_id, single, ordinal, size, open_count, has_dependents, summary, created_at)
-    select $8, ${parent ?? 'null'}, ${laneWorkflow(parent)}, $15, t.ordinal, count(*), count(*), bool_or(t.after is not null),
-      case when $15 then min(t.summary) filter (where t.step = 1) || ' on ' || coalesce(min(c.title), 'computer ' || min(t.computer_id))
-        else 'computers ' || to_char(min(t.place), 'FM999,999') || '-' || to_char(max(t.place), 'FM999,999')
-          || ' of ' || to_char(cardinality($1::int[]), 'FM999,999') end, $10
-    from target t left join computer c on $15 and c.id = t.computer_id
-    group by t.ordinal
-    returning id, ordinal
-  )`;
-
-const COLUMNS = `id, account_id, parent_id, lane_id, computer_id, payload_id, type, summary, status, creator_id,
-      creation_time, deliver_after_time, deliver_delay_window, deliver_at, blocked_by, delay_seconds`;
-
-const operations = (parent: string | null, chained: boolean) => `
-    select t.id, $8::int, ${parent ?? 'null::int'}, l.id, t.computer_id, t.payload_id, t.type, t.summary,
-      case when t.after is null then 'undelivered' else 'waiting' end, $9::int, $10::timestamptz,
-      case when t.after is null and ($11::timestamptz is not null or $12::int > 0) then t.deliver_at end, $12::int,
-      case when t.after is null then t.deliver_at end, ${chained ? 'b.id' : 'null::int'},
-      t.delay + floor(random() * (t.spread + 1))::int
-    from target t join opened l using (ordinal)
-    ${chained ? 'left join target b on b.place = t.place and b.step = t.after' : ''}`;
-
-const createGroupText = (chained: boolean) => `
-  ${TARGETS} ${lanes('$16::int')}, children as (
-    insert into activity (${COLUMNS})
-    ${operations('$16::int', chained)}
-  )
-  insert into activity (id, account_id, type, summary, status, creator_id, creation_time, deliver_after_time,
-    deliver_delay_window, deliver_at, parameters, reapplied_from, reverts, child_types, children_count,
-    computer_count, open_count)
-  select $16::int, $8::int, $17, $18, 'undelivered', $9::int, $10::timestamptz, $11::timestamptz, $12::int,
-    min(deliver_at) filter (where after is null), $19::jsonb, $20, $21, array(select distinct unnest($2::text[])),
-    count(*), cardinality($1::int[]), count(*)
-  from target`;
-
-// Without chains the search for the step before would cost a sort of everything.
-const CREATE_GROUP = createGroupText(false);
-const CREATE_CHAINED_GROUP = createGroupText(true);
-
-const CREATE_SINGLE = `
-  ${TARGETS} ${lanes(null)}
-  insert into activity (${COLUMNS}, parameters, reapplied_from, reverts)
-  select o.*, $16::jsonb, $17::int, $18::int from (${operations(null, false)}) o
-  returning id`;

@@ -71,12 +71,13 @@ describe('reading a status', () => {
 });
 
 describe('actions', () => {
-  const operation = { type: 'InstallSnaps', childTypes: [], childrenCount: 0, succeededCount: 0 };
+  const operation = { type: 'InstallSnaps', childTypes: [], childrenCount: 0, succeededCount: 0, undoable: true };
   const group = (childTypes: string[], succeededCount: number) => ({
     type: 'ActivityGroup',
     childTypes,
     childrenCount: 2,
     succeededCount,
+    undoable: true,
   });
 
   it('cancels what is open and repeats what has ended', () => {
@@ -97,6 +98,7 @@ describe('actions', () => {
     expect(revertable(group(['HoldSnaps'], 1))).toBe(false);
     expect(revertable(group(['HoldSnaps', 'RestartRequest'], 2))).toBe(false);
     expect(actionsOf({ ...operation, status: 'failed' }, true).revertable).toBe(false);
+    expect(actionsOf({ ...operation, status: 'succeeded', undoable: false }, true).revertable).toBe(false);
   });
 
   it('repeats neither recovery keys nor audits', () => {

@@ -1,0 +1,91 @@
+// Statements of activity-creation.repository.ts; all but the first share their first fifteen parameters.
+
+export const CREATE_PAYLOADS = `
+  insert into operation_payload (account_id, message_type, fields, creation_time)
+  select $1, type, fields::jsonb, $4
+  from unnest($2::text[], $3::text[]) with ordinality as o(type, fields, position) order by position
+  returning id`;
+
+const COMPUTERS = 'unnest($1::int[]) with ordinality as c(computer_id, place)';
+
+// Every operation on every computer.
+const EVERYWHERE = `
+  select c.computer_id, c.place, o.*, null::int as origin
+  from ${COMPUTERS}
+  cross join unnest($2::text[], $3::text[], $4::bigint[], $5::int[], $6::int[], $7::int[]) with ordinality
+    as o(type, summary, payload_id, after, delay, spread, step)
+  order by c.place, o.step`;
+
+// Each operation on its own computer.
+const PLACED = `
+  select c.computer_id, o.*
+  from unnest($2::text[], $3::text[], $4::bigint[], $5::int[], $6::int[], $7::int[], $22::int[], $23::int[], $24::int[])
+    as o(type, summary, payload_id, after, delay, spread, place, step, origin)
+  join ${COMPUTERS} using (place)
+  order by o.place, o.step`;
+
+// One row per operation to be: every random moment is drawn once, ids rise with computer and step.
+const targets = (source: string) => `
+  with target as materialized (
+    select nextval('activity_id_seq')::int as id, s.*,
+      ((s.place - 1) / $14)::int + 1 as ordinal,
+      coalesce($11::timestamptz, $10::timestamptz) + random() * make_interval(mins => $12::int) as deliver_at
+    from (${source}) s
+  )`;
+
+const laneWorkflow = (parent: string | null) =>
+  parent === null
+    ? `$13 || min(t.id)`
+    : `$13 || case when $15 then min(t.id)::text else ${parent} || '/lane/' || t.ordinal end`;
+
+const lanes = (parent: string | null) => `
+  , opened as (
+    insert into lane (account_id, parent_id, wf_id, single, ordinal, size, open_count, has_dependents, summary, created_at)
+    select $8, ${parent ?? 'null'}, ${laneWorkflow(parent)}, $15, t.ordinal, count(*), count(*), bool_or(t.after is not null),
+      case when $15 then min(t.summary) filter (where t.step = 1) || ' on ' || coalesce(min(c.title), 'computer ' || min(t.computer_id))
+        else 'computers ' || to_char(min(t.place), 'FM999,999') || '-' || to_char(max(t.place), 'FM999,999')
+          || ' of ' || to_char(cardinality($1::int[]), 'FM999,999') end, $10
+    from target t left join computer c on $15 and c.id = t.computer_id
+    group by t.ordinal
+    returning id, ordinal
+  )`;
+
+const COLUMNS = `id, account_id, parent_id, lane_id, computer_id, payload_id, type, summary, status, creator_id,
+      creation_time, deliver_after_time, deliver_delay_window, deliver_at, blocked_by, delay_seconds, reapplied_from,
+      reverts`;
+
+// Operations that are made after others point at those, each as its group does at the whole.
+const link = (group: string) => `case when ${group}::int is not null then t.origin end`;
+
+const operations = (parent: string | null, chained: boolean, links: string) => `
+    select t.id, $8::int, ${parent ?? 'null::int'}, l.id, t.computer_id, t.payload_id, t.type, t.summary,
+      case when t.after is null then 'undelivered' else 'waiting' end, $9::int, $10::timestamptz,
+      case when t.after is null and ($11::timestamptz is not null or $12::int > 0) then t.deliver_at end, $12::int,
+      case when t.after is null then t.deliver_at end, ${chained ? 'b.id' : 'null::int'},
+      t.delay + floor(random() * (t.spread + 1))::int, ${links}
+    from target t join opened l using (ordinal)
+    ${chained ? 'left join target b on b.place = t.place and b.step = t.after' : ''}`;
+
+const createGroupText = (source: string, chained: boolean) => `
+  ${targets(source)} ${lanes('$16::int')}, children as (
+    insert into activity (${COLUMNS})
+    ${operations('$16::int', chained, `${link('$20')}, ${link('$21')}`)}
+  )
+  insert into activity (id, account_id, type, summary, status, creator_id, creation_time, deliver_after_time,
+    deliver_delay_window, deliver_at, parameters, reapplied_from, reverts, child_types, children_count,
+    computer_count, open_count)
+  select $16::int, $8::int, $17, $18, 'undelivered', $9::int, $10::timestamptz, $11::timestamptz, $12::int,
+    min(deliver_at) filter (where after is null), $19::jsonb, $20, $21, array(select distinct unnest($2::text[])),
+    count(*), cardinality($1::int[]), count(*)
+  from target`;
+
+// Without chains the search for the step before would cost a sort of everything.
+export const CREATE_GROUP = createGroupText(EVERYWHERE, false);
+export const CREATE_CHAINED_GROUP = createGroupText(EVERYWHERE, true);
+export const CREATE_PLACED_GROUP = createGroupText(PLACED, true);
+
+export const CREATE_SINGLE = `
+  ${targets(EVERYWHERE)} ${lanes(null)}
+  insert into activity (${COLUMNS}, parameters)
+  select o.*, $16::jsonb from (${operations(null, false, '$17::int, $18::int')}) o
+  returning id`;

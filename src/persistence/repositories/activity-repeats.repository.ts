@@ -1,0 +1,131 @@
+import type { DoneOperation } from '../../domain/activity/inverse.ts';
+import type { Sql } from '../sql.ts';
+
+/** An operation of an activity that shall be repeated or undone. */
+export interface SourceOperation {
+  /** The activity that was asked for: its group, or itself. */
+  root: number;
+  id: number;
+  computer_id: number;
+  type: string;
+  summary: string;
+  payload_id: number;
+  blocked_by: number | null;
+  delay_seconds: number;
+}
+
+/** What an activity that was asked for says of its successor. */
+export interface SourceActivity {
+  id: number;
+  /** Of its group, if it has one. */
+  summary: string;
+  deliver_delay_window: number;
+  parameters: Readonly<Record<string, unknown>> | null;
+}
+
+export interface Message {
+  type: string;
+  fields: Readonly<Record<string, unknown>>;
+}
+
+/** The activities themselves, in no order. */
+export function readSources(tx: Sql, activities: readonly number[]): Promise<SourceActivity[]> {
+  return tx.query<SourceActivity & Record<string, unknown>>(SOURCES, [activities]);
+}
+
+/** Every operation of some activities, a group's all and an operation itself, by activity and then by age. */
+export function readSourceOperations(tx: Sql, activities: readonly number[]): Promise<SourceOperation[]> {
+  return tx.query<SourceOperation & Record<string, unknown>>(SOURCE_OPERATIONS, [activities]);
+}
+
+/** Messages by payload id. */
+export async function readMessages(tx: Sql, payloads: readonly number[]): Promise<Map<number, Message>> {
+  const rows = await tx.query<Message & { id: number; [key: string]: unknown }>(MESSAGES, [[...new Set(payloads)]]);
+  return new Map(rows.map(({ id, type, fields }) => [id, { type, fields }]));
+}
+
+/** What the results of operations say was done, by id; those that did nothing or are undone already are left out. */
+export async function readDone(tx: Sql, operations: readonly number[]): Promise<Map<number, DoneOperation>> {
+  const rows = await tx.query<DoneRow & Record<string, unknown>>(DONE, [operations]);
+  return new Map(
+    rows.map(({ id, type, summary, message_type, fields, must_install, must_remove, snaps }) => [
+      id,
+      {
+        type,
+        summary,
+        message: { type: message_type, fields },
+        complemented: { install: must_install, remove: must_remove },
+        snapsBefore: snaps,
+      },
+    ]),
+  );
+}
+
+/** Makes what is repeated point at its repetition, each operation at its own. The caller holds the lanes' locks. */
+export async function linkReapplied(tx: Sql, source: number, group: number): Promise<void> {
+  await tx.query(LINK_REAPPLIED_OPERATIONS, [group]);
+  await tx.query('update activity set reapplied_by = $2 where id = $1', [source, group]);
+  await tx.query(NAME_PACKAGES, [group]);
+}
+
+/** As {@link linkReapplied}, for what is undone. */
+export async function linkReverted(tx: Sql, source: number, group: number): Promise<void> {
+  await tx.query(LINK_REVERTED_OPERATIONS, [group]);
+  await tx.query('update activity set reverted_by = $2 where id = $1', [source, group]);
+  await tx.query(NAME_PACKAGES, [group]);
+}
+
+interface DoneRow {
+  id: number;
+  type: string;
+  summary: string;
+  message_type: string;
+  fields: Readonly<Record<string, unknown>>;
+  must_install: number[];
+  must_remove: number[];
+  snaps: Readonly<Record<string, string | null>> | null;
+}
+
+const SOURCES = `
+  select a.id, coalesce(p.summary, a.summary) as summary, a.deliver_delay_window,
+    coalesce(p.parameters, a.parameters) as parameters
+  from activity a left join activity p on p.id = a.parent_id
+  where a.id = any($1::int[])`;
+
+const COLUMNS = 'a.id, a.computer_id, a.type, a.summary, a.payload_id, a.blocked_by, a.delay_seconds';
+
+const SOURCE_OPERATIONS = `
+  select r.id as root, ${COLUMNS} from unnest($1::int[]) r(id) join activity a on a.id = r.id
+  where a.computer_id is not null
+  union all
+  select r.id, ${COLUMNS} from unnest($1::int[]) r(id) join activity a on a.parent_id = r.id
+  order by 1, 2`;
+
+const MESSAGES = 'select id, message_type as type, fields from operation_payload where id = any($1::bigint[])';
+
+const DONE = `
+  select a.id, a.type, a.summary, p.message_type, p.fields, coalesce(c.must_install, '{}') as must_install,
+    coalesce(c.must_remove, '{}') as must_remove, b.snaps
+  from activity a join operation_payload p on p.id = a.payload_id
+  left join package_change_result c on c.activity_id = a.id
+  left join snap_operation_before b on b.activity_id = a.id
+  where a.id = any($1::int[]) and a.status = 'succeeded' and b.idle is not true
+    and (p.message_type <> 'change-packages' or a.changes <> '[]')
+    and not exists (
+      select from activity r where r.id = a.reverted_by and r.status not in ('failed', 'canceled'))`;
+
+// Where one operation is undone by several, the last stands for them: it ends canceled when one before it fails.
+const linked = (column: string, target: string) => `
+  update activity a set ${column} = n.id
+  from (select ${target} as origin, max(id) as id from activity where parent_id = $1 group by 1) n
+  where a.id = n.origin`;
+
+const LINK_REAPPLIED_OPERATIONS = linked('reapplied_by', 'reapplied_from');
+const LINK_REVERTED_OPERATIONS = linked('reverted_by', 'reverts');
+
+const NAME_PACKAGES = `
+  update activity a set package_ids = array(
+    select i::int from jsonb_each(p.fields) f, jsonb_array_elements_text(f.value) i
+    where f.key in ('install', 'remove', 'hold', 'remove-hold'))
+  from operation_payload p
+  where a.parent_id = $1 and p.id = a.payload_id and p.message_type = 'change-packages'`;

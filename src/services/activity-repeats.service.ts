@@ -1,0 +1,277 @@
+import type { ActivitySettings } from '../config.ts';
+import { isReappliable, isRevertable } from '../domain/activity/eligibility.ts';
+import { inverseOf, revertSummary } from '../domain/activity/inverse.ts';
+import { ACTIVITY_GROUP } from '../domain/activity/kinds.ts';
+import { DomainError } from '../domain/errors.ts';
+import type { ActivityRow } from '../persistence/repositories/activities.repository.ts';
+import { lockLanesOf } from '../persistence/repositories/activity-cancel.repository.ts';
+import {
+  createPlacedGroup,
+  type PlacedGroupPlan,
+  type PlacedOperation,
+} from '../persistence/repositories/activity-creation.repository.ts';
+import {
+  linkReapplied,
+  linkReverted,
+  type Message,
+  readDone,
+  readMessages,
+  readSourceOperations,
+  readSources,
+  type SourceActivity,
+  type SourceOperation,
+} from '../persistence/repositories/activity-repeats.repository.ts';
+import { recordEvents } from '../persistence/repositories/events.repository.ts';
+import type { Database, Sql } from '../persistence/sql.ts';
+import { requireActivities, requireEligible } from './activity-rights.ts';
+import { subjectOf } from './activity-views.ts';
+import type { Caller, Clock } from './ports.ts';
+import { findLostTargets } from './targets.ts';
+
+export interface ActivityRepeatsService {
+  /**
+   * Repeats activities that have ended, all or none; a group with all its operations, an operation alone.
+   *
+   * @param ids - repeated ones count once
+   * @returns ids of the new groups, in the order asked for
+   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible
+   * @see api-decisions 4.7
+   */
+  reapply(caller: Caller, ids: readonly number[], traceparent: string | null): Promise<number[]>;
+  /**
+   * Undoes what activities did, all or none; what an earlier revert undoes or undid is left out, so that nothing is
+   * undone twice however many ask at once.
+   *
+   * @param ids - repeated ones count once
+   * @returns ids of the new groups, in the order asked for
+   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible also when nothing is left to undo
+   * @see api-decisions 4.7
+   */
+  revert(caller: Caller, ids: readonly number[], traceparent: string | null): Promise<number[]>;
+}
+
+interface Deps {
+  db: Database;
+  clock: Clock;
+  settings: ActivitySettings;
+}
+
+/** Makes the service. */
+export function createActivityRepeatsService(deps: Deps): ActivityRepeatsService {
+  return {
+    reapply: (caller, ids, traceparent) =>
+      deps.db.transaction(async (tx) => {
+        const order = await begin(tx, deps, caller, ids, REAPPLY);
+        return carryOut(tx, { ...order, traceparent }, (source, operations) => repeat(tx, source, operations));
+      }),
+    revert: (caller, ids, traceparent) =>
+      deps.db.transaction(async (tx) => {
+        const order = await begin(tx, deps, caller, ids, REVERT);
+        return carryOut(tx, { ...order, traceparent }, (source, operations) => undo(tx, source, operations, order.now));
+      }),
+  };
+}
+
+/** Most operations one request makes. */
+const MAX_OPERATIONS = 500_000;
+
+interface Verb {
+  name: 'reapply' | 'revert';
+  allows(row: ActivityRow): boolean;
+  reason: string;
+  done: string;
+  link(tx: Sql, source: number, group: number): Promise<void>;
+}
+
+const REAPPLY: Verb = {
+  name: 'reapply',
+  allows: (row) => isReappliable(subjectOf(row)),
+  reason: 'has not ended or is of a kind that cannot be repeated',
+  done: 'Reapplied',
+  link: linkReapplied,
+};
+
+const REVERT: Verb = {
+  name: 'revert',
+  allows: (row) => isRevertable(subjectOf(row)),
+  reason: 'has not succeeded, is of a kind that cannot be undone, or nothing of it is left to undo',
+  done: 'Reverted',
+  link: linkReverted,
+};
+
+interface Order {
+  caller: Caller;
+  verb: Verb;
+  ids: readonly number[];
+  now: Date;
+  settings: ActivitySettings;
+  traceparent: string | null;
+}
+
+/** Checks everything that can be refused before anything is written. */
+async function begin(
+  tx: Sql,
+  deps: Deps,
+  caller: Caller,
+  given: readonly number[],
+  verb: Verb,
+): Promise<Omit<Order, 'traceparent'>> {
+  const ids = [...new Set(given)];
+  // Whoever comes second sees what the first made.
+  await lockLanesOf(tx, caller.accountId, ids);
+  const rows = await requireActivities(tx, caller, ids, verb.name);
+  const size = rows.reduce((sum, row) => sum + Math.max(1, row.children_count), 0);
+  if (size > MAX_OPERATIONS) {
+    const message = `must not have more than ${MAX_OPERATIONS} operations together`;
+    throw new DomainError('InvalidParameter', `activity_ids ${message}`, {
+      details: [{ path: 'body.activity_ids', message }],
+    });
+  }
+  const refused = rows.filter((row) => !verb.allows(row));
+  requireEligible(verb.name, new Map(refused.map(({ id }) => [id, verb.reason])));
+  return { caller, verb, ids, now: deps.clock.now(), settings: deps.settings };
+}
+
+type Draft = Pick<PlacedGroupPlan, 'summary' | 'windowMinutes' | 'computers' | 'operations' | 'messages'> & {
+  parameters: NonNullable<PlacedGroupPlan['parameters']>;
+};
+
+async function carryOut(
+  tx: Sql,
+  order: Order,
+  draft: (source: SourceActivity, operations: readonly SourceOperation[]) => Promise<Draft>,
+): Promise<number[]> {
+  const { caller, verb, ids, now, settings, traceparent } = order;
+  const operations = Map.groupBy(await readSourceOperations(tx, ids), ({ root }) => root);
+  await requireTargetsOf(tx, caller, verb, operations);
+  const sources = new Map((await readSources(tx, ids)).map((source) => [source.id, source]));
+  const groups: number[] = [];
+  for (const id of ids) {
+    const plan = await draft(sources.get(id)!, operations.get(id) ?? []);
+    if (plan.operations.length === 0) requireEligible(verb.name, new Map([[id, verb.reason]]));
+    const link = verb.name === 'reapply' ? { reappliedFrom: id } : { reverts: id };
+    const who = { accountId: caller.accountId, creatorId: caller.personId };
+    const group = await createPlacedGroup(
+      tx,
+      { ...plan, ...link, ...who, type: ACTIVITY_GROUP, now, deliverAfter: null, traceparent },
+      settings,
+    );
+    await verb.link(tx, id, group);
+    groups.push(group);
+  }
+  await recordEvents(
+    tx,
+    caller,
+    ids.map((id, index) => {
+      const { summary } = sources.get(id)!;
+      const message = `${verb.done} the activity "${summary}" (${id}) with activity ${groups[index]}`;
+      return { entityType: 'Activity', entityId: id, entityName: summary, message };
+    }),
+  );
+  return groups;
+}
+
+/** A computer that is gone or archived since makes its activities ineligible; running a script needs its own right. */
+async function requireTargetsOf(
+  tx: Sql,
+  caller: Caller,
+  verb: Verb,
+  operations: ReadonlyMap<number, readonly SourceOperation[]>,
+): Promise<void> {
+  const all = [...operations.values()].flat();
+  const lost = await findLostTargets(
+    tx,
+    caller,
+    all.map(({ computer_id }) => computer_id),
+  );
+  requireEligible(
+    verb.name,
+    new Map(all.flatMap(({ root, computer_id }) => (lost.has(computer_id) ? [[root, LOST_TARGET]] : []))),
+  );
+  const scripts = all.filter(({ type }) => type === 'ExecuteScriptRequest').map(({ computer_id }) => computer_id);
+  const forbidden = scripts.length === 0 ? null : await findLostTargets(tx, caller, scripts, 'ExecuteScript');
+  if (forbidden && forbidden.size > 0) {
+    throw new DomainError('Forbidden', `You may not run scripts on computer ${[...forbidden][0]}`);
+  }
+}
+
+const LOST_TARGET = 'one of its computers is archived or gone';
+
+async function repeat(tx: Sql, source: SourceActivity, operations: readonly SourceOperation[]): Promise<Draft> {
+  const known = await readMessages(
+    tx,
+    operations.map(({ payload_id }) => payload_id),
+  );
+  const positions = new Map([...known.keys()].map((payload, position) => [payload, position]));
+  const layout = new Layout();
+  for (const { id, computer_id, type, summary, payload_id, blocked_by, delay_seconds } of operations) {
+    const message = positions.get(payload_id)!;
+    layout.add(computer_id, { type, summary, message, origin: id }, blocked_by, delay_seconds);
+  }
+  return {
+    ...layout.result(),
+    summary: source.summary,
+    windowMinutes: source.deliver_delay_window,
+    messages: [...known.values()],
+    parameters: source.parameters ?? {},
+  };
+}
+
+async function undo(
+  tx: Sql,
+  source: SourceActivity,
+  operations: readonly SourceOperation[],
+  now: Date,
+): Promise<Draft> {
+  const done = await readDone(
+    tx,
+    operations.map(({ id }) => id),
+  );
+  const messages = new Map<string, { position: number; message: Message }>();
+  const layout = new Layout();
+  for (const { id, computer_id } of operations) {
+    const original = done.get(id);
+    const steps = original ? inverseOf(original, now) : [];
+    for (const [index, { message, ...step }] of steps.entries()) {
+      const key = JSON.stringify(message);
+      const { position } = messages.get(key) ?? { position: messages.size };
+      messages.set(key, { position, message });
+      layout.add(computer_id, { ...step, message: position, origin: id }, index === 0 ? null : id, 0);
+    }
+  }
+  return {
+    ...layout.result(),
+    summary: revertSummary(source.summary),
+    windowMinutes: 0,
+    messages: [...messages.values()].map(({ message }) => message),
+    parameters: { operation: 'revert', activity: source.id },
+  };
+}
+
+/** Places operations on their computers: each computer's in order, chained as their origins are. */
+class Layout {
+  readonly #places = new Map<number, number>();
+  readonly #steps: number[] = [];
+  readonly #latest = new Map<number, number>();
+  readonly #operations: PlacedOperation[] = [];
+
+  /** @param behind - origin of the operation on the same computer that this one waits for, if it is here */
+  add(
+    computer: number,
+    operation: Pick<PlacedOperation, 'type' | 'summary' | 'message' | 'origin'>,
+    behind: number | null,
+    delaySeconds: number,
+  ): void {
+    const place = this.#places.get(computer) ?? this.#places.size;
+    this.#places.set(computer, place);
+    const step = this.#steps[place] ?? 0;
+    this.#steps[place] = step + 1;
+    const after = behind === null ? null : (this.#latest.get(behind) ?? null);
+    this.#latest.set(operation.origin, step);
+    this.#operations.push({ ...operation, place, step, after, delaySeconds: after === null ? 0 : delaySeconds });
+  }
+
+  result(): { computers: number[]; operations: PlacedOperation[] } {
+    return { computers: [...this.#places.keys()], operations: this.#operations };
+  }
+}
