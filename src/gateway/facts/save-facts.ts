@@ -52,7 +52,7 @@ export async function saveFacts(tx: Sql, reports: readonly Reported[]): Promise<
   if (hardware.length > 0) await saveHardware(tx, hardware);
   const snaps = pick(all, (facts) => facts.snaps);
   if (snaps.length > 0) {
-    await keepSnapsBefore(tx, reports);
+    await keepSnapsBefore(tx, all);
     await saveSnaps(tx, snaps);
   }
   const processes = pick(all, (facts) => facts.processes);

@@ -1,6 +1,7 @@
 import type { Sql } from '../../persistence/sql.ts';
+import type { Facts } from './facts.ts';
 import { MAX_INT4 } from './fields.ts';
-import type { Reported } from './save-facts.ts';
+import type { Of } from './set-wise.ts';
 
 /**
  * Keeps how the snaps of successful operations stood before: a report of snaps that comes with a result shows what the
@@ -9,8 +10,8 @@ import type { Reported } from './save-facts.ts';
  * @remarks Before the new report is saved. The first result of an operation decides.
  * @see api-decisions 4.7
  */
-export async function keepSnapsBefore(tx: Sql, reports: readonly Reported[]): Promise<void> {
-  const done = reports.flatMap(({ context: { computerId }, facts: { snaps, results } }) =>
+export async function keepSnapsBefore(tx: Sql, reports: ReadonlyArray<Of<Facts>>): Promise<void> {
+  const done = reports.flatMap(({ computerId, value: { snaps, results } }) =>
     snaps === null
       ? []
       : results
