@@ -4,6 +4,7 @@ import { accessGroupsRoutes } from './routes/access-groups.routes.ts';
 import { accountsRoutes } from './routes/accounts.routes.ts';
 import { activitiesRoutes } from './routes/activities.routes.ts';
 import { administratorsRoutes } from './routes/administrators.routes.ts';
+import { alertsRoutes } from './routes/alerts.routes.ts';
 import { computerBulkRoutes } from './routes/computer-bulk.routes.ts';
 import { computerRemovalRoutes } from './routes/computer-removal.routes.ts';
 import { computersRoutes } from './routes/computers.routes.ts';
@@ -41,6 +42,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...accessGroupsRoutes(deps),
     ...computersRoutes(deps),
     ...computerBulkRoutes(deps),
+    ...alertsRoutes(deps),
     ...computerRemovalRoutes(deps),
     ...pendingComputersRoutes(deps),
     ...tagsRoutes(deps),

@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'MethodNotAllowed'
   | 'UnknownComputer'
   | 'UnknownActivity'
+  | 'UnknownAlert'
   | 'UnknownAccessGroup'
   | 'UnknownInvitation'
   | 'UnknownRole'

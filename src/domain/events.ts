@@ -4,6 +4,7 @@ export type EntityType =
   | 'Account'
   | 'Activity'
   | 'Administrator'
+  | 'Alert'
   | 'Computer'
   | 'Credentials'
   | 'Invitation'

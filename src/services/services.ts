@@ -6,6 +6,7 @@ import { type AccountsService, createAccountsService } from './accounts.service.
 import { type ActivitiesService, createActivitiesService } from './activities.service.ts';
 import { type ActivityRepeatsService, createActivityRepeatsService } from './activity-repeats.service.ts';
 import { type AdministratorsService, createAdministratorsService } from './administrators.service.ts';
+import { type AlertsService, createAlertsService } from './alerts.service.ts';
 import { type ComputerBulkService, createComputerBulkService } from './computer-bulk.service.ts';
 import { type ComputerEditsService, createComputerEditsService } from './computer-edits.service.ts';
 import { type ComputerRemovalService, createComputerRemovalService } from './computer-removal.service.ts';
@@ -60,6 +61,7 @@ export interface Services {
   accessGroups: AccessGroupsService;
   computers: ComputersService;
   computerEdits: ComputerEditsService;
+  alerts: AlertsService;
   computerBulk: ComputerBulkService;
   computerRemoval: ComputerRemovalService;
   pendingComputers: PendingComputersService;
@@ -127,6 +129,7 @@ export function createServices(deps: ServicesDeps): Services {
     accessGroups: createAccessGroupsService({ db }),
     computers: createComputersService({ db, clock }),
     computerEdits: createComputerEditsService({ db }),
+    alerts: createAlertsService({ db }),
     computerBulk: createComputerBulkService({ db, clock }),
     computerRemoval: createComputerRemovalService({ db, clock, settings: settings.activities }),
     pendingComputers: createPendingComputersService({ db, clock }),

@@ -36,6 +36,7 @@ export const RIGHTS_TABLE: readonly Row[] = [
   { operations: /^(GET|PATCH) \/preferences$/, needs: ['ManageAccount'], roles: 'G' },
   { operations: /^GET \/events$/, needs: ['ViewEventLog'], roles: 'GA' },
   { operations: /^\w+ \/pending-computers(:|$)/, needs: ['ManagePendingComputer'], roles: 'GD' },
+  { operations: /^POST \/alerts\//, needs: ['ViewComputer'], roles: 'GASD' },
   { operations: /^GET \/tags$/, needs: ['ViewComputer'], roles: 'GASD' },
   { operations: /\/recovery-key/, needs: ['ManageComputer', 'ManageSecrets'], roles: 'G' },
   { operations: /^GET \/(computers|activities|alerts|packages)(\/|$)/, needs: ['ViewComputer'], roles: 'GASD' },

@@ -13,6 +13,7 @@ export const MARK = 'marked';
 export const NEVER: Samples = {
   computer_id: 2_000_000_000,
   activity_id: 2_000_000_000,
+  alert_id: 2_000_000_000,
   invitation_id: 2_000_000_000,
   person_id: 2_000_000_000,
   role_name: 'never-was',
@@ -28,6 +29,7 @@ export const NEVER: Samples = {
 export const ACCOUNT_OBJECTS = [
   'computer_id',
   'activity_id',
+  'alert_id',
   'invitation_id',
   'person_id',
   'role_name',
@@ -135,9 +137,11 @@ async function createObjects(app: TestApp, db: Database, accountId: number): Pro
   const search = await app.call('POST', '/saved-searches', { token, body: { name: `${MARK}-search`, search: 'web' } });
   const action = { computer_ids: [computer], action: 'install', snaps: [{ name: 'hello' }] };
   const activity = await app.call('POST', '/snaps', { token, body: action });
+  const alerts = await app.call('GET', '/alerts', { token });
   return {
     computer_id: computer,
     activity_id: activity.body.id,
+    alert_id: alerts.body[0].id,
     invitation_id: invitation.body.id,
     person_id: victim.personId,
     role_name: role.body.name,

@@ -19,6 +19,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   MethodNotAllowed: 405,
   UnknownComputer: 404,
   UnknownActivity: 404,
+  UnknownAlert: 404,
   UnknownAccessGroup: 404,
   UnknownInvitation: 404,
   UnknownRole: 404,

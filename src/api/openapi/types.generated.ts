@@ -330,6 +330,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists every alert there is and how it stands over the computers in the caller's access groups */
+        get: operations["listAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alerts/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists alerts that are active on computers in the caller's access groups and were not dismissed */
+        get: operations["summarizeAlerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/alerts/{alert_id}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hides an alert from the caller until it is raised anew
+         * @description Other administrators go on seeing it. It comes back when a computer gets it, or gets it again.
+         */
+        post: operations["dismissAlert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/computers:add-tags": {
         parameters: {
             query?: never;
@@ -1560,6 +1614,32 @@ export interface components {
             next: components["schemas"]["PageLink"];
             previous: components["schemas"]["PageLink"];
         };
+        Alert: {
+            id: components["schemas"]["Id"];
+            /** @example ComputerOfflineAlert */
+            alert_type: string;
+            label: string;
+            description: string;
+            /** @enum {string} */
+            scope: "computer";
+            /**
+             * @description `dismissed` when it is active, but only where the caller has dismissed it
+             * @enum {string}
+             */
+            status: "active" | "dismissed" | "inactive";
+            subscribed: boolean;
+            /** @description It is about every computer in sight */
+            all_computers: boolean;
+            tags: string[];
+        };
+        AlertSummary: {
+            alerts_summary: {
+                alert_type: string;
+                /** @example The computer is offline (3 computers) */
+                summary: string;
+                activation_time: components["schemas"]["Time"];
+            }[];
+        };
         Id: number;
         /**
          * @description UTC, whole seconds
@@ -2328,6 +2408,7 @@ export interface components {
         RoleName: string;
         SavedSearchName: string;
         AccessGroupName: string;
+        AlertId: components["schemas"]["Id"];
         ActivityId: components["schemas"]["Id"];
     };
     requestBodies: never;
@@ -2928,6 +3009,71 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["PermissionPage"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alerts, always in the same order */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Alert"][];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    summarizeAlerts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alerts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertSummary"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    dismissAlert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                alert_id: components["parameters"]["AlertId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The alert */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Alert"];
                 };
             };
             default: components["responses"]["Error"];

@@ -1,0 +1,65 @@
+import type { AlertName } from '../../domain/alerts.ts';
+import { ALERT_RULES, type AlertRule } from '../query/alert-conditions.ts';
+import type { Sql } from '../sql.ts';
+
+/** Whose computers are looked at, and by whom. */
+export interface AlertScope {
+  accountId: number;
+  /** Null for every access group. */
+  groups: readonly number[] | null;
+  personId: number;
+}
+
+/** How an alert stands over the computers looked at. */
+export interface AlertRow {
+  id: number;
+  name: AlertName;
+  /** Computers it is about. */
+  computers: number;
+  /** Those of them where it was raised after the person last dismissed it. */
+  fresh: number;
+  /** Since when it has been active on one of the fresh ones; null when there is none. */
+  activation_time: Date | null;
+}
+
+/** Every alert of the account in the order of their declaration: one statement that counts, whatever the fleet. */
+export async function readAlerts(db: Sql, { accountId, groups, personId }: AlertScope): Promise<AlertRow[]> {
+  return db.query<AlertRow & Record<string, unknown>>(READ, [accountId, groups, personId]);
+}
+
+/** Hides an alert from a person until it is raised on a computer after this moment, by the database's clock as all of it. */
+export async function dismissAlert(tx: Sql, alertId: number, personId: number): Promise<void> {
+  await tx.query(
+    `insert into alert_dismissal (alert_id, person_id, dismissed_at) values ($1, $2, now())
+     on conflict (alert_id, person_id) do update set dismissed_at = excluded.dismissed_at`,
+    [alertId, personId],
+  );
+}
+
+/** Tables with one row per computer need no search for repeated ones. */
+const ONE_PER_COMPUTER: ReadonlySet<AlertRule['from']> = new Set(['computer_status s', 'computer_contact contact']);
+
+function counted({ name, from, computer, active, since }: AlertRule): string {
+  const what = ONE_PER_COMPUTER.has(from) ? '*' : 'distinct c.id';
+  const fresh = `(d.dismissed_at is null or ${since} > d.dismissed_at)`;
+  return `
+    select l.id, l.name, count(${what})::int as computers, count(${what}) filter (where ${fresh})::int as fresh,
+      min(${since}) filter (where ${fresh}) as activation_time
+    from listed l left join dismissed d on d.alert_id = l.id
+    cross join ${from} join computer c on c.id = ${computer}
+    where l.name = '${name}' and ${active} and c.account_id = $1 and c.state = 'approved' and not c.archived
+      and ($2::int[] is null or c.access_group_id = any($2))
+    group by l.id, l.name`;
+}
+
+const READ = `
+  with listed as (
+    select id, name from alert where account_id = $1
+  ), dismissed as (
+    select alert_id, dismissed_at from alert_dismissal
+    where person_id = $3 and alert_id in (select id from listed)
+  ), standing as (
+    ${ALERT_RULES.map(counted).join(' union all ')}
+  )
+  select l.id, l.name, coalesce(s.computers, 0) as computers, coalesce(s.fresh, 0) as fresh, s.activation_time
+  from listed l left join standing s on s.id = l.id order by l.id`;

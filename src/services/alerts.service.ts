@@ -1,0 +1,83 @@
+import { DomainError } from '../domain/errors.ts';
+import { alertRule } from '../persistence/query/alert-conditions.ts';
+import { type AlertRow, dismissAlert, readAlerts } from '../persistence/repositories/alerts.repository.ts';
+import { recordEvent } from '../persistence/repositories/events.repository.ts';
+import type { Database } from '../persistence/sql.ts';
+import type { Caller } from './ports.ts';
+
+/** `dismissed`: only on computers where the person has seen it. */
+export type AlertStatus = 'active' | 'dismissed' | 'inactive';
+
+/** An alert over the computers that the caller sees. */
+export interface AlertView {
+  id: number;
+  type: string;
+  label: string;
+  description: string;
+  status: AlertStatus;
+}
+
+/** An alert that wants to be looked at. */
+export interface ActiveAlert {
+  type: string;
+  /** What is the matter, and on how many computers. */
+  summary: string;
+  /** Since when on one of them. */
+  activationTime: Date;
+}
+
+/** Alerts over the caller's viewable computers, raised and cleared by what is stored of them. */
+export interface AlertsService {
+  /** Every alert there is, active or not. */
+  list(caller: Caller): Promise<AlertView[]>;
+  /** Those that are active and not dismissed. */
+  summarize(caller: Caller): Promise<ActiveAlert[]>;
+  /**
+   * Hides an alert from the caller, and from nobody else, until it is raised on another computer or anew. Idempotent.
+   *
+   * @throws {DomainError} UnknownAlert
+   * @see api-decisions 12.5
+   */
+  dismiss(caller: Caller, id: number): Promise<AlertView>;
+}
+
+/** Makes the service. */
+export function createAlertsService(deps: { db: Database }): AlertsService {
+  const { db } = deps;
+  return {
+    list: async (caller) => (await readAlerts(db, scopeOf(caller))).map(toView),
+    async summarize(caller) {
+      const rows = await readAlerts(db, scopeOf(caller));
+      return rows.flatMap(({ name, fresh, activation_time: activationTime }) => {
+        const { type, summary } = alertRule(name);
+        if (activationTime === null) return [];
+        return [{ type, summary: `${summary} (${fresh === 1 ? '1 computer' : `${fresh} computers`})`, activationTime }];
+      });
+    },
+    dismiss: (caller, id) =>
+      db.transaction(async (tx) => {
+        const alert = (await readAlerts(tx, scopeOf(caller))).find((row) => row.id === id);
+        if (!alert) throw new DomainError('UnknownAlert', 'There is no such alert');
+        await dismissAlert(tx, id, caller.personId);
+        const { type } = alertRule(alert.name);
+        await recordEvent(tx, caller, {
+          entityType: 'Alert',
+          entityId: id,
+          entityName: type,
+          message: `Dismissed the alert ${type} for themselves`,
+        });
+        return toView({ ...alert, fresh: 0 });
+      }),
+  };
+}
+
+function toView({ id, name, computers, fresh }: AlertRow): AlertView {
+  const { type, summary, description } = alertRule(name);
+  const status = fresh > 0 ? 'active' : computers > 0 ? 'dismissed' : 'inactive';
+  return { id, type, label: summary, description, status };
+}
+
+function scopeOf(caller: Caller) {
+  const groups = caller.groups('ViewComputer');
+  return { accountId: caller.accountId, groups: groups === 'all' ? null : groups, personId: caller.personId };
+}
