@@ -7,11 +7,19 @@ import { createResources, type Resources } from './harness/resources.ts';
 import { type BenchmarkName, parseOptions, USAGE } from './options.ts';
 import { auth } from './sets/auth.bench.ts';
 import { checkIns } from './sets/check-ins.bench.ts';
+import { computers } from './sets/computers.bench.ts';
 import { login } from './sets/login.bench.ts';
 import { snaps } from './sets/snaps.bench.ts';
 import { startup } from './sets/startup.bench.ts';
 
-const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = { startup, auth, login, checkins: checkIns, snaps };
+const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
+  startup,
+  auth,
+  login,
+  checkins: checkIns,
+  snaps,
+  computers,
+};
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 let current: Resources | null = null;

@@ -1,13 +1,13 @@
 import { parseArgs } from 'node:util';
 
-export const BENCHMARKS = ['startup', 'auth', 'login', 'checkins', 'snaps'] as const;
+export const BENCHMARKS = ['startup', 'auth', 'login', 'checkins', 'snaps', 'computers'] as const;
 export type BenchmarkName = (typeof BENCHMARKS)[number];
 
 /** What to run and how long. */
 export interface Options {
   names: readonly BenchmarkName[];
-  /** Group sizes of `snaps`, ascending. */
-  computers: readonly number[];
+  /** Group sizes of `snaps` and fleet sizes of `computers`, ascending; each has its own when absent. */
+  computers?: readonly number[];
   rounds: number;
   /** Length of one round of `auth`, `login` and `checkins`. */
   seconds: number;
@@ -22,7 +22,7 @@ export const USAGE = `npm run bench -- [name ...] [options]
 
   names: ${BENCHMARKS.join(', ')} (all when none is given)
 
-  --computers 1000,10000   group sizes of snaps
+  --computers N,N          group sizes of snaps (1000,10000), fleet sizes of computers (1000,10000,100000)
   --rounds 5               measured rounds of each side, after one warm-up
   --seconds 5              length of one round of auth, login and checkins
   --ping-seconds N         how often simulated agents ping (default: 2,000 pings/s of the whole fleet; real agents: 30)
@@ -40,7 +40,7 @@ export function parseOptions(args: readonly string[]): Options {
     args: [...args],
     allowPositionals: true,
     options: {
-      computers: { type: 'string', default: '1000,10000' },
+      computers: { type: 'string' },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '5' },
       'ping-seconds': { type: 'string' },
@@ -51,15 +51,18 @@ export function parseOptions(args: readonly string[]): Options {
   const names = positionals.map((name) => BENCHMARKS.find((known) => known === name) ?? fail(`no benchmark "${name}"`));
   return {
     names: names.length > 0 ? [...new Set(names)] : BENCHMARKS,
-    computers: [...new Set(values.computers.split(',').map((text) => whole('--computers', text, 1, 100_000)))].sort(
-      (a, b) => a - b,
-    ),
+    ...(values.computers ? { computers: sizes(values.computers) } : {}),
     rounds: whole('--rounds', values.rounds, 1, 100),
     seconds: whole('--seconds', values.seconds, 1, 600),
     ...(values['ping-seconds'] ? { pingSeconds: whole('--ping-seconds', values['ping-seconds'], 1, 3600) } : {}),
     judgeAnyway: values['judge-anyway'],
     help: values.help,
   };
+}
+
+function sizes(text: string): number[] {
+  const distinct = new Set(text.split(',').map((size) => whole('--computers', size, 1, 100_000)));
+  return [...distinct].sort((a, b) => a - b);
 }
 
 function whole(name: string, text: string, min: number, max: number): number {

@@ -38,5 +38,12 @@ export const TARGETS = {
   authRatio: { kind: 'least', first: 0.35, goal: 0.85 },
   coldSeconds: { kind: 'most', first: 10, goal: 3 },
   coldRatio: { kind: 'most', first: 2.5, goal: 0.8 },
+  pageRatio: { kind: 'most', first: 2.5, goal: 1.2 },
+  selectorRatio: { kind: 'most', first: 3, goal: 1.3 },
+  selectorMs: { kind: 'most', first: 300, goal: 50 },
+  pageStatements: { kind: 'most', first: 12, goal: 3 },
+  countRatio: { kind: 'most', first: 1, goal: 0.5 },
+  deepOffsetRatio: { kind: 'most', first: 12, goal: 1.5 },
+  activityPageRatio: { kind: 'most', first: 2.5, goal: 1.3 },
   warmSeconds: { kind: 'most', first: 10, goal: 2 },
 } as const satisfies Record<string, Target>;

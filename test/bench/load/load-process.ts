@@ -70,6 +70,15 @@ async function repeat(order: Extract<LoadOrder, { kind: 'repeat' }>): Promise<Lo
   return { ...tally.result(), distinct: Math.min(turn, bytes.length) };
 }
 
+async function times(order: Extract<LoadOrder, { kind: 'times' }>): Promise<LoadResult> {
+  const bytes = prepared(order.request);
+  const tally = new Tally();
+  await withConnections(order.port, 1, async (connection) => {
+    for (let i = 0; i < order.count; i++) await tally.time(() => connection.request(bytes[i % bytes.length]!));
+  });
+  return tally.result();
+}
+
 async function exchange(order: Extract<LoadOrder, { kind: 'exchange' }>): Promise<LoadResult> {
   const tally = new Tally();
   const end = performance.now() + order.seconds * 1000;
@@ -133,6 +142,8 @@ function obey(order: Exclude<LoadOrder, { kind: 'stop' }>): Promise<LoadResult> 
       return enrol(order);
     case 'repeat':
       return repeat(order);
+    case 'times':
+      return times(order);
     case 'exchange':
       return exchange(order);
     case 'probe':

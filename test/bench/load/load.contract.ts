@@ -5,6 +5,8 @@ export type LoadOrder =
   | { kind: 'enrol'; port: number; account: string; count: number; prefix: string }
   /** Requests with the same bytes every time, `bodies` in turn. */
   | { kind: 'repeat'; port: number; request: RepeatRequest; connections: number; seconds: number }
+  /** One request so many times, one after another on one connection. */
+  | { kind: 'times'; port: number; request: RepeatRequest; count: number }
   /** Empty exchanges of the enrolled agents in turn. */
   | { kind: 'exchange'; port: number; connections: number; seconds: number }
   /** One request every `everyMs` until `stop`, whatever the answers take. */

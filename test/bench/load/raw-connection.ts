@@ -12,7 +12,10 @@ export interface RawAnswer {
  */
 export class RawConnection {
   readonly #socket: Socket;
-  #received: Buffer = Buffer.alloc(0);
+  /** What came and belongs to no answer yet, put together only when an answer may be whole. */
+  #chunks: Buffer[] = [];
+  #size = 0;
+  #needed = 0;
   #waiting: { resolve: (answer: RawAnswer) => void; reject: (error: Error) => void } | null = null;
 
   private constructor(socket: Socket) {
@@ -48,10 +51,19 @@ export class RawConnection {
   }
 
   #take(chunk: Buffer): void {
-    this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
-    const parsed = parseAnswer(this.#received);
-    if (parsed === null) return;
-    this.#received = this.#received.subarray(parsed.length);
+    this.#chunks.push(chunk);
+    this.#size += chunk.length;
+    if (this.#size < this.#needed) return;
+    const received = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks);
+    const parsed = parseAnswer(received);
+    if (parsed === null) {
+      this.#chunks = [received];
+      this.#needed = statedLength(received);
+      return;
+    }
+    this.#chunks = parsed.length < received.length ? [received.subarray(parsed.length)] : [];
+    this.#size = received.length - parsed.length;
+    this.#needed = 0;
     const waiting = this.#waiting;
     this.#waiting = null;
     waiting?.resolve({ status: parsed.status, body: parsed.body });
@@ -77,6 +89,13 @@ export function parseAnswer(bytes: Buffer): (RawAnswer & { length: number }) | n
   if (/\r\ntransfer-encoding: *chunked/i.test(head)) return parseChunks(bytes, start, status);
   const end = start + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0);
   return bytes.length < end ? null : { status, body: bytes.subarray(start, end), length: end };
+}
+
+/** Bytes of an answer that has begun, by its head; 0 when they do not say. */
+function statedLength(bytes: Buffer): number {
+  const headEnd = bytes.indexOf('\r\n\r\n');
+  const length = headEnd < 0 ? null : /\r\ncontent-length: *(\d+)/i.exec(bytes.toString('latin1', 0, headEnd));
+  return length ? headEnd + 4 + Number(length[1]) : 0;
 }
 
 function parseChunks(bytes: Buffer, start: number, status: number): (RawAnswer & { length: number }) | null {

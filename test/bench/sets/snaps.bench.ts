@@ -50,7 +50,7 @@ export async function snaps(context: BenchContext): Promise<Report> {
   const probe = { method: 'GET', path: `${API_PREFIX}/person`, headers, bodies: [] };
   const setting: SnapsSetting = { api, port: stack.port, database, meter, noOps, load, fleets, roles, probe };
   const sizes: SizeResult[] = [];
-  for (const computers of options.computers) {
+  for (const computers of options.computers ?? GROUP_SIZES) {
     await growFleet(context, stack, setting, fleets, computers);
     sizes.push(await measureSize(context, setting, computers));
   }

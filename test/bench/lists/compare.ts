@@ -1,0 +1,126 @@
+import type { ChildProcess } from 'node:child_process';
+import type pg from 'pg';
+import type { BareOrder, BareReply } from '../baselines/bare-lists.ts';
+import { interleave } from '../harness/rounds.ts';
+import { latency } from '../harness/statistics.ts';
+import { cpuMsOf, measure, type Role, type Usage } from '../harness/usage.ts';
+import type { LoadClient } from '../load/load-client.ts';
+import { API_PREFIX, type Api } from '../product/api.ts';
+import { PRODUCT_ROLES } from '../product/stack.ts';
+import type { BareRow, ListCase, Page } from './list-case.ts';
+
+/** One side of one case in one round. */
+export interface SideFigures {
+  p50: number;
+  p95: number;
+  /** CPU of everything that works for this side, per page. */
+  cpuMs: number;
+  usage: Usage;
+}
+
+/** What a case came to. */
+export interface CaseFigures {
+  name: string;
+  family: ListCase['family'];
+  /** Rows on the page, and of all that match. */
+  rows: number;
+  count: number;
+  /** Statements that one request sent to the database. */
+  statements: number;
+  product: SideFigures[];
+  bare: SideFigures[];
+}
+
+export interface CompareTools {
+  port: number;
+  api: Api;
+  load: LoadClient;
+  /** Runs {@link BareOrder}s. */
+  bare: ChildProcess;
+  database: pg.Client;
+  roles: readonly Role[];
+  rounds: number;
+  /** Runs a request once and tells how many statements it sent. */
+  countStatements(request: () => Promise<unknown>): Promise<number>;
+}
+
+/** A side is asked for about this long per round, and at least so many times: the kernel counts CPU in steps of 10 ms. */
+const SIDE_MS = 400;
+const LEAST = 4;
+const MOST = 60;
+
+/**
+ * Holds a case's answer against the bare rows, then measures both sides in turn.
+ *
+ * @returns null when the product does not serve the request (400)
+ * @throws {AssertionError} when the two sides say different things
+ */
+export async function compareCase(tools: CompareTools, listCase: ListCase): Promise<CaseFigures | null> {
+  const page = await ask(tools, listCase.path);
+  if (page === null) return null;
+  listCase.check(page, await bareRows(tools.database, listCase));
+  const statements = await tools.countStatements(() => tools.api.call('GET', listCase.path));
+  const warm = await timed(() => tools.api.call('GET', listCase.path));
+  const count = Math.max(LEAST, Math.min(MOST, Math.ceil(SIDE_MS / warm)));
+  const sides = await interleave<SideFigures, Record<'product' | 'bare', () => Promise<SideFigures>>>(
+    { product: () => askProduct(tools, listCase, count), bare: () => askBare(tools, listCase, count) },
+    { rounds: tools.rounds, warmUps: 1 },
+  );
+  const { name, family } = listCase;
+  return { name, family, rows: page.results.length, count: page.count, statements, ...sides };
+}
+
+async function ask(tools: CompareTools, path: string): Promise<Page | null> {
+  try {
+    return await tools.api.call<Page>('GET', path);
+  } catch (error) {
+    if (error instanceof Error && error.message.includes(' answered 400')) return null;
+    throw error;
+  }
+}
+
+async function askProduct(tools: CompareTools, { path }: ListCase, count: number): Promise<SideFigures> {
+  const headers = { Accept: 'application/json', Authorization: `Bearer ${tools.api.token}` };
+  const request = { method: 'GET', path: API_PREFIX + path, headers, bodies: [] };
+  const { result, usage } = await measure(tools.roles, () =>
+    tools.load.run({ kind: 'times', port: tools.port, request, count }),
+  );
+  const { p50, p95 } = result.latencyMs;
+  return { p50, p95, cpuMs: cpuMsOf(usage, PRODUCT_ROLES) / count, usage };
+}
+
+async function askBare(tools: CompareTools, { bare }: ListCase, count: number): Promise<SideFigures> {
+  const { result, usage } = await measure(tools.roles, () => runBare(tools.bare, { statements: bare, count }));
+  const { p50, p95 } = latency(result);
+  return { p50, p95, cpuMs: cpuMsOf(usage, ['baseline', 'PostgreSQL']) / count, usage };
+}
+
+async function runBare(child: ChildProcess, order: BareOrder): Promise<number[]> {
+  const reply = await new Promise<BareReply>((resolve, reject) => {
+    const gone = (code: number | null) => reject(new Error(`the baseline ended with code ${code}`));
+    child.once('exit', gone);
+    child.once('message', (message) => {
+      child.off('exit', gone);
+      resolve(message as BareReply);
+    });
+    child.send(order);
+  });
+  if ('error' in reply) throw new Error(`bare SQL: ${reply.error}`);
+  return reply.times;
+}
+
+async function bareRows(database: pg.Client, { bare }: ListCase): Promise<BareRow[][]> {
+  const found: BareRow[][] = [];
+  for (const { text, values, takesIds } of bare) {
+    const ids = found[0]?.map((row) => row['id']);
+    const { rows } = await database.query<BareRow>(text, takesIds ? [...values, ids] : [...values]);
+    found.push(rows);
+  }
+  return found;
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const from = performance.now();
+  await work();
+  return performance.now() - from;
+}

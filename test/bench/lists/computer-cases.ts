@@ -1,0 +1,304 @@
+import { checkBlock, checkPage } from './computer-checks.ts';
+import type { BareStatement, Item, ListCase } from './list-case.ts';
+
+/** Columns of a computer as its list item shows them, without any form given to them. */
+const COLUMNS = `c.id, c.title, c.comment, c.hostname, c.total_memory, c.total_swap,
+  c.reboot_required as reboot_required_flag, c.update_manager_prompt, c.clone_id, contact.last_exchange_time,
+  contact.last_ping_time, c.tags, g.name as access_group, c.distribution, c.distribution_info,
+  c.cloud_instance_metadata, c.cloud_init, c.vm_info, c.container_info, c.distro_pro_info,
+  c.is_wsl as is_wsl_instance, c.archived, c.employee_id, c.registered_at, c.is_default_child, c.parent_id`;
+
+const FROM = `computer c join access_group g on g.id = c.access_group_id
+  left join computer_contact contact on contact.computer_id = c.id`;
+
+const LISTED = `c.account_id = $1 and c.state = 'approved'`;
+
+interface PageOptions {
+  limit?: number;
+  offset?: number;
+  archived?: boolean;
+  rootOnly?: boolean;
+}
+
+/** What a page is read with when nothing stands between: its rows, how many match, and the families of its rows. */
+function bareList(accountId: number, where: string, options: PageOptions = {}): BareStatement[] {
+  const { limit = 1000, offset = 0, archived = false, rootOnly = true } = options;
+  const matching = `${LISTED} and ${archived ? '' : 'not'} c.archived ${rootOnly ? 'and c.parent_id is null' : ''} and (${where})`;
+  const family = `${LISTED} and not c.archived`;
+  return [
+    {
+      text: `select ${COLUMNS} from ${FROM} where ${matching} order by c.id limit $2 offset $3`,
+      values: [accountId, limit, offset],
+    },
+    { text: `select count(*) from computer c where ${matching}`, values: [accountId] },
+    {
+      text: `select ${COLUMNS} from ${FROM} where ${family} and c.parent_id = any($2::int[]) order by c.id`,
+      values: [accountId],
+      takesIds: true,
+    },
+    ...(rootOnly
+      ? []
+      : [
+          {
+            text: `select ${COLUMNS} from ${FROM}
+              where ${family} and c.id in (select parent_id from computer where id = any($2::int[]))`,
+            values: [accountId],
+            takesIds: true,
+          },
+        ]),
+  ];
+}
+
+const query = (text: string) => `/computers?query=${encodeURIComponent(text)}`;
+const upgrades = (column: string) => `c.id in (select computer_id from computer_status where ${column} is not null)`;
+const words = (text: string) => `lower(c.hostname) like '%${text}%' or lower(c.title) like '%${text}%'`;
+const member = (type: string, id: number, status = '') =>
+  `c.id in (select computer_id from computer_profile p where p.account_id = c.account_id and p.type = '${type}'
+    and p.profile_id = ${id} ${status && `and p.status = '${status}'`})`;
+const device = (condition: string) => `c.id in (select computer_id from computer_network n where ${condition})`;
+const group = (name: string) =>
+  `c.access_group_id = (select id from access_group where account_id = $1 and name = '${name}')`;
+const OFFLINE = `c.id in (select computer_id from computer_contact
+  where greatest(known_since, last_ping_time, last_exchange_time) <= now() - interval '5 minutes')`;
+const SEATED = 'c.id in (select computer_id from computer_license)';
+const CONTRACTED = 'c.id in (select computer_id from computer_contract)';
+const ENDING = `between now() and now() + interval '30 days'`;
+
+/** Each selector with the condition that a person would write for it. One line is one case. */
+const SELECTORS: ReadonlyArray<readonly [query: string, where: string, narrow?: 'narrow']> = [
+  ['tag:production', `c.tags @> array['production']`],
+  ['tag:project-1', `c.tags @> array['project-1']`],
+  ['tag:quarantine', `c.tags @> array['quarantine']`, 'narrow'],
+  ['tag:no-such-tag', `c.tags @> array['no-such-tag']`, 'narrow'],
+  ['web', words('web')],
+  ['desk-1', words('desk-1')],
+  ['no-such-word', words('no-such-word'), 'narrow'],
+  ['hostname:WEB-7.ams.example.com', `lower(c.hostname) = 'web-7.ams.example.com'`, 'narrow'],
+  ['title:web-7', `lower(c.title) = 'web-7'`, 'narrow'],
+  ['distribution:24.04', `lower(c.distribution) = '24.04' or lower(c.distribution_info->>'code_name') = '24.04'`],
+  [
+    'distribution:resolute',
+    `lower(c.distribution) = 'resolute' or lower(c.distribution_info->>'code_name') = 'resolute'`,
+  ],
+  ['distribution:windows', `lower(c.distribution_info->>'distributor') = 'microsoft'`],
+  ['alert:package-upgrades', upgrades('regular_upgrades_since')],
+  ['alert:security-upgrades', upgrades('security_upgrades_since')],
+  ['alert:package-reporter', upgrades('package_reporter_since')],
+  ['alert:computer-offline', OFFLINE],
+  ['alert:computer-reboot', upgrades('reboot_since')],
+  ['access-group:servers-ams', group('servers-ams')],
+  ['id:9', 'c.id = 9', 'narrow'],
+  ['mac:52:54:00:00:0', device(`lower(mac_address) like '%52:54:00:00:0%'`)],
+  ['mac:00:00:17', device(`lower(mac_address) like '%00:00:17%'`), 'narrow'],
+  ['ip:10.16.1', device(`lower(ip_address) like '%10.16.1%'`)],
+  ['ip:10.16.1.77', device(`lower(ip_address) like '%10.16.1.77%'`), 'narrow'],
+  ['needs:reboot', 'c.reboot_required'],
+  ['needs:license', `not c.pro_attached and not ${SEATED} and not ${CONTRACTED}`],
+  [
+    'license-type:pro',
+    `c.pro_attached and not c.pro_free or c.id in (
+    select m.computer_id from computer_contract m join contract k on k.account_id = m.account_id and k.id = m.contract_id where not k.free)`,
+  ],
+  ['license-type:legacy', SEATED],
+  [
+    'license-expires-within-days:30',
+    `c.id in (
+    select l.computer_id from computer_license l join legacy_license k on k.id = l.license_id where k.expires ${ENDING})`,
+  ],
+  [
+    'contract:c-own-3',
+    `c.pro_attached and c.pro_contract_id = 'c-own-3' or c.id in (
+    select computer_id from computer_contract where contract_id = 'c-own-3')`,
+    'narrow',
+  ],
+  [
+    'contract-expires-within-days:30',
+    `c.pro_attached and c.pro_expires ${ENDING} or c.id in (
+    select m.computer_id from computer_contract m join contract k on k.account_id = m.account_id and k.id = m.contract_id
+    where k.expires ${ENDING})`,
+  ],
+  ['has-pro-management:true', 'c.pro_attached'],
+  ['has-pro-management:false', 'not c.pro_attached'],
+  ['annotation:site', `c.annotations ? 'site'`],
+  ['annotation:owner:person-1', `c.annotations ? 'owner' and strpos(c.annotations->>'owner', 'person-1') > 0`],
+  ['annotation:decommission', `c.annotations ? 'decommission'`, 'narrow'],
+  ['profile:package:1', member('package', 1)],
+  ['profile:removal:5', member('removal', 5), 'narrow'],
+  ['profile:wsl:1:compliant', member('wsl', 1, 'compliant')],
+  [
+    'release-upgrade:available',
+    `c.distribution_info->>'distributor' = 'Ubuntu' and (
+    coalesce(c.update_manager_prompt, 'lts') = 'lts' and c.distribution in ('22.04', '24.04')
+    or c.update_manager_prompt = 'normal' and c.distribution in ('22.04', '24.04', '25.10'))`,
+  ],
+  ['search:production', `c.tags @> array['production'] and not ${OFFLINE}`],
+  ['tag:web OR tag:database', `c.tags @> array['web'] or c.tags @> array['database']`],
+  ['tag:web OR alert:computer-reboot', `c.tags @> array['web'] or ${upgrades('reboot_since')}`],
+  ['NOT tag:production', `not c.tags @> array['production']`],
+  ['NOT alert:security-upgrades', `not ${upgrades('security_upgrades_since')}`],
+  ['NOT profile:package:1', `not ${member('package', 1)}`],
+  ['NOT ip:10.16.1 tag:desktop', `not ${device(`lower(ip_address) like '%10.16.1%'`)} and c.tags @> array['desktop']`],
+  [
+    'desk tag:ring-1 NOT distribution:24.04 annotation:team:security',
+    `(${words('desk')}) and c.tags @> array['ring-1']
+    and not coalesce(lower(c.distribution) = '24.04' or lower(c.distribution_info->>'code_name') = '24.04', false)
+    and strpos(c.annotations->>'team', 'security') > 0`,
+    'narrow',
+  ],
+];
+
+const NETWORK = 'interface, ip_address, mac_address, broadcast_address, netmask';
+const PROFILES = `select m.computer_id, p.id, p.name, p.title, p.type from computer_profile m
+  join profile p on p.account_id = m.account_id and p.type = m.type and p.id = m.profile_id`;
+
+interface Block {
+  parameter: string;
+  key: string;
+  /** Reads the block's rows, each with `computer_id`. Null where the page's own rows say it. */
+  text: string | null;
+  /** How many rows, or ones in a number, the key of one item stands for. */
+  size(value: unknown): number;
+  /** The same of one bare row. */
+  worth(row: Item): number;
+}
+
+const ofComputers = (select: string, and = '') =>
+  `${select} where computer_id = any($1::int[]) ${and} order by computer_id`;
+const list = (value: unknown) => (value as unknown[]).length;
+const one = () => 1;
+
+/** Each block with the rows it is made of. One entry is one case. */
+const BLOCKS: readonly Block[] = [
+  {
+    parameter: 'with_alerts',
+    key: 'alerts',
+    text: `select s.*, greatest(contact.known_since, last_ping_time, last_exchange_time) <= now() - interval '5 minutes' as offline
+      from computer_contact contact left join computer_status s using (computer_id) where contact.computer_id = any($1::int[])`,
+    size: (value) => (value as Item[]).filter(({ type }) => COUNTED_ALERTS.has(String(type))).length,
+    worth: (row) =>
+      ['regular_upgrades_since', 'security_upgrades_since', 'package_reporter_since', 'reboot_since'].filter(
+        (column) => row[column] !== null,
+      ).length + (row['offline'] ? 1 : 0),
+  },
+  {
+    parameter: 'with_upgrades',
+    key: 'upgrades',
+    text: ofComputers('select computer_id, regular_upgrades, security_upgrades from computer_status'),
+    size: (value) =>
+      (value as { regular: number; security: number }).regular + (value as { security: number }).security,
+    worth: (row) => Number(row['regular_upgrades']) + Number(row['security_upgrades']),
+  },
+  { parameter: 'with_release_upgrades', key: 'has_release_upgrades', text: null, size: one, worth: one },
+  {
+    parameter: 'with_reboot_packages',
+    key: 'reboot_packages',
+    text: 'select id as computer_id, reboot_packages from computer where id = any($1::int[])',
+    size: list,
+    worth: (row) => list(row['reboot_packages']),
+  },
+  {
+    parameter: 'with_network',
+    key: 'network_devices',
+    text: ofComputers(`select computer_id, ${NETWORK} from computer_network`, 'and active'),
+    size: list,
+    worth: one,
+  },
+  {
+    parameter: 'with_all_network',
+    key: 'network_devices',
+    text: ofComputers(`select computer_id, ${NETWORK}, active, speed, duplex from computer_network`),
+    size: list,
+    worth: one,
+  },
+  {
+    parameter: 'with_hardware',
+    key: 'hardware',
+    text: ofComputers('select computer_id, flat from computer_hardware'),
+    size: list,
+    worth: (row) => list(row['flat'] ?? []),
+  },
+  {
+    parameter: 'with_grouped_hardware',
+    key: 'grouped_hardware',
+    text: ofComputers('select computer_id, grouped from computer_hardware'),
+    size: (value) => list((value as Item)['cpu']),
+    worth: (row) => list((row['grouped'] as Item)['cpu']),
+  },
+  {
+    parameter: 'with_annotations',
+    key: 'annotations',
+    text: 'select id as computer_id, annotations from computer where id = any($1::int[])',
+    size: (value) => Object.keys(value as Item).length,
+    worth: (row) => Object.keys(row['annotations'] as Item).length,
+  },
+  {
+    parameter: 'with_wsl_profiles',
+    key: 'wsl_profiles',
+    text: ofComputers(PROFILES, `and m.type = 'wsl'`),
+    size: (value) => list(value ?? []),
+    worth: one,
+  },
+];
+
+const COUNTED_ALERTS = new Set([
+  'PackageUpgradesAlert',
+  'SecurityUpgradesAlert',
+  'PackageReporterAlert',
+  'ComputerRebootAlert',
+  'ComputerOfflineAlert',
+]);
+
+/** Every case for an account with so many computers. */
+export function computerCases(accountId: number, computers: number): ListCase[] {
+  return [...pages(accountId, computers), ...selectors(accountId), ...blocks(accountId)];
+}
+
+function pages(accountId: number, computers: number): ListCase[] {
+  const walk = (name: string, family: ListCase['family'], path: string, options: PageOptions): ListCase => {
+    return { name, family, path: `/computers${path}`, bare: bareList(accountId, 'true', options), check: checkPage };
+  };
+  const middle = Math.floor(computers / 2000) * 1000;
+  const last = Math.max(0, Math.floor((computers * 0.85 - 1000) / 1000) * 1000);
+  return [
+    walk('page of 1,000', 'page', '', {}),
+    walk('limit=1', 'page', '?limit=1', { limit: 1 }),
+    walk('root_only=false', 'page', '?root_only=false', { rootOnly: false }),
+    walk('archived_only', 'page', '?archived_only=true', { archived: true }),
+    walk(`offset ${middle}`, 'offset', `?offset=${middle}`, { offset: middle }),
+    walk(`offset ${last}`, 'offset', `?offset=${last}`, { offset: last }),
+  ];
+}
+
+function selectors(accountId: number): ListCase[] {
+  return SELECTORS.map(([text, where, narrow]) => {
+    return {
+      name: text,
+      family: narrow ?? 'selector',
+      path: query(text),
+      bare: bareList(accountId, where),
+      check: checkPage,
+    };
+  });
+}
+
+function blocks(accountId: number): ListCase[] {
+  const bare = (chosen: readonly Block[]): BareStatement[] => [
+    ...bareList(accountId, 'true'),
+    ...chosen.flatMap(({ text }) => (text === null ? [] : [{ text, values: [], takesIds: true }])),
+  ];
+  const check = (chosen: readonly Block[]): ListCase['check'] => {
+    return (page, rows) => {
+      checkPage(page, rows);
+      const read = chosen.filter(({ text }) => text !== null);
+      for (const { key } of chosen) if (key !== 'wsl_profiles') checkBlock.present(page, key);
+      for (const [index, block] of read.entries()) checkBlock.sum(page, block, rows[3 + index]!);
+    };
+  };
+  const single = BLOCKS.map((block): ListCase => {
+    const path = `/computers?${block.parameter}=true`;
+    return { name: block.parameter, family: 'block', path, bare: bare([block]), check: check([block]) };
+  });
+  const every = BLOCKS.filter(({ parameter }) => parameter !== 'with_network');
+  const path = `/computers?${BLOCKS.map(({ parameter }) => `${parameter}=true`).join('&')}`;
+  return [...single, { name: 'with_* all on', family: 'block', path, bare: bare(every), check: check(every) }];
+}
