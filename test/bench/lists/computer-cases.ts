@@ -1,5 +1,5 @@
 import { checkBlock, checkPage } from './computer-checks.ts';
-import type { BareStatement, Item, ListCase } from './list-case.ts';
+import type { BareStatement, Item, ListCase, Page } from './list-case.ts';
 
 /** Columns of a computer as its list item shows them, without any form given to them. */
 const COLUMNS = `c.id, c.title, c.comment, c.hostname, c.total_memory, c.total_swap,
@@ -290,15 +290,17 @@ function blocks(accountId: number): ListCase[] {
     return (page, rows) => {
       checkPage(page, rows);
       const read = chosen.filter(({ text }) => text !== null);
-      for (const { key } of chosen) if (key !== 'wsl_profiles') checkBlock.present(page, key);
-      for (const [index, block] of read.entries()) checkBlock.sum(page, block, rows[3 + index]!);
+      for (const [index, block] of read.entries()) checkBlock(page, block, rows[3 + index]!);
     };
   };
+  // Only Windows hosts have the key of WSL profiles.
+  const served = (chosen: readonly Block[]) => (page: Page) =>
+    chosen.every(({ key }) => page.results.some((item) => key in item));
   const single = BLOCKS.map((block): ListCase => {
     const path = `/computers?${block.parameter}=true`;
-    return { name: block.parameter, family: 'block', path, bare: bare([block]), check: check([block]) };
+    return { name: block.parameter, family: 'block', path, bare: bare([block]), isServed: served([block]), check: check([block]) };
   });
   const every = BLOCKS.filter(({ parameter }) => parameter !== 'with_network');
   const path = `/computers?${BLOCKS.map(({ parameter }) => `${parameter}=true`).join('&')}`;
-  return [...single, { name: 'with_* all on', family: 'block', path, bare: bare(every), check: check(every) }];
+  return [...single, { name: 'with_* all on', family: 'block', path, bare: bare(every), isServed: served(every), check: check(every) }];
 }

@@ -37,23 +37,12 @@ interface BlockSizes {
   worth(row: Item): number;
 }
 
-/** Checks of optional blocks. */
-export const checkBlock = {
-  /** Every computer has the key. */
-  present(page: Page, key: string): void {
-    for (const item of page.results) assert.ok(key in item, `${key} of computer ${String(item['id'])}`);
-  },
-  /** Computer by computer, the block has as much in it as its rows. */
-  sum(page: Page, block: BlockSizes, rows: readonly BareRow[]): void {
-    const worth = new Map<unknown, number>();
-    for (const row of rows) worth.set(row['computer_id'], (worth.get(row['computer_id']) ?? 0) + block.worth(row));
-    for (const item of page.results) {
-      if (!worth.has(item['id'])) continue;
-      assert.equal(
-        block.size(item[block.key]),
-        worth.get(item['id']),
-        `${block.key} of computer ${String(item['id'])}`,
-      );
-    }
-  },
-};
+/** Says the same: computer by computer, the block has as much in it as its rows. */
+export function checkBlock(page: Page, block: BlockSizes, rows: readonly BareRow[]): void {
+  const worth = new Map<unknown, number>();
+  for (const row of rows) worth.set(row['computer_id'], (worth.get(row['computer_id']) ?? 0) + block.worth(row));
+  for (const item of page.results) {
+    if (!worth.has(item['id'])) continue;
+    assert.equal(block.size(item[block.key]), worth.get(item['id']), `${block.key} of computer ${String(item['id'])}`);
+  }
+}

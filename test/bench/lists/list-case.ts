@@ -26,6 +26,8 @@ export interface ListCase {
   path: string;
   /** The rows of the page first, the number of all second. */
   bare: readonly BareStatement[];
+  /** Whether the answer has what the case is about at all; absent: yes. */
+  isServed?(page: Page): boolean;
   /**
    * Holds an answer against the rows of every statement.
    *

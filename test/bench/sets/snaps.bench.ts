@@ -24,6 +24,7 @@ import {
 /** Every 25 simulated computers hold 20 that take snaps; the others ping beside them. */
 const PATTERN = 25;
 const SNAPS_PER_PATTERN = 20;
+const GROUP_SIZES = [1000, 10_000];
 
 /**
  * POST /snaps to groups of simulated agents over HTTP, against bare no-op workflows on the same Temporal server.
