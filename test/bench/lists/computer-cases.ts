@@ -298,9 +298,19 @@ function blocks(accountId: number): ListCase[] {
     chosen.every(({ key }) => page.results.some((item) => key in item));
   const single = BLOCKS.map((block): ListCase => {
     const path = `/computers?${block.parameter}=true`;
-    return { name: block.parameter, family: 'block', path, bare: bare([block]), isServed: served([block]), check: check([block]) };
+    return {
+      name: block.parameter,
+      family: 'block',
+      path,
+      bare: bare([block]),
+      isServed: served([block]),
+      check: check([block]),
+    };
   });
   const every = BLOCKS.filter(({ parameter }) => parameter !== 'with_network');
   const path = `/computers?${BLOCKS.map(({ parameter }) => `${parameter}=true`).join('&')}`;
-  return [...single, { name: 'with_* all on', family: 'block', path, bare: bare(every), isServed: served(every), check: check(every) }];
+  return [
+    ...single,
+    { name: 'with_* all on', family: 'block', path, bare: bare(every), isServed: served(every), check: check(every) },
+  ];
 }
