@@ -3,6 +3,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Caller, Principal } from '../services/ports.ts';
 import type { Authenticator } from '../services/rights.service.ts';
+import { resolveAlias } from './aliases.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { Reply } from './handler.ts';
 import { JsonText } from './json-text.ts';
@@ -34,8 +35,10 @@ const VERSION = '/v2';
  */
 export function createDispatcher(deps: DispatcherDeps): RequestHandler {
   return async (req, res, next) => {
-    const path = apiPath(req.url);
-    if (path === null) return next();
+    const requested = apiPath(req.url);
+    if (requested === null) return next();
+    const { path, headers } = resolveAlias(requested);
+    for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
     const startedAt = performance.now();
     const requestId = requestIdOf(req);
     let operation: Operation | undefined;

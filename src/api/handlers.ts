@@ -22,6 +22,7 @@ import { savedSearchesRoutes } from './routes/saved-searches.routes.ts';
 import { snapsRoutes } from './routes/snaps.routes.ts';
 import { tagsRoutes } from './routes/tags.routes.ts';
 import { tokensRoutes } from './routes/tokens.routes.ts';
+import { usgProfilesRoutes } from './routes/usg-profiles.routes.ts';
 
 /** What handlers are made of. */
 export interface HandlerDeps {
@@ -56,5 +57,6 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...savedSearchesRoutes(deps),
     ...snapsRoutes(deps),
     ...activitiesRoutes(deps),
+    ...usgProfilesRoutes(deps),
   };
 }

@@ -21,10 +21,11 @@ export function cleanTitle(title: string): string | null {
 /**
  * The name made of a title: lower case, words joined by dashes. Letters lose their accents; those of other scripts stay.
  *
+ * @param fallback - for a title without any letter or digit
  * @see api-decisions 11.4
  */
-export function slugOf(title: string): string {
+export function slugOf(title: string, fallback = 'group'): string {
   const plain = title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().normalize('NFC');
   const slug = plain.replace(/[^\p{L}\p{Nd}]+/gu, '-').replace(/^-|-$/g, '');
-  return [...slug].slice(0, MAX_SLUG).join('') || 'group';
+  return [...slug].slice(0, MAX_SLUG).join('') || fallback;
 }

@@ -12,7 +12,8 @@ export type EntityType =
   | 'Person'
   | 'Preferences'
   | 'Role'
-  | 'SavedSearch';
+  | 'SavedSearch'
+  | 'UsgProfile';
 
 /** Where a request came from. */
 export interface Origin {

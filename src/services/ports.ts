@@ -1,5 +1,8 @@
 import type { Origin } from '../domain/events.ts';
 import type { Permission } from '../domain/permissions.ts';
+import type { RecurrenceRule } from '../domain/schedule/recurrence-rule.ts';
+import type { StoredFile } from '../persistence/repositories/stored-files.repository.ts';
+import type { Sql } from '../persistence/sql.ts';
 
 /** Where "now" comes from, so that tests can set it. */
 export interface Clock {
@@ -67,4 +70,32 @@ export interface IdentityAuthenticator {
 export interface Mailer {
   /** @throws {DomainError} MailQueueUnavailable when the mail could not be queued within some seconds */
   send(mail: { to: string; subject: string; text: string }): Promise<void>;
+}
+
+/** Dates in ascending order; `too-long` when they were not found in time. */
+export type Expansion = Date[] | 'too-long';
+
+/** Expands recurrence rules in bounded time. */
+export interface Recurrences {
+  /**
+   * The dates of a rule in UTC.
+   *
+   * @param query.anchor - DTSTART: what the rule does not say (weekday, time of day) comes from it
+   * @param query.after - only dates strictly after this one, and before `before`, at most `limit`
+   * @throws when the expansion itself fails, which a checked rule does not make it do
+   */
+  expand(rule: RecurrenceRule, query: { anchor: Date; after: Date; before: Date; limit: number }): Promise<Expansion>;
+}
+
+/** Files kept for good and found by their key; a key is never opened as a path. */
+export interface FileStore {
+  /**
+   * Keeps a file under a key that its account has not used.
+   *
+   * @param tx - transaction of what names the file: it is there when that is. A store outside the database writes
+   * before the commit; what is left by a rollback is named by nothing
+   */
+  put(tx: Sql, file: StoredFile): Promise<void>;
+  /** The content of a file of an account, or null. */
+  read(accountId: number, key: string): Promise<string | null>;
 }

@@ -14,6 +14,7 @@ import { type ComputersService, createComputersService } from './computers.servi
 import { type CredentialsService, createCredentialsService } from './credentials.service.ts';
 import { createEventsService, type EventsService } from './events.service.ts';
 import { type Feature, listFeatures } from './features.ts';
+import { createDatabaseFileStore } from './files.ts';
 import { createInvitationGuard } from './invitation-guard.ts';
 import { createInvitationsService, type InvitationsService } from './invitations.service.ts';
 import { createKernelsService, type KernelsService } from './kernels.service.ts';
@@ -34,10 +35,12 @@ import { createRecoveryKeysService, type RecoveryKeysService } from './recovery-
 import { type Authenticator, createAuthenticator } from './rights.service.ts';
 import { createRolesService, type RolesService } from './roles.service.ts';
 import { createSavedSearchesService, type SavedSearchesService } from './saved-searches.service.ts';
+import { createRecurrences } from './schedule/recurrences.ts';
 import { createSnapsService, type SnapsService } from './snaps.service.ts';
 import { createTagsService, type TagsService } from './tags.service.ts';
 import { createTokensService, type TokensService } from './tokens.service.ts';
 import { createTokens, type Tokens } from './tokens.ts';
+import { createUsgProfilesService, type UsgProfilesService } from './usg-profiles.service.ts';
 
 /** Everything the API calls. */
 export interface Services {
@@ -76,6 +79,7 @@ export interface Services {
   power: PowerService;
   activities: ActivitiesService;
   activityRepeats: ActivityRepeatsService;
+  usgProfiles: UsgProfilesService;
 }
 
 export interface ServicesDeps {
@@ -149,6 +153,13 @@ export function createServices(deps: ServicesDeps): Services {
     power: createPowerService(acting),
     activities: createActivitiesService({ db, clock }),
     activityRepeats: createActivityRepeatsService({ db, clock, settings: settings.activities }),
+    usgProfiles: createUsgProfilesService({
+      db,
+      clock,
+      recurrences: createRecurrences(),
+      files: createDatabaseFileStore(db),
+      settings: settings.activities,
+    }),
   };
 }
 

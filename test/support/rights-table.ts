@@ -38,6 +38,8 @@ export const RIGHTS_TABLE: readonly Row[] = [
   { operations: /^\w+ \/pending-computers(:|$)/, needs: ['ManagePendingComputer'], roles: 'GD' },
   { operations: /^POST \/alerts\//, needs: ['ViewComputer'], roles: 'GASD' },
   { operations: /^GET \/tags$/, needs: ['ViewComputer'], roles: 'GASD' },
+  { operations: /^GET \/usg-profiles(\/|$)/, needs: ['ViewUsgProfile'], roles: 'GASD' },
+  { operations: /^\w+ \/usg-profiles([/:]|$)/, needs: ['ManageUsgProfile'], roles: 'GD' },
   { operations: /\/recovery-key/, needs: ['ManageComputer', 'ManageSecrets'], roles: 'G' },
   { operations: /^GET \/(computers|activities|alerts|packages)(\/|$)/, needs: ['ViewComputer'], roles: 'GASD' },
   {

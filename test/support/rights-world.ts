@@ -21,6 +21,7 @@ export const NEVER: Samples = {
   saved_search_name: 'never-was',
   account_name: 'never-was',
   secure_id: 'x'.repeat(30),
+  usg_profile_id: 2_000_000_000,
   computer_ids: [2_000_000_000],
   activity_ids: [2_000_000_000],
 };
@@ -35,9 +36,10 @@ export const ACCOUNT_OBJECTS = [
   'role_name',
   'access_group_name',
   'saved_search_name',
+  'usg_profile_id',
 ];
 /** Those of them that are seen through access groups, and the body fields that do. */
-export const SCOPED_OBJECTS = ['computer_id', 'activity_id', 'computer_ids', 'activity_ids'];
+export const SCOPED_OBJECTS = ['computer_id', 'activity_id', 'usg_profile_id', 'computer_ids', 'activity_ids'];
 
 export type Who = 'homeless' | 'other account' | 'no permission' | 'outside' | 'viewer outside' | string;
 
@@ -138,7 +140,19 @@ async function createObjects(app: TestApp, db: Database, accountId: number): Pro
   const action = { computer_ids: [computer], action: 'install', snaps: [{ name: 'hello' }] };
   const activity = await app.call('POST', '/snaps', { token, body: action });
   const alerts = await app.call('GET', '/alerts', { token });
+  const profile = await app.call('POST', '/usg-profiles', {
+    token,
+    body: {
+      title: `${MARK}-profile`,
+      benchmark: 'disa_stig',
+      mode: 'audit',
+      schedule: 'FREQ=WEEKLY',
+      start_date: '2090-01-01',
+      access_group: 'servers',
+    },
+  });
   return {
+    usg_profile_id: profile.body.id,
     computer_id: computer,
     activity_id: activity.body.id,
     alert_id: alerts.body[0].id,

@@ -1374,6 +1374,88 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/usg-profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists USG profiles, oldest first */
+        get: operations["listUsgProfiles"];
+        put?: never;
+        /**
+         * Creates a USG profile
+         * @description A start date that is now or past starts the first run at once, a later one is the first run.
+         */
+        post: operations["createUsgProfile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/usg-profiles/{usg_profile_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows one USG profile */
+        get: operations["getUsgProfile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Changes a USG profile
+         * @description Naming `access_group`, `benchmark`, `mode`, `start_date` or `tailoring_file` is refused.
+         */
+        patch: operations["patchUsgProfile"];
+        trace?: never;
+    };
+    "/usg-profiles/{usg_profile_id}:archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ends a USG profile for good
+         * @description Its schedule ends; a run that is open goes on. Doing it again changes nothing.
+         */
+        post: operations["archiveUsgProfile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/usg-profiles/{usg_profile_id}:execute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Runs a USG profile now, outside its schedule
+         * @description Computers that still have an open run of the profile are left out; 409 when no other is left.
+         */
+        post: operations["executeUsgProfile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -2376,6 +2458,128 @@ export interface components {
         Credentials: {
             credentials: components["schemas"]["Credential"][];
         };
+        UsgProfile: {
+            id: components["schemas"]["Id"];
+            account_id: components["schemas"]["Id"];
+            /** @description Made of the first title; never changes */
+            name: string;
+            title: string;
+            /** @description Name of the access group it applies to */
+            access_group: string;
+            /** @description Applies to all computers of the access group regardless of `tags` */
+            all_computers: boolean;
+            tags: string[];
+            /** @description Computers it applies to now */
+            associated_instances: number;
+            /** @example cis_level1_server */
+            benchmark: string;
+            mode: components["schemas"]["UsgMode"];
+            /**
+             * @description RFC 5545 recurrence rule
+             * @example FREQ=MONTHLY;BYDAY=1MO
+             */
+            schedule: string;
+            /** @enum {string} */
+            status: "active" | "archived";
+            creation_time: components["schemas"]["Time"];
+            modification_time: components["schemas"]["Time"];
+            next_run_time: components["schemas"]["OptionalTime"];
+            /** @description Hours */
+            restart_deliver_delay: number;
+            /** @description Minutes */
+            restart_deliver_delay_window: number;
+            /** @description Days that results are kept; negative means for ever */
+            retention_period: number;
+            tailoring_file_uri: string | null;
+            last_run_results: components["schemas"]["UsgRunResults"];
+        };
+        /** @enum {string} */
+        UsgMode: "audit" | "fix-audit" | "fix-restart-audit";
+        /** @description The latest run; each computer counts once */
+        UsgRunResults: {
+            failing: number;
+            passing: number;
+            in_progress: number;
+            not_started: number;
+            pass_rate: number | null;
+            /** @description `in-progress` while a run is open */
+            report_uri: string | null;
+            timestamp: components["schemas"]["OptionalTime"];
+        };
+        UsgProfilePage: {
+            count: number;
+            results: components["schemas"]["UsgProfile"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
+        };
+        UsgProfileRequest: {
+            /** @description One line */
+            title: string;
+            /**
+             * @description Required unless there is a tailoring file, with which it is ignored
+             * @example cis_level1_server
+             */
+            benchmark?: string | null;
+            /**
+             * @description `audit-fix` and `audit-fix-restart` are older spellings
+             * @enum {string}
+             */
+            mode: "audit" | "fix-audit" | "fix-restart-audit" | "audit-fix" | "audit-fix-restart";
+            schedule: components["schemas"]["UsgSchedule"];
+            /**
+             * @description ISO 8601, without a zone UTC; DTSTART of the rule
+             * @example 2036-05-04T02:00:00Z
+             */
+            start_date: string;
+            /** @default global */
+            access_group: string | null;
+            /** @default false */
+            all_computers: boolean | null;
+            tags?: components["schemas"]["UsgTags"];
+            restart_deliver_delay?: components["schemas"]["UsgRestartDelay"];
+            restart_deliver_delay_window?: components["schemas"]["UsgRestartWindow"];
+            /** @description XML text of at most 1 MiB without a document type */
+            tailoring_file?: string | null;
+        };
+        UsgProfilePatch: {
+            /** @description One line */
+            title?: string | null;
+            schedule?: components["schemas"]["UsgSchedule"] | null;
+            all_computers?: boolean | null;
+            tags?: components["schemas"]["UsgTags"];
+            restart_deliver_delay?: components["schemas"]["UsgRestartDelay"];
+            restart_deliver_delay_window?: components["schemas"]["UsgRestartWindow"];
+        };
+        /**
+         * @description One RFC 5545 recurrence rule, with or without `RRULE:`, not more frequent than weekly; without DTSTART
+         * @example FREQ=WEEKLY;INTERVAL=2;BYDAY=MO
+         */
+        UsgSchedule: string;
+        /** @description Letters, digits and dashes */
+        UsgTags: string[] | null;
+        /** @description Hours between the fix and the restart, with mode `fix-restart-audit` */
+        UsgRestartDelay: number | null;
+        /** @description Minutes that the restarts are spread over, with mode `fix-restart-audit` */
+        UsgRestartWindow: number | null;
+        /** @description A run that was just started; reads of it show an activity status */
+        UsgRunStarted: {
+            id: components["schemas"]["Id"];
+            /** @enum {string} */
+            type: "UsgActivity";
+            /** @example USG audit: Monthly baseline */
+            summary: string;
+            creation_time: components["schemas"]["Time"];
+            creator: components["schemas"]["ActivityCreator"];
+            approval_time: components["schemas"]["OptionalTime"];
+            completion_time: components["schemas"]["OptionalTime"];
+            /** @description Minutes */
+            deliver_delay_window: number;
+            parent_id: number | null;
+            result_text: string | null;
+            result_code: number | null;
+            /** @enum {string} */
+            activity_status: "in-progress";
+        };
     };
     responses: {
         /** @description The request failed; nothing was changed */
@@ -2410,6 +2614,7 @@ export interface components {
         AccessGroupName: string;
         AlertId: components["schemas"]["Id"];
         ActivityId: components["schemas"]["Id"];
+        UsgProfileId: components["schemas"]["Id"];
     };
     requestBodies: never;
     headers: never;
@@ -4668,6 +4873,161 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Credential"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listUsgProfiles: {
+        parameters: {
+            query?: {
+                /** @description Part of the title, in any case */
+                search?: string;
+                /** @description `over-limit`: active with more than 5000 computers */
+                status?: "active" | "archived" | "over-limit";
+                /** @description Pass rate of the last run at or above */
+                pass_rate_from?: number;
+                /** @description Pass rate of the last run at or below */
+                pass_rate_to?: number;
+                /** @description Page size; more than 1000 counts as 1000 */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsgProfilePage"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    createUsgProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UsgProfileRequest"];
+            };
+        };
+        responses: {
+            /** @description The profile */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsgProfile"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getUsgProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                usg_profile_id: components["parameters"]["UsgProfileId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The profile */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsgProfile"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    patchUsgProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                usg_profile_id: components["parameters"]["UsgProfileId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UsgProfilePatch"];
+            };
+        };
+        responses: {
+            /** @description The profile */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsgProfile"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    archiveUsgProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                usg_profile_id: components["parameters"]["UsgProfileId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The profile, archived */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsgProfile"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    executeUsgProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                usg_profile_id: components["parameters"]["UsgProfileId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run; it is read by its id later on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsgRunStarted"];
                 };
             };
             default: components["responses"]["Error"];

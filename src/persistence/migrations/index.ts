@@ -17,6 +17,7 @@ import { Migration20261121053100Alerts } from './migration-20261121053100-alerts
 import { Migration20261121060000KernelPackages } from './migration-20261121060000-kernel-packages.ts';
 import { Migration20261121061000RecoveryKeys } from './migration-20261121061000-recovery-keys.ts';
 import { Migration20261121061100ActivityLinks } from './migration-20261121061100-activity-links.ts';
+import { Migration20261121070000UsgProfiles } from './migration-20261121070000-usg-profiles.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -39,4 +40,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261121060000KernelPackages', class: Migration20261121060000KernelPackages },
   { name: 'Migration20261121061000RecoveryKeys', class: Migration20261121061000RecoveryKeys },
   { name: 'Migration20261121061100ActivityLinks', class: Migration20261121061100ActivityLinks },
+  { name: 'Migration20261121070000UsgProfiles', class: Migration20261121070000UsgProfiles },
 ];

@@ -83,7 +83,7 @@ export async function updateAccessGroupTitle(tx: Sql, groupId: number, title: st
 }
 
 /**
- * Removes a group; its children and computers move to its parent, roles lose it. A computer that enrols into it at this
+ * Removes a group; its children, computers and USG profiles move to its parent, roles lose it. A computer that enrols into it at this
  * moment is either moved too, or fails and enrols anew.
  */
 export async function deleteAccessGroup(tx: Sql, groupId: number): Promise<void> {
@@ -94,5 +94,6 @@ export async function deleteAccessGroup(tx: Sql, groupId: number): Promise<void>
   await tx.query('update access_group set parent_id = $2 where parent_id = $1', move);
   await tx.query('update computer set access_group_id = $2 where access_group_id = $1', move);
   await tx.query('update removed_computer set access_group_id = $2 where access_group_id = $1', move);
+  await tx.query('update usg_profile set access_group_id = $2 where access_group_id = $1', move);
   await tx.query('delete from access_group where id = $1', [groupId]);
 }

@@ -1,0 +1,124 @@
+import type { BaseActivity } from '../../services/activity-views.ts';
+import type {
+  UsgProfile,
+  UsgProfilePatch,
+  UsgProfileQuery,
+  UsgProfileRequest,
+} from '../../services/usg-profiles/model.ts';
+import { invalidParameter } from '../middleware/error-body.ts';
+import type { components } from '../openapi/types.generated.ts';
+import type { Page } from '../pagination.ts';
+import { wireActivity } from './activities.wire.ts';
+import { wireTime } from './time.wire.ts';
+
+type Schemas = components['schemas'];
+
+/** Marker in place of a report's path while a run is open. @see api-decisions 5.4 */
+const OPEN_RUN = 'in-progress';
+
+/** A profile as answers show it. */
+export function wireUsgProfile(profile: UsgProfile): Schemas['UsgProfile'] {
+  return {
+    id: profile.id,
+    account_id: profile.account_id,
+    name: profile.name,
+    title: profile.title,
+    access_group: profile.access_group,
+    all_computers: profile.all_computers,
+    tags: profile.tags,
+    associated_instances: profile.associatedInstances,
+    benchmark: profile.benchmark,
+    mode: profile.mode,
+    schedule: profile.schedule,
+    status: profile.archived ? 'archived' : 'active',
+    creation_time: wireTime(profile.creation_time),
+    modification_time: wireTime(profile.modification_time),
+    next_run_time: wireTime(profile.nextRunTime),
+    restart_deliver_delay: profile.restart_deliver_delay,
+    restart_deliver_delay_window: profile.restart_deliver_delay_window,
+    retention_period: profile.retention_period,
+    tailoring_file_uri: profile.tailoring_file_key,
+    last_run_results: wireLastRun(profile),
+  };
+}
+
+function wireLastRun({ lastRun, associatedInstances }: UsgProfile): Schemas['UsgRunResults'] {
+  const { failing, passing, in_progress, not_started } = lastRun ?? {
+    failing: 0,
+    passing: 0,
+    in_progress: 0,
+    not_started: associatedInstances,
+  };
+  const judged = failing + passing;
+  return {
+    failing,
+    passing,
+    in_progress,
+    not_started,
+    pass_rate: judged === 0 ? null : Math.round((100 * passing) / judged),
+    report_uri: lastRun?.open ? OPEN_RUN : null,
+    timestamp: wireTime(lastRun?.started_at ?? null),
+  };
+}
+
+/** The answer to starting a run; only here it reads `in-progress`. @see api-decisions 4.1 */
+export function wireStartedRun(activity: BaseActivity) {
+  return { ...wireActivity(activity), activity_status: 'in-progress' };
+}
+
+export function readUsgProfileQuery(query: Record<string, unknown>, page: Page): UsgProfileQuery {
+  const { search, status, pass_rate_from, pass_rate_to } = query as {
+    search?: string;
+    status?: UsgProfileQuery['status'];
+    pass_rate_from?: number;
+    pass_rate_to?: number;
+  };
+  return {
+    ...page,
+    search: search || null,
+    status: status ?? null,
+    passRateFrom: pass_rate_from ?? null,
+    passRateTo: pass_rate_to ?? null,
+  };
+}
+
+/** Body of POST /usg-profiles; keys of no meaning are left behind. */
+export function readUsgProfileRequest(body: unknown, traceparent: string | null): UsgProfileRequest {
+  const request = body as Schemas['UsgProfileRequest'];
+  return {
+    title: request.title,
+    benchmark: request.benchmark ?? null,
+    mode: request.mode,
+    schedule: request.schedule,
+    startDate: request.start_date,
+    accessGroup: request.access_group ?? null,
+    allComputers: request.all_computers ?? false,
+    tags: request.tags ?? [],
+    restartDelayHours: request.restart_deliver_delay ?? 0,
+    restartWindowMinutes: request.restart_deliver_delay_window ?? 0,
+    tailoringFile: request.tailoring_file ?? null,
+    traceparent,
+  };
+}
+
+const FIXED = ['access_group', 'benchmark', 'mode', 'start_date', 'tailoring_file'];
+
+/**
+ * Body of PATCH /usg-profiles/<id>; null is the same as absent.
+ *
+ * @throws {DomainError} InvalidParameter when it names what cannot be changed
+ * @see api-decisions 2.1
+ */
+export function readUsgProfilePatch(body: unknown): UsgProfilePatch {
+  const fixed = FIXED.find((name) => ((body as Record<string, unknown>)[name] ?? null) !== null);
+  if (fixed) throw invalidParameter(`body.${fixed}`, 'cannot be changed');
+  const patch = body as Schemas['UsgProfilePatch'];
+  return {
+    title: patch.title ?? undefined,
+    schedule: patch.schedule ?? undefined,
+    allComputers: patch.all_computers ?? undefined,
+    tags: patch.tags ?? undefined,
+    restartDelayHours: patch.restart_deliver_delay ?? undefined,
+    restartWindowMinutes: patch.restart_deliver_delay_window ?? undefined,
+  };
+}

@@ -1,0 +1,31 @@
+/** Dates planned ahead of a schedule. @see temporal-design 1, decision 9 */
+export const PLANNED_DATES = 26;
+/** Below this many dates ahead the plan is filled up again. */
+export const REFILL_BELOW = 13;
+/** Neighbouring dates of a rule are at least this far apart. */
+export const SHORTEST_GAP_MS = 7 * 86_400_000;
+/** Dates looked at, and how far, to judge how often a rule is due. @see api-decisions 5.2 */
+export const JUDGED_DATES = 60;
+export const JUDGED_YEARS = 10;
+/** The server's calendars end with the year 2099. */
+export const LAST_DATE = new Date(Date.UTC(2100, 0, 1));
+
+/** The next planned date after `now`; null when there is none. */
+export function nextDate(planned: readonly Date[], now: Date): Date | null {
+  return planned.find((date) => date > now) ?? null;
+}
+
+/** The latest planned date that is due at `now`; null when none is. */
+export function lastDueDate(planned: readonly Date[], now: Date): Date | null {
+  return planned.findLast((date) => date <= now) ?? null;
+}
+
+/** Whether too few dates are ahead. */
+export function needsRefill(planned: readonly Date[], now: Date): boolean {
+  return planned.filter((date) => date > now).length < REFILL_BELOW;
+}
+
+/** Whether some neighbours are closer than a week. @param dates - ascending */
+export function isTooOften(dates: readonly Date[]): boolean {
+  return dates.some((date, i) => i > 0 && date.getTime() - dates[i - 1]!.getTime() < SHORTEST_GAP_MS);
+}

@@ -1,0 +1,92 @@
+import type { Sql } from '../sql.ts';
+
+/** How the latest run of a profile stands; each computer counts once. */
+export interface LastRun {
+  profile_id: number;
+  activity_id: number;
+  started_at: Date;
+  /** Something of it has not ended. */
+  open: boolean;
+  passing: number;
+  failing: number;
+  in_progress: number;
+  not_started: number;
+}
+
+/**
+ * Takes the place of a run: nobody else can take it again.
+ *
+ * @param nominalTime - the date it was planned for; null for one that was asked for
+ * @returns null when there is a run for that date already
+ */
+export async function insertUsgRun(
+  tx: Sql,
+  run: { accountId: number; profileId: number; nominalTime: Date | null; startedAt: Date },
+): Promise<number | null> {
+  const rows = await tx.query<{ id: number }>(
+    `insert into usg_run (account_id, profile_id, nominal_time, started_at) values ($1, $2, $3, $4)
+     on conflict (profile_id, nominal_time) do nothing returning id`,
+    [run.accountId, run.profileId, run.nominalTime, run.startedAt],
+  );
+  return rows[0]?.id ?? null;
+}
+
+/** Names the activity of a run and the number of its computers. */
+export async function setRunActivity(tx: Sql, runId: number, activityId: number, computers: number): Promise<void> {
+  await tx.query('update usg_run set activity_id = $2, computer_count = $3 where id = $1', [
+    runId,
+    activityId,
+    computers,
+  ]);
+}
+
+/** Those of some computers that have no operation of an open run of the profile, in the same order. */
+export async function withoutOpenRun(tx: Sql, profileId: number, computers: readonly number[]): Promise<number[]> {
+  const busy = await tx.query<{ computer_id: number }>(BUSY, [profileId]);
+  if (busy.length === 0) return [...computers];
+  const taken = new Set(busy.map(({ computer_id }) => computer_id));
+  return computers.filter((id) => !taken.has(id));
+}
+
+/** Stores the parent of a run that has no computer: it has succeeded. @returns its id */
+export async function insertEmptyRunActivity(
+  tx: Sql,
+  activity: { accountId: number; creatorId: number; type: string; summary: string; now: Date },
+): Promise<number> {
+  const rows = await tx.query<{ id: number }>(
+    `insert into activity (account_id, type, summary, status, creator_id, creation_time, modification_time,
+       completion_time, parameters)
+     values ($1, $2, $3, 'succeeded', $4, $5, $5, $5, '{}') returning id`,
+    [activity.accountId, activity.type, activity.summary, activity.creatorId, activity.now],
+  );
+  return rows[0]!.id;
+}
+
+/** The latest run of each of some profiles that had one, in one statement. @see api-decisions 5.4 */
+export async function readLastRuns(sql: Sql, profileIds: readonly number[]): Promise<Map<number, LastRun>> {
+  if (profileIds.length === 0) return new Map();
+  const rows = await sql.query<LastRun & Record<string, unknown>>(LAST_RUNS, [profileIds]);
+  return new Map(rows.map((row) => [row.profile_id, row]));
+}
+
+const BUSY = `
+  select distinct k.computer_id
+  from usg_run r join activity a on a.id = r.activity_id and a.open_count > 0
+  join activity k on k.parent_id = a.id
+  where r.profile_id = $1 and k.status not in ('succeeded', 'failed', 'canceled')`;
+
+const LAST_RUNS = `
+  select r.profile_id, r.activity_id, r.started_at, a.open_count > 0 as open, r.passing_count as passing,
+    r.failing_count as failing, coalesce(steps.in_progress, 0)::int as in_progress,
+    coalesce(steps.not_started, 0)::int as not_started
+  from unnest($1::int[]) as wanted(id)
+  cross join lateral (
+    select * from usg_run where profile_id = wanted.id and activity_id is not null
+    order by started_at desc, id desc limit 1) r
+  join activity a on a.id = r.activity_id
+  left join lateral (
+    select count(*) filter (where started) as in_progress, count(*) filter (where not started) as not_started
+    from (
+      select bool_or(k.delivery_time is not null) as started from activity k where k.parent_id = a.id
+      group by k.computer_id having bool_or(k.status not in ('succeeded', 'failed', 'canceled'))) computer
+  ) steps on a.open_count > 0`;

@@ -1,0 +1,76 @@
+import type { Sql } from '../sql.ts';
+
+/**
+ * The rows of `usg_profile` with `groups`, the access groups they reach: what {@link inScope} is asked about. As a
+ * common table expression it has to be `materialized`, so that the tree is walked once per profile.
+ */
+export const SCOPED_PROFILE = 'select p.*, access_group_subtree(p.access_group_id) as groups from usg_profile p';
+
+/**
+ * The one place that says which computers a profile applies to: those that are enrolled and not archived, in its access
+ * group or below, and then all of them or those with one of its tags.
+ *
+ * @param c - alias of a computer
+ * @param p - alias of a row of {@link SCOPED_PROFILE}
+ * @see api-decisions 5.1
+ */
+export const inScope = (c: string, p: string) => `(${c}.account_id = ${p}.account_id and ${c}.state = 'approved'
+  and not ${c}.archived and ${c}.access_group_id = any(${p}.groups) and (${p}.all_computers or ${c}.tags && ${p}.tags))`;
+
+/** Computers a profile applies to now, by id. */
+export async function computersInScope(sql: Sql, profileId: number): Promise<number[]> {
+  const rows = await sql.query<{ id: number }>(IN_SCOPE, [profileId]);
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * How many computers each of some profiles of an account applies to now.
+ *
+ * @remarks One statement whatever the number of profiles: computers are counted by access group and tags once, and
+ * profiles are matched with these counts.
+ */
+export async function countComputersInScope(
+  sql: Sql,
+  accountId: number,
+  profileIds: readonly number[],
+): Promise<Map<number, number>> {
+  if (profileIds.length === 0) return new Map();
+  const rows = await sql.query<{ id: number; computers: number }>(COUNT, [accountId, profileIds]);
+  return new Map(rows.map(({ id, computers }) => [id, computers]));
+}
+
+const IN_SCOPE = `
+  with profile as materialized (${SCOPED_PROFILE} where p.id = $1)
+  select c.id from profile p join computer c on ${inScope('c', 'p')} order by c.id`;
+
+// The same condition as inScope, with the computers grouped first; a test holds the two together.
+const COUNT = `
+  with page as materialized (
+    select id, access_group_id, all_computers, tags from usg_profile where account_id = $1 and id = any($2::int[])
+  ), reach as materialized (
+    select g.access_group_id, unnest(access_group_subtree(g.access_group_id)) as group_id
+    from (select distinct access_group_id from page) g
+  ), kind as materialized (
+    select row_number() over () as kind, c.access_group_id, c.tags, count(*)::int as computers
+    from computer c
+    where c.account_id = $1 and c.state = 'approved' and not c.archived
+      and c.access_group_id in (select group_id from reach)
+      and (exists (select from page where all_computers)
+        or c.tags && array(select distinct tag from page, unnest(page.tags) tag))
+    group by c.access_group_id, c.tags
+  ), of_group as materialized (
+    select access_group_id, sum(computers)::int as computers from kind group by access_group_id
+  ), tagged as materialized (
+    select k.kind, k.access_group_id, k.computers, tag from kind k, unnest(k.tags) tag
+    where tag in (select unnest(tags) from page where not all_computers)
+  ), matched as (
+    select distinct p.id, t.kind, t.computers
+    from page p cross join unnest(p.tags) as wanted(tag)
+    join tagged t on t.tag = wanted.tag join reach r on r.access_group_id = p.access_group_id and r.group_id = t.access_group_id
+    where not p.all_computers
+    union all
+    select p.id, 0, g.computers
+    from page p join reach r on r.access_group_id = p.access_group_id join of_group g on g.access_group_id = r.group_id
+    where p.all_computers
+  )
+  select p.id, coalesce(sum(m.computers), 0)::int as computers from page p left join matched m on m.id = p.id group by p.id`;

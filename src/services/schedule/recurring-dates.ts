@@ -1,0 +1,64 @@
+import { DomainError } from '../../domain/errors.ts';
+import { isTooOften, JUDGED_DATES, JUDGED_YEARS, LAST_DATE, PLANNED_DATES } from '../../domain/schedule/plan.ts';
+import { isImpossible } from '../../domain/schedule/possible-dates.ts';
+import { isProblem, parseRule, type RecurrenceRule } from '../../domain/schedule/recurrence-rule.ts';
+import { refusedField } from '../fields.ts';
+import type { Recurrences } from '../ports.ts';
+
+const FIELD = 'body.schedule';
+
+/**
+ * Reads and judges the schedule of a request.
+ *
+ * @param anchor - start date of the profile
+ * @throws {DomainError} InvalidParameter when it is no rule, ended before `now` or never has a date; IntervalTooShort
+ * when two of its dates are closer than a week
+ * @see api-decisions 5.2
+ */
+export async function checkSchedule(
+  recurrences: Recurrences,
+  text: string,
+  anchor: Date,
+  now: Date,
+): Promise<RecurrenceRule> {
+  const rule = parseRule(text);
+  if (isProblem(rule)) throw rule.kind === 'too-often' ? tooOften() : refusedField(FIELD, rule.message);
+  if (rule.until !== null && rule.until < now) throw refusedField(FIELD, 'must not end in the past');
+  const before = new Date(anchor);
+  before.setUTCFullYear(before.getUTCFullYear() + JUDGED_YEARS);
+  const query = { anchor, after: new Date(anchor.getTime() - 1), before, limit: JUDGED_DATES };
+  const dates = isImpossible(rule) ? [] : await recurrences.expand(rule, query);
+  if (dates === 'too-long' || dates.length === 0) throw refusedField(FIELD, `has no date within ${JUDGED_YEARS} years`);
+  if (isTooOften(dates)) throw tooOften();
+  return rule;
+}
+
+/**
+ * The dates of a profile after `now`: what its schedule on the server, `next_run_time` and every refill are made of.
+ *
+ * @param schedule - a rule that was checked when it was stored
+ * @param startDate - a date of its own, on the rule or not, as long as it is ahead
+ * @returns at most {@link PLANNED_DATES}, ascending, each once
+ * @throws when the dates were not found in time
+ * @see api-decisions 5.2
+ */
+export async function planDates(
+  recurrences: Recurrences,
+  schedule: string,
+  startDate: Date,
+  now: Date,
+): Promise<Date[]> {
+  const rule = parseRule(schedule);
+  if (isProblem(rule)) throw new Error(`a stored schedule is no rule: ${rule.message}`);
+  const after = startDate > now ? startDate : now;
+  const first = startDate > now ? [startDate] : [];
+  const query = { anchor: startDate, after, before: LAST_DATE, limit: PLANNED_DATES - first.length };
+  const dates = await recurrences.expand(rule, query);
+  if (dates === 'too-long') throw new Error('the dates of a stored schedule were not found in time');
+  return [...first, ...dates];
+}
+
+function tooOften(): DomainError {
+  const message = 'must not be more frequent than weekly';
+  return new DomainError('IntervalTooShort', `${FIELD} ${message}`, { details: [{ path: FIELD, message }] });
+}

@@ -1,0 +1,44 @@
+import { SaxesParser } from 'saxes';
+import { refusedField } from './fields.ts';
+
+const MAX_BYTES = 1024 * 1024;
+const MAX_DEPTH = 100;
+/** Whatever declares entities or brings in other documents; looked for before anything reads the text as XML. */
+const DECLARATION = /<!\s*(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
+const ROOT = /^(?:tailoring|benchmark)$/i;
+const FOREIGN_NAMESPACE = /^http:\/\/www\.w3\.org\/(?:\d{4}\/XInclude|\d{4}\/XSL\/)/;
+const FIELD = 'body.tailoring_file';
+
+/**
+ * Makes sure that a tailoring file is a plain XML document that can be handed to other parsers.
+ *
+ * @throws {DomainError} InvalidParameter when it is larger than 1 MiB, not well-formed, nested more than 100 deep, has
+ * another root than `Tailoring` or `Benchmark`, or has a document type, an entity, an instruction or an inclusion
+ * @remarks Linear in its size; nothing is fetched or expanded.
+ * @see api-decisions 2.5; perf-reliability B3
+ */
+export function checkTailoringFile(xml: string): void {
+  if (Buffer.byteLength(xml) > MAX_BYTES) throw refusedField(FIELD, 'must not be larger than 1 MiB');
+  if (!xml.isWellFormed()) throw refusedField(FIELD, 'must be Unicode text');
+  if (DECLARATION.test(xml)) throw refusedField(FIELD, 'must not have a document type or entities');
+  const parser = new SaxesParser({ xmlns: true });
+  let depth = 0;
+  const refuse = (message: string): never => {
+    throw refusedField(FIELD, message);
+  };
+  parser.on('error', (error) => refuse(`must be well-formed XML: ${error.message}`));
+  parser.on('xmldecl', ({ encoding }) => {
+    if (encoding && !/^(?:utf-8|us-ascii)$/i.test(encoding)) refuse('must be encoded as UTF-8');
+  });
+  parser.on('processinginstruction', () => refuse('must not have processing instructions'));
+  parser.on('opentag', ({ local, uri }) => {
+    if (depth === 0 && !ROOT.test(local)) refuse('must have the root element Tailoring or Benchmark');
+    if (FOREIGN_NAMESPACE.test(uri)) refuse('must not include other documents');
+    depth += 1;
+    if (depth > MAX_DEPTH) refuse(`must not be nested more than ${MAX_DEPTH} deep`);
+  });
+  parser.on('closetag', () => {
+    depth -= 1;
+  });
+  parser.write(xml).close();
+}

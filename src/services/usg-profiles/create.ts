@@ -1,0 +1,144 @@
+import { slugOf } from '../../domain/access-group-names.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { parseInstant } from '../../domain/instant.ts';
+import { LAST_DATE } from '../../domain/schedule/plan.ts';
+import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
+import { BENCHMARKS, CUSTOM_BENCHMARK, readMode, tailoringFileKey, type UsgMode } from '../../domain/usg/profile.ts';
+import { recordEvent } from '../../persistence/repositories/events.repository.ts';
+import { lockRights } from '../../persistence/repositories/rights-lock.ts';
+import { orderScheduleSync } from '../../persistence/repositories/schedule-orders.repository.ts';
+import {
+  freeUsgProfileName,
+  insertUsgProfile,
+  readUsgProfile,
+  setTailoringFile,
+} from '../../persistence/repositories/usg-profiles.repository.ts';
+import type { Sql } from '../../persistence/sql.ts';
+import { readTags } from '../computer-fields.ts';
+import { readLine, refusedField } from '../fields.ts';
+import { resolveAccessGroups } from '../names-in-body.ts';
+import type { Caller } from '../ports.ts';
+import { checkSchedule, planDates } from '../schedule/recurring-dates.ts';
+import { checkTailoringFile } from '../tailoring-file.ts';
+import { startUsgRun } from '../usg-runs.ts';
+import type { UsgProfilesDeps } from './deps.ts';
+import type { UsgProfile, UsgProfileRequest } from './model.ts';
+import { toProfiles } from './reads.ts';
+
+/** Name of the root of every account's tree. */
+const ROOT = 'global';
+const EARLIEST_START = Date.UTC(1970, 0, 1);
+
+interface CheckedRequest {
+  title: string;
+  tags: string[];
+  benchmark: string;
+  mode: UsgMode;
+  startDate: Date;
+  plannedDates: Date[];
+}
+
+export async function createUsgProfile(
+  deps: UsgProfilesDeps,
+  caller: Caller,
+  request: UsgProfileRequest,
+): Promise<UsgProfile> {
+  const now = deps.clock.now();
+  const checked = await checkRequest(deps, request, now);
+  return deps.db.transaction(async (tx) => {
+    await lockRights(tx, caller.accountId);
+    const id = await insert(tx, caller, request, checked, now);
+    if (request.tailoringFile !== null) {
+      const key = tailoringFileKey(id, now);
+      const { accountId } = caller;
+      const file = { accountId, key, kind: 'tailoring' as const, profileId: id, creationTime: now };
+      await deps.files.put(tx, { ...file, content: request.tailoringFile });
+      await setTailoringFile(tx, id, key);
+    }
+    const row = (await readUsgProfile(tx, id))!;
+    if (checked.startDate <= now) {
+      const order = { nominalTime: checked.startDate, now, traceparent: request.traceparent };
+      await startUsgRun(tx, row, order, { ...deps, files: filesOf(deps, request) });
+    }
+    await orderScheduleSync(tx, scheduleIdOf('usg', id), now);
+    const [profile] = await toProfiles(tx, caller.accountId, [row], now);
+    return profile!;
+  });
+}
+
+/** The first run reads the file before the transaction that stores it is committed. */
+function filesOf({ files }: UsgProfilesDeps, { tailoringFile }: UsgProfileRequest) {
+  return { ...files, read: async () => tailoringFile };
+}
+
+async function insert(
+  tx: Sql,
+  caller: Caller,
+  request: UsgProfileRequest,
+  checked: CheckedRequest,
+  now: Date,
+): Promise<number> {
+  const { accountId, personId } = caller;
+  const accessGroupId = await requireGroup(tx, caller, request.accessGroup ?? ROOT);
+  const name = await freeUsgProfileName(tx, accountId, slugOf(checked.title, 'profile'));
+  const id = await insertUsgProfile(tx, {
+    account_id: accountId,
+    access_group_id: accessGroupId,
+    creator_id: personId,
+    name,
+    title: checked.title,
+    all_computers: request.allComputers,
+    tags: checked.tags,
+    benchmark: checked.benchmark,
+    mode: checked.mode,
+    schedule: request.schedule,
+    start_date: checked.startDate,
+    planned_dates: checked.plannedDates,
+    restart_deliver_delay: request.restartDelayHours,
+    restart_deliver_delay_window: request.restartWindowMinutes,
+    creation_time: now,
+  });
+  const message = `Created the USG profile ${checked.title}: ${checked.mode} of ${checked.benchmark}`;
+  await recordEvent(tx, caller, { entityType: 'UsgProfile', entityId: id, entityName: checked.title, message });
+  return id;
+}
+
+async function checkRequest(deps: UsgProfilesDeps, request: UsgProfileRequest, now: Date): Promise<CheckedRequest> {
+  const title = readLine('body.title', request.title);
+  const tags = readTags('body.tags', request.tags);
+  const mode = readMode(request.mode);
+  if (mode === null) throw refusedField('body.mode', 'must be audit, fix-audit or fix-restart-audit');
+  if (request.tailoringFile !== null) checkTailoringFile(request.tailoringFile);
+  const benchmark = readBenchmark(request);
+  const startDate = readStartDate(request.startDate);
+  await checkSchedule(deps.recurrences, request.schedule, startDate, now);
+  const plannedDates = await planDates(deps.recurrences, request.schedule, startDate, now);
+  return { title, tags, mode, benchmark, startDate, plannedDates };
+}
+
+/** With a tailoring file the benchmark is not looked at. @see api-decisions 5.3 */
+function readBenchmark({ benchmark, tailoringFile }: UsgProfileRequest): string {
+  if (tailoringFile !== null) return benchmark === null ? CUSTOM_BENCHMARK : readLine('body.benchmark', benchmark);
+  const known = BENCHMARKS.find((name) => name === benchmark);
+  if (!known) throw refusedField('body.benchmark', `must be one of ${BENCHMARKS.join(', ')}`);
+  return known;
+}
+
+/** Whole seconds: schedules know nothing finer. */
+function readStartDate(text: string): Date {
+  const date = parseInstant(text);
+  if (date === null || date.getTime() < EARLIEST_START || date >= LAST_DATE) {
+    throw refusedField('body.start_date', 'must be an ISO 8601 date and time between 1970 and 2099');
+  }
+  date.setUTCMilliseconds(0);
+  return date;
+}
+
+async function requireGroup(tx: Sql, caller: Caller, name: string): Promise<number> {
+  const [id] = await resolveAccessGroups(tx, caller.accountId, [name], 'body.access_group');
+  const groups = caller.groups('ManageUsgProfile');
+  if (groups !== 'all' && !groups.includes(id!)) {
+    throw new DomainError('Forbidden', 'You may not manage USG profiles in this access group');
+  }
+  return id!;
+}

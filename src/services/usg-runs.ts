@@ -1,0 +1,92 @@
+import type { ActivitySettings } from '../config.ts';
+import { runSteps, runSummary, USG_ACTIVITY } from '../domain/usg/run-steps.ts';
+import { createGroup } from '../persistence/repositories/activity-creation.repository.ts';
+import type { UsgProfileRow } from '../persistence/repositories/usg-profiles.repository.ts';
+import {
+  insertEmptyRunActivity,
+  insertUsgRun,
+  setRunActivity,
+  withoutOpenRun,
+} from '../persistence/repositories/usg-runs.repository.ts';
+import { computersInScope } from '../persistence/repositories/usg-scope.ts';
+import type { Sql } from '../persistence/sql.ts';
+import type { FileStore } from './ports.ts';
+
+export interface RunOrder {
+  /** The date it was planned for, in whole seconds; null when somebody asked for it. */
+  nominalTime: Date | null;
+  now: Date;
+  traceparent?: string | null;
+}
+
+/** `known`: there is a run for that date. `busy`: every computer still has an open run; only the date is taken. */
+export type RunOutcome = { activityId: number; computers: number } | 'known' | 'busy';
+
+export interface RunDeps {
+  settings: ActivitySettings;
+  files: FileStore;
+}
+
+/**
+ * Starts a run of a profile on the computers it applies to at this moment; those that still have an open run of it are
+ * left out.
+ *
+ * @param profile - its row locked by the caller, so that runs of one profile are made one after the other
+ * @remarks Part of the caller's transaction. A profile that applies to no computer gets an activity without operations
+ * that has succeeded.
+ * @see api-decisions 5.2 and 5.4; temporal-design 6
+ */
+export async function startUsgRun(
+  tx: Sql,
+  profile: UsgProfileRow,
+  order: RunOrder,
+  deps: RunDeps,
+): Promise<RunOutcome> {
+  const { nominalTime, now } = order;
+  const run = { accountId: profile.account_id, profileId: profile.id, nominalTime, startedAt: now };
+  const runId = await insertUsgRun(tx, run);
+  if (runId === null) return 'known';
+  const inScope = await computersInScope(tx, profile.id);
+  const computers = await withoutOpenRun(tx, profile.id, inScope);
+  if (inScope.length > 0 && computers.length === 0) return 'busy';
+  const activityId = await createRunActivity(tx, profile, runId, computers, order, deps);
+  await setRunActivity(tx, runId, activityId, computers.length);
+  return { activityId, computers: computers.length };
+}
+
+async function createRunActivity(
+  tx: Sql,
+  profile: UsgProfileRow,
+  runId: number,
+  computers: readonly number[],
+  { now, traceparent }: RunOrder,
+  { settings, files }: RunDeps,
+): Promise<number> {
+  const activity = {
+    accountId: profile.account_id,
+    creatorId: profile.creator_id,
+    type: USG_ACTIVITY,
+    summary: runSummary(profile),
+    now,
+  };
+  if (computers.length === 0) return insertEmptyRunActivity(tx, activity);
+  const content =
+    profile.tailoring_file_key === null ? null : await files.read(profile.account_id, profile.tailoring_file_key);
+  const operations = runSteps(
+    {
+      title: profile.title,
+      mode: profile.mode,
+      benchmark: profile.benchmark,
+      tailoring: content === null ? null : { name: `${profile.name}.xml`, content },
+      restartDelayHours: profile.restart_deliver_delay,
+      restartWindowMinutes: profile.restart_deliver_delay_window,
+    },
+    runId,
+  );
+  const parameters = { operation: 'usg-run', profile_id: profile.id, run_id: runId };
+  return createGroup(
+    tx,
+    { ...activity, deliverAfter: null, windowMinutes: 0, computers, operations, parameters, traceparent },
+    settings,
+  );
+}
