@@ -1897,6 +1897,73 @@ export interface components {
             /** @description Repeated ids count once */
             computer_ids: components["schemas"]["Id"][];
         };
+        /** @description Empty outside of clouds */
+        CloudInstanceMetadata: {
+            "instance-id"?: string;
+            "instance-type"?: string;
+            "ami-id"?: string;
+        };
+        /** @description Empty when nothing was reported; as the tool on the computer prints it */
+        CloudInit: {
+            availability_zone?: string | null;
+        };
+        /** @description As the tool on the computer prints it; further keys depend on its version */
+        DistroProInfo: {
+            attached?: boolean;
+            expires?: string | null;
+            effective?: string | null;
+            result?: string;
+            errors?: unknown[];
+            account?: {
+                id?: string;
+                name?: string;
+                created_at?: string;
+                external_account_ids?: unknown[];
+            } | null;
+            contract?: {
+                id?: string;
+                name?: string;
+                created_at?: string;
+                products?: string[];
+                tech_support_level?: string;
+            } | null;
+            services?: components["schemas"]["DistroProService"][];
+        };
+        /** @description One service of the subscription, as the tool on the computer prints it */
+        DistroProService: {
+            available?: string;
+            blocked_by?: unknown[];
+            description?: string;
+            description_override?: string | null;
+            entitled?: string;
+            name?: string;
+            status?: string;
+            status_details?: string;
+            warning?: unknown;
+        };
+        /** @description Two reports of the patch tool, for people and for programs; null when there was none */
+        HotpatchReports: {
+            humane?: components["schemas"]["ToolReport"];
+            json?: components["schemas"]["ToolReport"];
+        } | null;
+        ToolReport: {
+            error?: string;
+            /** @description Empty text when the tool is missing */
+            output?: Record<string, never> | string | null;
+            /** @description -1 when the tool is missing */
+            return_code?: number;
+        };
+        /** @description Why and whether a restart is needed, as the tool on the computer prints it; null when there was no report */
+        DistroProRebootRequired: {
+            error?: string;
+            output?: {
+                reboot_required?: string;
+                reboot_required_packages?: {
+                    kernel_packages?: string[] | null;
+                    standard_packages?: string[] | null;
+                } | null;
+            } | string | null;
+        } | null;
         /** @description A computer as its parent or child shows it */
         ComputerReference: {
             id: components["schemas"]["Id"];
@@ -1915,19 +1982,13 @@ export interface components {
             tags: string[];
             access_group: string;
             distribution: string | null;
-            cloud_instance_metadata: {
-                [key: string]: unknown;
-            };
+            cloud_instance_metadata: components["schemas"]["CloudInstanceMetadata"];
             vm_info: string | null;
             container_info: string | null;
-            distro_pro_info: {
-                [key: string]: unknown;
-            } | null;
+            distro_pro_info: components["schemas"]["DistroProInfo"] | null;
             is_wsl_instance: boolean;
             archived: boolean;
-            cloud_init: {
-                [key: string]: unknown;
-            };
+            cloud_init: components["schemas"]["CloudInit"];
             distribution_info: {
                 code_name: string | null;
                 description: string | null;
@@ -1974,13 +2035,9 @@ export interface components {
         };
         /** @description One computer in detail */
         ComputerDetail: components["schemas"]["Computer"] & {
-            hotpatch_info: {
-                [key: string]: unknown;
-            } | null;
+            hotpatch_info: components["schemas"]["HotpatchReports"];
             num_child: number;
-            distro_pro_reboot_required_info: {
-                [key: string]: unknown;
-            } | null;
+            distro_pro_reboot_required_info: components["schemas"]["DistroProRebootRequired"];
         };
         ComputerPage: {
             count: number;
@@ -2165,15 +2222,9 @@ export interface components {
         };
         /** @description As reported, key by key */
         HotpatchInfo: {
-            hotpatch_info: {
-                [key: string]: unknown;
-            } | null;
-            distro_pro_hotpatch_service_info: {
-                [key: string]: unknown;
-            } | null;
-            distro_pro_reboot_required_info: {
-                [key: string]: unknown;
-            } | null;
+            hotpatch_info: components["schemas"]["HotpatchReports"];
+            distro_pro_hotpatch_service_info: components["schemas"]["DistroProService"] | null;
+            distro_pro_reboot_required_info: components["schemas"]["DistroProRebootRequired"];
         };
         KernelPackage: {
             id: components["schemas"]["Id"];

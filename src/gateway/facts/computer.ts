@@ -209,7 +209,7 @@ export function readCloudInit(message: BObject, facts: Facts): void {
 /** Reads `livepatch`. */
 export function readHotPatch(message: BObject, facts: Facts): void {
   const report = readToolReport(message, 'livepatch', facts);
-  if (report !== undefined) facts.computer.hotpatch_info = report;
+  if (report !== undefined) facts.computer.hotpatch_info = objectOrNull(report);
 }
 
 /** Reads `ubuntu-pro-info`; an empty object means that the tool is absent. */
@@ -222,7 +222,12 @@ export function readProInfo(message: BObject, facts: Facts): void {
 /** Reads `ubuntu-pro-reboot-required`. */
 export function readProReboot(message: BObject, facts: Facts): void {
   const report = readToolReport(message, 'ubuntu-pro-reboot-required', facts);
-  if (report !== undefined) facts.computer.distro_pro_reboot_required_info = report;
+  if (report !== undefined) facts.computer.distro_pro_reboot_required_info = objectOrNull(report);
+}
+
+/** Readers of these reports look for their keys. */
+function objectOrNull(report: Json): Json {
+  return isJsonObject(report) ? report : null;
 }
 
 /** Tools print JSON, mostly: what is none is kept as it is, beside the parsed facts. */
