@@ -1,6 +1,6 @@
 import { DomainError } from '../domain/errors.ts';
-import { WITHOUT_BLOCKS } from '../persistence/repositories/computer-blocks.ts';
 import { findTags, updateComputer } from '../persistence/repositories/computer-edits.repository.ts';
+import { WITHOUT_BLOCKS } from '../persistence/repositories/computer-items.ts';
 import { findComputer } from '../persistence/repositories/computers.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import { lockRights } from '../persistence/repositories/rights-lock.ts';

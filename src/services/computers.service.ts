@@ -45,7 +45,7 @@ export interface ComputersService {
   get(caller: Caller, id: number, blocks: ComputerBlocks): Promise<string>;
 }
 
-export function createComputersService(deps: { db: Sql; clock: Clock }): ComputersService {
+export function createComputersService(deps: { db: Sql; keyed: Sql; clock: Clock }): ComputersService {
   return {
     async list(caller, query, blocks) {
       if (query.wslChildren && query.rootOnly) {
@@ -55,11 +55,11 @@ export function createComputersService(deps: { db: Sql; clock: Clock }): Compute
       const now = deps.clock.now();
       const selection = await prepareComputerQuery(deps, accountId, query.query);
       const filter = { accountId, groups: viewable(caller), archived: query.archivedOnly, selection, ...query };
-      return { ...(await listComputers(deps.db, filter, query, { blocks, now })), deprecated: selection.deprecated };
+      return { ...(await listComputers(deps, filter, query, { blocks, now })), deprecated: selection.deprecated };
     },
     async get(caller, id, blocks) {
       const scope = { accountId: caller.accountId, groups: viewable(caller), id };
-      const found = await findComputer(deps.db, scope, { blocks, now: deps.clock.now() });
+      const found = await findComputer(deps.keyed, scope, { blocks, now: deps.clock.now() });
       if (found === null) throw new DomainError('UnknownComputer', 'There is no such computer');
       return found;
     },

@@ -131,7 +131,7 @@ export function createServices(deps: ServicesDeps): Services {
     administrators: createAdministratorsService({ db }),
     roles: createRolesService({ db }),
     accessGroups: createAccessGroupsService({ db }),
-    computers: createComputersService({ db, clock }),
+    computers: createComputersService({ db, keyed: persistence.keyed, clock }),
     computerEdits: createComputerEditsService({ db }),
     alerts: createAlertsService({ db }),
     computerBulk: createComputerBulkService({ db, clock }),

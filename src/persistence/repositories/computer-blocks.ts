@@ -21,14 +21,6 @@ export const COMPUTER_BLOCKS = [
 
 export type ComputerBlock = (typeof COMPUTER_BLOCKS)[number];
 
-/** What is shown of computers. */
-export interface ComputerView {
-  blocks: ReadonlySet<ComputerBlock>;
-  now: Date;
-}
-
-export const WITHOUT_BLOCKS: ComputerView = { blocks: new Set(), now: new Date(0) };
-
 /** Rows beside the computer, by the alias under which blocks read them. */
 const JOINS = {
   s: 'left join computer_status s on s.computer_id = c.id',
@@ -73,12 +65,12 @@ export interface BlockSql {
   /** Each with a comma before it. */
   columns: string;
   joins: string;
-  /** SQL of text that goes before the closing brace of the computer's JSON. */
+  /** SQL of text that belongs before the closing brace of the computer's JSON. */
   sometimes: string;
 }
 
 /** @param compilation - takes the values that the SQL needs */
-export function blockSql({ blocks }: ComputerView, compilation: Compilation): BlockSql {
+export function blockSql(blocks: ReadonlySet<ComputerBlock>, compilation: Compilation): BlockSql {
   const chosen = COMPUTER_BLOCKS.filter((name) => name !== 'releaseUpgrades')
     .filter((name) => blocks.has(name) && !(name === 'network' && blocks.has('allNetwork')))
     .map((name) => BLOCKS[name]);
@@ -90,11 +82,11 @@ export function blockSql({ blocks }: ComputerView, compilation: Compilation): Bl
   }
   const sometimes = chosen
     .filter(({ when }) => when !== undefined)
-    .map(({ key, value, when }) => ` || case when ${when} then ',"${key}":' || ${value}::text else '' end`);
+    .map(({ key, value, when }) => `case when ${when} then ',"${key}":' || ${value}::text end`);
   return {
     columns: columns.join(''),
     joins: [...aliases].map((alias) => JOINS[alias]).join(' '),
-    sometimes: sometimes.join(''),
+    sometimes: sometimes.length === 0 ? "''" : `concat(${sometimes.join(', ')})`,
   };
 }
 
@@ -107,10 +99,10 @@ function alerts(): string {
   return `case when c.archived then '[]' else '[' || concat_ws(',', ${each.join(', ')}) || ']' end::json`;
 }
 
-/** The rows of status and contact are at hand. */
+/** The rows of status and contact are at hand; of other tables only the rows of this computer are to be read. */
 function isActive({ from, computer, active }: AlertRule): string {
   if (from === 'computer_status s' || from === 'computer_contact contact') return `(${active})`;
-  return `exists (select from ${from} where ${computer} = c.id and ${active})`;
+  return `(select true from ${from} where ${computer} = c.id and ${active} limit 1)`;
 }
 
 function devices(columns: readonly string[], which: string): string {

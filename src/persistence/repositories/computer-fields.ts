@@ -1,48 +1,62 @@
+/** Aliases of a computer, its access group and its times of contact in a statement. */
+interface Aliases {
+  computer: string;
+  group: string;
+  contact: string;
+}
+
+/** The computer that an item is about, as blocks know it too. */
+const ITEM: Aliases = { computer: 'c', group: 'g', contact: 'contact' };
+const CHILD: Aliases = { computer: 'k', group: 'k_group', contact: 'k_contact' };
+const PARENT: Aliases = { computer: 'p', group: 'p_group', contact: 'p_contact' };
+
 /** SQL of a moment as answers show it. */
 const time = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 
-/** The columns of a computer `c` that every list, parent, child and detail shows. @see api-decisions 7.1 */
-export const FIELDS = `
-  c.id, c.title, c.comment, c.hostname, c.total_memory, c.total_swap,
-  c.reboot_required as reboot_required_flag, coalesce(c.update_manager_prompt, '') as update_manager_prompt, c.clone_id,
-  ${time('contact.last_exchange_time')} as last_exchange_time, ${time('contact.last_ping_time')} as last_ping_time,
-  (select coalesce(array_agg(tag order by tag), '{}') from unnest(c.tags) tag) as tags,
-  g.name as access_group, c.distribution, c.distribution_info, c.cloud_instance_metadata, c.cloud_init,
-  c.vm_info, c.container_info, c.distro_pro_info, c.is_wsl as is_wsl_instance, c.archived, c.employee_id,
-  ${time('c.registered_at')} as registered_at`;
+/** The columns that every list, parent, child and detail shows. @see api-decisions 7.1 */
+const fieldsOf = ({ computer: c, group, contact }: Aliases) => `
+  ${c}.id, ${c}.title, ${c}.comment, ${c}.hostname, ${c}.total_memory, ${c}.total_swap,
+  ${c}.reboot_required as reboot_required_flag, coalesce(${c}.update_manager_prompt, '') as update_manager_prompt,
+  ${c}.clone_id, ${time(`${contact}.last_exchange_time`)} as last_exchange_time,
+  ${time(`${contact}.last_ping_time`)} as last_ping_time,
+  (select coalesce(array_agg(tag order by tag), '{}') from unnest(${c}.tags) tag) as tags,
+  ${group}.name as access_group, ${c}.distribution, ${c}.distribution_info, ${c}.cloud_instance_metadata, ${c}.cloud_init,
+  ${c}.vm_info, ${c}.container_info, ${c}.distro_pro_info, ${c}.is_wsl as is_wsl_instance, ${c}.archived, ${c}.employee_id,
+  ${time(`${c}.registered_at`)} as registered_at`;
 
-/** What {@link FIELDS} are read from, for the ids of a relation. */
-export function fromComputers(ids: string): string {
-  return `${ids} join computer c on c.id = ${ids}.id join access_group g on g.id = c.access_group_id
-    left join computer_contact contact on contact.computer_id = c.id`;
-}
+const joinsOf = ({ computer: c, group, contact }: Aliases) => `
+  join access_group ${group} on ${group}.id = ${c}.access_group_id
+  left join computer_contact ${contact} on ${contact}.computer_id = ${c}.id`;
+
+const visible = (c: string) =>
+  `${c}.account_id = $1 and ${c}.state = 'approved' and ($2::int[] is null or ${c}.access_group_id = any($2))`;
 
 /** Computers `c` of an account ($1) in access groups ($2, null for all) that people have let in. */
-export const VISIBLE = `c.account_id = $1 and c.state = 'approved' and ($2::int[] is null or c.access_group_id = any($2))`;
+export const VISIBLE = visible(ITEM.computer);
 
-/** Parents and children of the rows of `page`, each once, found by index; archived and unseen ones are left out. */
-export const FAMILY = `
-  relative as (
-    select k.id from page join computer k on k.parent_id = page.id
-    union
-    select p.parent_id from page join computer p on p.id = page.id where p.parent_id is not null
-  ), member as materialized (
-    select c.id as member_id, c.parent_id as of, c.is_default_child as is_default, row_to_json(fields) as body
-    from ${fromComputers('relative')} cross join lateral (select ${FIELDS}) fields
-    where ${VISIBLE} and not c.archived
-  ), kids as (
-    select member.of, json_agg(member.body order by member_id) as children,
-      (json_agg(json_build_object('id', member_id, 'title', body->'title', 'hostname', body->'hostname')
-        order by member_id) filter (where is_default))->0 as default_child
-    from member where member.of in (select id from page) group by member.of
-  )`;
+const relatives = (aliases: Aliases, columns: string, which: string) => `
+  select ${columns}row_to_json(shown) as body
+  from computer ${aliases.computer} ${joinsOf(aliases)} cross join lateral (select ${fieldsOf(aliases)}) shown
+  where ${which} and ${visible(aliases.computer)} and not ${aliases.computer}.archived`;
 
-/** The columns that tell the family of `c`, of {@link FAMILY_JOINS}. */
-export const FAMILY_FIELDS = `
+/** What {@link FIELDS} are read from: `c` and its parent and children, of which archived and unseen ones are left out. */
+export const JOINS = `${joinsOf(ITEM)}
+  left join lateral (
+    select json_agg(kid.body order by kid.id) as children,
+      (json_agg(json_build_object('id', kid.id, 'title', kid.title, 'hostname', kid.hostname) order by kid.id)
+        filter (where kid.is_default_child))->0 as default_child
+    from (${relatives(CHILD, 'k.id, k.title, k.hostname, k.is_default_child, ', 'k.parent_id = c.id')}) kid
+  ) kids on true
+  left join lateral (${relatives(PARENT, '', 'p.id = c.parent_id')}) parent on true`;
+
+/** The columns of an item of a list. */
+export const FIELDS = `${fieldsOf(ITEM)},
   coalesce(kids.children, '[]'::json) as children, parent.body as parent, kids.default_child,
   case when c.is_wsl then coalesce(c.is_default_child, false) end as is_default_child`;
 
-export const FAMILY_JOINS = `left join kids on kids.of = c.id left join member parent on parent.member_id = c.parent_id`;
+/** What the detail has beside them. */
+export const DETAILS = `, c.hotpatch_info, c.distro_pro_reboot_required_info,
+  coalesce(json_array_length(kids.children), 0) as num_child`;
 
 /** Whether `c` is a Windows computer that has WSL instances or may have them. */
 export const IS_WSL_HOST = '(c.hostagent_uid is not null and not c.is_wsl)';
