@@ -14,6 +14,7 @@ import { identityRoutes } from './routes/identity.routes.ts';
 import { invitationsRoutes } from './routes/invitations.routes.ts';
 import { kernelsRoutes } from './routes/kernels.routes.ts';
 import { messageBacklogRoutes } from './routes/message-backlog.routes.ts';
+import { packagesRoutes } from './routes/packages.routes.ts';
 import { pendingComputersRoutes } from './routes/pending-computers.routes.ts';
 import { powerRoutes } from './routes/power.routes.ts';
 import { processesRoutes } from './routes/processes.routes.ts';
@@ -52,6 +53,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...messageBacklogRoutes(deps),
     ...recoveryKeysRoutes(deps),
     ...kernelsRoutes(deps),
+    ...packagesRoutes(deps),
     ...powerRoutes(deps),
     ...processesRoutes(deps),
     ...savedSearchesRoutes(deps),

@@ -37,6 +37,7 @@ export type ErrorCode =
   | 'UnknownUsgProfile'
   | 'ProfileArchived'
   | 'IntervalTooShort'
+  | 'PackageNotEligible'
   | 'StandaloneAccountExists'
   | 'AccountExists'
   | 'SelfServiceDisabled'

@@ -22,6 +22,7 @@ import { createHashingQueue, createLoginService, type LoginService } from './log
 import { LoginThrottle } from './login-throttle.ts';
 import { createMailer } from './mailer.ts';
 import { createMessageBacklogService, type MessageBacklogService } from './message-backlog.service.ts';
+import { createPackagesService, type PackagesService } from './packages.service.ts';
 import { createPamAuthenticator, pamCommand } from './pam/pam.ts';
 import { createPasswordService, type PasswordService } from './password-change.service.ts';
 import { createPendingComputersService, type PendingComputersService } from './pending-computers.service.ts';
@@ -75,6 +76,7 @@ export interface Services {
   recoveryKeys: RecoveryKeysService;
   snaps: SnapsService;
   kernels: KernelsService;
+  packages: PackagesService;
   processes: ProcessesService;
   power: PowerService;
   activities: ActivitiesService;
@@ -149,6 +151,7 @@ export function createServices(deps: ServicesDeps): Services {
     }),
     snaps: createSnapsService(acting),
     kernels: createKernelsService(acting),
+    packages: createPackagesService(acting),
     processes: createProcessesService(acting),
     power: createPowerService(acting),
     activities: createActivitiesService({ db, clock }),

@@ -4,6 +4,7 @@ import { createAccount, createGroup, createMember } from './accounts.ts';
 import { ADMIN, type Answer, createAdmin, createTestApp, type TestApp } from './app.ts';
 import { insertComputer } from './computers.ts';
 import { createTestDatabase } from './database.ts';
+import { insertPackage, reportPackages } from './packages.ts';
 import { type DocumentedOperation, type Samples, sampleBody, samplePath } from './sample-requests.ts';
 
 /** In the name of every object of the account under test, and in nothing else. */
@@ -131,6 +132,7 @@ async function createObjects(app: TestApp, db: Database, accountId: number): Pro
   const token = await app.login(ADMIN);
   const computer = await insertComputer(db, { accountId, title: `${MARK}-computer`, group: 'servers', tags: [MARK] });
   await insertComputer(db, { accountId, title: `${MARK}-pending`, group: 'servers', state: 'pending' });
+  await reportPackages(db, computer, { installed: [await insertPackage(db, `${MARK}-package`, '1')] });
   const role = await app.call('POST', '/roles', { token, body: { name: `${MARK}-role` } });
   const victim = await createMember(db, { accountId, email: `victim@${MARK}.example`, role: 'Auditor' });
   const group = await app.call('POST', '/access-groups', { token, body: { title: `${MARK}-group` } });

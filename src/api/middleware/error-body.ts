@@ -39,6 +39,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   UnknownUsgProfile: 404,
   ProfileArchived: 400,
   IntervalTooShort: 400,
+  PackageNotEligible: 400,
   StandaloneAccountExists: 400,
   AccountExists: 409,
   SelfServiceDisabled: 403,

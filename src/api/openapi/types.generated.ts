@@ -892,6 +892,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/packages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists packages that computers reported, by name */
+        get: operations["listPackages"];
+        put?: never;
+        /**
+         * Installs, removes, upgrades, downgrades, holds or releases packages on computers
+         * @description Refused as a whole when one of the computers cannot do it with one of the packages.
+         */
+        post: operations["actOnPackages"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/computers/{computer_id}/packages": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists packages that a computer reported, by name */
+        get: operations["listComputerPackages"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/pending-computers": {
         parameters: {
             query?: never;
@@ -2276,6 +2314,55 @@ export interface components {
             /** @description Most messages that wait for one computer */
             max_message_backlog: number;
         };
+        /**
+         * @description `security` and `upgrade` are installed packages with a newer version on offer
+         * @enum {string}
+         */
+        PackageStatus: "installed" | "available" | "upgrade" | "held" | "security";
+        Package: {
+            id: components["schemas"]["Id"];
+            name: string;
+            summary: string;
+            computers: {
+                id: components["schemas"]["Id"];
+                status: components["schemas"]["PackageStatus"];
+                current_version: string | null;
+                available_version: string | null;
+            }[];
+        };
+        ComputerPackage: {
+            id: components["schemas"]["Id"];
+            name: string;
+            summary: string;
+            status: components["schemas"]["PackageStatus"];
+            current_version: string | null;
+            /** @description The newest on offer */
+            available_version: string | null;
+            /** @description What to install to get the newest on offer */
+            available_id: number | null;
+        };
+        PackagePage: {
+            count: number;
+            results: components["schemas"]["Package"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
+        };
+        ComputerPackagePage: {
+            count: number;
+            results: components["schemas"]["ComputerPackage"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
+        };
+        PackageRequest: {
+            /** @enum {string} */
+            action: "install" | "remove" | "upgrade" | "downgrade" | "hold" | "unhold";
+            /** @description Repeated ids count once */
+            computer_ids: components["schemas"]["Id"][];
+            /** @description Versions of packages; repeated ids count once */
+            package_ids: components["schemas"]["Id"][];
+            deliver_after?: components["schemas"]["DeliverAfter"];
+            deliver_delay_window?: components["schemas"]["DeliverDelayWindow"];
+        };
         PendingComputer: {
             id: components["schemas"]["Id"];
             title: string;
@@ -2649,6 +2736,20 @@ export interface components {
         /** @description Rows to skip */
         Offset: number;
         ComputerId: components["schemas"]["Id"];
+        /** @description Part of the name or of the summary, in any case */
+        PackageSearch: string;
+        /** @description Exact names */
+        PackageNames: string[];
+        /** @description Only installed, or only not installed packages */
+        PackageInstalled: boolean;
+        /** @description Only packages on offer, or only others */
+        PackageAvailable: boolean;
+        /** @description Only upgrades of something installed, or only others */
+        PackageUpgrade: boolean;
+        /** @description Only held, or only other packages */
+        PackageHeld: boolean;
+        /** @description Only security upgrades, or only others */
+        PackageSecurity: boolean;
         /** @description One of the upgrades (downgrades); needed here or in the body */
         KernelPackageId: number;
         /** @description Restart once the change has succeeded */
@@ -4224,6 +4325,115 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listPackages: {
+        parameters: {
+            query?: {
+                /** @description Selectors and keywords that choose computers */
+                query?: string;
+                /** @description Part of the name or of the summary, in any case */
+                search?: components["parameters"]["PackageSearch"];
+                /** @description Exact names */
+                names?: components["parameters"]["PackageNames"];
+                /** @description Only installed, or only not installed packages */
+                installed?: components["parameters"]["PackageInstalled"];
+                /** @description Only packages on offer, or only others */
+                available?: components["parameters"]["PackageAvailable"];
+                /** @description Only upgrades of something installed, or only others */
+                upgrade?: components["parameters"]["PackageUpgrade"];
+                /** @description Only held, or only other packages */
+                held?: components["parameters"]["PackageHeld"];
+                /** @description Only security upgrades, or only others */
+                security?: components["parameters"]["PackageSecurity"];
+                /** @description Page size; more than 1000 counts as 1000 */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page; of each package the first 100 computers that have or could have it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PackagePage"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    actOnPackages: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PackageRequest"];
+            };
+        };
+        responses: {
+            /** @description The group of operations, one per computer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listComputerPackages: {
+        parameters: {
+            query?: {
+                /** @description Part of the name or of the summary, in any case */
+                search?: components["parameters"]["PackageSearch"];
+                /** @description Exact names */
+                names?: components["parameters"]["PackageNames"];
+                /** @description Only installed, or only not installed packages */
+                installed?: components["parameters"]["PackageInstalled"];
+                /** @description Only packages on offer, or only others */
+                available?: components["parameters"]["PackageAvailable"];
+                /** @description Only upgrades of something installed, or only others */
+                upgrade?: components["parameters"]["PackageUpgrade"];
+                /** @description Only held, or only other packages */
+                held?: components["parameters"]["PackageHeld"];
+                /** @description Only security upgrades, or only others */
+                security?: components["parameters"]["PackageSecurity"];
+                /** @description Page size; more than 1000 counts as 1000 */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                computer_id: components["parameters"]["ComputerId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComputerPackagePage"];
+                };
             };
             default: components["responses"]["Error"];
         };

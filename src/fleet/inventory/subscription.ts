@@ -2,9 +2,9 @@ import { createRandom } from '../random.ts';
 import type { Blueprint } from './blueprint.ts';
 import type { Machine } from './machine.ts';
 
-const SERVICES = ['esm-infra', 'esm-apps', 'livepatch', 'usg', 'fips'] as const;
+const SERVICES = ['esm-infra', 'esm-apps', 'hotpatch', 'usg', 'fips'] as const;
 const COMPUTERS_PER_CONTRACT = 100;
-const ENABLED: readonly string[] = ['esm-infra', 'esm-apps', 'livepatch', 'usg'];
+const ENABLED: readonly string[] = ['esm-infra', 'esm-apps', 'hotpatch', 'usg'];
 
 /** The status of the Pro subscription, as its tool prints it; an empty object where the tool is absent. */
 export function proStatus(blueprint: Blueprint): object {
@@ -30,7 +30,7 @@ function serviceOf(blueprint: Blueprint, name: string): object {
   return {
     available: 'yes',
     blocked_by: [],
-    description: `${name} service`,
+    description: name === 'hotpatch' ? 'Kernel hot patching' : `${name} service`,
     description_override: null,
     entitled: blueprint.pro ? 'yes' : 'no',
     name,
@@ -56,7 +56,7 @@ function contractOf({ seed, index }: Blueprint): object {
 }
 
 function serviceStatus({ pro, catalogue }: Blueprint, name: string): string {
-  if (name === 'livepatch' && !catalogue?.kernelMeta) return 'n/a';
+  if (name === 'hotpatch' && !catalogue?.kernelMeta) return 'n/a';
   return pro && ENABLED.includes(name) ? 'enabled' : 'disabled';
 }
 
@@ -82,7 +82,7 @@ function readablePatchStatus(kernel: string, blueprint: Blueprint): object {
   return {
     kernel: patchedKernel(kernel),
     'machine id': blueprint.machineId.replaceAll('-', ''),
-    'patch state': applied ? 'all applicable livepatch modules inserted' : 'no livepatches needed for this kernel yet',
+    'patch state': applied ? 'all applied' : 'nothing to apply',
     'patch version': version,
     'server check-in': 'succeeded',
     tier: 'updates',
@@ -101,7 +101,7 @@ function patchStatus(machine: Machine, kernel: string, blueprint: Blueprint): ob
     Status: [
       {
         Kernel: patchedKernel(kernel),
-        Livepatch: {
+        Hotpatch: {
           CheckState: 'checked',
           Fixes: applied ? [{ Bug: '', Description: '', Name: fix, Patched: true }] : [],
           State: applied ? 'applied' : 'nothing-to-apply',
@@ -135,10 +135,10 @@ export function proRebootRequired(machine: Machine, blueprint: Blueprint): objec
   return {
     error: '',
     output: {
-      livepatch_enabled: patched,
-      livepatch_enabled_and_kernel_patched: patched && patchOf(blueprint).applied,
-      livepatch_state: patched ? (patchOf(blueprint).applied ? 'applied' : 'nothing-to-apply') : null,
-      livepatch_support: patched ? 'supported' : null,
+      hotpatch_enabled: patched,
+      hotpatch_enabled_and_kernel_patched: patched && patchOf(blueprint).applied,
+      hotpatch_state: patched ? (patchOf(blueprint).applied ? 'applied' : 'nothing-to-apply') : null,
+      hotpatch_support: patched ? 'supported' : null,
       reboot_required: waiting.length > 0 ? 'yes' : 'no',
       reboot_required_packages: {
         kernel_packages: kernels.length > 0 ? kernels : null,

@@ -1,0 +1,57 @@
+import type { PackageAction } from '../../domain/activity/package-operations.ts';
+import { PACKAGE_STATES } from '../../domain/packages/package-states.ts';
+import type { PackageCommand, PackageOnComputers, PackagesQuery } from '../../services/packages.service.ts';
+import type { RequestContext } from '../handler.ts';
+
+/** Body of POST /packages, as the document admits it. */
+interface PackageBody {
+  action: PackageAction;
+  computer_ids: number[];
+  package_ids: number[];
+  deliver_after?: string | null;
+  deliver_delay_window?: number | null;
+}
+
+/** What a request to POST /packages asks for. */
+export function readPackageCommand(body: unknown, traceparent: string | null): PackageCommand {
+  const { action, computer_ids, package_ids, deliver_after, deliver_delay_window } = body as PackageBody;
+  return {
+    action,
+    computerIds: computer_ids,
+    packageIds: package_ids,
+    deliverAfter: deliver_after ?? null,
+    windowMinutes: deliver_delay_window ?? 0,
+    traceparent,
+  };
+}
+
+/** What a listing is narrowed to. */
+export function readPackagesQuery({ query }: RequestContext): PackagesQuery {
+  const given = PACKAGE_STATES.filter((state) => query[state] !== undefined);
+  return {
+    search: (query['search'] as string | undefined) ?? '',
+    names: (query['names'] as string[] | undefined) ?? null,
+    states: Object.fromEntries(given.map((state) => [state, query[state] === true])),
+  };
+}
+
+/** An item of the listing over computers. */
+export function wirePackage({ id, name, summary, computers }: PackageOnComputers) {
+  return {
+    id,
+    name,
+    summary,
+    computers: computers.map(({ computer, status, current_version, available_version }) => ({
+      id: computer,
+      status,
+      current_version,
+      available_version,
+    })),
+  };
+}
+
+/** An item of the listing of one computer. */
+export function wireComputerPackage({ name, summary, computers }: PackageOnComputers) {
+  const { id, status, current_version, available_version, available_id } = computers[0]!;
+  return { id, name, summary, status, current_version, available_version, available_id };
+}

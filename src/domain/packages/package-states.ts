@@ -1,0 +1,49 @@
+import { compareVersions } from './debian-version.ts';
+
+/** What a computer can say of a version of a package. */
+export const PACKAGE_STATES = ['installed', 'available', 'upgrade', 'held', 'security'] as const;
+
+export type PackageState = (typeof PACKAGE_STATES)[number];
+
+/** One version as one computer knows it. */
+export interface ReportedVersion extends Record<PackageState, boolean> {
+  id: number;
+  version: string;
+}
+
+/** How a package stands on one computer. */
+export interface PackageStanding {
+  /** Of the installed version, else of the newest on offer. */
+  id: number;
+  status: 'held' | 'security' | 'upgrade' | 'installed' | 'available';
+  current_version: string | null;
+  /** The newest on offer. */
+  available_version: string | null;
+  /** Id of the newest on offer. */
+  available_id: number | null;
+}
+
+/**
+ * Sums up the versions of one package that one computer knows.
+ *
+ * @param versions - at least one
+ */
+export function standingOf(versions: readonly ReportedVersion[]): PackageStanding {
+  const newestFirst = [...versions].sort((a, b) => compareVersions(b.version, a.version));
+  const current = newestFirst.find(({ installed }) => installed);
+  const newest = newestFirst.find(({ available }) => available);
+  return {
+    id: (current ?? newest ?? newestFirst[0]!).id,
+    status: statusOf(newestFirst, current),
+    current_version: current?.version ?? null,
+    available_version: newest?.version ?? null,
+    available_id: newest?.id ?? null,
+  };
+}
+
+function statusOf(versions: readonly ReportedVersion[], current: ReportedVersion | undefined) {
+  if (!current) return 'available';
+  if (current.held) return 'held';
+  if (versions.some(({ security }) => security)) return 'security';
+  return versions.some(({ upgrade }) => upgrade) ? 'upgrade' : 'installed';
+}

@@ -1,0 +1,150 @@
+import { type PackageAction, packageOperation, packageSummary } from '../domain/activity/package-operations.ts';
+import { readDelivery } from '../domain/delivery.ts';
+import { DomainError } from '../domain/errors.ts';
+import { type PackageStanding, standingOf } from '../domain/packages/package-states.ts';
+import { namePackages, readPackages } from '../persistence/repositories/package-changes.repository.ts';
+import {
+  findIneligible,
+  listPackages,
+  type PackageFilter,
+  type PackageRow,
+} from '../persistence/repositories/packages.repository.ts';
+import type { BaseActivity } from './activity-views.ts';
+import { type ActingDeps, answerWithActivity, createAction } from './computer-actions.ts';
+import { resolveComputerQuery } from './computer-queries.ts';
+import type { Caller } from './ports.ts';
+import { requireTargets, requireVisible } from './targets.ts';
+
+/** What a listing of packages is narrowed to. */
+export type PackagesQuery = Pick<PackageFilter, 'search' | 'names' | 'states'>;
+
+export interface PackageOnComputers {
+  /** Of the first computer's. */
+  id: number;
+  name: string;
+  summary: string;
+  /** At most the first 100 computers that have or could have it. */
+  computers: Array<PackageStanding & { computer: number }>;
+}
+
+/** A request to do one thing with packages on computers that all can do it. */
+export interface PackageCommand {
+  action: PackageAction;
+  /** Repeated ids count once. */
+  computerIds: readonly number[];
+  packageIds: readonly number[];
+  /** ISO 8601; null: at once. */
+  deliverAfter: string | null;
+  windowMinutes: number;
+  traceparent: string | null;
+}
+
+type Page = { limit: number; offset: number };
+
+/** @see api-decisions 12.4 */
+export interface PackagesService {
+  /**
+   * One page of package names over the caller's computers that are not archived.
+   *
+   * @param query - text of the query language over computers; empty for all
+   * @throws {DomainError} InvalidQueryError
+   */
+  list(
+    caller: Caller,
+    query: string,
+    filter: PackagesQuery,
+    page: Page,
+  ): Promise<{ count: number; results: PackageOnComputers[] }>;
+  /** One page of package names of one computer. @throws {DomainError} UnknownComputer */
+  listOfComputer(
+    caller: Caller,
+    computer: number,
+    filter: PackagesQuery,
+    page: Page,
+  ): Promise<{ count: number; results: PackageOnComputers[] }>;
+  /**
+   * Changes packages, all computers or none.
+   *
+   * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived; PackageNotEligible when one of
+   * the computers cannot do it with one of the packages
+   */
+  act(caller: Caller, command: PackageCommand): Promise<BaseActivity>;
+}
+
+/** Makes the service. */
+export function createPackagesService(deps: ActingDeps): PackagesService {
+  const read = async (caller: Caller, computers: readonly number[] | null, query: PackagesQuery, page: Page) => {
+    const groups = caller.groups('ViewComputer');
+    const scope = { accountId: caller.accountId, groups: groups === 'all' ? null : groups };
+    const { count, rows } = await listPackages(deps.db, { ...scope, computers, ...query }, page);
+    return { count, results: gather(rows) };
+  };
+  return {
+    async list(caller, query, filter, page) {
+      const computers = query.trim() === '' ? null : await resolveComputerQuery(deps, caller, query, 'query.query');
+      return read(caller, computers, filter, page);
+    },
+    async listOfComputer(caller, computer, filter, page) {
+      await requireVisible(deps.db, caller, [computer]);
+      return read(caller, [computer], filter, page);
+    },
+    act: (caller, command) => act(deps, caller, command),
+  };
+}
+
+async function act(deps: ActingDeps, caller: Caller, command: PackageCommand): Promise<BaseActivity> {
+  const { action, deliverAfter, windowMinutes, traceparent } = command;
+  const delivery = readDelivery(deliverAfter, windowMinutes, deps.clock.now(), 'body.deliver_after');
+  const computers = [...new Set(command.computerIds)];
+  const ids = [...new Set(command.packageIds)];
+  return answerWithActivity(deps, async (tx, now) => {
+    await requireTargets(tx, caller, computers, 'ManageComputer');
+    const ineligible = await findIneligible(tx, computers, action, ids);
+    if (ineligible.length > 0) throw notEligible(action, ineligible);
+    const known = await readPackages(tx, ids);
+    const packages = ids.map((id) => known.get(id)!);
+    const summary = packageSummary(action, packages);
+    const plan = {
+      ...delivery,
+      computers,
+      summary,
+      operations: [packageOperation(action, packages)],
+      parameters: { operation: 'packages', action, package_ids: ids },
+      traceparent,
+      event: `${summary} on ${computers.length === 1 ? '1 computer' : `${computers.length} computers`}`,
+    };
+    const group = await createAction(tx, caller, plan, { now, settings: deps.settings });
+    await namePackages(tx, group, ids);
+    return group;
+  });
+}
+
+function notEligible(action: PackageAction, computers: readonly number[]): DomainError {
+  const message = `cannot ${action} all of these packages`;
+  return new DomainError('PackageNotEligible', `Computer ${computers[0]} ${message}`, {
+    details: computers.map((id) => ({ id, message })),
+  });
+}
+
+/** Rows come in order of names and computers. */
+function gather(rows: readonly PackageRow[]): PackageOnComputers[] {
+  return groupBy(rows, ({ name }) => name).map((versions) => {
+    const computers = groupBy(versions, ({ computer_id }) => computer_id).map((own) => ({
+      computer: own[0]!.computer_id,
+      ...standingOf(own),
+    }));
+    const id = computers[0]!.id;
+    const { name, summary } = versions.find((row) => row.id === id)!;
+    return { id, name, summary, computers };
+  });
+}
+
+function groupBy<T>(rows: readonly T[], key: (row: T) => unknown): T[][] {
+  const groups: T[][] = [];
+  for (const row of rows) {
+    const last = groups.at(-1);
+    if (last && key(last[0]!) === key(row)) last.push(row);
+    else groups.push([row]);
+  }
+  return groups;
+}
