@@ -6,16 +6,16 @@ export function statusList(statuses: readonly ActivityStatus[]): string {
 }
 
 /**
- * Condition under which a statement moves rows from some statuses to one: every statement that writes a status of an
+ * Condition under which a statement moves rows from some statuses to another: every statement that writes a status of an
  * existing activity has it from here, so that none can do what the table of transitions does not allow.
  *
  * @param column - the status as it is stored, with its table's alias
  * @throws when the table does not allow one of them; statements are made when their module is loaded
  * @see api-decisions 4.1
  */
-export function movable(column: string, from: readonly ActivityStatus[], to: ActivityStatus): string {
-  const forbidden = from.filter((status) => !canTransition(status, to));
-  if (forbidden.length > 0) throw new Error(`no activity goes from ${forbidden.join(', ')} to ${to}`);
+export function movable(column: string, from: readonly ActivityStatus[], ...to: readonly ActivityStatus[]): string {
+  const forbidden = from.filter((before) => !to.every((after) => canTransition(before, after)));
+  if (forbidden.length > 0) throw new Error(`no activity goes from ${forbidden.join(', ')} to ${to.join(', ')}`);
   return `${column} in ${statusList(from)}`;
 }
 

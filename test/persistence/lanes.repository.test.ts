@@ -4,6 +4,7 @@ import { createLaneStore, type LaneStore } from '../../src/persistence/repositor
 import type { Database } from '../../src/persistence/sql.ts';
 import { aChain, aGroup, anAccount, childrenOf, TestClock, tell } from '../support/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { dyingAfter } from '../support/dying-database.ts';
 
 const DAY_MS = 86_400_000;
 const ONE_LANE = { singleLaneLimit: 0 };
@@ -320,23 +321,6 @@ describe('groups', () => {
 });
 
 describe('a crash', () => {
-  /** A database whose process dies after so many statements of a transaction. */
-  function dyingAfter(statements: number): Database {
-    return {
-      ...db,
-      transaction: (work) =>
-        db.transaction((tx) => {
-          let left = statements;
-          return work({
-            query: (text, values, name) => {
-              if (left-- === 0) throw new Error('killed');
-              return tx.query(text, values, name);
-            },
-          });
-        }),
-    };
-  }
-
   it('between any two statements changes nothing, and the next call does all of it once', async () => {
     let survived = false;
     for (let statements = 0; !survived; statements++) {
@@ -349,7 +333,7 @@ describe('a crash', () => {
         { lane, activity: ids[4]!, kind: 'cancel', at: clock.now() },
       );
       const before = await childrenOf(db, group);
-      const dying = createLaneStore({ db: dyingAfter(statements), clock, settings: { expiryDays: 30 } });
+      const dying = createLaneStore({ db: dyingAfter(db, statements), clock, settings: { expiryDays: 30 } });
       survived = await dying.advance(lane, false).then(
         () => true,
         () => false,

@@ -3,9 +3,10 @@ import type { InboxNews } from './activity-rows.ts';
 
 export interface ModelOperation {
   id: number;
+  computerId: number;
   status: string;
   blockedBy: number | null;
-  message: 'queued' | 'sent' | 'withdrawn' | null;
+  message: 'queued' | 'sent' | 'withdrawn' | 'dropped' | null;
   deliverAtMs: number;
   deliveredAtMs: number | null;
   endedAtMs: number | null;
@@ -39,6 +40,17 @@ export class LaneModel {
     for (const id of succeeded) this.#release(id, nowMs);
     if (!this.#opened) for (const operation of this.operations.values()) this.#queue(operation);
     this.#opened = true;
+  }
+
+  /** The agent of a computer enrols anew: what its old identity had or was to get can never be answered. */
+  reregister(computerId: number, at: Date): void {
+    for (const operation of this.operations.values()) {
+      const { id, status, message } = operation;
+      if (operation.computerId !== computerId || !['undelivered', 'delivered'].includes(status)) continue;
+      if (message !== 'queued' && message !== 'sent') continue;
+      operation.message = 'dropped';
+      this.inbox.push({ lane: 0, activity: id, kind: 'gone', at });
+    }
   }
 
   counts() {

@@ -41,7 +41,7 @@ const APPROVE = `
     deliver_at = greatest(a.deliver_at, $2)
   from lane l
   where (a.id = any($1::int[]) or a.parent_id = any($1::int[])) and a.computer_id is not null and l.id = a.lane_id
-    and ${movable('a.status', APPROVABLE, 'undelivered')} and ${movable('a.status', APPROVABLE, 'waiting')}
+    and ${movable('a.status', APPROVABLE, 'undelivered', 'waiting')}
   returning a.id, a.lane_id, a.account_id, l.opened_at is not null as opened`;
 
 const APPROVE_GROUPS = `

@@ -1,5 +1,7 @@
+import { IDLE_STATUSES } from '../../domain/activity/status.ts';
 import { ACTIVITY_WORKFLOW_PREFIX } from '../../domain/activity/workflow-id.ts';
 import type { Sql } from '../sql.ts';
+import { isOpen, movable } from '../status-sql.ts';
 import { promoteBehind, withdrawLaneMessages, withdrawMessages } from './agent-messages.repository.ts';
 
 /** What a request cancels: whole groups, and single operations that are in none of them. */
@@ -59,7 +61,7 @@ const CANCEL_WORKFLOWS = `
   with recursive doomed as (
     select id, lane_id from activity where id = any($2::int[])
     union
-    select d.id, d.lane_id from activity d join doomed b on d.blocked_by = b.id where d.status = 'waiting'
+    select d.id, d.lane_id from activity d join doomed b on d.blocked_by = b.id where ${movable('d.status', IDLE_STATUSES, 'canceled')}
   )
   insert into outbox (kind, key, creation_time)
   select 'cancel', $3::text || id, $4::timestamptz from unnest($1::int[]) as parent(id)
@@ -67,5 +69,5 @@ const CANCEL_WORKFLOWS = `
   select 'cancel', l.wf_id, $4::timestamptz from lane l
   where l.single and l.id in (select lane_id from doomed) and not exists (
     select from activity a
-    where a.lane_id = l.id and a.status not in ('succeeded', 'failed', 'canceled')
+    where a.lane_id = l.id and ${isOpen('a.status')}
       and a.id not in (select id from doomed))`;

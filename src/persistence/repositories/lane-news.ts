@@ -1,7 +1,8 @@
 import { PACKAGE_OPERATION_TYPES } from '../../domain/activity/package-operations.ts';
 import type { Transition } from '../../domain/activity/roll-up.ts';
-import type { ActivityStatus } from '../../domain/activity/status.ts';
+import { type ActivityStatus, IDLE_STATUSES, OPEN_STATUSES } from '../../domain/activity/status.ts';
 import type { Sql } from '../sql.ts';
+import { movable } from '../status-sql.ts';
 
 /** Status changes of one statement, with the rows they touched. */
 export interface Change extends Transition {
@@ -127,7 +128,8 @@ async function changesOf(tx: Sql, text: string, values: readonly unknown[]): Pro
   }));
 }
 
-const OPEN = `status not in ('succeeded', 'failed', 'canceled')`;
+// What a computer may have of an operation; a step that waits for another is in no queue, so no news of it is true.
+const SENDABLE = ['undelivered', 'delivered'] as const satisfies readonly ActivityStatus[];
 
 // A lane is younger than the statistics, which take it for a row or two. Wherever operations are named, they must be
 // found by their own index: one round through the lane's per operation would be quadratic. The sum hides that index.
@@ -159,9 +161,9 @@ const APPLY = `
       modification_time = $3
     from decisive e join activity o on o.id = e.activity_id and ${inLane('o')}
     where a.id = e.activity_id and case e.kind
-      when 'result' then o.status in ('undelivered', 'delivered', 'canceled')
-      when 'gone' then o.status in ('undelivered', 'delivered')
-      else o.status = 'undelivered' or (o.status = 'canceled' and o.delivery_time is null) end
+      when 'result' then ${movable('o.status', [...SENDABLE, 'canceled'], 'succeeded', 'failed')}
+      when 'gone' then ${movable('o.status', SENDABLE, 'failed')}
+      else ${movable('o.status', ['undelivered'], 'delivered')} or (o.status = 'canceled' and o.delivery_time is null) end
     returning a.id, a.type, o.status as old, a.status as new, a.completion_time, a.delivery_time
   ), changed as (
     select old as "from", new as "to", count(*)::int as count, array_agg(id) as ids,
@@ -185,25 +187,30 @@ const ended = (source: string, status: 'failed' | 'canceled') => `
   select old as "from", '${status}' as "to", count(*)::int as count, array_agg(id) as ids, $2::timestamptz as ended_at
   from ended group by old`;
 
+/** Steps that a failed or canceled one leaves nothing to wait for. */
+const BEHIND = (operation: string) => movable(`${operation}.status`, IDLE_STATUSES, 'canceled');
+
 const behind = (first: string) => `
   with recursive doomed as (
     ${first}
     union
     select d.id, d.status as old from activity d join doomed b on d.blocked_by = b.id
-    where ${inLane('d')} and d.status = 'waiting'
+    where ${inLane('d')} and ${BEHIND('d')}
   ) ${ended('doomed', 'canceled')}`;
 
+const CANCELABLE = (column: string) => movable(column, OPEN_STATUSES, 'canceled');
+
 const CANCEL_LANE = `
-  with doomed as (select id, status as old from activity where lane_id = $1 and ${OPEN})
+  with doomed as (select id, status as old from activity where lane_id = $1 and ${CANCELABLE('status')})
   ${ended('doomed', 'canceled')}`;
 
 const CANCEL_SOME = behind(
-  `select a.id, a.status as old from activity a where a.id = any($4::int[]) and ${inLane('a')} and ${OPEN}`,
+  `select a.id, a.status as old from activity a where a.id = any($4::int[]) and ${inLane('a')} and ${CANCELABLE('a.status')}`,
 );
 
 const CANCEL_BEHIND = behind(
   `select a.id, a.status as old from activity a
-    where a.blocked_by = any($4::int[]) and ${inLane('a')} and a.status = 'waiting'`,
+    where a.blocked_by = any($4::int[]) and ${inLane('a')} and ${BEHIND('a')}`,
 );
 
 const RELEASE = `
@@ -211,19 +218,20 @@ const RELEASE = `
     deliver_at = $3::timestamptz + make_interval(secs => a.delay_seconds),
     deliver_after_time = case when a.delay_seconds > 0
       then $3::timestamptz + make_interval(secs => a.delay_seconds) else a.deliver_after_time end
-  where a.blocked_by = any($2::int[]) and ${inLane('a')} and a.status = 'waiting'
+  where a.blocked_by = any($2::int[]) and ${inLane('a')} and ${movable('a.status', ['waiting'], 'undelivered')}
   returning a.id, a.deliver_at`;
 
 const EXPIRE_DELIVERED = `
   with overdue as (
-    select id, status as old from activity where lane_id = $1 and status = 'delivered' and delivery_time <= $4
+    select id, status as old from activity where lane_id = $1 and ${movable('status', ['delivered'], 'failed')} and delivery_time <= $4
   ) ${ended('overdue', 'failed')}`;
 
 // The message's row lock decides: what an agent has been given is not taken back.
 const EXPIRE_UNDELIVERED = `
   with late as (
     select m.activity_id from agent_message m join activity a on a.id = m.activity_id
-    where a.lane_id = $1 and a.status = 'undelivered' and a.deliver_before_time <= $2 and m.state in ('held', 'queued')
+    where a.lane_id = $1 and ${movable('a.status', ['undelivered'], 'failed')} and a.deliver_before_time <= $2
+      and m.state in ('held', 'queued')
     order by m.activity_id for update of m
   ), taken as (
     update agent_message m set state = 'withdrawn' from late where m.activity_id = late.activity_id

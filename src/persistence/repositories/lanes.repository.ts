@@ -3,6 +3,7 @@ import type { GroupProgress, LanePlan, LaneProgress } from '../../domain/activit
 import { type ChildCounts, countDifference, rollUp } from '../../domain/activity/roll-up.ts';
 import type { ActivityStatus } from '../../domain/activity/status.ts';
 import type { Database, Sql } from '../sql.ts';
+import { isOpen } from '../status-sql.ts';
 import { promoteBehind, queueMessages, withdrawMessages } from './agent-messages.repository.ts';
 import { earliest, nextMoment } from './lane-moments.ts';
 import {
@@ -295,4 +296,4 @@ const READ_GROUP = `
 
 const WAITING = `
   select c.title from activity a join computer c on c.id = a.computer_id
-  where a.lane_id = $1 and a.status not in ('succeeded', 'failed', 'canceled') limit 3`;
+  where a.lane_id = $1 and ${isOpen('a.status')} limit 3`;

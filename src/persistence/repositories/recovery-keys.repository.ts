@@ -1,4 +1,5 @@
 import type { Sql } from '../sql.ts';
+import { isOpen } from '../status-sql.ts';
 import { type BaseActivityRow, findBaseActivity } from './activities.repository.ts';
 
 /** Type of the operations that make a recovery key. */
@@ -87,7 +88,7 @@ const SUPPORTED = `
 const GENERATIONS = `activity a where a.computer_id = $1 and a.type = '${GENERATE_RECOVERY_KEY}'`;
 
 const OPEN = `
-  select exists (select from ${GENERATIONS} and a.status not in ('succeeded', 'failed', 'canceled')) as open`;
+  select exists (select from ${GENERATIONS} and ${isOpen('a.status')}) as open`;
 
 const LATEST = `
   select coalesce(a.parent_id, a.id) as shown, a.status from ${GENERATIONS} order by a.id desc limit 1`;
