@@ -102,7 +102,8 @@ async function prepareDirectory(
   return loadSecrets(data.secrets, hasPostgres || (await exists(data.temporalDatabase)));
 }
 
-function resolveDataDir(config: Config): string {
+/** Where the data directory of these settings is. */
+export function resolveDataDir(config: Config): string {
   return config.dataDir === '.flotilla' ? join(PROJECT, '.flotilla') : resolve(config.dataDir);
 }
 

@@ -1,0 +1,179 @@
+import { recordEvent } from '../../persistence/repositories/events.repository.ts';
+import { keepFleet } from '../../persistence/repositories/fleet-lock.ts';
+import {
+  replaceContracts,
+  replaceLicenses,
+  replaceProfiles,
+  saveContracts,
+  saveLicenses,
+  saveProfiles,
+} from '../../persistence/repositories/import.repository.ts';
+import {
+  findComputers,
+  findContracts,
+  findImportAccounts,
+  findLicenses,
+  findProfiles,
+  lockImports,
+} from '../../persistence/repositories/import-lookups.ts';
+import type { Database, Sql } from '../../persistence/sql.ts';
+import { type ImportDocument, ImportRefused, type ProfileKey } from './document.ts';
+import { ValueReader } from './value-reader.ts';
+
+/** How much of each kind a file had. */
+export interface ImportSummary {
+  account: string;
+  licenses: number;
+  contracts: number;
+  profiles: number;
+  computers: number;
+}
+
+/**
+ * Takes a document in, all of it or nothing. Idempotent: what it names is then as it says, whatever was there; what it
+ * does not name stays.
+ *
+ * @throws {ImportRefused} naming everything that does not fit what is stored
+ * @see design.md 8 "Profiles of other kinds, licences, contracts"
+ */
+export async function importDocument(db: Database, document: ImportDocument): Promise<ImportSummary> {
+  return db.transaction(async (tx) => {
+    const account = await findAccount(tx, document.account);
+    await keepFleet(tx, account.id);
+    await lockImports(tx, account.id);
+    const computerIds = await check(tx, account.id, document);
+    await save(tx, account.id, document, computerIds);
+    const summary = {
+      account: account.name,
+      licenses: document.licenses.length,
+      contracts: document.contracts.length,
+      profiles: document.profiles.length,
+      computers: document.computers.length,
+    };
+    await recordEvent(tx, actor(account.id), {
+      entityType: 'Account',
+      entityId: account.id,
+      entityName: account.name,
+      message: `Imported a file with ${summary.licenses} licences, ${summary.contracts} contracts, ${summary.profiles} profiles and ${summary.computers} computers`,
+    });
+    return summary;
+  });
+}
+
+/** Whoever may run the command: no person of the account. */
+const actor = (accountId: number) => ({
+  accountId,
+  personId: null,
+  name: 'npm run import',
+  origin: { address: 'console', requestId: 'import' },
+});
+
+async function findAccount(tx: Sql, name: string | null): Promise<{ id: number; name: string }> {
+  const accounts = await findImportAccounts(tx, name);
+  if (accounts.length === 1) return accounts[0]!;
+  const message =
+    name === null
+      ? 'is missing, and there is not exactly one account'
+      : `must be an account; there is no ${shown(name)}`;
+  throw new ImportRefused([{ path: 'account', message }]);
+}
+
+/** @returns ids of the computers, in the order of the document */
+async function check(tx: Sql, accountId: number, document: ImportDocument): Promise<number[]> {
+  const reader = new ValueReader();
+  await checkLicenses(tx, accountId, document, reader);
+  await checkContracts(tx, accountId, document, reader);
+  await checkProfiles(tx, accountId, document, reader);
+  const ids = await resolveComputers(tx, accountId, document, reader);
+  if (reader.problems.length > 0) throw new ImportRefused(reader.problems);
+  return ids;
+}
+
+async function checkLicenses(tx: Sql, accountId: number, { licenses, computers }: ImportDocument, reader: ValueReader) {
+  const own = new Set(licenses.map(({ id }) => id));
+  const wanted = [...own, ...computers.flatMap(({ license }) => license ?? [])];
+  const stored = await findLicenses(tx, wanted);
+  licenses.forEach(({ id }, index) => {
+    if ((stored.get(id) ?? accountId) !== accountId) reader.refuse(`licenses[${index}].id`, 'is taken already');
+  });
+  computers.forEach(({ license }, index) => {
+    if (license === undefined || license === null || own.has(license) || stored.get(license) === accountId) return;
+    reader.refuse(`computers[${index}].license`, `names no licence; there is no ${license}`);
+  });
+}
+
+async function checkContracts(
+  tx: Sql,
+  accountId: number,
+  { contracts, computers }: ImportDocument,
+  reader: ValueReader,
+) {
+  const wanted = computers.flatMap((computer) => computer.contracts ?? []);
+  const known = new Set([...contracts.map(({ id }) => id), ...(await findContracts(tx, accountId, wanted))]);
+  computers.forEach((computer, index) => {
+    computer.contracts?.forEach((id, place) => {
+      if (known.has(id)) return;
+      reader.refuse(`computers[${index}].contracts[${place}]`, `names no contract; there is no ${shown(id)}`);
+    });
+  });
+}
+
+const keyOf = ({ type, id }: ProfileKey): string => `${type} ${id}`;
+
+async function checkProfiles(tx: Sql, accountId: number, { profiles, computers }: ImportDocument, reader: ValueReader) {
+  const stored = await findProfiles(tx, accountId);
+  const own = new Set(profiles.map(keyOf));
+  const names = new Map(stored.filter((row) => !own.has(keyOf(row))).map((row) => [`${row.type} ${row.name}`, row.id]));
+  profiles.forEach(({ type, name }, index) => {
+    const holder = names.get(`${type} ${name}`);
+    if (holder !== undefined) reader.refuse(`profiles[${index}].name`, `is that of the ${type} profile ${holder}`);
+  });
+  const known = new Set([...own, ...stored.map(keyOf)]);
+  computers.forEach((computer, index) => {
+    computer.profiles?.forEach((place, position) => {
+      if (known.has(keyOf(place))) return;
+      const path = `computers[${index}].profiles[${position}]`;
+      reader.refuse(path, `names no profile; there is no ${place.type} profile ${place.id}`);
+    });
+  });
+}
+
+async function resolveComputers(tx: Sql, accountId: number, { computers }: ImportDocument, reader: ValueReader) {
+  const found = await findComputers(tx, accountId, computers);
+  const seen = new Set<number>();
+  return found.map(({ id, count }, index) => {
+    const path = `computers[${index}]`;
+    if (count === 0) reader.refuse(path, 'names no computer of the fleet');
+    else if (count > 1) reader.refuse(`${path}.hostname`, `is that of ${count} computers; name the id instead`);
+    else if (seen.has(id!)) reader.refuse(path, 'names the computer of an earlier one');
+    if (id !== null) seen.add(id);
+    return id ?? 0;
+  });
+}
+
+async function save(tx: Sql, accountId: number, document: ImportDocument, ids: readonly number[]): Promise<void> {
+  await saveLicenses(tx, accountId, document.licenses);
+  await saveContracts(tx, accountId, document.contracts);
+  await saveProfiles(tx, accountId, document.profiles);
+  const computers = document.computers.map((computer, index) => ({ ...computer, id: ids[index]! }));
+  await replaceLicenses(
+    tx,
+    computers.flatMap(({ id, license }) => (license === undefined ? [] : [{ id, value: license }])),
+  );
+  await replaceContracts(
+    tx,
+    accountId,
+    computers.flatMap(({ id, contracts }) => (contracts ? [{ id, value: contracts }] : [])),
+  );
+  await replaceProfiles(
+    tx,
+    accountId,
+    computers.flatMap(({ id, profiles }) => (profiles ? [{ id, value: profiles }] : [])),
+  );
+}
+
+const MAX_SHOWN = 60;
+
+function shown(text: string): string {
+  return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text);
+}

@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Config, loadConfig } from '../config.ts';
+import { openPersistence } from '../persistence/orm.ts';
+import { ImportRefused } from '../services/import/document.ts';
+import { importDocument } from '../services/import/import.service.ts';
+import { readImportDocument } from '../services/import/read-document.ts';
+import { embeddedDatabaseUrl } from './roles.ts';
+import { loadSecrets } from './secrets.ts';
+import { resolveDataDir } from './stack.ts';
+import { StackError } from './stack-error.ts';
+
+const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_SHOWN = 50;
+
+/** `npm run import -- FILE`: takes in licences, contracts and the membership of profiles, all of a file or nothing. */
+async function main(): Promise<void> {
+  const [file, ...more] = process.argv.slice(2);
+  if (file === undefined || more.length > 0) throw new StackError('Usage: npm run import -- FILE');
+  const document = readImportDocument(await readText(file));
+  const url = await databaseUrl(loadConfig(process.env, 'stack'));
+  const persistence = await openPersistence({ url, poolSize: 2, applicationName: 'flotilla-import' }).catch(() => {
+    throw new StackError('The database cannot be reached: start it, or set FLOTILLA_DATABASE_URL to the right one.');
+  });
+  try {
+    const { account, licenses, contracts, profiles, computers } = await importDocument(persistence.db, document);
+    const parts = `${licenses} licences, ${contracts} contracts, ${profiles} profiles, ${computers} computers`;
+    process.stdout.write(`Imported into the account ${account}: ${parts}.\n`);
+  } finally {
+    await persistence.close();
+  }
+}
+
+async function readText(file: string): Promise<string> {
+  const bytes = await readFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw new StackError(`${file} cannot be read: ${error.code ?? error.message}`);
+  });
+  if (bytes.length > MAX_BYTES) throw new StackError(`${file} has more than ${MAX_BYTES} bytes`);
+  return bytes.toString('utf8').replace(/^\uFEFF/, '');
+}
+
+/** The database of the settings, else the one of the embedded stack. */
+async function databaseUrl(config: Config): Promise<string> {
+  if (config.databaseUrl !== null) return config.databaseUrl;
+  const secrets = join(resolveDataDir(config), 'secrets.json');
+  if (!existsSync(secrets)) {
+    throw new StackError('There is no database yet: start Flotilla first, or set FLOTILLA_DATABASE_URL.');
+  }
+  return embeddedDatabaseUrl(config, await loadSecrets(secrets, true));
+}
+
+try {
+  await main();
+} catch (error) {
+  process.exitCode = 1;
+  if (error instanceof ImportRefused) {
+    const lines = error.message.split('\n');
+    const rest = lines.length > MAX_SHOWN ? [`... and ${lines.length - MAX_SHOWN} more`] : [];
+    process.stderr.write(
+      `Nothing was imported:\n${[...lines.slice(0, MAX_SHOWN), ...rest].map((l) => `  ${l}\n`).join('')}`,
+    );
+  } else if (error instanceof StackError) process.stderr.write(`${error.message}\n`);
+  else process.stderr.write(`The import failed: ${error instanceof Error ? error.message : String(error)}\n`);
+}
