@@ -142,6 +142,31 @@ describe('GET /computers/<computer_id>', () => {
   });
 });
 
+describe('archived computers', () => {
+  it('are out of their families, and see theirs', async () => {
+    const { db } = database.persistence;
+    const family = { accountId, hostagentUid: 'uid-2' };
+    const host = await insertComputer(db, { ...family, title: 'old-host' });
+    const gone = await insertComputer(db, {
+      ...family,
+      title: 'gone',
+      parentId: host,
+      isWsl: true,
+      isDefaultChild: true,
+      archived: true,
+    });
+    const kept = await insertComputer(db, { ...family, title: 'kept', parentId: host, isWsl: true });
+    const read = async (id: number) => (await app.call('GET', `/computers/${id}`, { token: admin })).body;
+    expect(await read(host)).toMatchObject({ num_child: 1, default_child: null, children: [{ id: kept }] });
+    expect(await read(gone)).toMatchObject({ archived: true, parent: { id: host }, is_default_child: true });
+    await db.query('update computer set archived = true where id = $1', [host]);
+    expect(await read(kept)).toMatchObject({ parent: null, is_default_child: false });
+    expect(await read(host)).toMatchObject({ children: [{ id: kept }] });
+    expect(await titles('?archived_only=true&root_only=false')).toEqual(['archived', 'old-host', 'gone']);
+    await db.query('delete from computer where id = any($1::int[])', [[kept, gone, host]]);
+  });
+});
+
 describe('scope', () => {
   it('JWT-otheraccount: never shows computers of another account', async () => {
     const other = await createAccount(database.persistence.db, 'other');

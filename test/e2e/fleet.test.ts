@@ -5,15 +5,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Fleet, FleetOptions, SimulatedComputer } from '../../src/fleet/fleet.ts';
 import { readLedgerLines } from '../../src/fleet/ledger.ts';
 import { createAccount } from '../support/accounts.ts';
+import { createTestApp } from '../support/app.ts';
 import { startGateway, type TestGateway } from '../support/fleet-gateway.ts';
 
 let gateway: TestGateway;
+let administrator: Awaited<ReturnType<typeof createAccount>>;
 const folder = mkdtempSync(join(tmpdir(), 'fleet-'));
 const fleets: Fleet[] = [];
 
 beforeAll(async () => {
   gateway = await startGateway();
-  await createAccount(gateway.database.persistence.db, 'standalone');
+  administrator = await createAccount(gateway.database.persistence.db, 'standalone');
 });
 
 afterAll(async () => {
@@ -31,6 +33,38 @@ async function enrolled(options: Partial<FleetOptions> = {}): Promise<Fleet> {
 
 function query<Row extends Record<string, unknown>>(text: string, values: unknown[] = []): Promise<Row[]> {
   return gateway.database.persistence.db.query<Row>(text, values);
+}
+
+const BLOCKS = [
+  'alerts',
+  'upgrades',
+  'release_upgrades',
+  'reboot_packages',
+  'all_network',
+  'hardware',
+  'annotations',
+  'grouped_hardware',
+  'wsl_profiles',
+];
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are checked against the document by the app itself
+function expectBelievable(computer: any): void {
+  const { cpu, memory, network, system, usb } = computer.grouped_hardware;
+  const texts = [
+    cpu[0].model,
+    cpu[0].clock_speed,
+    memory.size,
+    network[0].mac,
+    system.model,
+    system.serial,
+    usb[0].model,
+  ];
+  expect(texts).not.toContain('Not available');
+  expect(computer.hardware.length).toBeGreaterThan(5);
+  expect(computer.network_devices[0]).toMatchObject({ active: true, speed: expect.any(Number), duplex: true });
+  expect(Object.keys(computer.annotations)).toEqual(expect.arrayContaining(['rack', 'site', 'team']));
+  expect(computer.total_memory).toBeGreaterThan(1000);
+  expect(computer.distribution_info.release).toBe(computer.distribution);
 }
 
 describe('a fleet of 25 at the real gateway', () => {
@@ -63,6 +97,31 @@ describe('a fleet of 25 at the real gateway', () => {
     expect(fleet.statistics.failedExchanges).toBe(0);
     expect(await query('select * from agent_rejected_message')).toEqual([]);
     expect(await query('select * from agent_unknown_type')).toEqual([]);
+  });
+
+  it('fills every block that lists of computers can show', async () => {
+    const app = await createTestApp(gateway.database.persistence);
+    try {
+      const token = await app.login(administrator);
+      const parameters = BLOCKS.map((name) => `with_${name}=true`).join('&');
+      const { body } = await app.call('GET', `/computers?root_only=false&${parameters}`, { token });
+      expect(body.count).toBe(25);
+      for (const computer of body.results) expectBelievable(computer);
+      const shown = new Map<string, { [key: string]: unknown }>(
+        body.results.map((c: { title: string }) => [c.title, c]),
+      );
+      const alerts = (title: string) =>
+        (shown.get(title)!['alerts'] as Array<{ type: string }>).map(({ type }) => type);
+      expect(alerts('mail-1')).toContain('ComputerRebootAlert');
+      expect(shown.get('mail-1')!['reboot_packages']).toContain('linux-base');
+      expect(alerts('web-1')).toContain('SecurityUpgradesAlert');
+      expect(shown.get('web-1')).toMatchObject({ has_release_upgrades: true });
+      expect(shown.get('web-3')).toMatchObject({ has_release_upgrades: false });
+      expect(shown.get('win-desk-1')).toMatchObject({ wsl_profiles: [], upgrades: { regular: 0, security: 0 } });
+      expect(shown.get('web-1')).not.toHaveProperty('wsl_profiles');
+    } finally {
+      await app.close();
+    }
   });
 
   it('tells hosts and children, distributions, clouds and pending reboots', async () => {

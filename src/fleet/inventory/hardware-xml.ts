@@ -97,7 +97,8 @@ function processor({ cpu }: Blueprint, socket: number): string {
   ]);
 }
 
-function devicesOf({ kind, encryption, network, disks }: Blueprint): string[] {
+function devicesOf(blueprint: Blueprint): string[] {
+  const { kind, encryption, network } = blueprint;
   const screen = kind !== 'server' && kind !== 'wsl';
   return [
     ...(screen ? [device('display', 'VGA compatible controller', 'Iris Xe Graphics', 'Intel Corporation')] : []),
@@ -114,25 +115,33 @@ function devicesOf({ kind, encryption, network, disks }: Blueprint): string[] {
         `<configuration>${setting('driver', 'igc')}${card.address === '0.0.0.0' ? '' : setting('ip', card.address)}</configuration>`,
       ]),
     ),
-    ...disks.map((disk, position) =>
-      node(`storage:${position}`, 'storage', [
-        text('description', 'Storage controller'),
-        text('product', 'SATA/NVMe Controller'),
-        text('vendor', disk.vendor),
-        node('disk', 'disk', [
-          text('description', 'Disk'),
-          text('product', disk.product),
-          text('vendor', disk.vendor),
-          text('logicalname', `/dev/${disk.device}`),
-          size(disk.bytes),
-          volume(`/dev/${disk.device}1`, 'Windows FAT volume', 'fat', 2 ** 29),
-          kind === 'windows'
-            ? volume(`/dev/${disk.device}2`, 'Windows NTFS volume', 'ntfs', disk.bytes - 2 ** 29)
-            : volume(`/dev/${disk.device}2`, 'EXT4 volume', 'ext4', disk.bytes - 2 ** 29),
-        ]),
-      ]),
-    ),
+    ...storageOf(blueprint),
   ];
+}
+
+/** Disks, each behind a controller; those of virtual machines speak SCSI. */
+function storageOf({ kind, platform, disks }: Blueprint): string[] {
+  const virtual = platform === 'kvm' || platform === 'vmware' || platform === 'azure' || platform === 'gcp';
+  const [id, controller, product] = virtual
+    ? ['scsi', 'SCSI storage controller', platform === 'vmware' ? 'PVSCSI SCSI Controller' : 'Virtio SCSI']
+    : ['storage', 'Storage controller', 'SATA/NVMe Controller'];
+  return disks.map((disk, position) => {
+    const [system, filesystem] = kind === 'windows' ? ['Windows NTFS volume', 'ntfs'] : ['EXT4 volume', 'ext4'];
+    return node(`${id}:${position}`, 'storage', [
+      text('description', controller),
+      text('product', product),
+      text('vendor', disk.vendor),
+      node('disk', 'disk', [
+        text('description', virtual ? 'SCSI Disk' : 'Disk'),
+        text('product', disk.product),
+        text('vendor', disk.vendor),
+        text('logicalname', `/dev/${disk.device}`),
+        size(disk.bytes),
+        volume(`/dev/${disk.device}1`, 'Windows FAT volume', 'fat', 2 ** 29),
+        volume(`/dev/${disk.device}2`, system, filesystem, disk.bytes - 2 ** 29),
+      ]),
+    ]);
+  });
 }
 
 function volume(name: string, description: string, filesystem: string, bytes: number): string {
