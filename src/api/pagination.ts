@@ -14,31 +14,40 @@ export function pageOf(context: RequestContext): Page {
   return { limit: Math.min(limit ?? MAX_LIMIT, MAX_LIMIT), offset: offset ?? 0 };
 }
 
+/** What lists with a cursor say of the page after theirs: whether there is one, and the key it begins behind. */
+export type NextPage = { after: number } | null;
+
 /**
  * The paginated envelope, with absolute links that keep all other parameters.
  *
  * @param publicUrl - base of links, without a trailing slash
  * @param list.results - rows, or their JSON array as made by the database
+ * @param list.nextPage - of lists with a cursor; where it is absent `count` tells whether there is a next page
  */
 export function envelope(
   context: RequestContext,
   publicUrl: string,
-  list: { count: number; results: readonly unknown[] | JsonText },
+  list: { count: number; results: readonly unknown[] | JsonText; nextPage?: NextPage },
 ) {
   const { limit, offset } = pageOf(context);
-  const { count, results } = list;
-  const next = offset + limit < count ? pageLink(context, publicUrl, limit, offset + limit) : null;
-  const previous = offset > 0 ? pageLink(context, publicUrl, limit, Math.max(0, offset - limit)) : null;
+  const { count, results, nextPage } = list;
+  const more = nextPage === undefined ? offset + limit < count : nextPage !== null;
+  const next = more ? pageLink(context, publicUrl, { limit, offset: offset + limit, ...nextPage }) : null;
+  const before = { limit, offset: Math.max(0, offset - limit), ...(nextPage !== undefined && { after: null }) };
+  const previous = offset > 0 ? pageLink(context, publicUrl, before) : null;
   if (!(results instanceof JsonText)) return { count, results, next, previous };
   return new JsonText(
     `{"count":${count},"results":${results.text},"next":${JSON.stringify(next)},"previous":${JSON.stringify(previous)}}`,
   );
 }
 
-function pageLink(context: RequestContext, publicUrl: string, limit: number, offset: number): string {
+/** The address of the request with other parameters; null takes one out. */
+function pageLink(context: RequestContext, publicUrl: string, changes: Record<string, number | null>): string {
   const [path, query] = context.request.originalUrl.split('?', 2);
   const parameters = new URLSearchParams(query);
-  parameters.set('limit', String(limit));
-  parameters.set('offset', String(offset));
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) parameters.delete(name);
+    else parameters.set(name, String(value));
+  }
   return `${publicUrl}${path}?${parameters}`;
 }

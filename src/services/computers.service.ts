@@ -19,12 +19,16 @@ export interface ComputersQuery {
   wslChildren: boolean;
   limit: number;
   offset: number;
+  /** The page begins behind the computer of this id, wherever that is; null to count off `offset` computers. */
+  after: number | null;
 }
 
 export interface ComputersPage {
   count: number;
   /** The rows as the text of a JSON array. */
   resultsJson: string;
+  /** Behind which id the next page begins; null when there is none. */
+  nextPage: { after: number } | null;
   /** The query uses a deprecated spelling. */
   deprecated: boolean;
 }

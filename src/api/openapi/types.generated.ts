@@ -3647,6 +3647,8 @@ export interface operations {
                 offset?: components["parameters"]["Offset"];
                 /** @description Selectors and keywords */
                 query?: string;
+                /** @description Id of the last computer of the page before, as links to next pages carry it: following them shows every computer that stays once, while others come and go. It goes before `offset`. */
+                after?: number;
                 archived_only?: boolean;
                 root_only?: boolean;
                 wsl_parents?: boolean;

@@ -20,10 +20,11 @@ export function computersRoutes(deps: {
         rootOnly: query['root_only'] !== false,
         wslParents: query['wsl_parents'] === true,
         wslChildren: query['wsl_children'] === true,
+        after: (query['after'] as number | undefined) ?? null,
         ...pageOf(context),
       };
-      const { count, resultsJson, deprecated } = await computers.list(context.caller, filter, blocksOf(context));
-      const body = envelope(context, deps.publicUrl, { count, results: new JsonText(resultsJson) });
+      const { resultsJson, deprecated, ...page } = await computers.list(context.caller, filter, blocksOf(context));
+      const body = envelope(context, deps.publicUrl, { ...page, results: new JsonText(resultsJson) });
       return { body, headers: deprecated ? DEPRECATION : {} };
     },
     async getComputer(context) {

@@ -20,6 +20,13 @@ export interface ComputerFilter extends ComputerScope {
   selection: ComputerSelection;
 }
 
+/** Which part of the list: at most `limit` computers, those behind the id `after` or, where it is null, behind `offset` others. */
+export interface ComputerPage {
+  limit: number;
+  offset: number;
+  after: number | null;
+}
+
 /** Where to read from: `keyed` takes what is found by ids. */
 export interface ComputerReads {
   db: Sql;
@@ -34,16 +41,17 @@ export interface ComputerReads {
 export async function listComputers(
   { db, keyed }: ComputerReads,
   filter: ComputerFilter,
-  page: { limit: number; offset: number },
+  page: ComputerPage,
   view: ComputerView,
-): Promise<{ count: number; resultsJson: string }> {
+): Promise<{ count: number; resultsJson: string; nextPage: { after: number } | null }> {
   const { accountId, groups, selection } = filter;
   const condition = compileComputerQuery(selection, { accountId, firstParameter: 5 });
-  const values = [accountId, groups, page.limit, page.offset, ...condition.values];
-  const rows = await db.query<{ count: number; ids: number[] }>(pageStatement(filter, condition.text), values);
-  const { count, ids } = rows[0]!;
+  const values = [accountId, groups, page.limit, page.after ?? page.offset, ...condition.values];
+  const statement = pageStatement(matching(filter, condition.text), page.after !== null);
+  const rows = await db.query<{ count: number; ids: number[]; more: boolean }>(statement, values);
+  const { count, ids, more } = rows[0]!;
   const items = ids.length === 0 ? [] : await readComputers(keyed, filter, ids, view);
-  return { count, resultsJson: `[${items.join(',')}]` };
+  return { count, resultsJson: `[${items.join(',')}]`, nextPage: more ? { after: ids.at(-1)! } : null };
 }
 
 /** Ids in order of approved computers that are not archived, in the access groups given (null for all). */
@@ -66,17 +74,19 @@ export async function findComputer(
   return item ?? null;
 }
 
-// A page that is neither empty nor full is the last one, and tells the number of all by itself.
-function pageStatement(filter: ComputerFilter, condition: string): string {
-  const where = matching(filter, condition);
+// One more than the page tells whether there is another. The last page, counted off and not empty, tells the number of
+// all by itself.
+function pageStatement(where: string, afterId: boolean): string {
+  const counted = `(select count(*)::int from computer c where ${where})`;
   return `
 with page as materialized (
-  select c.id from computer c where ${where} order by c.id limit $3 offset $4
+  select c.id from computer c where ${where}${afterId ? ' and c.id > $4::int' : ''}
+  order by c.id limit $3::int + 1${afterId ? '' : ' offset $4'}
 ), found as (
   select coalesce(array_agg(id order by id), '{}') as ids, count(*)::int as size from page
 )
-select ids, case when size between 1 and $3::int - 1 then $4::int + size
-  else (select count(*)::int from computer c where ${where}) end as count
+select ids[:$3::int] as ids, size > $3::int as more,
+  ${afterId ? counted : `case when size between 1 and $3::int then ($4::bigint + size)::int else ${counted} end`} as count
 from found`;
 }
 
