@@ -10,6 +10,8 @@ import { connectClient } from '../temporal/connection.ts';
 import { makeBuildCurrent, readCurrentBuild } from '../temporal/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
 import { createLaneActivities } from './activities/lane.activities.ts';
+import { createProfileActivities } from './activities/profile.activities.ts';
+import { createProfileKinds } from './profile-kinds.ts';
 import { chooseQueues } from './queues.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
 import { type RelayOptions, startRelay } from './relay/relay.ts';
@@ -39,10 +41,12 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
   const persistence = await openWhenThere(config.databaseUrl!, config.databasePoolSize, logger);
   const { client, close } = await connectClient(config);
   const lanes = createLaneStore({ db: persistence.db, clock: systemClock, settings: config.activities });
-  const parts: Parts = { db: persistence.db, client, lanes, publicUrl: config.publicUrl, logger };
+  const { publicUrl, activities: settings } = config;
+  const kinds = createProfileKinds({ db: persistence.db, settings, publicUrl, logger });
+  const parts: Parts = { db: persistence.db, client, lanes, publicUrl, logger, kinds, clock: systemClock };
   const workers = await startWorkers(queues, config, bundle, parts);
   const servesActivities = queues.includes(TASK_QUEUES.activity);
-  const relay = servesActivities ? startRelay({ ...parts, settings: config.activities, count }) : null;
+  const relay = servesActivities ? startRelay({ ...parts, settings, count }) : null;
   stopInOrder(
     logger,
     async () => {
@@ -69,7 +73,10 @@ async function startWorkers(
   const code = await readFile(bundle.codePath, 'utf8');
   const activities = {
     [TASK_QUEUES.activity]: () => createLaneActivities(parts),
-    [TASK_QUEUES.schedule]: () => createReconciler({ ...parts, clock: systemClock, eventRetentionDays }),
+    [TASK_QUEUES.schedule]: () => ({
+      ...createReconciler({ ...parts, eventRetentionDays }),
+      ...createProfileActivities(parts),
+    }),
   };
   const waiting = new Set<TaskQueue>(queues);
   return queues.map((queue) => {

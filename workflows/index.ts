@@ -1,3 +1,4 @@
 export { activity } from './activity.workflow.ts';
 export { lane } from './lane.workflow.ts';
+export { profileTrigger } from './profile-trigger.workflow.ts';
 export { reconcile } from './reconcile.workflow.ts';

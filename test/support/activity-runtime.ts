@@ -5,9 +5,12 @@ import { createLogger } from '../../src/logger.ts';
 import { createLaneStore, type LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { systemClock } from '../../src/services/ports.ts';
+import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
 import { bootstrap } from '../../temporal/bootstrap.ts';
 import { connectClient } from '../../temporal/connection.ts';
 import { createLaneActivities } from '../../workers/activities/lane.activities.ts';
+import { createProfileActivities } from '../../workers/activities/profile.activities.ts';
+import { createProfileKinds } from '../../workers/profile-kinds.ts';
 import { createReconciler, type ReconcilerOptions } from '../../workers/reconciler/reconciler.ts';
 import { type Relay, type RelayEvent, startRelay } from '../../workers/relay/relay.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
@@ -26,6 +29,9 @@ export interface ActivityRuntime {
   events: Record<RelayEvent, number>;
   startRelay(): Relay;
   reconciler: ReturnType<typeof createReconciler>;
+  kinds: ProfileKinds;
+  /** Runs a worker of the schedule queue until the returned function is called. */
+  startScheduleWorker(): Promise<() => Promise<void>>;
   /** Runs a worker of the activity queue until the returned function is called. */
   startWorker(): Promise<() => Promise<void>>;
   status(workflowId: string): Promise<string>;
@@ -44,8 +50,10 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
   const { db } = database.persistence;
   const { activities } = loadConfig({}, 'stack');
   const lanes = createLaneStore({ db, clock: systemClock, settings: activities });
-  const events = { started: 0, cancelled: 0, nudged: 0, late: 0, repaired: 0 };
-  const common = { db, client, lanes, publicUrl: 'http://localhost:8080', logger };
+  const events = { scheduled: 0, started: 0, cancelled: 0, nudged: 0, late: 0, repaired: 0 };
+  const publicUrl = 'http://localhost:8080';
+  const kinds = createProfileKinds({ db, settings: activities, publicUrl, logger });
+  const common = { db, client, lanes, publicUrl, logger, kinds, clock: systemClock };
   const relays: Relay[] = [];
   const workers: Array<() => Promise<void>> = [];
   return {
@@ -55,6 +63,7 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
     address,
     namespace,
     events,
+    kinds,
     startRelay() {
       const count = (what: RelayEvent): void => {
         events[what] += 1;
@@ -65,12 +74,18 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
     },
     reconciler: createReconciler({
       ...common,
-      clock: systemClock,
       settleMs: 0,
       eventRetentionDays: 30,
     } satisfies ReconcilerOptions),
     async startWorker() {
-      const stop = await runActivityWorker(address, namespace, createLaneActivities({ lanes, client }));
+      const at = { address, namespace, taskQueue: TASK_QUEUES.activity };
+      const stop = await runWorker(at, createLaneActivities({ lanes, client }));
+      workers.push(stop);
+      return stop;
+    },
+    async startScheduleWorker() {
+      const at = { address, namespace, taskQueue: TASK_QUEUES.schedule };
+      const stop = await runWorker(at, createProfileActivities({ kinds, clock: systemClock }));
       workers.push(stop);
       return stop;
     },
@@ -84,12 +99,15 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
   };
 }
 
-async function runActivityWorker(address: string, namespace: string, activities: object): Promise<() => Promise<void>> {
+async function runWorker(
+  { address, namespace, taskQueue }: { address: string; namespace: string; taskQueue: string },
+  activities: object,
+): Promise<() => Promise<void>> {
   const connection = await NativeConnection.connect({ address });
   const worker = await Worker.create({
     connection,
     namespace,
-    taskQueue: TASK_QUEUES.activity,
+    taskQueue,
     activities,
     workflowBundle: { code: await workflowCode() },
     dataConverter: TEST_DATA_CONVERTER,

@@ -2,12 +2,14 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from '../../src/logger.ts';
 import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
+import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
 import type { ReconcileActivities } from '../../workflows/contracts/activities.ts';
 import { activityWorkflowId, parseActivityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
 import type { ReconcileCursor, ReconcileResult } from '../../workflows/contracts/reconcile.contract.ts';
 import { type Repair, type RepairDeps, repairGroup, repairLane } from '../relay/repair.ts';
 import { createStarter } from '../relay/starter.ts';
 import { type EventRetention, shortenEventLog } from './event-retention.ts';
+import { compareSchedules, startMissedDates } from './missed-dates.ts';
 import { closedAbnormally, deleteOldRuns, runningAmong } from './visibility.ts';
 
 export interface ReconcilerOptions extends EventRetention {
@@ -17,6 +19,7 @@ export interface ReconcilerOptions extends EventRetention {
   publicUrl: string;
   logger: Logger;
   clock: { now(): Date };
+  kinds: ProfileKinds;
   /** Lanes younger than this are left alone: the relay may be about to start them. Default 60,000. */
   settleMs?: number;
 }
@@ -34,6 +37,8 @@ const BUDGET_MS = 25_000;
 const SETTLE_MS = 60_000;
 /** Visibility may lag behind by this much. */
 const LAG_MS = 2 * 60_000;
+const MINUTE_MS = 60_000;
+const COMPARE_EVERY_MINUTES = 10;
 const FIRST_LOOKBACK_MS = 24 * 60 * 60_000;
 
 /**
@@ -51,6 +56,9 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
       const closedSince = cursor?.closedSince ?? startedAt - FIRST_LOOKBACK_MS;
       await repairClosed(deps, closedSince, repairs);
       const laneAfter = await comparePages(deps, options, cursor?.laneAfter ?? 0, repairs);
+      await startMissedDates(options, options.clock.now());
+      if (Math.floor(startedAt / MINUTE_MS) % COMPARE_EVERY_MINUTES === 0)
+        await compareSchedules(options, options.clock.now());
       await deleteOldRuns(options.client, startedAt);
       await shortenEventLog(options);
       return { cursor: { closedSince: startedAt - LAG_MS, laneAfter }, ...repairs.result() };

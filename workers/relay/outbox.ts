@@ -1,7 +1,8 @@
-import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from '../../src/logger.ts';
 import type { Database, Sql } from '../../src/persistence/sql.ts';
 import { parseActivityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
+import { isServerAway, RefusedEntries } from './refused.ts';
 import { readActivities, type Starter } from './starter.ts';
 
 export interface OutboxDeps {
@@ -21,13 +22,6 @@ interface Entry {
 
 const BATCH = 50;
 const CALL_LIMIT_MS = 10_000;
-const FIRST_PAUSE_MS = 1_000;
-const LAST_PAUSE_MS = 60_000;
-/** gRPC codes of a server that is away or overloaded, not of an entry that is wrong. */
-const SERVER_IS_AWAY = new Set([1, 4, 8, 14]);
-
-/** Entries that the server refused, with the moment of their next try; kept in memory, lost without harm. */
-type Refused = Map<number, { until: number; pauseMs: number }>;
 
 /**
  * Makes the round of a loop: claims up to 50 entries, executes and deletes them in one transaction.
@@ -37,22 +31,27 @@ type Refused = Map<number, { until: number; pauseMs: number }>;
  * @see temporal-design 3 and 5
  */
 export function outboxRound(deps: OutboxDeps): () => Promise<boolean> {
-  const refused: Refused = new Map();
+  const refused = new RefusedEntries();
   return async () => {
     const now = Date.now();
-    const waiting = [...refused].filter(([, { until }]) => until > now).map(([id]) => id);
+    const waiting = refused.waiting(now);
     return await deps.db.transaction(async (tx) => {
       const entries = await tx.query<Entry & { [key: string]: unknown }>(CLAIM, [waiting, BATCH]);
       if (entries.length === 0) return false;
       const done = await deps.client.withDeadline(now + CALL_LIMIT_MS, () => execute(deps, tx, entries, refused));
       await tx.query('delete from outbox where id = any($1::bigint[])', [done]);
-      for (const id of done) refused.delete(id);
+      refused.forget(done);
       return entries.length === BATCH && done.length > 0;
     });
   };
 }
 
-async function execute(deps: OutboxDeps, tx: Sql, entries: readonly Entry[], refused: Refused): Promise<number[]> {
+async function execute(
+  deps: OutboxDeps,
+  tx: Sql,
+  entries: readonly Entry[],
+  refused: RefusedEntries,
+): Promise<number[]> {
   const starts = entries.filter((entry) => entry.kind === 'start');
   const rows = await readActivities(
     tx,
@@ -79,7 +78,7 @@ async function execute(deps: OutboxDeps, tx: Sql, entries: readonly Entry[], ref
 async function settle(
   { logger }: OutboxDeps,
   entry: Entry,
-  refused: Refused,
+  refused: RefusedEntries,
   work: () => Promise<boolean>,
 ): Promise<number | null> {
   let reason: unknown = 'its workflow is not started yet';
@@ -90,16 +89,9 @@ async function settle(
     reason = error;
     logger.error({ kind: entry.kind, key: entry.key, err: error }, 'outbox entry was refused, trying again later');
   }
-  const pauseMs = Math.min((refused.get(entry.id)?.pauseMs ?? FIRST_PAUSE_MS / 2) * 2, LAST_PAUSE_MS);
-  refused.set(entry.id, { until: Date.now() + pauseMs, pauseMs });
+  refused.add(entry.id);
   logger.debug({ kind: entry.kind, key: entry.key, reason }, 'outbox entry is kept');
   return null;
-}
-
-/** The client wraps some of its call errors in a ServiceError. */
-function isServerAway(error: unknown): boolean {
-  if (isGrpcServiceError(error)) return SERVER_IS_AWAY.has(error.code);
-  return error instanceof Error && error.cause !== undefined && isServerAway(error.cause);
 }
 
 async function cancel(deps: OutboxDeps, entry: Entry): Promise<boolean> {

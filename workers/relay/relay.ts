@@ -2,12 +2,14 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from '../../src/logger.ts';
 import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
+import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
 import { inboxRound } from './inbox.ts';
 import { startListener } from './listener.ts';
 import { startLoop } from './loop.ts';
 import type { NudgeSettings } from './nudge-planner.ts';
 import { outboxRound } from './outbox.ts';
 import { repairLane } from './repair.ts';
+import { scheduleOrdersRound } from './schedule-orders.ts';
 import { createStarter } from './starter.ts';
 
 export interface RelayOptions {
@@ -18,11 +20,14 @@ export interface RelayOptions {
   /** Base of the links that operators see beside a workflow. */
   publicUrl: string;
   logger: Logger;
+  /** Kinds of profiles that schedules start. */
+  kinds: ProfileKinds;
+  clock: { now(): Date };
   /** Counts what the relay did, for metrics and tests. */
   count?: (what: RelayEvent) => void;
 }
 
-export type RelayEvent = 'started' | 'cancelled' | 'nudged' | 'late' | 'repaired';
+export type RelayEvent = 'scheduled' | 'started' | 'cancelled' | 'nudged' | 'late' | 'repaired';
 
 export interface Relay {
   /** Ends after the calls that are under way. */
@@ -34,7 +39,8 @@ const INBOX_TICK_MS = 100;
 const OUTBOX_POLL_MS = 1_000;
 
 /**
- * Carries news from the rows to the workflows: starts and cancels from the outbox, nudges from the inbox.
+ * Carries news from the rows to the workflows: starts and cancels from the outbox, nudges from the inbox, schedules of profiles
+ * from the outbox.
  *
  * @remarks Runs beside every worker of the activity queue; several at once are safe. It survives the loss of either
  * side and goes on where the rows stand.
@@ -54,7 +60,18 @@ export function startRelay(options: RelayOptions): Relay {
     round: outboxRound({ db, client, starter, logger, count }),
     logger,
   });
-  const listener = startListener(db, logger, () => outbox.wake());
+  const { kinds, clock } = options;
+  // Apart from the starts, which schedules must not hold up.
+  const schedules = startLoop({
+    name: 'schedules',
+    everyMs: OUTBOX_POLL_MS,
+    round: scheduleOrdersRound({ db, client, kinds, clock, logger, count }),
+    logger,
+  });
+  const listener = startListener(db, logger, () => {
+    outbox.wake();
+    schedules.wake();
+  });
   const inbox = startLoop({
     name: 'inbox',
     everyMs: INBOX_TICK_MS,
@@ -63,7 +80,7 @@ export function startRelay(options: RelayOptions): Relay {
   });
   return {
     async stop() {
-      await Promise.all([outbox.stop(), inbox.stop(), listener.stop()]);
+      await Promise.all([outbox.stop(), schedules.stop(), inbox.stop(), listener.stop()]);
     },
   };
 }

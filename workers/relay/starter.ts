@@ -1,5 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import { type SearchAttributePair, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { shortSummary } from '../../src/domain/activity/summary.ts';
 import type { Sql } from '../../src/persistence/sql.ts';
 import {
   ACTIVITY_WORKFLOW,
@@ -35,8 +36,6 @@ export interface Starter {
 
 /** Groups above this many computers give way to everything an administrator waits for. */
 const LARGE_GROUP = 25;
-/** The server refuses summaries above 400 bytes, counted after encryption. */
-const SUMMARY_BYTES = 200;
 
 /** @param publicUrl - base of the link to the API object that operators see beside a workflow */
 export function createStarter(client: Client, publicUrl: string): Starter {
@@ -46,7 +45,7 @@ export function createStarter(client: Client, publicUrl: string): Starter {
         workflowId: row.workflowId,
         taskQueue: TASK_QUEUES.activity,
         typedSearchAttributes: searchAttributes(row),
-        staticSummary: shortened(row.summary),
+        staticSummary: shortSummary(row.summary),
         staticDetails: `${publicUrl}/api/v2/activities/${row.activityId}`,
         priority: { priorityKey: priorityOf(row), fairnessKey: `acct-${row.accountId}` },
         ...policies(mode),
@@ -98,17 +97,6 @@ function searchAttributes(row: Startable): SearchAttributePair[] {
 function priorityOf(row: Startable): number {
   if (row.computers > LARGE_GROUP) return 4;
   return row.computers > 1 ? 2 : 1;
-}
-
-function shortened(text: string): string {
-  let bytes = 0;
-  let short = '';
-  for (const character of text) {
-    bytes += Buffer.byteLength(character);
-    if (bytes > SUMMARY_BYTES) return `${short}…`;
-    short += character;
-  }
-  return short;
 }
 
 /** The groups among `ids` and the operations without a group, as their workflows are started. */

@@ -1,4 +1,5 @@
 import type { GroupProgress, LanePlan, LaneProgress } from '../../src/domain/activity/progress.ts';
+import type { ProfileKindName } from './profile-trigger.contract.ts';
 import type { ReconcileCursor, ReconcileResult } from './reconcile.contract.ts';
 
 export type { GroupProgress, LanePlan, LaneProgress };
@@ -28,6 +29,19 @@ export interface LaneActivities {
    * @remarks Asking twice, or for a closed run, changes nothing.
    */
   requestCancel(workflowId: string, runId: string): Promise<void>;
+}
+
+/** Steps of `profileTrigger`. Both can run again at any time. @see temporal-design 6 */
+export interface ProfileActivities {
+  /**
+   * Makes the run of one date, unless it has been made.
+   *
+   * @param nominalTime - ISO 8601 in UTC
+   * @returns what became of the date
+   */
+  startDueRun(kind: ProfileKindName, profileId: number, nominalTime: string): Promise<string>;
+  /** Plans further dates when few are left. */
+  refillSchedule(kind: ProfileKindName, profileId: number): Promise<void>;
 }
 
 /** Housekeeping, run by a Temporal Schedule. */

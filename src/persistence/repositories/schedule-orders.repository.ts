@@ -11,3 +11,36 @@ export async function orderScheduleSync(tx: Sql, scheduleId: string, now: Date):
   await tx.query(`insert into outbox (kind, key, creation_time) values ('schedule_sync', $1, $2)`, [scheduleId, now]);
   await tx.query(`select pg_notify('flotilla_outbox', '')`);
 }
+
+export interface ScheduleOrder {
+  id: number;
+  /** Id of the schedule. */
+  key: string;
+}
+
+/** Claims orders until the transaction ends; those that others hold and those of `but` are left out. */
+export async function claimScheduleOrders(tx: Sql, but: readonly number[], limit: number): Promise<ScheduleOrder[]> {
+  return tx.query<ScheduleOrder & Record<string, unknown>>(CLAIM, [but, limit]);
+}
+
+/** Removes orders that were carried out. */
+export async function deleteScheduleOrders(tx: Sql, ids: readonly number[]): Promise<void> {
+  await tx.query('delete from outbox where id = any($1::bigint[])', [ids]);
+}
+
+/**
+ * Makes everybody who carries out orders about these schedules take turns until the transaction ends: whoever comes
+ * last has read the rows last.
+ */
+export async function lockSchedules(tx: Sql, scheduleIds: readonly string[]): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock($1, hashtext(id)) from unnest($2::text[]) id', [
+    LOCK_CLASS,
+    [...scheduleIds].sort(),
+  ]);
+}
+
+const LOCK_CLASS = 7161;
+
+const CLAIM = `
+  select id, key from outbox where kind = 'schedule_sync' and id <> all($1::bigint[])
+  order by id limit $2 for update skip locked`;

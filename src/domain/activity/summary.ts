@@ -1,0 +1,20 @@
+/** The Temporal server refuses summaries above 400 bytes, counted after encryption. */
+const SUMMARY_BYTES = 200;
+
+/** A summary that is short enough for operators' eyes and the Temporal server. */
+export function shortSummary(text: string): string {
+  let bytes = 0;
+  let short = '';
+  for (const character of text) {
+    bytes += utf8Length(character.codePointAt(0)!);
+    if (bytes > SUMMARY_BYTES) return `${short}…`;
+    short += character;
+  }
+  return short;
+}
+
+function utf8Length(codePoint: number): number {
+  if (codePoint < 0x80) return 1;
+  if (codePoint < 0x800) return 2;
+  return codePoint < 0x10000 ? 3 : 4;
+}

@@ -1,0 +1,45 @@
+import type { DesiredSchedule } from '../../domain/schedule/desired-schedule.ts';
+import type { ProfileKindName } from '../../domain/schedule/schedule-id.ts';
+import type { Sql } from '../../persistence/sql.ts';
+
+/**
+ * What became of a date: `busy` everything was still at work for an earlier one; `known` it has its run already;
+ * `superseded` a later date is due as well and takes its place; `not-planned` the profile has been changed since;
+ * `archived` there is no active profile any more.
+ */
+export type DueOutcome = 'started' | 'busy' | 'known' | 'superseded' | 'not-planned' | 'archived';
+
+/**
+ * A kind of profile that schedules start. To make another kind run by schedules, implement this and add it to
+ * {@link ProfileKinds} where workers are put together (`workers/profile-kinds.ts`); write an outbox entry with
+ * `orderScheduleSync` in every transaction that changes what `desired` answers. Trigger, refill, repair and the
+ * schedules on the server are shared.
+ *
+ * @see temporal-design 6
+ */
+export interface ProfileKind {
+  readonly name: ProfileKindName;
+  /** What the schedule of a profile should be now; null: there should be none. */
+  desired(sql: Sql, profileId: number, now: Date): Promise<DesiredSchedule | null>;
+  /**
+   * Starts the run of one date, in one transaction.
+   *
+   * @param nominalTime - the date it was planned for, in whole seconds
+   * @remarks At most one run per profile and date, however often and from wherever it is called.
+   */
+  startDue(profileId: number, nominalTime: Date, now: Date): Promise<DueOutcome>;
+  /** Plans further dates when few are left, and orders the schedule to follow. Idempotent. */
+  refill(profileId: number, now: Date): Promise<void>;
+  /** The latest date of each profile, or of one, that was due at `dueBefore` and has no run; at most some hundreds. */
+  missed(dueBefore: Date, profileId?: number): Promise<MissedDate[]>;
+  /** Ids of the schedules there should be, of profiles that were not just made. */
+  expected(now: Date): Promise<string[]>;
+}
+
+export interface MissedDate {
+  profileId: number;
+  nominalTime: Date;
+}
+
+/** The kinds that are there, by name. */
+export type ProfileKinds = ReadonlyMap<ProfileKindName, ProfileKind>;

@@ -1,0 +1,105 @@
+import type { ActivitySettings } from '../../config.ts';
+import type { DesiredSchedule } from '../../domain/schedule/desired-schedule.ts';
+import { lastDueDate, needsRefill } from '../../domain/schedule/plan.ts';
+import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
+import { runSummary } from '../../domain/usg/run-steps.ts';
+import type { Logger } from '../../logger.ts';
+import { recordEvent } from '../../persistence/repositories/events.repository.ts';
+import { orderScheduleSync } from '../../persistence/repositories/schedule-orders.repository.ts';
+import {
+  lockUsgProfile,
+  readUsgProfile,
+  setPlannedDates,
+  type UsgProfileRow,
+} from '../../persistence/repositories/usg-profiles.repository.ts';
+import { expectedUsgSchedules, missedUsgDates } from '../../persistence/repositories/usg-schedules.repository.ts';
+import type { Database, Sql } from '../../persistence/sql.ts';
+import type { FileStore, Recurrences } from '../ports.ts';
+import { startUsgRun } from '../usg-runs.ts';
+import type { DueOutcome, ProfileKind } from './profile-kind.ts';
+import { planDates } from './recurring-dates.ts';
+
+export interface UsgKindDeps {
+  db: Database;
+  recurrences: Recurrences;
+  files: FileStore;
+  settings: ActivitySettings;
+  logger: Logger;
+  /** Base of the link in the note of a schedule. */
+  publicUrl: string;
+}
+
+/** A run at a moment that no plan holds was asked for by an operator, when that moment is now. */
+const OPERATOR_MS = 60_000;
+/** Most missed dates started in one round of repairs. */
+const MISSED_LIMIT = 500;
+
+/** USG profiles: explicit dates of a recurrence rule, filled up as they pass. */
+export function createUsgKind(deps: UsgKindDeps): ProfileKind {
+  const { db } = deps;
+  return {
+    name: 'usg',
+    desired: async (sql, profileId, now) => toSchedule(await readUsgProfile(sql, profileId), now, deps.publicUrl),
+    startDue: (profileId, nominalTime, now) =>
+      db.transaction((tx) => startDue(tx, deps, { profileId, nominalTime, now })),
+    refill: (profileId, now) => refill(deps, profileId, now),
+    missed: (dueBefore, profileId) => missedUsgDates(db, dueBefore, { profileId, limit: MISSED_LIMIT }),
+    expected: (now) => expectedUsgSchedules(db, now),
+  };
+}
+
+function toSchedule(row: UsgProfileRow | null, now: Date, publicUrl: string): DesiredSchedule | null {
+  if (!row || row.archived) return null;
+  return {
+    kind: 'usg',
+    profileId: row.id,
+    accountId: row.account_id,
+    times: { kind: 'dates', dates: row.planned_dates.filter((date) => date > now) },
+    summary: runSummary(row),
+    note: `USG ${row.mode} by ${row.schedule}; further dates are added as these pass; ${publicUrl}/api/v2/usg-profiles/${row.id}`,
+  };
+}
+
+async function startDue(
+  tx: Sql,
+  deps: UsgKindDeps,
+  { profileId, nominalTime, now }: { profileId: number; nominalTime: Date; now: Date },
+): Promise<DueOutcome> {
+  const row = await lockUsgProfile(tx, profileId);
+  if (!row || row.archived) return 'archived';
+  const planned = row.planned_dates.some((date) => date.getTime() === nominalTime.getTime());
+  if (!planned && now.getTime() - nominalTime.getTime() > OPERATOR_MS) return 'not-planned';
+  const latest = lastDueDate(row.planned_dates, now);
+  if (planned && latest !== null && latest > nominalTime) return 'superseded';
+  const outcome = await startUsgRun(tx, row, { nominalTime, now }, deps);
+  if (outcome === 'known') return 'known';
+  if (outcome !== 'busy') return 'started';
+  deps.logger.warn({ profileId, nominalTime }, 'a scheduled run was skipped: every computer still has an open one');
+  await recordEvent(tx, systemOf(row), {
+    entityType: 'UsgProfile',
+    entityId: row.id,
+    entityName: row.title,
+    message: `Skipped a scheduled run of the USG profile ${row.title}: every computer still has an open run`,
+  });
+  return 'busy';
+}
+
+function systemOf(row: UsgProfileRow) {
+  const origin = { address: '', requestId: '' };
+  return { accountId: row.account_id, personId: null, name: 'Schedule', origin };
+}
+
+async function refill({ db, recurrences }: UsgKindDeps, profileId: number, now: Date): Promise<void> {
+  const known = await readUsgProfile(db, profileId);
+  if (!known || known.archived || !needsRefill(known.planned_dates, now)) return;
+  const dates = await planDates(recurrences, known.schedule, known.start_date, now);
+  await db.transaction(async (tx) => {
+    const row = await lockUsgProfile(tx, profileId);
+    if (!row || row.archived || row.schedule !== known.schedule) return;
+    const ahead = row.planned_dates.filter((date) => date > now);
+    if (ahead.length === dates.length) return;
+    const due = lastDueDate(row.planned_dates, now);
+    await setPlannedDates(tx, profileId, due === null ? dates : [due, ...dates]);
+    await orderScheduleSync(tx, scheduleIdOf('usg', profileId), now);
+  });
+}

@@ -1,0 +1,154 @@
+import {
+  type CalendarSpec,
+  type Client,
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  type ScheduleOptionsAction,
+  ScheduleOverlapPolicy,
+  type ScheduleSpec,
+} from '@temporalio/client';
+import { shortSummary } from '../src/domain/activity/summary.ts';
+import { type CalendarTimes, type DesiredSchedule, isExhausted } from '../src/domain/schedule/desired-schedule.ts';
+import { scheduleIdOf } from '../src/domain/schedule/schedule-id.ts';
+import {
+  PROFILE_TRIGGER_WORKFLOW,
+  type ProfileTriggerInput,
+  triggerWorkflowId,
+} from '../workflows/contracts/profile-trigger.contract.ts';
+import { SEARCH_ATTRIBUTES } from '../workflows/contracts/search-attributes.ts';
+import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
+
+/** What was done to the server. `none`: there is no schedule and none is needed. */
+export type EnsureOutcome = 'created' | 'updated' | 'paused' | 'deleted' | 'none';
+
+/** Marks a pause as ours: one by an operator is left alone. */
+const EXHAUSTED = 'There is no further date.';
+/** What a server that was away makes up for by itself; older dates are looked after by the reconciler. */
+const CATCHUP = '24h';
+/** Another may delete or create the schedule between two calls. */
+const TRIES = 3;
+const MONTHS = [
+  'JANUARY',
+  'FEBRUARY',
+  'MARCH',
+  'APRIL',
+  'MAY',
+  'JUNE',
+  'JULY',
+  'AUGUST',
+  'SEPTEMBER',
+  'OCTOBER',
+  'NOVEMBER',
+  'DECEMBER',
+] as const;
+const WEEKDAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY'] as const;
+
+/**
+ * Makes the schedule of a profile on the server what it should be: creates, updates, pauses (no further date) or deletes
+ * it.
+ *
+ * @param desired - null: there should be none
+ * @remarks Idempotent. A schedule that an operator paused stays paused.
+ * @see temporal-design 6
+ */
+export async function ensureSchedule(
+  client: Client,
+  scheduleId: string,
+  desired: DesiredSchedule | null,
+): Promise<EnsureOutcome> {
+  if (desired === null) return await remove(client, scheduleId);
+  const exhausted = isExhausted(desired);
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await update(client, scheduleId, desired);
+    } catch (error) {
+      if (!(error instanceof ScheduleNotFoundError)) throw error;
+      if (exhausted) return 'none';
+    }
+    try {
+      await client.schedule.create({ scheduleId, ...declaration(desired), state: { note: desired.note } });
+      return 'created';
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning) || tried === TRIES) throw error;
+    }
+  }
+}
+
+/** Whether a schedule is there and an operator has paused it. */
+export async function isPausedByOperator(client: Client, scheduleId: string): Promise<boolean> {
+  try {
+    const { state } = await client.schedule.getHandle(scheduleId).describe();
+    return state.paused && state.note !== EXHAUSTED;
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return false;
+    throw error;
+  }
+}
+
+async function remove(client: Client, scheduleId: string): Promise<EnsureOutcome> {
+  try {
+    await client.schedule.getHandle(scheduleId).delete();
+    return 'deleted';
+  } catch (error) {
+    if (error instanceof ScheduleNotFoundError) return 'none';
+    throw error;
+  }
+}
+
+async function update(client: Client, scheduleId: string, desired: DesiredSchedule): Promise<EnsureOutcome> {
+  const exhausted = isExhausted(desired);
+  await client.schedule.getHandle(scheduleId).update(({ state }) => {
+    const byOperator = state.paused && state.note !== EXHAUSTED;
+    const declared = exhausted ? { paused: true, note: EXHAUSTED } : { paused: false, note: desired.note };
+    return { ...declaration(desired), state: byOperator ? state : declared };
+  });
+  return exhausted ? 'paused' : 'updated';
+}
+
+function declaration(desired: DesiredSchedule) {
+  const { kind, profileId, accountId } = desired;
+  const action: ScheduleOptionsAction = {
+    type: 'startWorkflow',
+    workflowType: PROFILE_TRIGGER_WORKFLOW,
+    workflowId: triggerWorkflowId(kind, profileId),
+    taskQueue: TASK_QUEUES.schedule,
+    args: [{ kind, profileId } satisfies ProfileTriggerInput],
+    staticSummary: shortSummary(desired.summary),
+    typedSearchAttributes: [
+      { key: SEARCH_ATTRIBUTES.accountId, value: String(accountId) },
+      { key: SEARCH_ATTRIBUTES.profileId, value: scheduleIdOf(kind, profileId) },
+    ],
+  };
+  // Runs that overlap are sorted out in the database, by computer.
+  const policies = { overlap: ScheduleOverlapPolicy.ALLOW_ALL, catchupWindow: CATCHUP } as const;
+  return { spec: toSpec(desired), action, policies };
+}
+
+function toSpec({ times }: DesiredSchedule): ScheduleSpec {
+  if (times.kind === 'dates') return { calendars: times.dates.map(dateToCalendar) };
+  return {
+    calendars: times.calendars.map(toCalendar),
+    ...(times.startAt && { startAt: times.startAt }),
+  };
+}
+
+function dateToCalendar(date: Date): CalendarSpec {
+  return {
+    year: date.getUTCFullYear(),
+    month: MONTHS[date.getUTCMonth()]!,
+    dayOfMonth: date.getUTCDate(),
+    hour: date.getUTCHours(),
+    minute: date.getUTCMinutes(),
+    second: date.getUTCSeconds(),
+  };
+}
+
+function toCalendar(times: CalendarTimes): CalendarSpec {
+  return {
+    minute: [...times.minutes],
+    hour: [...times.hours],
+    dayOfMonth: times.daysOfMonth === null ? '*' : [...times.daysOfMonth],
+    month: times.months === null ? '*' : times.months.map((month) => MONTHS[month - 1]!),
+    dayOfWeek: times.daysOfWeek === null ? '*' : times.daysOfWeek.map((day) => WEEKDAYS[day]!),
+  };
+}

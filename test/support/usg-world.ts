@@ -1,0 +1,72 @@
+import { createLogger } from '../../src/logger.ts';
+import type { Database } from '../../src/persistence/sql.ts';
+import { createDatabaseFileStore } from '../../src/services/files.ts';
+import type { Caller, Clock } from '../../src/services/ports.ts';
+import type { ProfileKind } from '../../src/services/schedule/profile-kind.ts';
+import { createRecurrences } from '../../src/services/schedule/recurrences.ts';
+import { createUsgKind } from '../../src/services/schedule/usg-kind.ts';
+import type { UsgProfileRequest } from '../../src/services/usg-profiles/model.ts';
+import { createUsgProfilesService, type UsgProfilesService } from '../../src/services/usg-profiles.service.ts';
+import { anAccount, SETTINGS } from './activity-rows.ts';
+
+/** An account with computers, and the profile service and schedule kind over its database, without an API. */
+export interface UsgWorld {
+  profiles: UsgProfilesService;
+  kind: ProfileKind;
+  caller: Caller;
+  computers: number[];
+  /** Creates a profile for all computers, weekly from `startDate` on. @returns its id */
+  create(over: Partial<UsgProfileRequest> & { startDate: string }): Promise<number>;
+  /** Runs of a profile in the order they were started. */
+  runs(profileId: number): Promise<Array<{ nominal_time: Date | null; activity_id: number | null; started_at: Date }>>;
+}
+
+export async function createUsgWorld(db: Database, clock: Clock, computers = 2): Promise<UsgWorld> {
+  const account = await anAccount(db, { computers });
+  const [person] = await db.query<{ id: number }>(
+    `insert into person (name, email, allowable_emails, identity)
+     select 'Owner', e, array[e], e from (select gen_random_uuid()::text || '@fleet.example') as p(e) returning id`,
+  );
+  const caller: Caller = {
+    accountId: account.accountId,
+    accountName: 'test',
+    personId: person!.id,
+    email: 'owner@fleet.example',
+    name: 'Owner',
+    token: { id: 'test', expiresAt: 0, epochs: { person: 0, account: 0, system: 0 } },
+    origin: { address: '127.0.0.1', requestId: 'test' },
+    may: () => true,
+    groups: () => 'all',
+  };
+  const deps = { db, recurrences: createRecurrences(), files: createDatabaseFileStore(db), settings: SETTINGS };
+  const logger = createLogger({ level: 'silent', role: 'test' });
+  const profiles = createUsgProfilesService({ ...deps, clock });
+  return {
+    profiles,
+    kind: createUsgKind({ ...deps, logger, publicUrl: 'http://localhost:8080' }),
+    caller,
+    computers: account.computers,
+    async create(over) {
+      const { id } = await profiles.create(caller, { ...REQUEST, ...over });
+      return id;
+    },
+    runs: (profileId) =>
+      db.query('select nominal_time, activity_id, started_at from usg_run where profile_id = $1 order by id', [
+        profileId,
+      ]),
+  };
+}
+
+const REQUEST: Omit<UsgProfileRequest, 'startDate'> = {
+  title: 'Weekly baseline',
+  benchmark: 'cis_level1_server',
+  mode: 'audit',
+  schedule: 'FREQ=WEEKLY',
+  accessGroup: null,
+  allComputers: true,
+  tags: [],
+  restartDelayHours: 0,
+  restartWindowMinutes: 0,
+  tailoringFile: null,
+  traceparent: null,
+};

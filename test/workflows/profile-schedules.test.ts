@@ -1,0 +1,150 @@
+import { ScheduleNotFoundError } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLogger } from '../../src/logger.ts';
+import { systemClock } from '../../src/services/ports.ts';
+import { ensureSchedule } from '../../temporal/profile-schedules.ts';
+import { startMissedDates } from '../../workers/reconciler/missed-dates.ts';
+import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
+import { createUsgWorld, type UsgWorld } from '../support/usg-world.ts';
+import { until } from '../support/workflow-environment.ts';
+
+let runtime: ActivityRuntime;
+let world: UsgWorld;
+
+beforeAll(async () => {
+  runtime = await createActivityRuntime();
+  runtime.startRelay();
+  await runtime.startScheduleWorker();
+  world = await createUsgWorld(runtime.db, systemClock);
+});
+
+afterAll(async () => {
+  await runtime?.close();
+});
+
+const inSeconds = (seconds: number) => new Date(Math.floor(Date.now() / 1000) * 1000 + seconds * 1000);
+const handle = (id: number) => runtime.client.schedule.getHandle(`usg/${id}`);
+const exists = (id: number) =>
+  handle(id)
+    .describe()
+    .then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof ScheduleNotFoundError) return false;
+        throw error;
+      },
+    );
+const noOrders = () =>
+  until(async () => (await runtime.db.query(`select 1 from outbox where kind = 'schedule_sync'`)).length === 0);
+const repair = (now: Date) =>
+  startMissedDates({ ...runtime, logger: createLogger({ level: 'silent', role: 'test' }) }, now);
+
+describe('the schedule of a profile', () => {
+  it('holds the dates of the profile and says what it is', async () => {
+    const start = inSeconds(3600);
+    const id = await world.create({ startDate: start.toISOString() });
+    await until(() => exists(id));
+    const { spec, state, info, policies } = await handle(id).describe();
+    expect(spec.calendars).toHaveLength(26);
+    expect(state).toMatchObject({ paused: false, note: expect.stringContaining('FREQ=WEEKLY') });
+    expect(policies).toMatchObject({ overlap: 'ALLOW_ALL', catchupWindow: 24 * 3600 * 1000 });
+    const week = 7 * 86_400_000;
+    const dates = info.nextActionTimes.map((date) => date.getTime());
+    expect(dates.length).toBeGreaterThan(5);
+    expect(dates).toEqual(dates.map((_, n) => start.getTime() + n * week));
+    expect((await world.profiles.get(world.caller, id)).nextRunTime).toEqual(start);
+  });
+
+  it('starts the run of its date once, and the activity like a request would', async () => {
+    const start = inSeconds(3);
+    const id = await world.create({ startDate: start.toISOString() });
+    await until(async () => (await world.runs(id)).length > 0, 15_000);
+    const [run] = await world.runs(id);
+    expect(run!.nominal_time).toEqual(start);
+    const workflowId = `usg-run/${id}-${start.toISOString().slice(0, 19)}Z`;
+    const result = await runtime.client.workflow.getHandle(workflowId).result();
+    expect(result).toEqual({ nominalTime: start.toISOString(), outcome: 'started' });
+    const [order] = await runtime.db.query('select type, children_count from activity where id = $1', [
+      run!.activity_id,
+    ]);
+    expect(order).toEqual({ type: 'UsgActivity', children_count: 2 });
+    expect(await world.kind.startDue(id, start, systemClock.now())).toBe('known');
+    await repair(new Date(Date.now() + 120_000));
+    expect(await world.runs(id)).toHaveLength(1);
+  });
+
+  it('follows the profile: another rule, no further date, an archived profile', async () => {
+    const id = await world.create({ startDate: inSeconds(3600).toISOString() });
+    await until(() => exists(id));
+    await world.profiles.patch(world.caller, id, { schedule: 'FREQ=MONTHLY;BYMONTHDAY=1' });
+    await until(async () => (await handle(id).describe()).state.note?.includes('MONTHLY') === true);
+    const [, second] = (await handle(id).describe()).info.nextActionTimes;
+    expect(second!.getUTCDate()).toBe(1);
+    await runtime.db.query(`update usg_profile set planned_dates = '{}' where id = $1`, [id]);
+    const now = systemClock.now();
+    expect(await ensureSchedule(runtime.client, `usg/${id}`, await world.kind.desired(runtime.db, id, now))).toBe(
+      'paused',
+    );
+    await world.profiles.patch(world.caller, id, { schedule: 'FREQ=WEEKLY' });
+    await until(async () => !(await handle(id).describe()).state.paused);
+    await world.profiles.archive(world.caller, id);
+    await until(async () => !(await exists(id)));
+    expect(await ensureSchedule(runtime.client, `usg/${id}`, null)).toBe('none');
+  });
+
+  it('is made anew when it was lost, and has none without dates', async () => {
+    const id = await world.create({ startDate: inSeconds(3600).toISOString() });
+    await until(() => exists(id));
+    await noOrders();
+    await handle(id).delete();
+    const desired = () => world.kind.desired(runtime.db, id, systemClock.now());
+    expect(await ensureSchedule(runtime.client, `usg/${id}`, await desired())).toBe('created');
+    expect(await ensureSchedule(runtime.client, `usg/${id}`, await desired())).toBe('updated');
+    const past = await world.create({ startDate: inSeconds(-60).toISOString(), schedule: 'FREQ=WEEKLY;COUNT=1' });
+    await noOrders();
+    expect(await exists(past)).toBe(false);
+  });
+
+  it('stays paused when an operator paused it, and its dates pass', async () => {
+    const start = inSeconds(3600);
+    const id = await world.create({ startDate: start.toISOString() });
+    await until(() => exists(id));
+    await handle(id).pause('for maintenance');
+    await world.profiles.patch(world.caller, id, { title: 'Renamed' });
+    await noOrders();
+    expect((await handle(id).describe()).state).toMatchObject({ paused: true, note: 'for maintenance' });
+    await repair(new Date(start.getTime() + 120_000));
+    expect(await world.runs(id)).toEqual([]);
+  });
+
+  it('runs once when an operator triggers it', async () => {
+    const id = await world.create({ startDate: inSeconds(3600).toISOString() });
+    await until(() => exists(id));
+    await handle(id).trigger();
+    await until(async () => (await world.runs(id)).length === 1);
+  });
+
+  it('leaves one run behind when it was away over several dates', async () => {
+    const start = inSeconds(7200);
+    const id = await world.create({ startDate: start.toISOString() });
+    await noOrders();
+    const week = 7 * 86_400_000;
+    const now = new Date(start.getTime() + 3 * week + 3600_000);
+    await repair(now);
+    await repair(now);
+    const last = new Date(start.getTime() + 3 * week);
+    expect((await world.runs(id)).map(({ nominal_time }) => nominal_time)).toEqual([last]);
+    for (const earlier of [0, 1, 2]) {
+      const nominal = new Date(start.getTime() + earlier * week);
+      expect(await world.kind.startDue(id, nominal, now)).toBe('superseded');
+    }
+    expect(await world.runs(id)).toHaveLength(1);
+  });
+
+  it('starts a date that passed before the schedule was written', async () => {
+    const start = inSeconds(1);
+    const id = await world.create({ startDate: start.toISOString() });
+    await until(async () => (await world.runs(id)).length === 1, 10_000);
+    expect((await world.runs(id))[0]!.nominal_time).toEqual(start);
+  });
+});

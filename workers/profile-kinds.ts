@@ -1,0 +1,22 @@
+import type { Config } from '../src/config.ts';
+import type { Logger } from '../src/logger.ts';
+import type { Database } from '../src/persistence/sql.ts';
+import { createDatabaseFileStore } from '../src/services/files.ts';
+import type { ProfileKind, ProfileKinds } from '../src/services/schedule/profile-kind.ts';
+import { createRecurrences } from '../src/services/schedule/recurrences.ts';
+import { createUsgKind } from '../src/services/schedule/usg-kind.ts';
+
+/** The kinds of profiles that schedules start; a new kind is added here. */
+export function createProfileKinds(deps: {
+  db: Database;
+  settings: Config['activities'];
+  publicUrl: string;
+  logger: Logger;
+}): ProfileKinds {
+  const { db, settings, publicUrl, logger } = deps;
+  const files = createDatabaseFileStore(db);
+  const kinds: ProfileKind[] = [
+    createUsgKind({ db, recurrences: createRecurrences(), files, settings, publicUrl, logger }),
+  ];
+  return new Map(kinds.map((kind) => [kind.name, kind]));
+}

@@ -1,0 +1,51 @@
+import type { Client } from '@temporalio/client';
+import { parseScheduleId, scheduleIdOf } from '../../src/domain/schedule/schedule-id.ts';
+import type { Logger } from '../../src/logger.ts';
+import { orderScheduleSync } from '../../src/persistence/repositories/schedule-orders.repository.ts';
+import type { Database } from '../../src/persistence/sql.ts';
+import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
+import { isPausedByOperator } from '../../temporal/profile-schedules.ts';
+
+export interface MissedDatesDeps {
+  db: Database;
+  client: Client;
+  kinds: ProfileKinds;
+  logger: Logger;
+}
+
+/** A date is left to the server for this long. */
+const GRACE_MS = 60_000;
+
+/**
+ * Starts the run of the latest date of every profile whose schedule let it pass, once: a server that was away, or came
+ * back without its data, makes up for a day at most. Dates of schedules that an operator paused are let pass.
+ *
+ * @see temporal-design 6, "Facts"
+ */
+export async function startMissedDates({ client, kinds, logger }: MissedDatesDeps, now: Date): Promise<void> {
+  for (const kind of kinds.values()) {
+    for (const { profileId, nominalTime } of await kind.missed(new Date(now.getTime() - GRACE_MS))) {
+      if (await isPausedByOperator(client, scheduleIdOf(kind.name, profileId))) continue;
+      const outcome = await kind.startDue(profileId, nominalTime, now);
+      await kind.refill(profileId, now);
+      logger.warn({ kind: kind.name, profileId, nominalTime, outcome }, 'a date passed without its schedule');
+    }
+  }
+}
+
+/**
+ * Orders the schedules that are missing on the server, and those that no profile wants any more.
+ *
+ * @remarks Orders change nothing where visibility was merely behind.
+ */
+export async function compareSchedules({ db, client, kinds }: MissedDatesDeps, now: Date): Promise<void> {
+  const wrong = new Set<string>();
+  for (const kind of kinds.values()) for (const id of await kind.expected(now)) wrong.add(id);
+  for await (const { scheduleId } of client.schedule.list()) {
+    const profile = parseScheduleId(scheduleId);
+    const kind = profile && kinds.get(profile.kind);
+    if (!kind || wrong.delete(scheduleId)) continue;
+    if ((await kind.desired(db, profile.profileId, now)) === null) wrong.add(scheduleId);
+  }
+  for (const id of wrong) await db.transaction((tx) => orderScheduleSync(tx, id, now));
+}

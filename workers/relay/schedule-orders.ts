@@ -1,0 +1,102 @@
+import type { Client } from '@temporalio/client';
+import type { DesiredSchedule } from '../../src/domain/schedule/desired-schedule.ts';
+import { parseScheduleId } from '../../src/domain/schedule/schedule-id.ts';
+import type { Logger } from '../../src/logger.ts';
+import {
+  claimScheduleOrders,
+  deleteScheduleOrders,
+  lockSchedules,
+  type ScheduleOrder,
+} from '../../src/persistence/repositories/schedule-orders.repository.ts';
+import type { Database, Sql } from '../../src/persistence/sql.ts';
+import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
+import { ensureSchedule } from '../../temporal/profile-schedules.ts';
+import { isServerAway, RefusedEntries } from './refused.ts';
+
+export interface ScheduleOrdersDeps {
+  db: Database;
+  client: Client;
+  kinds: ProfileKinds;
+  clock: { now(): Date };
+  logger: Logger;
+  /** Called per schedule that was looked after. */
+  count: (what: 'scheduled') => void;
+}
+
+const BATCH = 20;
+const CALL_LIMIT_MS = 10_000;
+
+/**
+ * Makes the round of a loop: claims up to 20 orders, makes the schedules they name equal to the rows, and deletes the
+ * orders in the same transaction. A date that passed before its schedule was there is started at once.
+ *
+ * @remarks Several relays share the work and take turns on one schedule. A crash repeats an order, which changes
+ * nothing the second time. @see temporal-design 6
+ */
+export function scheduleOrdersRound(deps: ScheduleOrdersDeps): () => Promise<boolean> {
+  const refused = new RefusedEntries();
+  return async () => {
+    const done = await deps.db.transaction(async (tx) => {
+      const now = Date.now();
+      const orders = await claimScheduleOrders(tx, refused.waiting(now), BATCH);
+      if (orders.length === 0) return [];
+      const settled = await deps.client.withDeadline(now + CALL_LIMIT_MS, () => carryOut(deps, tx, orders, refused));
+      await deleteScheduleOrders(
+        tx,
+        settled.map(({ id }) => id),
+      );
+      return settled;
+    });
+    refused.forget(done.map(({ id }) => id));
+    await startPassed(deps, new Set(done.map(({ key }) => key)));
+    return done.length === BATCH;
+  };
+}
+
+/** @returns orders that are done. @throws when the server is away */
+async function carryOut(
+  deps: ScheduleOrdersDeps,
+  tx: Sql,
+  orders: readonly ScheduleOrder[],
+  refused: RefusedEntries,
+): Promise<ScheduleOrder[]> {
+  const ids = [...new Set(orders.map(({ key }) => key))];
+  await lockSchedules(tx, ids);
+  const desired = new Map<string, DesiredSchedule | null>();
+  for (const id of ids) desired.set(id, await readDesired(deps, tx, id));
+  const failed = new Set<string>();
+  const ensure = async (id: string): Promise<void> => {
+    try {
+      const outcome = await ensureSchedule(deps.client, id, desired.get(id) ?? null);
+      deps.count('scheduled');
+      deps.logger.debug({ schedule: id, outcome }, 'schedule is as its profile says');
+    } catch (error) {
+      if (isServerAway(error)) throw error;
+      failed.add(id);
+      deps.logger.error({ schedule: id, err: error }, 'a schedule was refused, trying again later');
+    }
+  };
+  const ends = await Promise.allSettled(ids.map(ensure));
+  const away = ends.find((end) => end.status === 'rejected');
+  if (away) throw away.reason;
+  for (const { id, key } of orders) if (failed.has(key)) refused.add(id);
+  return orders.filter(({ key }) => !failed.has(key));
+}
+
+async function readDesired({ kinds, clock }: ScheduleOrdersDeps, tx: Sql, id: string): Promise<DesiredSchedule | null> {
+  const profile = parseScheduleId(id);
+  const kind = profile && kinds.get(profile.kind);
+  return kind ? await kind.desired(tx, profile.profileId, clock.now()) : null;
+}
+
+/** A server does not start what was past when its schedule was written. */
+async function startPassed({ kinds, clock }: ScheduleOrdersDeps, scheduleIds: ReadonlySet<string>): Promise<void> {
+  for (const id of scheduleIds) {
+    const profile = parseScheduleId(id);
+    const kind = profile && kinds.get(profile.kind);
+    if (!kind) continue;
+    const now = clock.now();
+    const passed = await kind.missed(now, profile.profileId);
+    for (const { nominalTime } of passed) await kind.startDue(profile.profileId, nominalTime, now);
+  }
+}
