@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createDataConverter } from '../../temporal/data-converter.ts';
+import type { TestStack } from './stack.ts';
+import { readEncryptionKeys } from './stack-keys.ts';
+import { environmentOf } from './stack-processes.ts';
+
+/** Files below a directory that hold a text in clear: logs, heaps, write-ahead logs, whatever there is. */
+export function filesWith(directory: string, text: string): string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => {
+    const path = join(directory, name);
+    try {
+      return statSync(path).isFile() && readFileSync(path).includes(text);
+    } catch (error) {
+      // Both databases make and remove files all the time.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      throw error;
+    }
+  });
+}
+
+/** Tables with a row that shows a text, compressed or not. */
+export async function tablesWith(stack: TestStack, text: string): Promise<string[]> {
+  const tables = await stack.rows<{ name: string }>(
+    `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
+  );
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const rows = await stack.rows(`select 1 from "${name}" t where strpos(t::text, $1) > 0 limit 1`, [text]);
+    if (rows.length > 0) found.push(name);
+  }
+  return found;
+}
+
+/** Everything a workflow's history holds, decrypted, as one text. */
+export async function readableHistory(stack: TestStack, workflowId: string): Promise<string> {
+  const client = await stack.temporal();
+  const history = await client.workflow.getHandle(workflowId).fetchHistory();
+  const worker = stack.processes('worker')[0]!;
+  const keys = readEncryptionKeys(environmentOf(worker.pid, 'FLOTILLA_ENCRYPTION_KEYS')!);
+  const [codec] = createDataConverter(keys).payloadCodecs!;
+  const texts = [JSON.stringify(history)];
+  for (const payload of payloadsIn(history)) {
+    const [decoded] = await codec!.decode([payload]);
+    texts.push(Buffer.from(decoded!.data ?? []).toString('utf8'));
+  }
+  return texts.join('\n');
+}
+
+interface Payload {
+  metadata: Record<string, Uint8Array>;
+  data: Uint8Array;
+}
+
+function payloadsIn(value: unknown): Payload[] {
+  if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return [];
+  if ('metadata' in value && 'data' in value && value.data instanceof Uint8Array) return [value as Payload];
+  return Object.values(value).flatMap(payloadsIn);
+}
