@@ -3645,7 +3645,28 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
-                /** @description Selectors and keywords */
+                /**
+                 * @description Terms separated by spaces, all of which hold: keywords (part of hostname or title, in any case) and selectors
+                 *     `name:value`. `OR` binds tighter than a space, `NOT` negates the next term; both in upper case. Double quotes
+                 *     keep spaces together, `title:"lab 1"`. At most 8 KiB and 200 terms; anything wrong is `InvalidQueryError`.
+                 *
+                 *     | selector | finds |
+                 *     |---|---|
+                 *     | `tag:` `hostname:` `title:` `id:` | exactly that; names in any case |
+                 *     | `distribution:<release>` | version or code name; `windows` for Windows hosts |
+                 *     | `access-group:<name>` `access-group-recursive:<name>` | in the group; in it or below |
+                 *     | `ip:<text>` `mac:<text>` | part of an address of any network device |
+                 *     | `annotation:<key>[:<text>]` | has the annotation, its value containing the text |
+                 *     | `alert:<name>` | active alert |
+                 *     | `needs:reboot` `release-upgrade:available` | restart wanted; newer release on offer |
+                 *     | `profile:<type>:<id>[:<status>]` | associated with the profile; status of `usg`: `pass`, `fail`, `in-progress`, of `wsl`: `compliant`, `noncompliant` |
+                 *     | `needs:license` `license-id:<id or none>` `license-type:<type>` | `unlicensed`, `pro`, `free_pro`, `legacy` |
+                 *     | `contract:<id>` `contract-expires-within-days:<n>` `license-expires-within-days:<n>` | from now on |
+                 *     | `has-pro-management:<true or false>` | attached to Pro |
+                 *     | `search:<name>` | what the saved search finds |
+                 *     | `instance-id:` `instance-type:` `ami-id:` `availability-zone:` | as the cloud says; `null` for nothing |
+                 *     | `has:upgrade-profile` | associated with an upgrade profile |
+                 */
                 query?: string;
                 /** @description Id of the last computer of the page before, as links to next pages carry it: following them shows every computer that stays once, while others come and go. It goes before `offset`. */
                 after?: number;
