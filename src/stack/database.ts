@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import type { Persistence } from '../persistence/orm.ts';
+import { demoFixes } from './demo-fixes.ts';
 import { generatePassword, type StackSecrets, saveSecrets } from './secrets.ts';
 import { StackError } from './stack-error.ts';
 
@@ -24,11 +25,13 @@ export async function prepareDatabase(
 ): Promise<FirstAdministrator | null> {
   // The ORM takes most of a second to load, which passes while PostgreSQL starts.
   const { migrate, openPersistence } = await loadPersistence();
+  const { savePackageFixes } = await import('../persistence/repositories/kernels.repository.ts');
   const persistence = await openPersistence({ url, poolSize: 2, applicationName: 'flotilla-stack' }).catch(
     unreachable(url),
   );
   try {
     await migrate(persistence).catch(unreachable(url));
+    if (config.simulatedComputers > 0 && !config.databaseUrl) await savePackageFixes(persistence.db, demoFixes());
     return await ensureAdministrator(persistence, config, secrets, secretsFile);
   } finally {
     await persistence.close();

@@ -53,10 +53,10 @@ describe('kernel changes', { timeout: TIMEOUT_MS }, () => {
     return found;
   }
 
-  const change = (computer: number, action: 'upgrade' | 'downgrade', packageId: number) =>
+  const change = (computer: number, action: 'upgrade' | 'downgrade', packageId: number, reboot = true) =>
     scenario.api.post<ActivityBody>(`/computers/${computer}/kernel/${action}`, {
       kernel_package_id: packageId,
-      reboot_after: true,
+      reboot_after: reboot,
     });
 
   it('show in the listing once the computer has told of them, upgrade and way back', async () => {
@@ -77,9 +77,21 @@ describe('kernel changes', { timeout: TIMEOUT_MS }, () => {
       { type: 'upgrade', complemented: false },
       { type: 'install', complemented: true },
     ]);
-    const downgrade = await change(computer, 'downgrade', before.installed!.id);
+    const downgrade = await change(computer, 'downgrade', before.installed!.id, false);
     expect(await scenario.api.pollActivity(downgrade.id, 60_000)).toMatchObject({ activity_status: 'succeeded' });
-    await scenario.stack.until('the old kernel', () => settled(before.installed!.id), { limitMs: 30_000 });
+    const isBack = async () => (await listing(computer)).installed?.id === before.installed!.id;
+    await scenario.stack.until('the old kernel', isBack, { limitMs: 30_000 });
+  });
+
+  it('can be undone by what the computer said it did', async () => {
+    const [[computer, before]] = [...(await upgradable())].slice(1) as [[number, KernelListing]];
+    const body = { kernel_package_id: before.upgrades[0]!.id };
+    const upgrade = await scenario.api.post<ActivityBody>(`/computers/${computer}/kernel/upgrade`, body);
+    await scenario.api.pollActivity(upgrade.id, 60_000);
+    const [undoing] = await scenario.api.post<number[]>('/activities/revert', { activity_ids: [upgrade.id] });
+    expect(await scenario.api.pollActivity(undoing!, 60_000)).toMatchObject({ activity_status: 'succeeded' });
+    const isBack = async () => (await listing(computer)).installed?.id === before.installed!.id;
+    await scenario.stack.until('the old kernel', isBack, { limitMs: 30_000 });
   });
 
   it('never restart a computer without a successful change, and none twice, whoever is killed', async () => {

@@ -14,6 +14,12 @@ const ROOTS = 22;
 const EMAIL = 'admin@example.com';
 
 /** What a new user does, in order: each step stands on the one before. */
+interface KernelListing {
+  installed: object | null;
+  upgrades: object[];
+  smart_status: string;
+}
+
 describe('npm start, as a new user', { timeout: 150_000 }, () => {
   let stack: TestStack;
   let api: ApiClient;
@@ -62,6 +68,22 @@ describe('npm start, as a new user', { timeout: 150_000 }, () => {
     expect(page.next).toBe(`${stack.url}/api/v2/computers?limit=5&offset=5`);
     // Without a parameter the list leaves out the WSL instances of Windows hosts.
     expect((await api.get<Page<ComputerBody>>('/computers')).count).toBe(ROOTS);
+  });
+
+  it('shows kernels with an upgrade, what it mends, and hot patches', async () => {
+    const web = computers.find(({ title }) => title === 'web-1')!;
+    let kernels: KernelListing;
+    await stack.until('its packages', async () => {
+      kernels = await api.get<KernelListing>(`/computers/${web.id}/hotpatch/kernel`);
+      return kernels.installed !== null;
+    });
+    expect(kernels!.smart_status).toBe('Kernel upgrade available');
+    expect(kernels!.upgrades[0]).toMatchObject({ name: 'linux-image-aws', fixes: { name: expect.any(String) } });
+    expect(await api.get(`/computers/${web.id}/hotpatch/info`)).toMatchObject({
+      hotpatch_info: { json: { return_code: 0, output: { Status: [{ Running: true, Hotpatch: {} }] } } },
+      distro_pro_hotpatch_service_info: { name: 'hotpatch', status: 'enabled' },
+      distro_pro_reboot_required_info: { output: { hotpatch_enabled: true, reboot_required: 'no' } },
+    });
   });
 
   it('installs a snap on five computers and polls it to succeeded', async () => {

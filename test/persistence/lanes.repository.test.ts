@@ -158,7 +158,7 @@ describe('chains', () => {
 });
 
 describe('results', () => {
-  it('takes the first of two opposite results and ignores every later one', async () => {
+  it('AGENT-reorder: takes the first of two opposite results and ignores every later one', async () => {
     const { lane, group, ids } = await oneLane();
     await store.advance(lane, false);
     const result = { lane, activity: ids[0]!, kind: 'result' as const, at: clock.now() };
@@ -170,7 +170,7 @@ describe('results', () => {
     expect(child).toMatchObject({ status: 'succeeded', result_text: 'first', result_code: 0 });
   });
 
-  it('counts a result without a delivery as delivered too', async () => {
+  it('AGENT-reorder: counts a result without a delivery as delivered too', async () => {
     const { lane, group, ids } = await oneLane();
     await store.advance(lane, false);
     await tell(db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: clock.now() });
@@ -181,7 +181,7 @@ describe('results', () => {
     });
   });
 
-  it('lets a late result replace canceled once and recomputes the parent', async () => {
+  it('AGENT-reorder: lets a late result replace canceled once and recomputes the parent', async () => {
     const { lane, group, ids } = await oneLane();
     await store.advance(lane, false);
     await db.query(`update agent_message set state = 'sent' where activity_id = $1`, [ids[0]]);

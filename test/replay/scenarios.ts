@@ -107,6 +107,22 @@ export const SCENARIOS: readonly Scenario[] = [
     await stage.client.workflow.getHandle(wf(lane)).signal(NUDGE_SIGNAL);
     return lane;
   }),
+  lanePath('lane-chain-after-window', [2], async (stage) => {
+    stage.lanes.due(stage.ids[0]!, Date.now() + 500, null);
+    const lane = await startLane(stage, { single: true });
+    await advances(stage, 2);
+    await tell(stage, lane, 0, 'succeeded');
+    await until(() => stage.lanes.progress(lane).succeeded === 1);
+    await tell(stage, lane, 1, 'succeeded');
+    return lane;
+  }),
+  lanePath('lane-chain-failed', [2], async (stage) => {
+    const lane = await startLane(stage, { single: true });
+    await advances(stage, 1);
+    stage.lanes.tell(lane, 1, 'canceled');
+    await tell(stage, lane, 0, 'failed');
+    return lane;
+  }),
   lanePath('lane-database-away', [1], async (stage) => {
     stage.lanes.failures = 4;
     stage.lanes.tell(stage.ids[0]!, 0, 'succeeded');

@@ -49,8 +49,8 @@ export class FakeLanes {
     this.#lane(lane).news.push({ row, outcome });
   }
 
-  /** Ends every open row of the lane with `outcome` at `at`. */
-  due(lane: number, at: number, outcome: Outcome): void {
+  /** Ends every open row of the lane with `outcome` at `at`; with null the lane only looks then. */
+  due(lane: number, at: number, outcome: Outcome | null): void {
     Object.assign(this.#lane(lane), { dueAt: at, dueOutcome: outcome });
   }
 

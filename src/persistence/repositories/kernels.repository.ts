@@ -10,6 +10,17 @@ export interface PackageFixes {
   summary: string;
 }
 
+/** Fixes of one version of a package. */
+export interface KnownFix extends PackageFixes {
+  package_name: string;
+  package_version: string;
+}
+
+/** Keeps what is known of fixes; what was known of the same versions before is replaced. Idempotent. */
+export async function savePackageFixes(db: Sql, fixes: readonly KnownFix[]): Promise<void> {
+  await db.query(SAVE_FIXES, [JSON.stringify(fixes)]);
+}
+
 export interface KernelRow extends ReportedKernel {
   fixes: PackageFixes | null;
 }
@@ -37,6 +48,14 @@ export async function readKernelFacts(db: Sql, computer: number): Promise<Kernel
   const kernels = packagesReported ? await db.query<KernelRow & Record<string, unknown>>(READ_KERNELS, [computer]) : [];
   return { reports, packagesReported, kernels };
 }
+
+const SAVE_FIXES = `
+  insert into package_fix (package_name, package_version, name, release_date, summary, cves)
+  select package_name, package_version, name, release_date, summary, cves
+  from jsonb_to_recordset($1::jsonb)
+    f(package_name text, package_version text, name text, release_date date, summary text, cves text[])
+  on conflict (package_name, package_version) do update set name = excluded.name,
+    release_date = excluded.release_date, summary = excluded.summary, cves = excluded.cves`;
 
 const READ_REPORTS = `
   select c.hotpatch_info as "hotpatchInfo", c.distro_pro_reboot_required_info as "rebootRequiredInfo",

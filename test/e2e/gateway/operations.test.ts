@@ -150,7 +150,7 @@ describe('results', () => {
     expect((await inbox(world.db)).filter((row) => row.kind === 'result')).toMatchObject([{ ok: true }]);
   });
 
-  it('of finished and unknown operations are consumed and ignored', async () => {
+  it('AGENT-reorder: of finished and unknown operations are consumed and ignored', async () => {
     const id = await anOperation(world.db, agent.id);
     await agent.exchange();
     await world.db.query(`update activity set status = 'succeeded' where id = $1`, [id]);
@@ -164,7 +164,7 @@ describe('results', () => {
     expect((await inbox(world.db)).filter((row) => row.kind === 'result')).toEqual([]);
   });
 
-  it('of an operation that was never handed out keep it from being handed out', async () => {
+  it('AGENT-reorder: of an operation that was never handed out keep it from being handed out', async () => {
     const id = await anOperation(world.db, agent.id);
     const answer = await agent.exchange([result(id)]);
     expect(answer.messages).toEqual([]);
