@@ -22,6 +22,7 @@ import {
   type SourceOperation,
 } from '../persistence/repositories/activity-repeats.repository.ts';
 import { recordEvents } from '../persistence/repositories/events.repository.ts';
+import { keepFleet } from '../persistence/repositories/fleet-lock.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
 import { requireActivities, requireEligible } from './activity-rights.ts';
 import { subjectOf } from './activity-views.ts';
@@ -117,7 +118,8 @@ async function begin(
   verb: Verb,
 ): Promise<Omit<Order, 'traceparent'>> {
   const ids = [...new Set(given)];
-  // Whoever comes second sees what the first made.
+  // No computer leaves meanwhile, and whoever comes second sees what the first made.
+  await keepFleet(tx, caller.accountId);
   await lockLanesOf(tx, caller.accountId, ids);
   const rows = await requireActivities(tx, caller, ids, verb.name);
   const size = rows.reduce((sum, row) => sum + Math.max(1, row.children_count), 0);

@@ -1,6 +1,7 @@
 import type { ActivitySettings } from '../config.ts';
 import { runSteps, runSummary, USG_ACTIVITY } from '../domain/usg/run-steps.ts';
 import { createGroup } from '../persistence/repositories/activity-creation.repository.ts';
+import { keepFleet } from '../persistence/repositories/fleet-lock.ts';
 import type { UsgProfileRow } from '../persistence/repositories/usg-profiles.repository.ts';
 import {
   insertEmptyRunActivity,
@@ -46,6 +47,7 @@ export async function startUsgRun(
   const run = { accountId: profile.account_id, profileId: profile.id, nominalTime, startedAt: now };
   const runId = await insertUsgRun(tx, run);
   if (runId === null) return 'known';
+  await keepFleet(tx, profile.account_id);
   const inScope = await computersInScope(tx, profile.id);
   const computers = await withoutOpenRun(tx, profile.id, inScope);
   if (inScope.length > 0 && computers.length === 0) return 'busy';
