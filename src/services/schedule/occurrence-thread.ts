@@ -15,15 +15,27 @@ export interface ExpansionRequest {
 
 export type ExpansionReply = { dates: number[] } | { failure: string };
 
-/** Expands rules, one request after the other; whoever asks ends the thread when it takes too long. */
+/**
+ * Expands one rule; whoever asks ends the thread when it takes too long. Counts by itself: where two positions name the
+ * same date, the library gives it twice and counts it twice.
+ */
 function expand({ rule, anchor, after, before, limit }: ExpansionRequest): number[] {
-  const options = { ...rrule.RRule.parseString(rule), dtstart: new Date(anchor), tzid: null };
+  const { count, ...options } = rrule.RRule.parseString(rule);
+  const most = count ?? Number.POSITIVE_INFINITY;
   const dates: number[] = [];
-  new rrule.RRule(options, true).between(new Date(after), new Date(before), false, (date) => {
-    dates.push(date.getTime());
-    return dates.length < limit;
-  });
-  return dates.slice(0, limit);
+  let last = Number.NEGATIVE_INFINITY;
+  let seen = 0;
+  const take = (date: Date): boolean => {
+    const time = date.getTime();
+    if (time === last) return true;
+    last = time;
+    seen += 1;
+    if (time > after) dates.push(time);
+    return dates.length < limit && seen < most;
+  };
+  const expanded = new rrule.RRule({ ...options, dtstart: new Date(anchor), tzid: null }, true);
+  if (limit > 0) expanded.between(new Date(anchor - 1), new Date(before), false, take);
+  return dates;
 }
 
 parentPort?.on('message', (request: ExpansionRequest) => {

@@ -47,7 +47,7 @@ export function createRecurrences(limitMs = LIMIT_MS): Recurrences {
 
 function toRequest(rule: RecurrenceRule, query: Parameters<Recurrences['expand']>[1]): ExpansionRequest {
   return {
-    rule: withWeekday(rule, query.anchor),
+    rule: libraryText(rule, query.anchor),
     anchor: query.anchor.getTime(),
     after: query.after.getTime(),
     before: query.before.getTime(),
@@ -57,10 +57,22 @@ function toRequest(rule: RecurrenceRule, query: Parameters<Recurrences['expand']
 
 const DAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
 
-/** A week number alone means the anchor's weekday in it, by RFC 5545; the library would take all seven days. */
-function withWeekday({ text, lists }: RecurrenceRule, anchor: Date): string {
+/**
+ * The rule as the library has to be told it, where it departs from RFC 5545: a week number alone means the anchor's
+ * weekday in it, not all seven days; weekdays with and without a number in one list add to each other, so those
+ * without are given all numbers.
+ */
+function libraryText({ text, lists, frequency }: RecurrenceRule, anchor: Date): string {
   const alone = lists['BYWEEKNO'] && !['BYDAY', 'BYMONTHDAY', 'BYYEARDAY'].some((name) => lists[name]);
-  return alone ? `${text};BYDAY=${DAYS[anchor.getUTCDay()]}` : text;
+  if (alone) return `${text};BYDAY=${DAYS[anchor.getUTCDay()]}`;
+  const days = lists['BYDAY'] ?? [];
+  const isMixed = days.some((day) => day.length > 2) && days.some((day) => day.length === 2);
+  if (!isMixed) return text;
+  const most = frequency === 'YEARLY' && !lists['BYMONTH'] ? 53 : 5;
+  const numbered = days.flatMap((day) =>
+    day.length > 2 ? [day] : Array.from({ length: most }, (_, n) => `${n + 1}${day}`),
+  );
+  return text.replace(/BYDAY=[^;]*/, `BYDAY=${numbered.join(',')}`);
 }
 
 /** @param onEnd - called once the thread cannot be used any more */

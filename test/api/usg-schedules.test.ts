@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
+import { usgProfile } from '../support/usg-profiles.ts';
+
+let world: FleetWorld;
+
+beforeAll(async () => {
+  world = await createFleetWorld();
+  // The thread that expands rules starts with the first of them.
+  await post({});
+});
+afterAll(() => world?.close());
+
+const post = (over: object) =>
+  world.app.call('POST', '/usg-profiles', { token: world.tokens.admin, body: usgProfile(over) });
+const stored = async () =>
+  (
+    await world.db.query(
+      'select (select count(*) from usg_profile) as profiles, (select count(*) from outbox) as orders, (select count(*) from event) as events',
+    )
+  )[0];
+/** Far beyond what is measured, far below a search to the end of time. */
+const BOUND_MS = 3_000;
+
+async function refuses(schedule: string, error: string): Promise<void> {
+  const before = await stored();
+  const began = performance.now();
+  const { status, body } = await post({ schedule });
+  expect(performance.now() - began).toBeLessThan(BOUND_MS);
+  expect({ status, error: body.error, path: body.details[0].path }).toEqual({
+    status: 400,
+    error,
+    path: 'body.schedule',
+  });
+  expect(await stored()).toEqual(before);
+}
+
+describe('RRULE-bad', () => {
+  it.each([
+    'FREQ=DAILY',
+    'FREQ=DAILY;INTERVAL=6',
+    'FREQ=HOURLY',
+    'FREQ=HOURLY;INTERVAL=168',
+    'FREQ=MINUTELY;COUNT=1',
+    'FREQ=SECONDLY',
+    'FREQ=WEEKLY;BYDAY=MO,FR',
+    'FREQ=WEEKLY;BYHOUR=1,13',
+    'FREQ=WEEKLY;BYHOUR=0,1,2,3;BYMINUTE=0,15,30,45;BYSECOND=0,30',
+    'FREQ=MONTHLY;BYMONTHDAY=1,5',
+    'FREQ=MONTHLY;BYMONTHDAY=1,-1',
+    'FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR,SA,SU;BYSETPOS=1,2',
+    'FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU',
+    'FREQ=YEARLY;BYYEARDAY=1,366',
+    'FREQ=YEARLY;BYMONTH=1,2,3,4,5,6,7,8,9,10,11,12;BYDAY=MO,TU',
+  ])('%s: more frequent than weekly', (schedule) => refuses(schedule, 'IntervalTooShort'));
+
+  it.each([
+    '',
+    'weekly',
+    'FREQ=',
+    'FREQ=FORTNIGHTLY',
+    'INTERVAL=1',
+    'FREQ=WEEKLY;',
+    'FREQ=WEEKLY;;INTERVAL=1',
+    'FREQ=WEEKLY;INTERVAL=0',
+    'FREQ=WEEKLY;INTERVAL=-1',
+    'FREQ=WEEKLY;INTERVAL=.007',
+    'FREQ=WEEKLY;INTERVAL=1e3',
+    'FREQ=WEEKLY;INTERVAL=99999999999999999999',
+    'FREQ=WEEKLY;COUNT=0',
+    'FREQ=WEEKLY;COUNT=1e9',
+    'FREQ=WEEKLY;COUNT=1000000000',
+    'FREQ=WEEKLY;UNTIL=20200101T000000Z',
+    'FREQ=WEEKLY;UNTIL=20300230',
+    'FREQ=WEEKLY;UNTIL=tomorrow',
+    'FREQ=WEEKLY;COUNT=2;UNTIL=20400101',
+    'FREQ=WEEKLY;FREQ=YEARLY',
+    'FREQ=WEEKLY;BYDAY=XX',
+    'FREQ=WEEKLY;BYDAY=1MO',
+    'FREQ=WEEKLY;BYDAY=MO;BYDAY=TU',
+    'FREQ=WEEKLY;BYMONTHDAY=1',
+    'FREQ=WEEKLY;BYSETPOS=1',
+    'FREQ=MONTHLY;BYDAY=6MO',
+    'FREQ=MONTHLY;BYMONTHDAY=32',
+    'FREQ=MONTHLY;BYMONTHDAY=0',
+    'FREQ=MONTHLY;BYWEEKNO=3',
+    'FREQ=YEARLY;BYMONTH=13',
+    'FREQ=YEARLY;BYYEARDAY=367',
+    'FREQ=YEARLY;BYWEEKNO=54',
+    'FREQ=YEARLY;BYEASTER=0',
+    'FREQ=WEEKLY;BYHOUR=24',
+    'FREQ=WEEKLY;WKST=XX',
+    'FREQ=WEEKLY;X-RULE=1',
+    'FREQ=WEEKLY;TZID=Europe/Vienna',
+    'DTSTART:20260101T000000Z\nRRULE:FREQ=WEEKLY',
+    'RRULE:FREQ=WEEKLY\nRRULE:FREQ=MONTHLY',
+    'FREQ=WEEKLY\nEXRULE:FREQ=MONTHLY',
+    'EXDATE:20260101T000000Z',
+    'FREQ=WEEKLY;__proto__=1',
+    `FREQ=YEARLY;BYYEARDAY=${Array.from({ length: 366 }, (_, day) => day + 1).join(',')}`,
+  ])('%s: no rule to take', (schedule) => refuses(schedule, 'InvalidParameter'));
+
+  it.each([
+    'FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30',
+    'FREQ=DAILY;BYMONTH=4,6,9,11;BYMONTHDAY=31',
+    'FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30',
+    'FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=31',
+    'FREQ=YEARLY;BYMONTH=1;BYYEARDAY=200',
+    'FREQ=WEEKLY;BYDAY=MO;BYSETPOS=3',
+    'FREQ=MONTHLY;INTERVAL=12;BYMONTH=3',
+    'FREQ=YEARLY;BYMONTH=1;BYDAY=40MO',
+  ])('%s: never', (schedule) => refuses(schedule, 'InvalidParameter'));
+
+  it.each([
+    ['FREQ=WEEKLY', '2026-12-08T02:00:00Z'],
+    ['rrule:freq=weekly;byday=mo', '2026-12-07T02:00:00Z'],
+    ['FREQ=DAILY;INTERVAL=7', '2026-12-08T02:00:00Z'],
+    ['FREQ=WEEKLY;INTERVAL=2;BYDAY=WE;WKST=SU', '2026-12-02T02:00:00Z'],
+    ['FREQ=MONTHLY;BYDAY=-1FR', '2026-12-25T02:00:00Z'],
+    ['FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=1', '2027-01-01T02:00:00Z'],
+    ['FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29', '2028-02-29T02:00:00Z'],
+    ['FREQ=YEARLY;BYWEEKNO=20', '2027-05-18T02:00:00Z'],
+    ['FREQ=YEARLY;BYMONTH=3,9', '2027-03-01T02:00:00Z'],
+    ['FREQ=WEEKLY;UNTIL=20270601', '2026-12-08T02:00:00Z'],
+    ['FREQ=WEEKLY;COUNT=1', null],
+  ])('but takes %s', async (schedule, second) => {
+    const { status, body } = await post({ schedule });
+    expect(status, JSON.stringify(body)).toBe(201);
+    expect(body).toMatchObject({ schedule, next_run_time: '2026-12-01T02:00:00Z' });
+    const [row] = await world.db.query('select planned_dates[2] as second from usg_profile where id = $1', [body.id]);
+    const planned = row!['second'] as Date | null;
+    expect(planned && `${planned.toISOString().slice(0, 19)}Z`).toBe(second);
+  });
+
+  it('is refused in edits too', async () => {
+    const { body: profile } = await post({});
+    const patch = (schedule: string) =>
+      world.app.call('PATCH', `/usg-profiles/${profile.id}`, { token: world.tokens.admin, body: { schedule } });
+    expect((await patch('FREQ=DAILY')).body).toMatchObject({ error: 'IntervalTooShort', code: 400 });
+    expect((await patch('FREQ=WEEKLY;INTERVAL=0')).body).toMatchObject({ error: 'InvalidParameter', code: 400 });
+    const { body } = await world.app.call('GET', `/usg-profiles/${profile.id}`, { token: world.tokens.admin });
+    expect(body).toEqual(profile);
+  });
+});

@@ -1,0 +1,141 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isImpossible } from '../../../src/domain/schedule/possible-dates.ts';
+import { isProblem, parseRule, type RecurrenceRule } from '../../../src/domain/schedule/recurrence-rule.ts';
+import { createRecurrences } from '../../../src/services/schedule/recurrences.ts';
+import { planDates } from '../../../src/services/schedule/recurring-dates.ts';
+import { naiveOccurrences } from '../../support/naive-recurrence.ts';
+
+const recurrences = createRecurrences(5_000);
+const DAY_MS = 86_400_000;
+
+function rule(text: string): RecurrenceRule {
+  const parsed = parseRule(text);
+  if (isProblem(parsed)) throw new Error(`${text}: ${parsed.message}`);
+  return parsed;
+}
+
+const numbers = (from: number, to: number, most: number) =>
+  fc.uniqueArray(
+    fc.integer({ min: from, max: to }).filter((n) => n !== 0),
+    { minLength: 1, maxLength: most },
+  );
+const days = fc.uniqueArray(fc.constantFrom('MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'), { minLength: 1, maxLength: 4 });
+const numberedDays = (least: number, most: number) =>
+  fc.uniqueArray(
+    fc
+      .tuple(fc.integer({ min: least, max: most }), fc.constantFrom('MO', 'WE', 'FR', 'SU'))
+      .map(([n, day]) => (n === 0 ? day : `${n}${day}`)),
+    { minLength: 1, maxLength: 3 },
+  );
+const maybe = <T>(name: string, values: fc.Arbitrary<T[]>) =>
+  fc.option(
+    values.map((list) => `;${name}=${list.join(',')}`),
+    { nil: '' },
+  );
+const joined = (...parts: Array<fc.Arbitrary<string>>) => fc.tuple(...parts).map((texts) => texts.join(''));
+const interval = (most: number) => fc.integer({ min: 1, max: most }).map((n) => `;INTERVAL=${n}`);
+const end = fc.oneof(
+  fc.constant(''),
+  fc.integer({ min: 1, max: 40 }).map((n) => `;COUNT=${n}`),
+  fc.integer({ min: 1, max: 700 }).map((n) => {
+    const until = new Date(Date.UTC(2026, 5, 1) + n * DAY_MS).toISOString();
+    return `;UNTIL=${until.slice(0, 10).replaceAll('-', '')}T235959Z`;
+  }),
+);
+const time = fc.oneof(
+  fc.constant(''),
+  fc.integer({ min: 0, max: 23 }).map((n) => `;BYHOUR=${n};BYMINUTE=30`),
+);
+const weekStart = fc.constantFrom('', ';WKST=SU', ';WKST=TH');
+const RULES = fc.oneof(
+  joined(
+    fc.constant('FREQ=WEEKLY'),
+    interval(6),
+    weekStart,
+    maybe('BYDAY', days),
+    maybe('BYMONTH', numbers(1, 12, 5)),
+    time,
+    end,
+  ),
+  joined(
+    fc.constant('FREQ=DAILY'),
+    interval(40),
+    maybe('BYDAY', days),
+    maybe('BYMONTHDAY', numbers(-31, 31, 5)),
+    time,
+    end,
+  ),
+  joined(fc.constant('FREQ=MONTHLY'), interval(7), maybe('BYMONTHDAY', numbers(-31, 31, 3)), time, end),
+  joined(
+    fc.constant('FREQ=MONTHLY'),
+    interval(5),
+    maybe('BYDAY', numberedDays(-5, 5)),
+    maybe('BYMONTH', numbers(1, 12, 6)),
+    end,
+  ),
+  joined(
+    fc.constant('FREQ=MONTHLY;BYDAY='),
+    days.map((list) => list.join(',')),
+    numbers(-4, 4, 2).map((list) => `;BYSETPOS=${list.join(',')}`),
+    time,
+    end,
+  ),
+  joined(
+    fc.constant('FREQ=YEARLY'),
+    interval(2),
+    maybe('BYMONTH', numbers(1, 12, 4)),
+    maybe('BYMONTHDAY', numbers(-31, 31, 3)),
+    end,
+  ),
+  joined(fc.constant('FREQ=YEARLY'), maybe('BYYEARDAY', numbers(-366, 366, 5)), end),
+  joined(fc.constant('FREQ=YEARLY;BYMONTH=2,7,11'), maybe('BYDAY', numberedDays(-4, 4)), end),
+  joined(fc.constant('FREQ=YEARLY'), maybe('BYDAY', numberedDays(-20, 20)), end),
+  joined(fc.constant('FREQ=YEARLY'), maybe('BYWEEKNO', numbers(-53, 53, 3)), weekStart, end),
+);
+
+describe('occurrences', () => {
+  it('are those of an expansion day by day, for random rules over two years', async () => {
+    const before = new Date(Date.UTC(2028, 5, 1));
+    const anchors = fc.integer({ min: 0, max: 729 }).map((n) => new Date(Date.UTC(2025, 5, 1, 2, 15, 20) + n * DAY_MS));
+    await fc.assert(
+      fc.asyncProperty(RULES, anchors, async (text, anchor) => {
+        const parsed = rule(text);
+        const expected = naiveOccurrences(parsed, anchor, before);
+        if (expected.length > 0) expect(isImpossible(parsed), text).toBe(false);
+        fc.pre(!isImpossible(parsed));
+        const query = { anchor, after: new Date(anchor.getTime() - 1), before, limit: 2000 };
+        const dates = await recurrences.expand(parsed, query);
+        if (dates === 'too-long') expect(expected, text).toEqual([]);
+        else expect(dates.map(String), text).toEqual(expected.map(String));
+      }),
+      { numRuns: 300 },
+    );
+  }, 60_000);
+
+  it('are planned from one moment on as they are from any earlier one', async () => {
+    const start = new Date(Date.UTC(2026, 0, 5, 3));
+    for (const text of ['FREQ=WEEKLY;INTERVAL=3', 'FREQ=MONTHLY;BYDAY=2TU', 'FREQ=WEEKLY;COUNT=30', 'FREQ=YEARLY']) {
+      const all = await planDates(recurrences, text, start, new Date(start.getTime() - 1));
+      for (const at of all.slice(0, 12)) {
+        const rest = await planDates(recurrences, text, start, at);
+        expect(rest.slice(0, 10)).toEqual(all.filter((date) => date > at).slice(0, 10));
+      }
+    }
+  });
+
+  it('come within a time limit or not at all, and the next ones as ever', async () => {
+    const impatient = createRecurrences(150);
+    const anchor = new Date(Date.UTC(2026, 0, 1));
+    const query = { anchor, after: anchor, before: new Date(Date.UTC(2036, 0, 1)), limit: 60 };
+    const weekly = rule('FREQ=WEEKLY');
+    expect(await impatient.expand(weekly, query)).toHaveLength(60);
+    const never = rule('FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30');
+    const began = performance.now();
+    expect(await impatient.expand(never, query)).toBe('too-long');
+    expect(performance.now() - began).toBeLessThan(2_000);
+    const both = await Promise.all([impatient.expand(never, query), impatient.expand(weekly, query)]);
+    expect(both[0]).toBe('too-long');
+    expect(both[1]).toHaveLength(60);
+  });
+});
