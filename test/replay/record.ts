@@ -6,7 +6,7 @@ import { connectClient } from '../../temporal/connection.ts';
 import { FakeLanes } from '../support/fake-lanes.ts';
 import { writeHistory } from '../support/history-file.ts';
 import { quietRuntime, TEST_KEYS, withWorker } from '../support/workflow-environment.ts';
-import { SCENARIOS, type Scenario } from './scenarios.ts';
+import { SCENARIOS, type Scenario, scheduledSteps } from './scenarios.ts';
 
 /**
  * Records the histories that test/replay replays: `FLOTILLA_TEMPORAL_ADDRESS=<dev server> node test/replay/record.ts
@@ -41,7 +41,8 @@ async function record(scenario: Scenario): Promise<void> {
   const group = unique + nextId++;
   const ids = scenario.sizes.map(() => unique + nextId++);
   for (const [place, id] of ids.entries()) lanes.add(id, scenario.sizes[place]!);
-  const setup = { connection, namespace: settings.temporalNamespace, activities: lanes.activities(client, ids) };
+  const activities = { ...lanes.activities(client, ids), ...scheduledSteps() };
+  const setup = { connection, namespace: settings.temporalNamespace, activities };
   const workflowIds = await withWorker(setup, (taskQueue) => scenario.run({ lanes, client, taskQueue, ids, group }));
   for (const file of await readdir(DIRECTORY)) {
     if (file.startsWith(`${scenario.name}.`)) await rm(`${DIRECTORY}/${file}`);

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { beforeAll, describe, expect, it } from 'vitest';
+import * as workflows from '../../workflows/index.ts';
 import { readHistory } from '../support/history-file.ts';
 import { quietRuntime, TEST_DATA_CONVERTER, workflowCode } from '../support/workflow-environment.ts';
 import { SCENARIOS } from './scenarios.ts';
@@ -30,6 +31,15 @@ describe('replay of recorded histories', () => {
   it('has a history for every path', () => {
     const recorded = new Set(files.map((file) => file.replace(/\.\d+\.json$/, '')));
     expect(SCENARIOS.map(({ name }) => name).filter((name) => !recorded.has(name))).toEqual([]);
+  });
+
+  it('has a history for every workflow type', async () => {
+    const types = new Set<string>();
+    for (const file of files) {
+      const { events } = await load(file);
+      types.add(events![0]!.workflowExecutionStartedEventAttributes!.workflowType!.name!);
+    }
+    expect([...types].sort()).toEqual(Object.keys(workflows).sort());
   });
 
   it.each(files)("takes %s with today's workflow code", async (file) => {

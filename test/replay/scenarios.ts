@@ -1,6 +1,13 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client';
+import type { ProfileActivities, ReconcileActivities } from '../../workflows/contracts/activities.ts';
 import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.ts';
 import { LANE_WORKFLOW, type LaneInput, NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
+import {
+  PROFILE_TRIGGER_WORKFLOW,
+  type ProfileTriggerInput,
+  triggerWorkflowId,
+} from '../../workflows/contracts/profile-trigger.contract.ts';
+import { RECONCILE_WORKFLOW } from '../../workflows/contracts/reconcile.contract.ts';
 import type { FakeLanes } from '../support/fake-lanes.ts';
 import { until } from '../support/workflow-environment.ts';
 
@@ -89,6 +96,19 @@ function outcome(name: string, result: 'succeeded' | 'failed' | 'canceled'): Sce
   });
 }
 
+/** What the steps of scheduled workflows answer in recorded histories. */
+export function scheduledSteps(): ReconcileActivities & ProfileActivities {
+  return {
+    reconcile: async (cursor) => ({
+      cursor: { closedSince: (cursor?.closedSince ?? 0) + 1, laneAfter: 7 },
+      restarted: 1,
+      closed: 0,
+    }),
+    startDueRun: async () => 'started',
+    refillSchedule: async () => undefined,
+  };
+}
+
 /** The paths that every released shape of the workflows must be able to take again from its history. */
 export const SCENARIOS: readonly Scenario[] = [
   outcome('lane-succeeded', 'succeeded'),
@@ -162,4 +182,23 @@ export const SCENARIOS: readonly Scenario[] = [
   groupPath('activity-cancelled-before-its-first-step', [1, 1], async (stage) => {
     await stage.client.workflow.getHandle(wf(stage.group)).cancel();
   }),
+  {
+    name: 'reconcile',
+    sizes: [],
+    async run({ client, taskQueue, group }) {
+      const workflowId = `reconcile/${group}`;
+      await client.workflow.execute(RECONCILE_WORKFLOW, { taskQueue, workflowId });
+      return [workflowId];
+    },
+  },
+  {
+    name: 'profile-trigger',
+    sizes: [],
+    async run({ client, taskQueue, group }) {
+      const workflowId = `${triggerWorkflowId('usg', group)}-2026-11-23T02:00:00Z`;
+      const input: ProfileTriggerInput = { kind: 'usg', profileId: group };
+      await client.workflow.execute(PROFILE_TRIGGER_WORKFLOW, { taskQueue, workflowId, args: [input] });
+      return [workflowId];
+    },
+  },
 ];
