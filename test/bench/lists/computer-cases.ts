@@ -53,7 +53,7 @@ const query = (text: string) => `/computers?query=${encodeURIComponent(text)}`;
 const upgrades = (column: string) => `c.id in (select computer_id from computer_status where ${column} is not null)`;
 const words = (text: string) => `lower(c.hostname) like '%${text}%' or lower(c.title) like '%${text}%'`;
 const member = (type: string, id: number, status = '') =>
-  `c.id in (select computer_id from computer_profile p where p.account_id = c.account_id and p.type = '${type}'
+  `c.id in (select computer_id from computer_profile p where p.account_id = $1 and p.type = '${type}'
     and p.profile_id = ${id} ${status && `and p.status = '${status}'`})`;
 const device = (condition: string) => `c.id in (select computer_id from computer_network n where ${condition})`;
 const group = (name: string) =>
