@@ -47,7 +47,10 @@ export async function listComputers(
   const { accountId, groups, selection } = filter;
   const condition = compileComputerQuery(selection, { accountId, firstParameter: 5 });
   const values = [accountId, groups, page.limit, page.after ?? page.offset, ...condition.values];
-  const statement = pageStatement(matching(filter, condition.text), page.after !== null);
+  const statement = pageStatement(matching(filter, condition.text), {
+    afterId: page.after !== null,
+    once: filter.archived || selection.query.clauses.length > 0,
+  });
   const rows = await db.query<{ count: number; ids: number[]; more: boolean }>(statement, values);
   const { count, ids, more } = rows[0]!;
   const items = ids.length === 0 ? [] : await readComputers(keyed, filter, ids, view);
@@ -74,20 +77,28 @@ export async function findComputer(
   return item ?? null;
 }
 
-// One more than the page tells whether there is another. The last page, counted off and not empty, tells the number of
-// all by itself.
-function pageStatement(where: string, afterId: boolean): string {
-  const counted = `(select count(*)::int from computer c where ${where})`;
+// One more than the page tells whether there is another. Without a query the page comes straight from the index of the
+// list. A query is answered once for page and count: most conditions cost as much for a page as for all that match.
+function pageStatement(where: string, options: { afterId: boolean; once: boolean }): string {
+  const { afterId, once } = options;
+  const source = once ? 'matching c' : `computer c where ${where}`;
+  const after = afterId ? `${once ? 'where' : 'and'} c.id > $4::int` : '';
   return `
-with page as materialized (
-  select c.id from computer c where ${where}${afterId ? ' and c.id > $4::int' : ''}
-  order by c.id limit $3::int + 1${afterId ? '' : ' offset $4'}
+with ${once ? `matching as materialized (select c.id from computer c where ${where}), ` : ''}page as materialized (
+  select c.id from ${source} ${after} order by c.id limit $3::int + 1 ${afterId ? '' : 'offset $4'}
 ), found as (
   select coalesce(array_agg(id order by id), '{}') as ids, count(*)::int as size from page
 )
-select ids[:$3::int] as ids, size > $3::int as more,
-  ${afterId ? counted : `case when size between 1 and $3::int then ($4::bigint + size)::int else ${counted} end`} as count
+select ids[:$3::int] as ids, size > $3::int as more, ${countOf(source, options)} as count
 from found`;
+}
+
+/** The last page, counted off and not empty, tells the number of all by itself. */
+function countOf(source: string, { afterId, once }: { afterId: boolean; once: boolean }): string {
+  const counted = `(select count(*)::int from ${source})`;
+  return afterId || once
+    ? counted
+    : `case when size between 1 and $3::int then ($4::bigint + size)::int else ${counted} end`;
 }
 
 function matching(filter: ComputerFilter, condition: string): string {
