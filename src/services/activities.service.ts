@@ -13,6 +13,7 @@ import { lockLanesOf, orderCancel } from '../persistence/repositories/activity-c
 import { listComputerActivities } from '../persistence/repositories/computer-activities.repository.ts';
 import { recordEvents } from '../persistence/repositories/events.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
+import { prepareActivityQuery } from './activity-queries.ts';
 import { requireActivities, requireEligible, sameReason, scopeOf, unknownActivities } from './activity-rights.ts';
 import { type DetailedActivity, type ParentActivity, toBaseActivity, toDetailedActivity } from './activity-views.ts';
 import type { Caller, Clock } from './ports.ts';
@@ -24,10 +25,16 @@ export interface ListOf<T> {
 }
 
 export interface ActivitiesService {
-  /** Parents and operations alike, newest first; each parent with its first {@link LISTED_CHILDREN} children. */
-  list(caller: Caller, page: PageRequest): Promise<ListOf<DetailedActivity>>;
-  /** Activities that are nobody's children, newest first. */
-  listParents(caller: Caller, page: PageRequest): Promise<ListOf<ParentActivity>>;
+  /**
+   * Parents and operations alike, newest first; each parent with its first {@link LISTED_CHILDREN} children.
+   *
+   * @param query - text of the query language; empty for no filter
+   * @throws {DomainError} InvalidQueryError
+   * @see api-decisions 4.6
+   */
+  list(caller: Caller, query: string, page: PageRequest): Promise<ListOf<DetailedActivity>>;
+  /** As `list`, only activities that are nobody's children. @throws {DomainError} InvalidQueryError */
+  listParents(caller: Caller, query: string, page: PageRequest): Promise<ListOf<ParentActivity>>;
   /**
    * As `list`, only operations on some computers and the groups they are in.
    *
@@ -64,10 +71,11 @@ export const LISTED_CHILDREN = 100;
 export function createActivitiesService(deps: { db: Database; clock: Clock }): ActivitiesService {
   const { db, clock } = deps;
   return {
-    async list(caller, page) {
+    async list(caller, query, page) {
       const scope = scopeOf(caller);
-      const { count, rows } = await listActivities(db, scope, page);
-      return { count, results: await withChildren(deps, scope, rows) };
+      const selection = await prepareActivityQuery(deps, caller.accountId, query);
+      const { count, rows } = await listActivities(db, scope, selection, page);
+      return { count, results: await withChildren(db, scope, rows, selection.now) };
     },
     async listOfComputers(caller, computers, page) {
       await requireVisible(db, caller, computers);
@@ -75,12 +83,12 @@ export function createActivitiesService(deps: { db: Database; clock: Clock }): A
       const scope = scopeOf(caller);
       const rows = await findActivities(db, scope, ids);
       const newestFirst = rows.toSorted((a, b) => b.id - a.id);
-      return { count, results: await withChildren(deps, scope, newestFirst) };
+      return { count, results: await withChildren(db, scope, newestFirst, clock.now()) };
     },
-    async listParents(caller, page) {
-      const { count, rows } = await listParents(db, scopeOf(caller), page);
-      const now = clock.now();
-      return { count, results: rows.map((row) => toBaseActivity(row, now)) };
+    async listParents(caller, query, page) {
+      const selection = await prepareActivityQuery(deps, caller.accountId, query);
+      const { count, rows } = await listParents(db, scopeOf(caller), selection, page);
+      return { count, results: rows.map((row) => toBaseActivity(row, selection.now)) };
     },
     async read(caller, id) {
       const scope = scopeOf(caller);
@@ -95,13 +103,13 @@ export function createActivitiesService(deps: { db: Database; clock: Clock }): A
 }
 
 async function withChildren(
-  { db, clock }: { db: Database; clock: Clock },
+  db: Sql,
   scope: ActivityScope,
   rows: readonly ActivityRow[],
+  now: Date,
 ): Promise<DetailedActivity[]> {
   const parents = rows.filter((row) => row.children_count > 0).map((row) => row.id);
   const children = await listChildren(db, scope, parents, LISTED_CHILDREN);
-  const now = clock.now();
   return rows.map((row) => toDetailedActivity(row, children.get(row.id) ?? [], now));
 }
 

@@ -1,7 +1,7 @@
 import { type ComputerQuery, parseComputerQuery, usesDeprecated } from '../domain/query/computer-query.ts';
 import { MAX_QUERY_TERMS } from '../domain/query/parser.ts';
 import { queryError } from '../domain/query/query-error.ts';
-import type { ComputerSelection } from '../persistence/query/computer-conditions.ts';
+import type { ComputerSelection, SavedQueries } from '../persistence/query/computer-conditions.ts';
 import { selectComputers } from '../persistence/repositories/computers.repository.ts';
 import { findSearchTexts } from '../persistence/repositories/saved-searches.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
@@ -36,17 +36,43 @@ export async function prepareComputerQuery(
   path = 'query.query',
 ): Promise<PreparedQuery> {
   const query = parseComputerQuery(text, path);
-  const named = namedSearches(query);
+  const searches = await readSearches({ db }, accountId, { text, path, parts: [{ query, at: null }] });
+  return { query, searches, now: clock.now(), deprecated: [query, ...searches.values()].some(usesDeprecated) };
+}
+
+/** Queries over computers that were read from one text. */
+export interface AskedQueries {
+  text: string;
+  /** Where the text stands in the request. */
+  path: string;
+  /** `at`: where in the text; null when the query is the whole text. */
+  parts: ReadonlyArray<{ query: ComputerQuery; at: number | null }>;
+}
+
+/**
+ * Looks up the saved searches that queries name, in one statement.
+ *
+ * @throws {DomainError} InvalidQueryError when one is unknown, or when all of them together are too long
+ */
+export async function readSearches(
+  { db }: Pick<QueryDeps, 'db'>,
+  accountId: number,
+  { text, path, parts }: AskedQueries,
+): Promise<SavedQueries> {
+  const named = parts.flatMap(({ query, at }) =>
+    namedSearches(query).map((search) => ({ ...search, at: at ?? search.at })),
+  );
   const names = [...new Set(named.map(({ name }) => name))];
   const texts = names.length === 0 ? new Map<string, string>() : await findSearchTexts(db, accountId, names);
   const unknown = named.find(({ name }) => !texts.has(name));
   if (unknown) throw queryError(text, unknown.at, 'the name of a saved search after search:', path);
   const searches = new Map([...texts].map(([name, search]) => [name, parseComputerQuery(search, path)]));
-  const terms = named.reduce((sum, { name }) => sum + countTerms(searches.get(name)!), countTerms(query));
+  const own = parts.reduce((sum, { query }) => sum + countTerms(query), 0);
+  const terms = named.reduce((sum, { name }) => sum + countTerms(searches.get(name)!), own);
   if (terms > MAX_TERMS_IN_ALL) {
     throw queryError(text, 0, `not more than ${MAX_TERMS_IN_ALL} terms with those of the saved searches`, path);
   }
-  return { query, searches, now: clock.now(), deprecated: [query, ...searches.values()].some(usesDeprecated) };
+  return searches;
 }
 
 /**

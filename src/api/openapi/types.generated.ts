@@ -2735,6 +2735,21 @@ export interface components {
         Limit: number;
         /** @description Rows to skip */
         Offset: number;
+        /**
+         * @description Terms separated by spaces, all of which hold: keywords (part of the summary, in any case) and selectors
+         *     `name:value`. `OR` binds tighter than a space, `NOT` negates the next term; both in upper case. Double quotes
+         *     keep spaces together. At most 8 KiB and 200 terms; anything wrong is `InvalidQueryError`.
+         *
+         *     | selector | finds |
+         *     |---|---|
+         *     | `id:<id>` `parent-id:<id>` | that activity; the operations of that group |
+         *     | `status:<status>` `activity_status:<status>` | as it is shown; `in-progress` is `delivered`, `complete` is `succeeded`, `queued` is `undelivered` |
+         *     | `type:<type>` | exactly that, `GET /activity-types` lists them |
+         *     | `creator:<email>` | made by that person, in any case |
+         *     | `created-after:<time>` `created-before:<time>` | at or after, strictly before the start of a month (`2026-05`), day (`2026-05-04`) or minute (`2026-05-04T10:30`) in UTC |
+         *     | `computer:<term>` | operations on computers that a keyword or selector of `GET /computers` finds, and the groups they are in: `computer:tag:lab`; quoted for more terms, `computer:"tag:lab OR tag:gpu"` |
+         */
+        ActivityQuery: string;
         ComputerId: components["schemas"]["Id"];
         /** @description Part of the name or of the summary, in any case */
         PackageSearch: string;
@@ -2976,6 +2991,21 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
+                /**
+                 * @description Terms separated by spaces, all of which hold: keywords (part of the summary, in any case) and selectors
+                 *     `name:value`. `OR` binds tighter than a space, `NOT` negates the next term; both in upper case. Double quotes
+                 *     keep spaces together. At most 8 KiB and 200 terms; anything wrong is `InvalidQueryError`.
+                 *
+                 *     | selector | finds |
+                 *     |---|---|
+                 *     | `id:<id>` `parent-id:<id>` | that activity; the operations of that group |
+                 *     | `status:<status>` `activity_status:<status>` | as it is shown; `in-progress` is `delivered`, `complete` is `succeeded`, `queued` is `undelivered` |
+                 *     | `type:<type>` | exactly that, `GET /activity-types` lists them |
+                 *     | `creator:<email>` | made by that person, in any case |
+                 *     | `created-after:<time>` `created-before:<time>` | at or after, strictly before the start of a month (`2026-05`), day (`2026-05-04`) or minute (`2026-05-04T10:30`) in UTC |
+                 *     | `computer:<term>` | operations on computers that a keyword or selector of `GET /computers` finds, and the groups they are in: `computer:tag:lab`; quoted for more terms, `computer:"tag:lab OR tag:gpu"` |
+                 */
+                query?: components["parameters"]["ActivityQuery"];
             };
             header?: never;
             path?: never;
@@ -3002,6 +3032,21 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
+                /**
+                 * @description Terms separated by spaces, all of which hold: keywords (part of the summary, in any case) and selectors
+                 *     `name:value`. `OR` binds tighter than a space, `NOT` negates the next term; both in upper case. Double quotes
+                 *     keep spaces together. At most 8 KiB and 200 terms; anything wrong is `InvalidQueryError`.
+                 *
+                 *     | selector | finds |
+                 *     |---|---|
+                 *     | `id:<id>` `parent-id:<id>` | that activity; the operations of that group |
+                 *     | `status:<status>` `activity_status:<status>` | as it is shown; `in-progress` is `delivered`, `complete` is `succeeded`, `queued` is `undelivered` |
+                 *     | `type:<type>` | exactly that, `GET /activity-types` lists them |
+                 *     | `creator:<email>` | made by that person, in any case |
+                 *     | `created-after:<time>` `created-before:<time>` | at or after, strictly before the start of a month (`2026-05`), day (`2026-05-04`) or minute (`2026-05-04T10:30`) in UTC |
+                 *     | `computer:<term>` | operations on computers that a keyword or selector of `GET /computers` finds, and the groups they are in: `computer:tag:lab`; quoted for more terms, `computer:"tag:lab OR tag:gpu"` |
+                 */
+                query?: components["parameters"]["ActivityQuery"];
             };
             header?: never;
             path?: never;

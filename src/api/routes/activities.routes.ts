@@ -1,8 +1,12 @@
 import type { Services } from '../../services/services.ts';
-import type { Handlers } from '../handler.ts';
+import type { Handlers, RequestContext } from '../handler.ts';
 import { envelope, pageOf } from '../pagination.ts';
 import { traceparentOf } from '../trace-context.ts';
 import { wireDetailedActivity, wireParent } from '../wire/activities.wire.ts';
+
+function queryOf({ query }: RequestContext): string {
+  return (query['query'] as string | undefined) ?? '';
+}
 
 export function activitiesRoutes(deps: {
   services: Pick<Services, 'activities' | 'activityRepeats'>;
@@ -11,7 +15,7 @@ export function activitiesRoutes(deps: {
   const { activities, activityRepeats } = deps.services;
   return {
     async listActivities(context) {
-      const { count, results } = await activities.list(context.caller, pageOf(context));
+      const { count, results } = await activities.list(context.caller, queryOf(context), pageOf(context));
       return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireDetailedActivity) }) };
     },
     async listComputerActivities(context) {
@@ -20,7 +24,7 @@ export function activitiesRoutes(deps: {
       return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireDetailedActivity) }) };
     },
     async listParentActivities(context) {
-      const { count, results } = await activities.listParents(context.caller, pageOf(context));
+      const { count, results } = await activities.listParents(context.caller, queryOf(context), pageOf(context));
       return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireParent) }) };
     },
     async getActivity({ caller, params }) {

@@ -21,7 +21,7 @@ export class Compilation {
   }
 
   /** The placeholder of a value, with its type. */
-  value(value: unknown, type: 'int' | 'text' | 'text[]' | 'timestamptz'): string {
+  value(value: unknown, type: 'int' | 'int[]' | 'text' | 'text[]' | 'timestamptz'): string {
     this.values.push(value);
     return `$${this.#firstParameter + this.values.length - 1}::${type}`;
   }

@@ -44,8 +44,13 @@ export function compileComputerQuery(
   scope: { accountId: number; firstParameter: number },
 ): SqlCondition {
   const compilation = new Compilation({ ...scope, now });
-  const text = queryCondition(query, { compilation, searches });
+  const text = computersCondition(query, compilation, searches);
   return { text, values: compilation.values };
+}
+
+/** As {@link compileComputerQuery}, as a part of a larger condition. */
+export function computersCondition(query: ComputerQuery, compilation: Compilation, searches: SavedQueries): string {
+  return queryCondition(query, { compilation, searches });
 }
 
 interface Context {

@@ -1,5 +1,8 @@
 import { REVERSIBLE_TYPES } from '../../domain/activity/kinds.ts';
 import type { ActivityStatus } from '../../domain/activity/status.ts';
+import { type ActivitySelection, compileActivityQuery } from '../query/activity-conditions.ts';
+import { anyChild, HELD } from '../query/activity-fields.ts';
+import type { SqlCondition } from '../query/compilation.ts';
 import type { Sql } from '../sql.ts';
 
 /** Access groups where a right holds; `all` means the whole account. */
@@ -70,35 +73,59 @@ export interface PageRequest {
   offset: number;
 }
 
-/** One page of parents and operations alike, newest first, and how many there are. */
+/** One page of the parents and operations that were asked for, newest first, and how many there are. */
 export async function listActivities(
   db: Sql,
   scope: ActivityScope,
+  selection: ActivitySelection,
   page: PageRequest,
 ): Promise<{ count: number; rows: ActivityRow[] }> {
+  const condition = matching(scope, selection);
+  const values = [...condition.values, page.limit, page.offset, groupsOf(scope.manage)];
   const [count, rows] = await Promise.all([
-    countWhere(db, COUNT_ALL, scope),
-    db.query<ActivityRow & Record<string, unknown>>(LIST_ALL, [
-      ...seenBy(scope),
-      page.limit,
-      page.offset,
-      groupsOf(scope.manage),
-    ]),
+    countWhere(db, condition),
+    db.query<ActivityRow & Record<string, unknown>>(list(detail(`$${values.length}`), condition), values),
   ]);
   return { count, rows };
 }
 
-/** One page of activities without a parent, newest first, and how many there are. */
+/** As {@link listActivities}, only activities without a parent. */
 export async function listParents(
   db: Sql,
   scope: ActivityScope,
+  selection: ActivitySelection,
   page: PageRequest,
 ): Promise<{ count: number; rows: ParentRow[] }> {
+  const condition = matching(scope, selection, ' and a.parent_id is null');
+  const values = [...condition.values, page.limit, page.offset];
   const [count, rows] = await Promise.all([
-    countWhere(db, COUNT_PARENTS, scope),
-    db.query<ParentRow & Record<string, unknown>>(LIST_PARENTS, [...seenBy(scope), page.limit, page.offset]),
+    countWhere(db, condition),
+    db.query<ParentRow & Record<string, unknown>>(list(PARENT, condition), values),
   ]);
   return { count, rows };
+}
+
+/**
+ * Ids, descending, of the parents and operations that were asked for.
+ *
+ * @param limit - at most so many
+ * @param among - only of these; null for all
+ */
+export async function selectActivities(
+  db: Sql,
+  scope: ActivityScope,
+  selection: ActivitySelection,
+  limit: number,
+  among: readonly number[] | null = null,
+): Promise<number[]> {
+  const { text, values } = matching(scope, selection);
+  const next = values.length + 1;
+  const chosen = among === null ? '' : ` and a.id = any($${next + 1}::int[])`;
+  const rows = await db.query<{ id: number }>(
+    `select a.id from activity a where ${text}${chosen} order by a.id desc limit $${next}`,
+    [...values, limit, ...(among === null ? [] : [among])],
+  );
+  return rows.map(({ id }) => id);
 }
 
 /** Activities by id in no order; those the caller may not see are left out. */
@@ -136,9 +163,16 @@ export async function findBaseActivity(db: Sql, id: number): Promise<BaseActivit
   return row ?? null;
 }
 
-async function countWhere(db: Sql, text: string, scope: ActivityScope): Promise<number> {
-  const [row] = await db.query<{ count: number }>(text, seenBy(scope));
+async function countWhere(db: Sql, { text, values }: SqlCondition): Promise<number> {
+  const [row] = await db.query<{ count: number }>(`select count(*) from activity a where ${text}`, values);
   return row!.count;
+}
+
+/** What may be seen of what was asked for: `$1` and `$2` are the scope, what the query compares with follows. */
+function matching(scope: ActivityScope, selection: ActivitySelection, further = ''): SqlCondition {
+  const seen = seenBy(scope);
+  const asked = compileActivityQuery(selection, { accountId: seen[0], groups: seen[1], firstParameter: 3 });
+  return { text: `${VISIBLE}${further} and ${asked.text}`, values: [...seen, ...asked.values] };
 }
 
 function seenBy({ accountId, view }: ActivityScope): [number, readonly number[] | null] {
@@ -148,11 +182,6 @@ function seenBy({ accountId, view }: ActivityScope): [number, readonly number[] 
 function groupsOf(scope: GroupScope): readonly number[] | null {
   return scope === 'all' ? null : scope;
 }
-
-// Children are asked in index order with a limit: PostgreSQL takes them for spread over the table and would read it all.
-const anyChild = (condition: string) => `(
-      select true from activity k left join agent_message m on m.activity_id = k.id
-      where k.parent_id = a.id and ${condition} order by k.id limit 1) is true`;
 
 const computersIn = (groups: string) =>
   `(select c.id from computer c where c.account_id = $1 and c.access_group_id = any(${groups})
@@ -177,11 +206,6 @@ const inForce = (operation: string) => `${operation}.status = 'succeeded'
 const UNDOABLE = `case when a.status <> 'succeeded' then false when a.computer_id is not null then ${inForce('a')}
     else ${anyChild(inForce('k'))} end`;
 
-// A group is asked only while it is fresh; the first child with a message that is not held answers.
-const HELD = `case when a.status <> 'undelivered' then false
-    when a.computer_id is not null then
-      exists (select from agent_message m where m.activity_id = a.id and m.state = 'held')
-    else a.children_count > 0 and not ${anyChild(`k.status = 'undelivered' and m.state is distinct from 'held'`)} end`;
 const FRESH = 'false';
 
 const base = (held: string) => `a.id, a.parent_id, a.type, a.summary, a.status, a.deliver_at, ${held} as held,
@@ -206,16 +230,14 @@ const PARENT = `${BASE}, a.children_count, a.computer_count, a.open_count, a.suc
 const SOURCE = 'activity a left join person p on p.id = a.creator_id';
 
 // The page is found in an index first; only its rows are read and joined.
-const list = (columns: string, condition: string) => `
+const list = (columns: string, { text, values }: SqlCondition) => `
   select ${columns}
-  from (select a.id from activity a where ${VISIBLE} ${condition} order by a.id desc limit $3 offset $4) page
+  from (
+    select a.id from activity a where ${text}
+    order by a.id desc limit $${values.length + 1} offset $${values.length + 2}) page
   join ${SOURCE} on a.id = page.id
   order by a.id desc`;
 
-const COUNT_ALL = `select count(*) from activity a where ${VISIBLE}`;
-const COUNT_PARENTS = `${COUNT_ALL} and a.parent_id is null`;
-const LIST_ALL = list(detail('$5'), '');
-const LIST_PARENTS = list(PARENT, 'and a.parent_id is null');
 const FIND = `select ${detail('$4')} from ${SOURCE} where ${VISIBLE} and a.id = any($3::int[])`;
 const READ_BASE = `select ${base(FRESH)} from ${SOURCE} where a.id = $1`;
 const FIND_BASE = `select ${BASE} from ${SOURCE} where a.id = $1`;

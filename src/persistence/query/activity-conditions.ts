@@ -1,0 +1,104 @@
+import type { ActivityStatus } from '../../domain/activity/status.ts';
+import type { ActivityCriterion, ActivityQuery } from '../../domain/query/activity-query.ts';
+import type { ComputerQuery } from '../../domain/query/computer-query.ts';
+import type { Factor } from '../../domain/query/parser.ts';
+import { containing } from '../like.ts';
+import { HELD } from './activity-fields.ts';
+import { Compilation, type SqlCondition } from './compilation.ts';
+import { computersCondition, type SavedQueries } from './computer-conditions.ts';
+
+/** Which activities are asked for. */
+export interface ActivitySelection {
+  query: ActivityQuery;
+  /** What queries over computers in it name. */
+  searches: SavedQueries;
+  /** When it is asked: what is due later is scheduled. */
+  now: Date;
+}
+
+interface Scope {
+  accountId: number;
+  /** Access groups whose computers `computer:` may speak of; null for all of the account. */
+  groups: readonly number[] | null;
+}
+
+/**
+ * Translates a query into SQL over the alias `a` of `activity`: fulfilled by the rows that are asked for, false or null
+ * for the others.
+ *
+ * @param scope.firstParameter - number of the first free placeholder of the statement
+ * @remarks The text depends on the shape of the query alone. The condition does not confine `a` to the account. What
+ * is not negated is left in forms that an index can serve.
+ */
+export function compileActivityQuery(
+  { query, searches, now }: ActivitySelection,
+  scope: Scope & { firstParameter: number },
+): SqlCondition {
+  const compilation = new Compilation({ ...scope, now });
+  const context = { compilation, searches, groups: scope.groups };
+  const clauses = query.clauses.map((factors) => clauseCondition(factors, context));
+  return { text: clauses.length === 0 ? 'true' : clauses.join('\n and '), values: compilation.values };
+}
+
+interface Context {
+  compilation: Compilation;
+  searches: SavedQueries;
+  groups: readonly number[] | null;
+}
+
+function clauseCondition(factors: ReadonlyArray<Factor<ActivityCriterion>>, context: Context): string {
+  const alternatives = factors.map(({ negated, criterion }) => {
+    const condition = criterionCondition(criterion, context);
+    return negated ? `(${condition}) is not true` : condition;
+  });
+  return alternatives.length === 1 ? alternatives[0]! : `(${alternatives.join(' or ')})`;
+}
+
+function criterionCondition(criterion: ActivityCriterion, context: Context): string {
+  const { compilation } = context;
+  switch (criterion.kind) {
+    case 'keyword':
+      return `lower(a.summary) like lower(${compilation.value(containing(criterion.text), 'text')})`;
+    case 'id':
+      return `a.id = ${compilation.value(criterion.id, 'int')}`;
+    case 'parent-id':
+      return `a.parent_id = ${compilation.value(criterion.id, 'int')}`;
+    case 'status':
+      return statusCondition(criterion.status, compilation);
+    case 'type':
+      return `a.type = ${compilation.value(criterion.text, 'text')}`;
+    case 'creator':
+      return `a.creator_id = any(array(
+        select id from person where lower(email) = lower(${compilation.value(criterion.text, 'text')})))`;
+    case 'created-after':
+      return `a.creation_time >= ${compilation.value(criterion.moment, 'timestamptz')}`;
+    case 'created-before':
+      return `a.creation_time < ${compilation.value(criterion.moment, 'timestamptz')}`;
+    case 'computer':
+      return computerCondition(criterion.query, context);
+  }
+}
+
+/** The status as it is read, not as it is stored. @see `readStatus` in domain/activity/reading.ts */
+function statusCondition(status: ActivityStatus, compilation: Compilation): string {
+  const later = () => `a.deliver_at > ${compilation.now()}`;
+  switch (status) {
+    case 'scheduled':
+      return `(a.status = 'scheduled' or (a.status = 'undelivered' and ${later()}))`;
+    case 'undelivered':
+      return `(a.status = 'undelivered' and (${later()}) is not true and not (${HELD}))`;
+    case 'waiting':
+      return `(a.status = 'waiting' or (a.status = 'undelivered' and (${later()}) is not true and ${HELD}))`;
+    default:
+      return `a.status = '${status}'`;
+  }
+}
+
+/** Operations on such computers, and the groups they are in. Of computers out of sight nothing is told. */
+function computerCondition(query: ComputerQuery, { compilation, searches, groups }: Context): string {
+  const seen = groups === null ? '' : ` and c.access_group_id = any(${compilation.value(groups, 'int[]')})`;
+  return `a.id in (
+    select unnest(array[k.id, k.parent_id]) from activity k where k.computer_id in (
+      select c.id from computer c where c.account_id = ${compilation.account()} and c.state = 'approved'${seen}
+        and ${computersCondition(query, compilation, searches)}))`;
+}

@@ -1,0 +1,24 @@
+import { parseActivityQuery } from '../domain/query/activity-query.ts';
+import type { ActivitySelection } from '../persistence/query/activity-conditions.ts';
+import { type QueryDeps, readSearches } from './computer-queries.ts';
+
+/**
+ * Reads the text of a query over activities and looks up the saved searches that its queries over computers name.
+ *
+ * @param path - where the text stands in the request, for the refusal
+ * @throws {DomainError} InvalidQueryError, also for a saved search that is unknown
+ * @see api-decisions 4.6
+ */
+export async function prepareActivityQuery(
+  deps: QueryDeps,
+  accountId: number,
+  text: string,
+  path = 'query.query',
+): Promise<ActivitySelection> {
+  const query = parseActivityQuery(text, path);
+  const parts = query.clauses
+    .flat()
+    .flatMap(({ criterion, at }) => (criterion.kind === 'computer' ? [{ query: criterion.query, at }] : []));
+  const searches = await readSearches(deps, accountId, { text, path, parts });
+  return { query, searches, now: deps.clock.now() };
+}
