@@ -4,6 +4,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { bootstrap } from '../../temporal/bootstrap.ts';
 import { connectClient } from '../../temporal/connection.ts';
 import { FakeLanes } from '../support/fake-lanes.ts';
+import { FakeProfiles } from '../support/fake-profiles.ts';
 import { writeHistory } from '../support/history-file.ts';
 import { quietRuntime, TEST_KEYS, withWorker } from '../support/workflow-environment.ts';
 import { SCENARIOS, type Scenario, scheduledSteps } from './scenarios.ts';
@@ -37,13 +38,16 @@ process.exit(0);
 
 async function record(scenario: Scenario): Promise<void> {
   const lanes = new FakeLanes();
+  const profiles = new FakeProfiles();
   const unique = Date.now();
   const group = unique + nextId++;
   const ids = scenario.sizes.map(() => unique + nextId++);
   for (const [place, id] of ids.entries()) lanes.add(id, scenario.sizes[place]!);
-  const activities = { ...lanes.activities(client, ids), ...scheduledSteps() };
+  const activities = { ...lanes.activities(client, ids), ...profiles.activities(), ...scheduledSteps() };
   const setup = { connection, namespace: settings.temporalNamespace, activities };
-  const workflowIds = await withWorker(setup, (taskQueue) => scenario.run({ lanes, client, taskQueue, ids, group }));
+  const workflowIds = await withWorker(setup, (taskQueue) =>
+    scenario.run({ lanes, profiles, client, taskQueue, ids, group }),
+  );
   for (const file of await readdir(DIRECTORY)) {
     if (file.startsWith(`${scenario.name}.`)) await rm(`${DIRECTORY}/${file}`);
   }

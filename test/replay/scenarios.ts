@@ -1,5 +1,5 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client';
-import type { ProfileActivities, ReconcileActivities } from '../../workflows/contracts/activities.ts';
+import type { ReconcileActivities } from '../../workflows/contracts/activities.ts';
 import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.ts';
 import { LANE_WORKFLOW, type LaneInput, NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import {
@@ -9,6 +9,7 @@ import {
 } from '../../workflows/contracts/profile-trigger.contract.ts';
 import { RECONCILE_WORKFLOW } from '../../workflows/contracts/reconcile.contract.ts';
 import type { FakeLanes } from '../support/fake-lanes.ts';
+import type { FakeProfiles } from '../support/fake-profiles.ts';
 import { until } from '../support/workflow-environment.ts';
 
 /** One path through a workflow whose history is kept. */
@@ -22,6 +23,7 @@ export interface Scenario {
 
 export interface Stage {
   lanes: FakeLanes;
+  profiles: FakeProfiles;
   client: Client;
   taskQueue: string;
   ids: readonly number[];
@@ -97,15 +99,27 @@ function outcome(name: string, result: 'succeeded' | 'failed' | 'canceled'): Sce
 }
 
 /** What the steps of scheduled workflows answer in recorded histories. */
-export function scheduledSteps(): ReconcileActivities & ProfileActivities {
+export function scheduledSteps(): ReconcileActivities {
   return {
     reconcile: async (cursor) => ({
       cursor: { closedSince: (cursor?.closedSince ?? 0) + 1, laneAfter: 7 },
       restarted: 1,
       closed: 0,
     }),
-    startDueRun: async () => 'started',
-    refillSchedule: async () => undefined,
+  };
+}
+
+function triggerPath(name: string, failures: number): Scenario {
+  return {
+    name,
+    sizes: [],
+    async run({ client, profiles, taskQueue, group }) {
+      profiles.failures = failures;
+      const workflowId = `${triggerWorkflowId('usg', group)}-2026-11-23T02:00:00Z`;
+      const input: ProfileTriggerInput = { kind: 'usg', profileId: group };
+      await client.workflow.execute(PROFILE_TRIGGER_WORKFLOW, { taskQueue, workflowId, args: [input] });
+      return [workflowId];
+    },
   };
 }
 
@@ -191,14 +205,6 @@ export const SCENARIOS: readonly Scenario[] = [
       return [workflowId];
     },
   },
-  {
-    name: 'profile-trigger',
-    sizes: [],
-    async run({ client, taskQueue, group }) {
-      const workflowId = `${triggerWorkflowId('usg', group)}-2026-11-23T02:00:00Z`;
-      const input: ProfileTriggerInput = { kind: 'usg', profileId: group };
-      await client.workflow.execute(PROFILE_TRIGGER_WORKFLOW, { taskQueue, workflowId, args: [input] });
-      return [workflowId];
-    },
-  },
+  triggerPath('profile-trigger', 0),
+  triggerPath('profile-trigger-database-away', 4),
 ];
