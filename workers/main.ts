@@ -11,6 +11,7 @@ import { makeBuildCurrent, readCurrentBuild } from '../temporal/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
 import { createLaneActivities } from './activities/lane.activities.ts';
 import { createProfileActivities } from './activities/profile.activities.ts';
+import { startAuditReports } from './audit-reports.ts';
 import { createProfileKinds } from './profile-kinds.ts';
 import { chooseQueues } from './queues.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
@@ -47,10 +48,11 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
   const workers = await startWorkers(queues, config, bundle, parts);
   const servesActivities = queues.includes(TASK_QUEUES.activity);
   const relay = servesActivities ? startRelay({ ...parts, settings, count }) : null;
+  const reports = servesActivities ? startAuditReports(parts) : null;
   stopInOrder(
     logger,
     async () => {
-      await Promise.race([relay?.stop(), delay(RELAY_STOP_LIMIT_MS)]);
+      await Promise.race([Promise.all([relay?.stop(), reports?.stop()]), delay(RELAY_STOP_LIMIT_MS)]);
       await Promise.all(workers.map((worker) => worker.stop()));
       await close();
       await persistence.close();

@@ -2,6 +2,7 @@ import type { ActivitySettings } from '../config.ts';
 import { runSteps, runSummary, USG_ACTIVITY } from '../domain/usg/run-steps.ts';
 import { createGroup } from '../persistence/repositories/activity-creation.repository.ts';
 import { keepFleet } from '../persistence/repositories/fleet-lock.ts';
+import { insertRunAudits } from '../persistence/repositories/usg-audits.repository.ts';
 import type { UsgProfileRow } from '../persistence/repositories/usg-profiles.repository.ts';
 import {
   insertEmptyRunActivity,
@@ -53,6 +54,7 @@ export async function startUsgRun(
   if (inScope.length > 0 && computers.length === 0) return 'busy';
   const activityId = await createRunActivity(tx, profile, runId, computers, order, deps);
   await setRunActivity(tx, runId, activityId, computers.length);
+  await insertRunAudits(tx, { id: runId, profileId: profile.id, activityId }, computers);
   return { activityId, computers: computers.length };
 }
 

@@ -1,3 +1,4 @@
+import { summaryReportKey } from '../../domain/usg/profile.ts';
 import type { BaseActivity } from '../../services/activity-views.ts';
 import type {
   UsgProfile,
@@ -42,7 +43,7 @@ export function wireUsgProfile(profile: UsgProfile): Schemas['UsgProfile'] {
   };
 }
 
-function wireLastRun({ lastRun, associatedInstances }: UsgProfile): Schemas['UsgRunResults'] {
+function wireLastRun({ id, lastRun, associatedInstances }: UsgProfile): Schemas['UsgRunResults'] {
   const { failing, passing, in_progress, not_started } = lastRun ?? {
     failing: 0,
     passing: 0,
@@ -56,7 +57,7 @@ function wireLastRun({ lastRun, associatedInstances }: UsgProfile): Schemas['Usg
     in_progress,
     not_started,
     pass_rate: judged === 0 ? null : Math.round((100 * passing) / judged),
-    report_uri: lastRun?.open ? OPEN_RUN : null,
+    report_uri: lastRun && (lastRun.open ? OPEN_RUN : summaryReportKey(id, lastRun.started_at)),
     timestamp: wireTime(lastRun?.started_at ?? null),
   };
 }

@@ -1,4 +1,5 @@
 import type { ProfileCriterion, ProfileType } from '../../domain/query/computer-query.ts';
+import { inScope, SCOPED_PROFILE } from '../repositories/usg-scope.ts';
 import type { Compilation } from './compilation.ts';
 
 /**
@@ -9,7 +10,7 @@ type ProfileCondition = (profile: ProfileCriterion, compilation: Compilation) =>
 
 /** One entry for every kind of profile. @see api-decisions 8 */
 const BY_TYPE: Readonly<Record<ProfileType, ProfileCondition>> = {
-  usg: nobody,
+  usg: usgProfile,
   script: nobody,
   repository: membership,
   package: membership,
@@ -33,6 +34,23 @@ function membership({ type, id, status }: ProfileCriterion, compilation: Compila
   const key = `p.account_id = ${compilation.account()} and p.type = '${type}' and p.profile_id = ${compilation.value(id, 'int')}`;
   const state = status === null ? '' : ` and p.status = ${compilation.value(status, 'text')}`;
   return `exists (select from computer_profile p where p.computer_id = c.id and ${key}${state})`;
+}
+
+/**
+ * How a computer stands is what came of its latest run; without one it has not started. The profile is read once, not
+ * for every computer: that is what the materialized expression is for.
+ */
+function usgProfile({ id, status }: ProfileCriterion, compilation: Compilation): string {
+  const profile = compilation.value(id, 'int');
+  const scoped = `${SCOPED_PROFILE} where p.id = ${profile} and p.account_id = ${compilation.account()}`;
+  const associated = `exists (with p as materialized (${scoped}) select from p where ${inScope('c', 'p')})`;
+  if (status === null) return associated;
+  const latest = `(select u.state from usg_audit u where u.computer_id = c.id and u.profile_id = ${profile}
+    order by u.run_id desc limit 1)`;
+  const open = `coalesce(${latest}, 'not-started') in ('not-started', 'in-progress')`;
+  const standing =
+    status === 'in-progress' ? open : `coalesce(${latest} = ${compilation.value(status, 'text')}, false)`;
+  return `(${associated} and ${standing})`;
 }
 
 /** There are no profiles of the kind, and so no computer is associated with one. */

@@ -1,3 +1,5 @@
+import { activeProfilesOf } from './usg-scope.ts';
+
 /**
  * SQL over a computer `c`: each a select of `id`, `name`, `title` and `type` of the profiles of some kinds that it is
  * associated with. One entry for every place where profiles are kept; names of a kind are unique in an account.
@@ -6,6 +8,7 @@ const PROFILE_PARTS: readonly string[] = [
   `select p.id, p.name, p.title, p.type
    from computer_profile m join profile p on p.account_id = m.account_id and p.type = m.type and p.id = m.profile_id
    where m.computer_id = c.id`,
+  `select p.id, p.name, p.title, 'usg' as type from (${activeProfilesOf('c')}) p`,
 ];
 
 /**

@@ -20,6 +20,7 @@ import {
 } from './lane-news.ts';
 import { readBoundForHolding } from './message-backlog.repository.ts';
 import { recordPackageChanges } from './package-changes.repository.ts';
+import { recordAuditProgress } from './usg-audits.repository.ts';
 
 export interface LaneStoreOptions {
   db: Database;
@@ -70,6 +71,8 @@ interface LaneRow extends LaneCounts {
   has_dependents: boolean;
   opened_at: Date | null;
   bounded: boolean;
+  /** Run of a USG profile that it belongs to. */
+  usg_run_id: number | null;
 }
 
 /** No timer is set further ahead; a lane that wakes early only looks. */
@@ -121,6 +124,7 @@ async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: Lan
   const withdrawn = idsOf(changes.slice(news.changes.length));
   const released = lane.has_dependents ? await moveChains(tx, lane, changes, now) : [];
   await moveQueues(tx, lane, released, withdrawn, now);
+  if (lane.usg_run_id !== null) await recordAuditProgress(tx, lane.usg_run_id, changes, now);
   const nextDue =
     due || lane.opened_at === null
       ? await nextMoment(tx, id, now, expiryDays, due)
@@ -250,7 +254,7 @@ async function readWaiting(db: Sql, lane: number): Promise<string[]> {
 
 const LOCK = `
   select l.id, l.parent_id, l.open_count, l.succeeded_count, l.failed_count, l.canceled_count,
-    l.account_id, l.has_dependents, l.opened_at, l.next_due_at, a.max_message_backlog is not null as bounded
+    l.account_id, l.has_dependents, l.opened_at, l.next_due_at, l.usg_run_id, a.max_message_backlog is not null as bounded
   from lane l join account a on a.id = l.account_id
   where l.id = $1 for update of l`;
 

@@ -33,7 +33,7 @@ export async function insertUsgRun(
 
 /** Names the activity of a run and the number of its computers. */
 export async function setRunActivity(tx: Sql, runId: number, activityId: number, computers: number): Promise<void> {
-  await tx.query('update usg_run set activity_id = $2, computer_count = $3 where id = $1', [
+  await tx.query('update usg_run set activity_id = $2, computer_count = $3, not_started_count = $3 where id = $1', [
     runId,
     activityId,
     computers,
@@ -76,17 +76,11 @@ const BUSY = `
   where r.profile_id = $1 and k.status not in ('succeeded', 'failed', 'canceled')`;
 
 const LAST_RUNS = `
-  select r.profile_id, r.activity_id, r.started_at, a.open_count > 0 as open, r.passing_count as passing,
-    r.failing_count as failing, coalesce(steps.in_progress, 0)::int as in_progress,
-    coalesce(steps.not_started, 0)::int as not_started
+  select r.profile_id, r.activity_id, r.started_at, a.open_count > 0 or r.in_progress_count > 0 as open,
+    r.passing_count as passing, r.failing_count as failing, r.in_progress_count as in_progress,
+    r.not_started_count as not_started
   from unnest($1::int[]) as wanted(id)
   cross join lateral (
     select * from usg_run where profile_id = wanted.id and activity_id is not null
     order by started_at desc, id desc limit 1) r
-  join activity a on a.id = r.activity_id
-  left join lateral (
-    select count(*) filter (where started) as in_progress, count(*) filter (where not started) as not_started
-    from (
-      select bool_or(k.delivery_time is not null) as started from activity k where k.parent_id = a.id
-      group by k.computer_id having bool_or(k.status not in ('succeeded', 'failed', 'canceled'))) computer
-  ) steps on a.open_count > 0`;
+  join activity a on a.id = r.activity_id`;

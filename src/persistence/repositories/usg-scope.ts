@@ -17,6 +17,17 @@ export const SCOPED_PROFILE = 'select p.*, access_group_subtree(p.access_group_i
 export const inScope = (c: string, p: string) => `(${c}.account_id = ${p}.account_id and ${c}.state = 'approved'
   and not ${c}.archived and ${c}.access_group_id = any(${p}.groups) and (${p}.all_computers or ${c}.tags && ${p}.tags))`;
 
+/**
+ * Select of the active profiles that a computer is in the scope of, from the computer's side: what {@link inScope} says
+ * with the tree walked up once per computer. A test holds the two together.
+ *
+ * @param c - alias of a computer
+ */
+export const activeProfilesOf = (c: string) => `
+  select p.id, p.name, p.title from (select access_group_ancestors(${c}.access_group_id) as groups offset 0) above
+  join usg_profile p on p.access_group_id = any(above.groups)
+  where not p.archived and ${c}.state = 'approved' and not ${c}.archived and (p.all_computers or ${c}.tags && p.tags)`;
+
 /** Computers a profile applies to now, by id. */
 export async function computersInScope(sql: Sql, profileId: number): Promise<number[]> {
   const rows = await sql.query<{ id: number }>(IN_SCOPE, [profileId]);

@@ -1,0 +1,93 @@
+import { type TransferListItem, Worker } from 'node:worker_threads';
+
+const START_LIMIT_MS = 10_000;
+
+export interface ThreadOptions {
+  /** Module that posts `ready` and then answers every message with one. */
+  module: URL;
+  /** Memory that it may use before it is ended. */
+  memoryMb: number;
+  /** For one answer, without the start of the thread. */
+  limitMs: number;
+  /** Completes "the thread that ..." in errors. */
+  purpose: string;
+}
+
+/** A thread that is asked one thing at a time; work that may never end, or would hold up everything else. */
+export interface AskedThread<Request, Reply> {
+  /**
+   * Asks the thread, and starts it when it is not there.
+   *
+   * @returns null when the answer took too long; the thread has been ended then
+   * @throws when the thread fails
+   */
+  ask(request: Request, transfer?: readonly TransferListItem[]): Promise<Reply | null>;
+}
+
+/** Makes one; it starts with the first request and keeps no process alive. Requests take turns. */
+export function createAskedThread<Request, Reply>(options: ThreadOptions): AskedThread<Request, Reply> {
+  let thread: Promise<Worker> | null = null;
+  let turn: Promise<unknown> = Promise.resolve();
+  const start = (): Promise<Worker> => {
+    const started: Promise<Worker> = startThread(options, () => {
+      if (thread === started) thread = null;
+    });
+    started.catch(() => {
+      if (thread === started) thread = null;
+    });
+    return started;
+  };
+  const run = async (request: Request, transfer: readonly TransferListItem[]): Promise<Reply | null> => {
+    thread ??= start();
+    const worker = await thread;
+    worker.ref();
+    const answer = nextMessage(worker, options.limitMs, options.purpose);
+    worker.postMessage(request, transfer);
+    try {
+      return (await answer) as Reply | null;
+    } finally {
+      worker.unref();
+    }
+  };
+  return {
+    async ask(request, transfer = []) {
+      const result = turn.then(() => run(request, transfer));
+      turn = result.catch(() => undefined);
+      return await result;
+    },
+  };
+}
+
+/** @param onEnd - called once the thread cannot be used any more */
+async function startThread({ module, memoryMb, purpose }: ThreadOptions, onEnd: () => void): Promise<Worker> {
+  const worker = new Worker(module, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } });
+  worker.on('error', onEnd);
+  worker.on('exit', onEnd);
+  const ready = await nextMessage(worker, START_LIMIT_MS, purpose);
+  worker.unref();
+  if (ready === null) throw new Error(`the thread that ${purpose} did not start in time`);
+  return worker;
+}
+
+/** @returns null after `limitMs`, when the thread has been ended. @throws when the thread fails */
+async function nextMessage(worker: Worker, limitMs: number, purpose: string): Promise<unknown> {
+  return await new Promise<unknown>((resolve, reject) => {
+    const settle = (end: () => void): void => {
+      clearTimeout(timer);
+      worker.off('message', onMessage);
+      worker.off('error', onError);
+      worker.off('exit', onExit);
+      end();
+    };
+    const onMessage = (message: unknown) => settle(() => resolve(message));
+    const onError = (error: unknown) => settle(() => reject(error));
+    const onExit = () => settle(() => reject(new Error(`the thread that ${purpose} ended`)));
+    const timer = setTimeout(() => {
+      worker.off('exit', onExit);
+      void worker.terminate().then(() => settle(() => resolve(null)));
+    }, limitMs);
+    worker.on('message', onMessage);
+    worker.on('error', onError);
+    worker.on('exit', onExit);
+  });
+}

@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RuleResult } from '../../src/domain/usg/audit-report.ts';
+import type { UsgMode } from '../../src/domain/usg/profile.ts';
+import { createLaneStore, type LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
+import type { Database } from '../../src/persistence/sql.ts';
+import { readAuditReport } from '../../src/services/usg-audits/read-report.ts';
+import { closeUnreported, takeInReports } from '../../src/services/usg-audits/take-in.ts';
+import { childrenOf, TestClock, tell } from '../support/activity-rows.ts';
+import { auditReport } from '../support/audit-reports.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createUsgWorld, type UsgWorld } from '../support/usg-world.ts';
+
+let database: TestDatabase;
+let db: Database;
+let lanes: LaneStore;
+const clock = new TestClock();
+const MINUTE = 60_000;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = database.persistence.db;
+  lanes = createLaneStore({ db, clock, settings: { expiryDays: 30 } });
+});
+afterAll(() => database.drop());
+
+const read = async (report: Uint8Array) => readAuditReport(report);
+const takeIn = () => takeInReports({ db, clock, read });
+
+/** A run of a new profile on the computers of a new account, its lanes opened. */
+async function aRun(mode: UsgMode, computers: number) {
+  const world = await createUsgWorld(db, clock, computers);
+  const profile = await world.create({ mode, startDate: clock.now().toISOString() });
+  const [run] = await world.runs(profile);
+  const run_ = new Run(world, profile, run!.activity_id!);
+  for (const { lane } of await lanes.begin(run_.activity)) await lanes.advance(lane, false);
+  return run_;
+}
+
+class Run {
+  readonly #world: UsgWorld;
+  readonly profile: number;
+  readonly activity: number;
+
+  constructor(world: UsgWorld, profile: number, activity: number) {
+    this.#world = world;
+    this.profile = profile;
+    this.activity = activity;
+  }
+
+  get computers() {
+    return this.#world.computers;
+  }
+
+  /** The steps of one computer, in order. */
+  async steps(index: number) {
+    const all = await childrenOf(db, this.activity);
+    return all.filter(({ computer_id }) => computer_id === this.computers[index]);
+  }
+
+  async tell(index: number, step: number, kind: 'delivered' | 'result' | 'cancel', ok = true) {
+    const { id, lane_id } = (await this.steps(index))[step]!;
+    await tell(db, { lane: lane_id, activity: id, kind, ok, body: ok ? 'done' : 'broken', at: clock.now() });
+    await lanes.advance(lane_id, false);
+  }
+
+  /** What the agent of a computer sends after its audit, by its last step unless told otherwise. */
+  async report(index: number, report: Buffer, step = -1) {
+    const { id, computer_id } = (await this.steps(index)).at(step)!;
+    await db.query('insert into usg_audit_report values ($1, $2, $3, $4, $5)', [
+      id,
+      computer_id,
+      'r',
+      report,
+      clock.now(),
+    ]);
+  }
+
+  async results() {
+    const { lastRun } = await this.#world.profiles.get(this.#world.caller, this.profile);
+    const { not_started, in_progress, passing, failing, open } = lastRun!;
+    return { not_started, in_progress, passing, failing, open };
+  }
+
+  audits() {
+    return db.query(
+      'select state, reason, passed_count, failed_count from usg_audit where profile_id = $1 order by computer_id',
+      [this.profile],
+    );
+  }
+}
+
+const counts = (not_started: number, in_progress: number, passing: number, failing: number, open: boolean) => ({
+  not_started,
+  in_progress,
+  passing,
+  failing,
+  open,
+});
+
+describe('an audit', () => {
+  it('goes from not started over in progress to what its report says', async () => {
+    const run = await aRun('audit', 3);
+    expect(await run.results()).toEqual(counts(3, 0, 0, 0, true));
+    await run.tell(0, 0, 'delivered');
+    expect(await run.results()).toEqual(counts(2, 1, 0, 0, true));
+    await run.tell(0, 0, 'result');
+    await run.tell(1, 0, 'result');
+    await run.tell(2, 0, 'result', false);
+    expect(await run.results()).toEqual(counts(0, 2, 0, 1, true));
+    await run.report(0, auditReport(['pass', 'fixed', 'notapplicable']));
+    await run.report(1, auditReport(['pass', 'error', 'unknown']));
+    expect(await takeIn()).toBe(false);
+    expect(await run.results()).toEqual(counts(0, 0, 1, 2, false));
+    expect(await run.audits()).toEqual([
+      { state: 'pass', reason: null, passed_count: 2, failed_count: 0 },
+      { state: 'fail', reason: null, passed_count: 1, failed_count: 2 },
+      { state: 'fail', reason: null, passed_count: 0, failed_count: 0 },
+    ]);
+    expect(await db.query('select * from usg_audit_report')).toEqual([]);
+  });
+
+  it('has the last word by its report, whether that comes before or after the news of its result', async () => {
+    const run = await aRun('audit', 2);
+    await run.report(0, auditReport(['pass']));
+    await takeIn();
+    expect(await run.results()).toEqual(counts(1, 0, 1, 0, true));
+    await run.tell(0, 0, 'delivered');
+    await run.tell(0, 0, 'result');
+    await run.tell(1, 0, 'delivered');
+    await run.tell(1, 0, 'cancel');
+    expect(await run.results()).toEqual(counts(0, 0, 1, 1, false));
+    await run.tell(1, 0, 'result');
+    await run.report(1, auditReport(['pass']));
+    await takeIn();
+    expect(await run.results()).toEqual(counts(0, 0, 2, 0, false));
+  });
+
+  it('that was cancelled before anything reached the computer has not started', async () => {
+    const run = await aRun('fix-audit', 1);
+    await run.tell(0, 0, 'cancel');
+    expect(await run.results()).toEqual(counts(1, 0, 0, 0, false));
+  });
+
+  it('XML-wrong: fails with a reason in its result, in whatever order report and result come', async () => {
+    const run = await aRun('audit', 2);
+    await run.report(0, Buffer.from('<broken'));
+    await takeIn();
+    await run.tell(0, 0, 'result');
+    await run.tell(1, 0, 'result');
+    await run.report(1, Buffer.from('<!DOCTYPE x><x/>'));
+    await takeIn();
+    expect(await run.results()).toEqual(counts(0, 0, 0, 2, false));
+    const texts = [(await run.steps(0))[0], (await run.steps(1))[0]].map((step) => step!.result_text);
+    expect(texts).toEqual([
+      expect.stringMatching(/^done\nThe report of the audit was refused: the report is not well-formed XML: .+\.$/),
+      'done\nThe report of the audit was refused: the report has a document type or entities.',
+    ]);
+    await run.report(1, Buffer.from('<!DOCTYPE x><x/>'));
+    await takeIn();
+    expect((await run.steps(1))[0]!.result_text).toBe(texts[1]);
+  });
+
+  it('without a report fails after half an hour, and a late one still counts', async () => {
+    const run = await aRun('audit', 1);
+    await run.tell(0, 0, 'result');
+    clock.advance(29 * MINUTE);
+    await closeUnreported({ db, clock });
+    expect(await run.results()).toEqual(counts(0, 1, 0, 0, true));
+    clock.advance(2 * MINUTE);
+    await closeUnreported({ db, clock });
+    expect(await run.results()).toEqual(counts(0, 0, 0, 1, false));
+    expect((await run.audits())[0]!['reason']).toBe('The computer sent no report of its audit.');
+    await run.report(0, auditReport(['pass']));
+    await takeIn();
+    expect(await run.results()).toEqual(counts(0, 0, 1, 0, false));
+  });
+});
+
+describe('a run of several steps', () => {
+  it('counts a computer as failing as soon as a step fails, and cancels the rest', async () => {
+    const run = await aRun('fix-restart-audit', 2);
+    await run.tell(0, 0, 'result');
+    expect(await run.results()).toEqual(counts(1, 1, 0, 0, true));
+    await run.tell(0, 1, 'result');
+    await run.tell(0, 2, 'result');
+    await run.report(0, auditReport(['pass']));
+    await takeIn();
+    await run.tell(1, 0, 'result', false);
+    expect((await run.steps(1)).map(({ status }) => status)).toEqual(['failed', 'canceled', 'canceled']);
+    expect(await run.results()).toEqual(counts(0, 0, 1, 1, false));
+  });
+});
+
+describe('rules', () => {
+  it('are kept once however many computers report them, one row each by computer', async () => {
+    const run = await aRun('audit', 3);
+    const reports: RuleResult[][] = [
+      ['pass', 'fail', 'notapplicable'],
+      ['pass', 'pass', 'notapplicable'],
+      ['informational', 'fail', 'error'],
+    ];
+    for (const [index, results] of reports.entries()) await run.report(index, auditReport(results));
+    await takeIn();
+    const [stored] = await db.query(
+      `select (select count(*)::int from usg_rule where account_id = r.account_id) as rules,
+         (select count(*)::int from usg_rule_set where account_id = r.account_id) as sets
+       from usg_run r where profile_id = $1`,
+      [run.profile],
+    );
+    expect(stored).toEqual({ rules: 3, sets: 1 });
+    const rows = await db.query(
+      `select computer_id, rule, severity, identifiers, description, rationale, result, pass from usg_rule_result
+       where profile_id = $1 order by computer_id, place`,
+      [run.profile],
+    );
+    expect(rows).toHaveLength(9);
+    expect(rows.map(({ result }) => result)).toEqual(reports.flat());
+    expect(rows.map(({ pass }) => pass)).toEqual([true, false, null, true, true, null, null, false, false]);
+    expect(rows[0]).toMatchObject({
+      computer_id: run.computers[0],
+      severity: 'high',
+      identifiers: ['5.0', 'https://controls.example/0', 'CCE-0'],
+      rationale: 'Because & why',
+    });
+  });
+
+  it('are taken in once by several at the same time', async () => {
+    const run = await aRun('audit', 30);
+    for (const index of run.computers.keys()) await run.report(index, auditReport([index < 10 ? 'pass' : 'fail']));
+    await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        while (await takeIn()) {}
+      }),
+    );
+    while (await takeIn()) {}
+    expect(await run.results()).toMatchObject({ passing: 10, failing: 20, not_started: 0 });
+  });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { readAuditReport } from '../../../src/services/usg-audits/read-report.ts';
+import { createReportReader } from '../../../src/services/usg-audits/report-reader.ts';
+import { auditReport } from '../../support/audit-reports.ts';
+
+const read = (text: string | Buffer) => readAuditReport(Buffer.from(text));
+const rulesOf = (text: string | Buffer) => {
+  const reading = read(text);
+  if ('reason' in reading) throw new Error(reading.reason);
+  return reading.rules;
+};
+const reasonOf = (text: string | Buffer) => {
+  const reading = read(text);
+  return 'reason' in reading ? reading.reason : null;
+};
+const testResult = (results: string) =>
+  `<TestResult>${results.replaceAll(/(\w+)=(\w+)/g, '<rule-result idref="$1"><result>$2</result></rule-result>')}</TestResult>`;
+
+describe('readAuditReport', () => {
+  it('reads rules with their texts, and nothing of checks and fixes', () => {
+    expect(rulesOf(auditReport(['pass', 'fail']))).toEqual([
+      {
+        rule: 'xccdf_org.ssgproject.content_rule_0',
+        severity: 'high',
+        title: 'Rule 0',
+        identifiers: ['5.0', 'https://controls.example/0', 'CCE-0'],
+        description: 'Line one, line two .',
+        rationale: 'Because & why',
+        result: 'pass',
+      },
+      expect.objectContaining({ rule: 'xccdf_org.ssgproject.content_rule_1', severity: 'low', result: 'fail' }),
+    ]);
+  });
+
+  it('reads results without a benchmark, with prefixes, inside another document', () => {
+    const text = `<arf:c xmlns:arf="a" xmlns:x="b"><x:TestResult><x:rule-result idref="r" severity="medium">
+      <x:ident system="s">CCE-1</x:ident><x:result> pass </x:result></x:rule-result></x:TestResult></arf:c>`;
+    expect(rulesOf(text)).toMatchObject([
+      { rule: 'r', severity: 'medium', identifiers: ['CCE-1'], title: '', description: '', result: 'pass' },
+    ]);
+  });
+
+  it('takes the last test result, without rules that were not selected', () => {
+    const text = `<B>${testResult('a=fail')}${testResult('a=pass b=notselected c=notapplicable')}</B>`;
+    expect(rulesOf(text).map(({ rule, result }) => [rule, result])).toEqual([
+      ['a', 'pass'],
+      ['c', 'notapplicable'],
+    ]);
+  });
+
+  it('cuts long texts and keeps them whole characters', () => {
+    const text = `<B><Rule id="a"><title>${'x'.repeat(19_999)}😀😀</title></Rule>${testResult('a=pass')}</B>`;
+    const [rule] = rulesOf(text);
+    expect(rule!.title).toHaveLength(20_000);
+    expect(rule!.title.isWellFormed()).toBe(true);
+  });
+
+  it.each([
+    ['no document', ''],
+    ['no XML', 'usg: command not found'],
+    ['unclosed', '<B><TestResult>'],
+    ['mismatched', `<B>${testResult('a=pass')}</C>`],
+    ['two roots', `${testResult('a=pass')}<B/>`],
+    ['an unknown entity', `<B>&nbsp;${testResult('a=pass')}</B>`],
+    ['a forbidden character', `<B>&#0;${testResult('a=pass')}</B>`],
+    ['no result of any rule', '<B><TestResult/></B>'],
+    ['only rules that were not selected', `<B>${testResult('a=notselected')}</B>`],
+    ['an unknown result', `<B>${testResult('a=maybe')}</B>`],
+    ['a rule without a result', '<TestResult><rule-result idref="a"/></TestResult>'],
+    ['a rule without an id', '<TestResult><rule-result><result>pass</result></rule-result></TestResult>'],
+    ['a long id', testResult(`${'a'.repeat(501)}=pass`)],
+    ['depth', `${'<b>'.repeat(101)}${'</b>'.repeat(101)}`],
+    ['many rules', testResult('a=pass '.repeat(10_001))],
+    ['another encoding', `<?xml version="1.0" encoding="ISO-8859-1"?>${testResult('a=pass')}`],
+    ['UTF-16', Buffer.from(`\ufeff${testResult('a=pass')}`, 'utf16le')],
+    ['broken UTF-8', Buffer.concat([Buffer.from('<B>'), Buffer.from([0xff, 0xfe]), Buffer.from('</B>')])],
+  ])('XML-wrong: gives a reason for %s', (_, text) => {
+    expect(reasonOf(text)).toMatch(/^the report [^\n]{10,300}$/);
+  });
+
+  it('XML-wrong: refuses what is too large unread', () => {
+    expect(reasonOf(Buffer.alloc(32 * 1024 * 1024 + 1, ' '))).toBe('the report is larger than 32 MiB');
+  });
+});
+
+const ENTITIES = Array.from({ length: 10 }, (_, n) => `<!ENTITY e${n + 1} "${`&e${n};`.repeat(10)}">`).join('');
+
+describe('hostile reports', () => {
+  it.each([
+    ['nested entities', `<!DOCTYPE B [<!ENTITY e0 "x">${ENTITIES}]><B>&e10;</B>`],
+    ['quadratic blow-up', `<!DOCTYPE B [<!ENTITY a "${'a'.repeat(50_000)}">]><B>${'&a;'.repeat(50_000)}</B>`],
+    ['several document types', `<!DOCTYPE B><!DOCTYPE B><B>${testResult('a=pass')}</B>`],
+    ['spelled otherwise', `<!doctype B><B>${testResult('a=pass')}</B>`],
+  ])('XML-bomb: refuses %s before anything is expanded', (_, text) => {
+    const began = performance.now();
+    expect(reasonOf(text)).toBe('the report has a document type or entities');
+    expect(performance.now() - began).toBeLessThan(500);
+  });
+
+  it('XML-bomb: a million numeric references are only text', () => {
+    const text = `<B><Rule id="a"><title>${'&#65;'.repeat(1_000_000)}</title></Rule>${testResult('a=pass')}</B>`;
+    expect(rulesOf(text)[0]!.title).toHaveLength(20_000);
+  });
+
+  it.each([
+    ['a file', '<!DOCTYPE B [<!ENTITY x SYSTEM "file:///etc/passwd">]><B>&x;</B>'],
+    ['an address', '<!DOCTYPE B SYSTEM "http://127.0.0.1:9/x.dtd"><B/>'],
+    ['a parameter entity', '<!DOCTYPE B [<!ENTITY % p SYSTEM "http://127.0.0.1:9/x"> %p;]><B/>'],
+  ])('XXE: refuses %s', (_, text) => {
+    expect(reasonOf(text)).toBe('the report has a document type or entities');
+  });
+
+  it('reads in a thread, and gives up what takes too long', async () => {
+    expect(await createReportReader()(auditReport(['pass']))).toMatchObject({ rules: [{ result: 'pass' }] });
+    const slow = Buffer.from(`<B>${'<a/>'.repeat(6_000_000)}</B>`);
+    const hasty = createReportReader(20);
+    expect(await hasty(slow)).toEqual({ reason: 'the report takes too long to read' });
+  });
+});

@@ -1,0 +1,31 @@
+import type { Logger } from '../src/logger.ts';
+import type { Database } from '../src/persistence/sql.ts';
+import type { Clock } from '../src/services/ports.ts';
+import { createReportReader } from '../src/services/usg-audits/report-reader.ts';
+import { closeUnreported, takeInReports } from '../src/services/usg-audits/take-in.ts';
+import { type Loop, startLoop } from './relay/loop.ts';
+
+/** Reports that come while nothing waits are looked at this soon. */
+const TICK_MS = 100;
+const OVERDUE_EVERY_MS = 60_000;
+
+/**
+ * Starts taking in the reports that the gateway stores, beside the workers of the activity queue; several at once share
+ * the work.
+ */
+export function startAuditReports(options: { db: Database; clock: Clock; logger: Logger }): Pick<Loop, 'stop'> {
+  const { logger } = options;
+  const deps = { ...options, read: createReportReader() };
+  const reports = startLoop({ name: 'audit-reports', everyMs: TICK_MS, round: () => takeInReports(deps), logger });
+  const overdue = startLoop({
+    name: 'unreported-audits',
+    everyMs: OVERDUE_EVERY_MS,
+    round: () => closeUnreported(deps),
+    logger,
+  });
+  return {
+    async stop() {
+      await Promise.all([reports.stop(), overdue.stop()]);
+    },
+  };
+}
