@@ -13,6 +13,7 @@ import { replyToError, requestIdOf, sendJson } from './middleware/send.ts';
 import type { Validator } from './middleware/validator.ts';
 import type { Access, Operation } from './operations.ts';
 import { readQuery } from './query.ts';
+import { RawBody } from './raw-body.ts';
 import type { RouteTable } from './route-table.ts';
 
 export interface DispatcherDeps {
@@ -123,7 +124,7 @@ async function checkAnswer(
   body: unknown,
 ): Promise<void> {
   if (!operation.statuses.has(status)) throw new Error(`${operation.id} does not declare status ${status}`);
-  if (body === undefined) return;
+  if (body === undefined || body instanceof RawBody) return;
   await check(operation, req, status, JSON.parse(body instanceof JsonText ? body.text : JSON.stringify(body)));
 }
 

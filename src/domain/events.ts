@@ -13,6 +13,8 @@ export type EntityType =
   | 'Preferences'
   | 'Role'
   | 'SavedSearch'
+  | 'Script'
+  | 'ScriptProfile'
   | 'UsgProfile';
 
 /** Where a request came from. */

@@ -1,30 +1,30 @@
 import type { Request, Response } from 'express';
+import { readAttachmentFor } from '../persistence/repositories/script-attachments.repository.ts';
 import type { Database } from '../persistence/sql.ts';
 import { hashSecureId } from './enrolment/secure-id.ts';
 import { Refusal } from './http/refusal.ts';
 
-/** Where the files are that scripts bring along. */
-export interface AttachmentReader {
-  /**
-   * The bytes of a file, or null when there is none or it belongs to no script that this computer was given.
-   */
-  read(computerId: number, attachmentId: number): Promise<Uint8Array | null>;
-}
-
 /**
- * GET /attachment/<id>: a file for the computer that presents its identity.
+ * GET /attachment/<id>: a file of a script for the computer that presents its identity and has been given the script.
  *
  * @throws {Refusal} 404 for everybody who may not read it, whether it exists or not
  */
-export function attachmentRoute(db: Database, reader: AttachmentReader | undefined) {
+export function attachmentRoute(db: Database) {
   return async (req: Request, res: Response): Promise<void> => {
     const computerId = await findComputer(db, req.headers['x-computer-id']);
-    const attachmentId = /^\d{1,10}$/.test(String(req.params['id'])) ? Number(req.params['id']) : null;
-    const bytes = computerId && attachmentId && reader ? await reader.read(computerId, attachmentId) : null;
+    const attachmentId = readId(String(req.params['id']));
+    const bytes = computerId && attachmentId ? await readAttachmentFor(db, computerId, attachmentId) : null;
     if (!bytes) throw new Refusal(404, 'NotFound', 'There is no such attachment');
     res.setHeader('Content-Type', 'application/octet-stream');
     res.end(bytes);
   };
+}
+
+const LARGEST_ID = 2_147_483_647;
+
+function readId(text: string): number | null {
+  const id = /^\d{1,10}$/.test(text) ? Number(text) : null;
+  return id !== null && id <= LARGEST_ID ? id : null;
 }
 
 async function findComputer(db: Database, secureId: string | string[] | undefined): Promise<number | null> {

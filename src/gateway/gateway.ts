@@ -4,7 +4,7 @@ import type { Logger } from '../logger.ts';
 import type { Persistence } from '../persistence/orm.ts';
 import { isDatabaseAway } from '../services/availability.ts';
 import type { Clock } from '../services/ports.ts';
-import { type AttachmentReader, attachmentRoute } from './attachments.ts';
+import { attachmentRoute } from './attachments.ts';
 import { ContactBuffer } from './contact/contact-buffer.ts';
 import { pingRoute } from './contact/ping.route.ts';
 import { PingDesk } from './contact/pings.ts';
@@ -21,8 +21,6 @@ export interface GatewayDeps {
   config: Config;
   logger: Logger;
   clock: Clock;
-  /** Files that scripts bring along; without it no computer may read any. */
-  attachments?: AttachmentReader;
 }
 
 export interface Gateway {
@@ -85,7 +83,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     .route('/ping')
     .post(pingRoute({ desk: new PingDesk(db, clock), contacts, clock, floods: new FloodLimiter(PING_LIMITS) }))
     .all(wrongMethod('POST'));
-  router.route('/attachment/:id').get(attachmentRoute(db, deps.attachments)).all(wrongMethod('GET'));
+  router.route('/attachment/:id').get(attachmentRoute(db)).all(wrongMethod('GET'));
   router.get('/hash-id-databases/*name', () => {
     throw new Refusal(404, 'NotFound', 'There is no such database');
   });

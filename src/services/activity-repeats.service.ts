@@ -7,13 +7,13 @@ import type { ActivityRow } from '../persistence/repositories/activities.reposit
 import { lockLanesOf } from '../persistence/repositories/activity-cancel.repository.ts';
 import {
   createPlacedGroup,
+  type OperationMessage,
   type PlacedGroupPlan,
   type PlacedOperation,
 } from '../persistence/repositories/activity-creation.repository.ts';
 import {
   linkReapplied,
   linkReverted,
-  type Message,
   readDone,
   readMessages,
   readSourceOperations,
@@ -229,7 +229,7 @@ async function undo(
     tx,
     operations.map(({ id }) => id),
   );
-  const messages = new Map<string, { position: number; message: Message }>();
+  const messages = new Map<string, { position: number; message: OperationMessage }>();
   const layout = new Layout();
   for (const { id, computer_id } of operations) {
     const original = done.get(id);

@@ -1,6 +1,7 @@
 import { type ActivityActions, type ActivitySubject, actionsOf } from '../domain/activity/eligibility.ts';
 import { readStatus } from '../domain/activity/reading.ts';
 import type { ActivityStatus } from '../domain/activity/status.ts';
+import { shownResult } from '../domain/scripts/result.ts';
 import type { ActivityRow, BaseActivityRow, ParentRow } from '../persistence/repositories/activities.repository.ts';
 
 /** An activity as it is read; `status` is the one shown. */
@@ -13,9 +14,10 @@ export interface DetailedActivity extends Omit<ActivityRow, 'deliver_at' | 'held
   actions: ActivityActions;
 }
 
-/** Derives the status shown from the row. */
+/** Derives from the row what is shown of status and result. */
 export function toBaseActivity<T extends BaseActivityRow>(row: T, now: Date): T & { status: ActivityStatus } {
-  return { ...row, status: readStatus({ status: row.status, deliverAt: row.deliver_at, held: row.held }, now) };
+  const status = readStatus({ status: row.status, deliverAt: row.deliver_at, held: row.held }, now);
+  return { ...row, status, result_text: shownResult(row) };
 }
 
 /** As {@link toBaseActivity}, with children and what the caller may do. */

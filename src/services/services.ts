@@ -37,6 +37,7 @@ import { type Authenticator, createAuthenticator } from './rights.service.ts';
 import { createRolesService, type RolesService } from './roles.service.ts';
 import { createSavedSearchesService, type SavedSearchesService } from './saved-searches.service.ts';
 import { createRecurrences } from './schedule/recurrences.ts';
+import { createScriptsService, type ScriptsService } from './scripts.service.ts';
 import { createSnapsService, type SnapsService } from './snaps.service.ts';
 import { createTagsService, type TagsService } from './tags.service.ts';
 import { createTokensService, type TokensService } from './tokens.service.ts';
@@ -74,6 +75,7 @@ export interface Services {
   events: EventsService;
   messageBacklog: MessageBacklogService;
   recoveryKeys: RecoveryKeysService;
+  scripts: ScriptsService;
   snaps: SnapsService;
   kernels: KernelsService;
   packages: PackagesService;
@@ -149,6 +151,7 @@ export function createServices(deps: ServicesDeps): Services {
       settings: settings.activities,
       encryptionKeys: settings.encryptionKeys,
     }),
+    scripts: createScriptsService({ ...acting, publicUrl: settings.publicUrl }),
     snaps: createSnapsService(acting),
     kernels: createKernelsService(acting),
     packages: createPackagesService(acting),

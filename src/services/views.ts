@@ -9,5 +9,6 @@ export type { PreferencesRow as PreferencesView } from '../persistence/repositor
 export type { ProcessRow as ProcessView } from '../persistence/repositories/processes.repository.ts';
 export type { RoleRow as RoleView } from '../persistence/repositories/roles.repository.ts';
 export type { SavedSearchRow as SavedSearchView } from '../persistence/repositories/saved-searches.repository.ts';
+export type { ScriptVersionRow as ScriptVersionView } from '../persistence/repositories/scripts.repository.ts';
 export type { Credential as CredentialView } from './credentials.service.ts';
 export type { LoginResult as LoginResultView } from './sessions.ts';

@@ -40,6 +40,9 @@ export const RIGHTS_TABLE: readonly Row[] = [
   { operations: /^GET \/tags$/, needs: ['ViewComputer'], roles: 'GASD' },
   { operations: /^GET \/usg-profiles(\/|$)/, needs: ['ViewUsgProfile'], roles: 'GASD' },
   { operations: /^\w+ \/usg-profiles([/:]|$)/, needs: ['ManageUsgProfile'], roles: 'GD' },
+  { operations: /^GET \/scripts(\/|$)/, needs: ['ViewScript'], roles: 'GASD' },
+  { operations: /^POST \/scripts\/\{script_id\}:execute$/, needs: ['ExecuteScript'], roles: 'GSD' },
+  { operations: /^\w+ \/scripts([/:]|$)/, needs: ['ManageScript'], roles: 'GD' },
   { operations: /\/recovery-key/, needs: ['ManageComputer', 'ManageSecrets'], roles: 'G' },
   { operations: /^GET \/(computers|activities|alerts|packages)(\/|$)/, needs: ['ViewComputer'], roles: 'GASD' },
   {

@@ -23,6 +23,9 @@ export const NEVER: Samples = {
   account_name: 'never-was',
   secure_id: 'x'.repeat(30),
   usg_profile_id: 2_000_000_000,
+  script_id: 2_000_000_000,
+  script_version: 2_000_000_000,
+  script_attachment_id: 2_000_000_000,
   computer_ids: [2_000_000_000],
   activity_ids: [2_000_000_000],
 };
@@ -38,9 +41,17 @@ export const ACCOUNT_OBJECTS = [
   'access_group_name',
   'saved_search_name',
   'usg_profile_id',
+  'script_id',
 ];
 /** Those of them that are seen through access groups, and the body fields that do. */
-export const SCOPED_OBJECTS = ['computer_id', 'activity_id', 'usg_profile_id', 'computer_ids', 'activity_ids'];
+export const SCOPED_OBJECTS = [
+  'computer_id',
+  'activity_id',
+  'usg_profile_id',
+  'script_id',
+  'computer_ids',
+  'activity_ids',
+];
 
 export type Who = 'homeless' | 'other account' | 'no permission' | 'outside' | 'viewer outside' | string;
 
@@ -153,8 +164,22 @@ async function createObjects(app: TestApp, db: Database, accountId: number): Pro
       access_group: 'servers',
     },
   });
+  const script = await app.call('POST', '/scripts', {
+    token,
+    body: {
+      title: `${MARK}-script`,
+      code: '#!/bin/sh\ntrue\n',
+      access_group: 'servers',
+      attachments: [{ filename: `${MARK}.txt`, content: '' }],
+    },
+  });
   return {
     usg_profile_id: profile.body.id,
+    script_id: script.body.id,
+    script_version: 1,
+    script_attachment_id: script.body.attachments[0].id,
+    code: '#!/bin/sh\ntrue\n',
+    query: '',
     computer_id: computer,
     activity_id: activity.body.id,
     alert_id: alerts.body[0].id,

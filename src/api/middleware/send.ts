@@ -3,6 +3,7 @@ import { DomainError } from '../../domain/errors.ts';
 import type { Logger } from '../../logger.ts';
 import { isDatabaseAway } from '../../services/availability.ts';
 import { JsonText } from '../json-text.ts';
+import { RawBody } from '../raw-body.ts';
 import { MethodNotAllowed } from '../route-table.ts';
 import { type ErrorReply, errorReply } from './error-body.ts';
 
@@ -13,7 +14,7 @@ export const API_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
 };
 
-/** Sends an answer in one write. An undefined body sends none. */
+/** Sends an answer in one write, as JSON where the body is not raw. An undefined body sends none. */
 export function sendJson(
   req: Request,
   res: Response,
@@ -25,15 +26,20 @@ export function sendJson(
     res.end();
     return;
   }
-  const text = body instanceof JsonText ? body.text : JSON.stringify(body);
+  const { bytes, mediaType } = body instanceof RawBody ? body : jsonBody(body);
   res.writeHead(status, {
     ...API_HEADERS,
     'X-Request-Id': requestId,
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': Buffer.byteLength(text),
+    'Content-Type': mediaType,
+    'Content-Length': Buffer.byteLength(bytes),
     ...headers,
   });
-  res.end(req.method === 'HEAD' ? undefined : text);
+  res.end(req.method === 'HEAD' ? undefined : bytes);
+}
+
+function jsonBody(body: unknown): { bytes: string; mediaType: string } {
+  const bytes = body instanceof JsonText ? body.text : JSON.stringify(body);
+  return { bytes, mediaType: 'application/json; charset=utf-8' };
 }
 
 /**

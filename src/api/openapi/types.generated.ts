@@ -1161,6 +1161,165 @@ export interface paths {
         patch: operations["changeSavedSearch"];
         trace?: never;
     };
+    "/scripts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists scripts without their code, newest first */
+        get: operations["listScripts"];
+        put?: never;
+        /**
+         * Creates a script
+         * @description Code is plain text whose first line is `#!` and the absolute path of an interpreter, with arguments or without.
+         *     That line is shown as `interpreter`, the rest as `code`. Up to 5 files of 1 MB together come along as
+         *     `attachments`, their content in base64.
+         */
+        post: operations["createScript"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scripts/{script_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows one script */
+        get: operations["getScript"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Changes a script
+         * @description Other code, again with its `#!` line, is a new version. `attachments` names all files that the script has from now
+         *     on; one without `content` stays as it is.
+         */
+        patch: operations["patchScript"];
+        trace?: never;
+    };
+    "/scripts/{script_id}:archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Puts a script and its profiles away for good
+         * @description Runs that are open go on. Doing it again changes nothing.
+         */
+        post: operations["archiveScript"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scripts/{script_id}:redact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archives a script and wipes its code
+         * @description The code of every version and the attachments are gone for good; operations that have not ended are canceled.
+         *     Doing it again changes nothing.
+         */
+        post: operations["redactScript"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scripts/{script_id}:execute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Runs a script once on computers
+         * @description On all computers that the query means, which must be one at least. The agent kills the script at its time limit;
+         *     an operation fails when nothing is heard of it 10 minutes after that. `result_text` of a failed operation begins
+         *     with a line that tells how it failed, and the whole output follows.
+         */
+        post: operations["executeScript"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scripts/{script_id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the versions of a script, newest first */
+        get: operations["listScriptVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scripts/{script_id}/versions/{script_version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows one version of a script */
+        get: operations["getScriptVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scripts/{script_id}/attachments/{script_attachment_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Gives a file of a script as it is */
+        get: operations["getScriptAttachment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/snaps": {
         parameters: {
             query?: never;
@@ -2468,6 +2627,163 @@ export interface components {
             /** @description Text of the query language, without `search:` */
             search?: string | null;
         };
+        /**
+         * @description UTC, six digits of a second, without a zone
+         * @example 2026-05-04T09:12:40.000000
+         */
+        LocalTime: string;
+        PersonName: {
+            id: components["schemas"]["Id"];
+            name: string;
+        };
+        ScriptItem: {
+            id: components["schemas"]["Id"];
+            title: string;
+            /** @description Counts the changes of the code */
+            version_number: number;
+            created_by: components["schemas"]["PersonName"];
+            created_at: components["schemas"]["LocalTime"];
+            last_edited_by: components["schemas"]["PersonName"];
+            last_edited_at: components["schemas"]["LocalTime"];
+            /** @description Profiles that run it and are not archived */
+            script_profiles: {
+                id: components["schemas"]["Id"];
+                title: string;
+            }[];
+            /** @enum {string} */
+            status: "ACTIVE" | "ARCHIVED" | "REDACTED";
+            attachments: {
+                id: components["schemas"]["Id"];
+                filename: string;
+            }[];
+            /** @example /bin/bash */
+            interpreter: string;
+            /** @description Name of its access group */
+            access_group: string;
+            /** @description Seconds; runs may say otherwise */
+            time_limit: number;
+            /** @description User it runs as; runs may say otherwise */
+            username: string;
+            /** @description The caller may redact it */
+            is_redactable: boolean;
+            /** @description The caller may change it */
+            is_editable: boolean;
+            /** @description The caller may run it */
+            is_executable: boolean;
+        };
+        Script: {
+            id: components["schemas"]["Id"];
+            title: string;
+            /** @description Counts the changes of the code */
+            version_number: number;
+            created_by: components["schemas"]["PersonName"];
+            created_at: components["schemas"]["LocalTime"];
+            last_edited_by: components["schemas"]["PersonName"];
+            last_edited_at: components["schemas"]["LocalTime"];
+            /** @description Profiles that run it and are not archived */
+            script_profiles: {
+                id: components["schemas"]["Id"];
+                title: string;
+            }[];
+            /** @enum {string} */
+            status: "ACTIVE" | "ARCHIVED" | "REDACTED";
+            attachments: {
+                id: components["schemas"]["Id"];
+                filename: string;
+            }[];
+            /** @example /bin/bash */
+            interpreter: string;
+            /** @description Name of its access group */
+            access_group: string;
+            /** @description Seconds; runs may say otherwise */
+            time_limit: number;
+            /** @description User it runs as; runs may say otherwise */
+            username: string;
+            /** @description The caller may redact it */
+            is_redactable: boolean;
+            /** @description The caller may change it */
+            is_editable: boolean;
+            /** @description The caller may run it */
+            is_executable: boolean;
+            /** @description Everything after the first line of the latest version; empty once redacted */
+            code: string;
+        };
+        ScriptPage: {
+            count: number;
+            results: components["schemas"]["ScriptItem"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
+        };
+        ScriptVersionItem: {
+            id: components["schemas"]["Id"];
+            /** @description Title of the script at that time */
+            title: string;
+            version_number: number;
+            created_by: components["schemas"]["PersonName"];
+            created_at: components["schemas"]["LocalTime"];
+        };
+        ScriptVersion: {
+            id: components["schemas"]["Id"];
+            /** @description Title of the script at that time */
+            title: string;
+            version_number: number;
+            created_by: components["schemas"]["PersonName"];
+            created_at: components["schemas"]["LocalTime"];
+            interpreter: string;
+            code: string;
+        };
+        ScriptVersionPage: {
+            count: number;
+            results: components["schemas"]["ScriptVersionItem"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
+        };
+        /** @description Seconds after which the script is killed */
+        ScriptTimeLimit: number | null;
+        /**
+         * @description Text whose first line is `#!` and the absolute path of an interpreter
+         * @example #!/bin/bash
+         *     uname -r
+         */
+        ScriptCode: string;
+        /** @description At most 5 files of 1 MB together */
+        ScriptAttachments: {
+            filename: string;
+            /** @description Base64 */
+            content?: string | null;
+        }[] | null;
+        ScriptRequest: {
+            /** @description One line; no other active script has it */
+            title: string;
+            code: components["schemas"]["ScriptCode"];
+            time_limit?: components["schemas"]["ScriptTimeLimit"];
+            /** @default root */
+            username: string | null;
+            /** @default global */
+            access_group: string | null;
+            attachments?: components["schemas"]["ScriptAttachments"];
+        };
+        ScriptPatch: {
+            title?: string | null;
+            code?: components["schemas"]["ScriptCode"] | null;
+            time_limit?: components["schemas"]["ScriptTimeLimit"];
+            username?: string | null;
+            attachments?: components["schemas"]["ScriptAttachments"];
+        };
+        ScriptCommand: {
+            /**
+             * @description Computers to run it on
+             * @example tag:lab
+             */
+            query: string;
+            /** @description Default is the script's */
+            username?: string | null;
+            time_limit?: components["schemas"]["ScriptTimeLimit"];
+            /** @description ISO 8601, in the future; without a zone UTC */
+            deliver_after?: string | null;
+            /** @description Minutes; each computer waits a random time within it */
+            deliver_delay_window?: number | null;
+        };
         SnapRequest: {
             /** @enum {string} */
             action: "install" | "remove" | "refresh" | "hold" | "unhold";
@@ -2781,6 +3097,8 @@ export interface components {
         AccessGroupName: string;
         AlertId: components["schemas"]["Id"];
         ActivityId: components["schemas"]["Id"];
+        ScriptId: components["schemas"]["Id"];
+        ScriptProfileId: components["schemas"]["Id"];
         UsgProfileId: components["schemas"]["Id"];
     };
     requestBodies: never;
@@ -4861,6 +5179,256 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SavedSearch"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listScripts: {
+        parameters: {
+            query?: {
+                /** @description `v2` is the same as `active`: every script is of version 2 */
+                script_type?: "v2" | "active" | "archived" | "redacted" | "all";
+                /** @description Part of the title, in any case */
+                search?: string;
+                /** @description Page size; more than 1000 counts as 1000 */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScriptPage"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    createScript: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScriptRequest"];
+            };
+        };
+        responses: {
+            /** @description The script */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Script"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getScript: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                script_id: components["parameters"]["ScriptId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The script */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Script"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    patchScript: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                script_id: components["parameters"]["ScriptId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScriptPatch"];
+            };
+        };
+        responses: {
+            /** @description The script */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Script"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    archiveScript: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                script_id: components["parameters"]["ScriptId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The script is archived or redacted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    redactScript: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                script_id: components["parameters"]["ScriptId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The script is redacted */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    executeScript: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                script_id: components["parameters"]["ScriptId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScriptCommand"];
+            };
+        };
+        responses: {
+            /** @description The group of operations, one per computer */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Activity"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listScriptVersions: {
+        parameters: {
+            query?: {
+                /** @description Page size; more than 1000 counts as 1000 */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                script_id: components["parameters"]["ScriptId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScriptVersionPage"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getScriptVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                script_id: components["parameters"]["ScriptId"];
+                script_version: components["schemas"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScriptVersion"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getScriptAttachment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                script_id: components["parameters"]["ScriptId"];
+                script_attachment_id: components["schemas"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Its bytes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
                 };
             };
             default: components["responses"]["Error"];

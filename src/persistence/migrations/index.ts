@@ -20,6 +20,7 @@ import { Migration20261121061000RecoveryKeys } from './migration-20261121061000-
 import { Migration20261121061100ActivityLinks } from './migration-20261121061100-activity-links.ts';
 import { Migration20261121070000UsgProfiles } from './migration-20261121070000-usg-profiles.ts';
 import { Migration20261121071000UsgResults } from './migration-20261121071000-usg-results.ts';
+import { Migration20261121080000Scripts } from './migration-20261121080000-scripts.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -45,4 +46,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261121061100ActivityLinks', class: Migration20261121061100ActivityLinks },
   { name: 'Migration20261121070000UsgProfiles', class: Migration20261121070000UsgProfiles },
   { name: 'Migration20261121071000UsgResults', class: Migration20261121071000UsgResults },
+  { name: 'Migration20261121080000Scripts', class: Migration20261121080000Scripts },
 ];

@@ -83,8 +83,8 @@ export async function updateAccessGroupTitle(tx: Sql, groupId: number, title: st
 }
 
 /**
- * Removes a group; its children, computers and USG profiles move to its parent, roles lose it. A computer that enrols into it at this
- * moment is either moved too, or fails and enrols anew.
+ * Removes a group; its children, computers, USG profiles and scripts move to its parent, roles lose it. A computer that enrols
+ * into it at this moment is either moved too, or fails and enrols anew.
  */
 export async function deleteAccessGroup(tx: Sql, groupId: number): Promise<void> {
   const [group] = await tx.query<{ parent_id: number }>('select parent_id from access_group where id = $1 for update', [
@@ -95,5 +95,6 @@ export async function deleteAccessGroup(tx: Sql, groupId: number): Promise<void>
   await tx.query('update computer set access_group_id = $2 where access_group_id = $1', move);
   await tx.query('update removed_computer set access_group_id = $2 where access_group_id = $1', move);
   await tx.query('update usg_profile set access_group_id = $2 where access_group_id = $1', move);
+  await tx.query('update script set access_group_id = $2 where access_group_id = $1', move);
   await tx.query('delete from access_group where id = $1', [groupId]);
 }

@@ -9,12 +9,22 @@ import {
   CREATE_SINGLE,
 } from './activity-creation.sql.ts';
 
+/** What an agent is told to do. */
+export interface OperationMessage {
+  type: string;
+  fields: Readonly<Record<string, unknown>>;
+  /** Seconds after delivery at which an operation without an answer fails; absent or null: after the usual days. */
+  answerSeconds?: number | null;
+  /** The script whose code is in the fields, which go when it is redacted. */
+  scriptId?: number | null;
+}
+
 /** What every computer of a group does once; several of them make several operations per computer. */
 export interface OperationTemplate {
   type: string;
   summary: string;
   /** Sent to the agent; stored once for all computers. */
-  message: { type: string; fields: Readonly<Record<string, unknown>> };
+  message: OperationMessage;
   /** Index of the template whose success on the same computer this one waits for; null: at once. */
   after?: number | null;
   /** Seconds between that success and delivery. */
@@ -85,7 +95,7 @@ export interface PlacedOperation {
 }
 
 export type PlacedGroupPlan = Omit<GroupPlan, 'operations'> & {
-  messages: ReadonlyArray<OperationTemplate['message']>;
+  messages: readonly OperationMessage[];
   operations: readonly PlacedOperation[];
 };
 
@@ -186,6 +196,8 @@ async function createPayloads(
     operations.map(({ message }) => message.type),
     operations.map(({ message }) => JSON.stringify(message.fields)),
     now,
+    operations.map(({ message }) => message.answerSeconds ?? null),
+    operations.map(({ message }) => message.scriptId ?? null),
   ]);
   return rows.map(({ id }) => id);
 }

@@ -1,9 +1,11 @@
 // Statements of activity-creation.repository.ts; all but the first share their first fifteen parameters.
 
 export const CREATE_PAYLOADS = `
-  insert into operation_payload (account_id, message_type, fields, creation_time)
-  select $1, type, fields::jsonb, $4
-  from unnest($2::text[], $3::text[]) with ordinality as o(type, fields, position) order by position
+  insert into operation_payload (account_id, message_type, fields, creation_time, answer_seconds, script_id)
+  select $1, type, fields::jsonb, $4, answer_seconds, script_id
+  from unnest($2::text[], $3::text[], $5::int[], $6::int[]) with ordinality
+    as o(type, fields, answer_seconds, script_id, position)
+  order by position
   returning id`;
 
 const COMPUTERS = 'unnest($1::int[]) with ordinality as c(computer_id, place)';
@@ -40,11 +42,13 @@ const laneWorkflow = (parent: string | null) =>
 
 const lanes = (parent: string | null) => `
   , opened as (
-    insert into lane (account_id, parent_id, wf_id, single, ordinal, size, open_count, has_dependents, summary, created_at)
+    insert into lane (account_id, parent_id, wf_id, single, ordinal, size, open_count, has_dependents, summary, created_at,
+      answer_seconds)
     select $8, ${parent ?? 'null'}, ${laneWorkflow(parent)}, $15, t.ordinal, count(*), count(*), bool_or(t.after is not null),
       case when $15 then min(t.summary) filter (where t.step = 1) || ' on ' || coalesce(min(c.title), 'computer ' || min(t.computer_id))
         else 'computers ' || to_char(min(t.place), 'FM999,999') || '-' || to_char(max(t.place), 'FM999,999')
-          || ' of ' || to_char(cardinality($1::int[]), 'FM999,999') end, $10
+          || ' of ' || to_char(cardinality($1::int[]), 'FM999,999') end, $10,
+      (select min(p.answer_seconds) from operation_payload p where p.id = any($4::bigint[]))
     from target t left join computer c on $15 and c.id = t.computer_id
     group by t.ordinal
     returning id, ordinal

@@ -1,5 +1,6 @@
 import type { DoneOperation } from '../../domain/activity/inverse.ts';
 import type { Sql } from '../sql.ts';
+import type { OperationMessage } from './activity-creation.repository.ts';
 
 /** An operation of an activity that shall be repeated or undone. */
 export interface SourceOperation {
@@ -23,11 +24,6 @@ export interface SourceActivity {
   parameters: Readonly<Record<string, unknown>> | null;
 }
 
-export interface Message {
-  type: string;
-  fields: Readonly<Record<string, unknown>>;
-}
-
 /** The activities themselves, in no order. */
 export function readSources(tx: Sql, activities: readonly number[]): Promise<SourceActivity[]> {
   return tx.query<SourceActivity & Record<string, unknown>>(SOURCES, [activities]);
@@ -39,9 +35,13 @@ export function readSourceOperations(tx: Sql, activities: readonly number[]): Pr
 }
 
 /** Messages by payload id. */
-export async function readMessages(tx: Sql, payloads: readonly number[]): Promise<Map<number, Message>> {
-  const rows = await tx.query<Message & { id: number; [key: string]: unknown }>(MESSAGES, [[...new Set(payloads)]]);
-  return new Map(rows.map(({ id, type, fields }) => [id, { type, fields }]));
+export async function readMessages(tx: Sql, payloads: readonly number[]): Promise<Map<number, OperationMessage>> {
+  const rows = await tx.query<OperationMessage & { id: number; [key: string]: unknown }>(MESSAGES, [
+    [...new Set(payloads)],
+  ]);
+  return new Map(
+    rows.map(({ id, type, fields, answerSeconds, scriptId }) => [id, { type, fields, answerSeconds, scriptId }]),
+  );
 }
 
 /** What the results of operations say was done, by id; those that did nothing or are undone already are left out. */
@@ -101,7 +101,9 @@ const SOURCE_OPERATIONS = `
   select r.id, ${COLUMNS} from unnest($1::int[]) r(id) join activity a on a.parent_id = r.id
   order by 1, 2`;
 
-const MESSAGES = 'select id, message_type as type, fields from operation_payload where id = any($1::bigint[])';
+const MESSAGES = `
+  select id, message_type as type, fields, answer_seconds as "answerSeconds", script_id as "scriptId"
+  from operation_payload where id = any($1::bigint[])`;
 
 const DONE = `
   select a.id, a.type, a.summary, p.message_type, p.fields, coalesce(c.must_install, '{}') as must_install,

@@ -1,7 +1,21 @@
 import type { Sql } from '../sql.ts';
 
 const DAY_MS = 86_400_000;
+const DAY_SECONDS = 86_400;
 const HOUR_MS = 3_600_000;
+
+/** How long a lane waits for answers. */
+export interface Patience {
+  /** Days after delivery at which any operation fails. */
+  expiryDays: number;
+  /** Seconds after delivery at which the first of its operations may fail before that; null when none does. */
+  answerSeconds: number | null;
+}
+
+/** Milliseconds between a delivery and the first moment at which something delivered then may be overdue. */
+function shortest({ expiryDays, answerSeconds }: Patience): number {
+  return Math.min(expiryDays * DAY_MS, answerSeconds === null ? Number.POSITIVE_INFINITY : answerSeconds * 1000);
+}
 
 /**
  * The next moment a lane must look at its rows without news: the first delivery of what is scheduled, then the last
@@ -13,19 +27,19 @@ export async function nextMoment(
   tx: Sql,
   lane: number,
   now: Date,
-  expiryDays: number,
+  patience: Patience,
   again: boolean,
 ): Promise<Date | null> {
   const [row] = await tx.query<{
-    oldest_delivery: number | null;
+    first_overdue: number | null;
     first_due: number | null;
     last_due: number | null;
     some_due: boolean | null;
     delivery_deadline: number | null;
-  }>(MOMENTS, [lane, now]);
-  const { oldest_delivery, first_due, last_due, some_due, delivery_deadline } = row!;
-  const gap = again ? Math.min(HOUR_MS, (expiryDays * DAY_MS) / 24) : 0;
-  const expiry = oldest_delivery && Math.max(oldest_delivery + expiryDays * DAY_MS, now.getTime() + gap);
+  }>(patience.answerSeconds === null ? MOMENTS : MOMENTS_WITH_LIMITS, [lane, now, patience.expiryDays * DAY_SECONDS]);
+  const { first_overdue, first_due, last_due, some_due, delivery_deadline } = row!;
+  const gap = again ? Math.min(HOUR_MS, shortest(patience) / 24) : 0;
+  const expiry = first_overdue && Math.max(first_overdue, now.getTime() + gap);
   // A deadline may stay in the past while an agent holds the message; then once a second is often enough.
   const deadline = delivery_deadline && Math.max(delivery_deadline, now.getTime() + (again ? 1000 : 0));
   return first([expiry, deadline, some_due ? last_due : first_due]);
@@ -36,9 +50,9 @@ export function earliest(
   known: Date | null,
   deliveries: ReadonlyArray<number | null>,
   releases: readonly Date[],
-  expiryDays: number,
+  patience: Patience,
 ): Date | null {
-  const expiries = deliveries.map((moment) => moment && moment + expiryDays * DAY_MS);
+  const expiries = deliveries.map((moment) => moment && moment + shortest(patience));
   return first([known?.getTime() ?? null, ...expiries, ...releases.map((moment) => moment.getTime())]);
 }
 
@@ -51,10 +65,17 @@ function first(moments: ReadonlyArray<number | null | undefined>): Date | null {
 // Milliseconds with their fraction: a moment cut to whole ones would come before what it waits for.
 const milliseconds = (moment: string) => `(extract(epoch from ${moment}) * 1000)::float8`;
 
-const MOMENTS = `
-  select ${milliseconds(`min(delivery_time) filter (where status = 'delivered')`)} as oldest_delivery,
+const moments = (source: string, seconds: string) => `
+  select ${milliseconds(`min(delivery_time + make_interval(secs => ${seconds})) filter (where status = 'delivered')`)}
+      as first_overdue,
     ${milliseconds(`min(deliver_at) filter (where status = 'undelivered' and deliver_at > $2)`)} as first_due,
     ${milliseconds(`max(deliver_at) filter (where status = 'undelivered' and deliver_at > $2)`)} as last_due,
     bool_or(status = 'undelivered' and deliver_at <= $2) as some_due,
     ${milliseconds(`min(deliver_before_time) filter (where status = 'undelivered')`)} as delivery_deadline
-  from activity where lane_id = $1 and status in ('undelivered', 'delivered')`;
+  from ${source} where a.lane_id = $1 and status in ('undelivered', 'delivered')`;
+
+const MOMENTS = moments('activity a', '$3::float8');
+const MOMENTS_WITH_LIMITS = moments(
+  'activity a join operation_payload p on p.id = a.payload_id',
+  'least($3::float8, p.answer_seconds)',
+);

@@ -69,6 +69,7 @@ interface LaneRow extends LaneCounts {
   account_id: number;
   parent_id: number | null;
   has_dependents: boolean;
+  answer_seconds: number | null;
   opened_at: Date | null;
   bounded: boolean;
   /** Run of a USG profile that it belongs to. */
@@ -109,16 +110,16 @@ async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: Lan
   if (lane.bounded && (lane.opened_at === null || lane.has_dependents)) {
     lane.bounded = (await readBoundForHolding(tx, lane.account_id)) !== null;
   }
-  const { expiryDays } = options.settings;
+  const patience = { expiryDays: options.settings.expiryDays, answerSeconds: lane.answer_seconds };
   const news = await applyNews(tx, id, now);
   const changes = [...news.changes];
   const changed = changes.flatMap(({ to, packageIds }) => (to === 'succeeded' ? (packageIds ?? []) : []));
   if (changed.length > 0) await recordPackageChanges(tx, changed);
   const deliveries = news.changes.filter(({ to }) => to === 'delivered').map(({ deliveredAt }) => deliveredAt);
-  const known = earliest(lane.next_due_at, deliveries, [], expiryDays);
+  const known = earliest(lane.next_due_at, deliveries, [], patience);
   const due = known !== null && known <= now;
   if (due) {
-    changes.push(...(await expireOverdue(tx, id, now, expiryDays)));
+    changes.push(...(await expireOverdue(tx, id, now, patience)));
   }
   changes.push(...(await cancel(tx, lane, news.cancels, cancelAll, now)));
   const withdrawn = idsOf(changes.slice(news.changes.length));
@@ -127,8 +128,8 @@ async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: Lan
   if (lane.usg_run_id !== null) await recordAuditProgress(tx, lane.usg_run_id, changes, now);
   const nextDue =
     due || lane.opened_at === null
-      ? await nextMoment(tx, id, now, expiryDays, due)
-      : earliest(known, [], momentsAfter(now, released), expiryDays);
+      ? await nextMoment(tx, id, now, patience, due)
+      : earliest(known, [], momentsAfter(now, released), patience);
   const counts = await recordCounts(tx, lane, changes, nextDue, now);
   return news.consumed === NEWS_LIMIT ? { ...counts, nextDueAt: now.getTime() } : counts;
 }
@@ -254,7 +255,8 @@ async function readWaiting(db: Sql, lane: number): Promise<string[]> {
 
 const LOCK = `
   select l.id, l.parent_id, l.open_count, l.succeeded_count, l.failed_count, l.canceled_count,
-    l.account_id, l.has_dependents, l.opened_at, l.next_due_at, l.usg_run_id, a.max_message_backlog is not null as bounded
+    l.account_id, l.has_dependents, l.answer_seconds, l.opened_at, l.next_due_at, l.usg_run_id,
+    a.max_message_backlog is not null as bounded
   from lane l join account a on a.id = l.account_id
   where l.id = $1 for update of l`;
 

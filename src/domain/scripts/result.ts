@@ -1,0 +1,32 @@
+/** Type of an operation that runs a script. */
+export const EXECUTE_SCRIPT = 'ExecuteScriptRequest';
+
+/** Seconds that an agent has for telling of the end of a script after its time limit. @see api-decisions 6.2 */
+export const ANSWER_GRACE_SECONDS = 600;
+
+/** Result text of a run that the server ends because nothing was heard of it. */
+export const NO_ANSWER = 'The computer did not answer within 10 minutes after the time limit of the script.';
+
+/** First line of the result text by the agent's code. @see agent-protocol 9.4 */
+const WORDS: Readonly<Record<number, string>> = {
+  102: 'The script reached its time limit and was killed.',
+  103: 'The script ended with a non-zero exit code.',
+  104: 'An attachment of the script could not be fetched.',
+};
+
+/**
+ * What is shown as the result of an operation: of a script that ended badly how it did so, in a line of its own before
+ * its whole output; of everything else what was reported.
+ *
+ * @remarks The output itself is stored as it came.
+ */
+export function shownResult(operation: {
+  type: string;
+  result_code: number | null;
+  result_text: string | null;
+}): string | null {
+  const { type, result_code, result_text } = operation;
+  const words = type === EXECUTE_SCRIPT && result_code !== null ? WORDS[result_code] : undefined;
+  if (words === undefined) return result_text;
+  return result_text ? `${words}\n${result_text}` : words;
+}

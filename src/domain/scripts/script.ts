@@ -1,0 +1,92 @@
+import { ANSWER_GRACE_SECONDS, EXECUTE_SCRIPT } from './result.ts';
+
+export const SCRIPT_STATUSES = ['active', 'archived', 'redacted'] as const;
+export type ScriptStatus = (typeof SCRIPT_STATUSES)[number];
+
+/** Who runs a script that names nobody, and for how many seconds. @see api-decisions 2.5 */
+export const DEFAULT_USERNAME = 'root';
+export const DEFAULT_TIME_LIMIT = 300;
+
+/** @see api-decisions 2.5 */
+export const MAX_ATTACHMENTS = 5;
+export const MAX_ATTACHMENT_BYTES = 1_000_000;
+
+const FIRST_LINE = /^#![ \t]*(\/[^\n]{0,1000}?)[ \t]*\r?(?:\n|$)/;
+
+/** A script as it is kept: how to run it, and what is run. */
+export interface ScriptBody {
+  /** Path with optional arguments, without `#!`. */
+  interpreter: string;
+  /** Everything after the first line. */
+  code: string;
+}
+
+/**
+ * Takes a script's text apart.
+ *
+ * @returns null when its first line is not `#!` and the absolute path of an interpreter
+ * @see api-decisions 12.2
+ */
+export function parseScript(text: string): ScriptBody | null {
+  const match = FIRST_LINE.exec(text);
+  const interpreter = match?.[1];
+  if (!interpreter || /\p{Cc}/u.test(interpreter.replaceAll('\t', ' '))) return null;
+  return { interpreter, code: text.slice(match[0].length) };
+}
+
+/** A login name of the portable character set. @see api-decisions 2.5 */
+export function isUsername(text: string): boolean {
+  return /^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,31}$/.test(text);
+}
+
+/** A name that a file can have in the folder of a script's attachments. */
+export function isAttachmentName(text: string): boolean {
+  return /^[^/\\\p{Cc}]{1,255}$/u.test(text) && !['.', '..', '__proto__'].includes(text);
+}
+
+/** A script as it is run. */
+export interface RunnableScript extends ScriptBody {
+  id: number;
+  version: number;
+  title: string;
+  attachments: ReadonlyArray<{ id: number; filename: string }>;
+}
+
+/** How a script is run. */
+export interface ScriptRunOptions {
+  username: string;
+  /** Seconds. */
+  timeLimit: number;
+  /** Variables beside those of the system. */
+  env: Readonly<Record<string, string>>;
+}
+
+/** Summary of a run and of each of its parts. @see api-decisions 4.3 */
+export function runSummary(script: { title: string }): string {
+  return `Run script: ${script.title}`;
+}
+
+/**
+ * The operation that runs a script on a computer; it fails when nothing is heard of it after the time limit.
+ *
+ * @see agent-protocol 9.4; api-decisions 6.2
+ */
+export function scriptOperation(script: RunnableScript, { username, timeLimit, env }: ScriptRunOptions) {
+  return {
+    type: EXECUTE_SCRIPT,
+    summary: runSummary(script),
+    message: {
+      type: 'execute-script',
+      fields: {
+        username,
+        interpreter: script.interpreter,
+        code: script.code,
+        'time-limit': timeLimit,
+        attachments: Object.fromEntries(script.attachments.map(({ id, filename }) => [filename, id])),
+        env,
+      },
+      answerSeconds: timeLimit + ANSWER_GRACE_SECONDS,
+      scriptId: script.id,
+    },
+  };
+}

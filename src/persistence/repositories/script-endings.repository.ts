@@ -1,0 +1,22 @@
+import { OPEN_STATUSES } from '../../domain/activity/status.ts';
+import type { Sql } from '../sql.ts';
+
+/** Operations that have not ended and carry the code of a script. */
+export async function findOpenRuns(tx: Sql, scriptId: number): Promise<number[]> {
+  const rows = await tx.query<{ id: number }>(OPEN_RUNS, [scriptId, OPEN_STATUSES]);
+  return rows.map(({ id }) => id);
+}
+
+/** Wipes the code of every version of a script, and of every message that carries it. */
+export async function wipeCode(tx: Sql, scriptId: number): Promise<void> {
+  await tx.query(`update script_version set code = null where script_id = $1`, [scriptId]);
+  await tx.query(
+    `update operation_payload set fields = fields || '{"code": "", "attachments": {}, "env": {}}' where script_id = $1`,
+    [scriptId],
+  );
+}
+
+const OPEN_RUNS = `
+  select a.id
+  from operation_payload p join activity a on a.payload_id = p.id and a.type = 'ExecuteScriptRequest'
+  where p.script_id = $1 and a.status = any($2::text[]) order by a.id`;

@@ -1,0 +1,77 @@
+import type { ScriptVersionRow } from '../persistence/repositories/scripts.repository.ts';
+import type { BaseActivity } from './activity-views.ts';
+import type { Caller } from './ports.ts';
+import { createScript, patchScript } from './scripts/changes.ts';
+import type { ScriptsDeps } from './scripts/deps.ts';
+import { archiveScript, redactScript } from './scripts/endings.ts';
+import type { Script, ScriptCommand, ScriptPatch, ScriptQuery, ScriptRequest } from './scripts/model.ts';
+import { readFile, readScript, readScripts, readVersion, readVersions } from './scripts/reads.ts';
+import { executeScript } from './scripts/runs.ts';
+
+/**
+ * Scripts and runs of them. Whoever may not see a script gets UnknownScript.
+ *
+ * @see api-decisions 12.2
+ */
+export interface ScriptsService {
+  /** One page without code, newest first. */
+  list(caller: Caller, query: ScriptQuery): Promise<{ count: number; results: Script[] }>;
+  /** @throws {DomainError} UnknownScript */
+  get(caller: Caller, id: number): Promise<Script>;
+  /**
+   * Stores a script as version 1.
+   *
+   * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), Forbidden when the caller may not manage scripts
+   * in that group, DuplicateScript
+   */
+  create(caller: Caller, request: ScriptRequest): Promise<Script>;
+  /**
+   * Changes a script; other code is a new version.
+   *
+   * @throws {DomainError} UnknownScript, Forbidden, ScriptArchived, InvalidParameter, DuplicateScript
+   */
+  patch(caller: Caller, id: number, patch: ScriptPatch): Promise<Script>;
+  /** One page of the versions without code, newest first. @throws {DomainError} UnknownScript */
+  versions(
+    caller: Caller,
+    id: number,
+    page: { limit: number; offset: number },
+  ): Promise<{ count: number; rows: ScriptVersionRow[] }>;
+  /** @throws {DomainError} UnknownScript, UnknownScriptVersion */
+  version(caller: Caller, id: number, version: number): Promise<ScriptVersionRow>;
+  /** The bytes of a file. @throws {DomainError} UnknownScript, UnknownScriptAttachment */
+  attachment(caller: Caller, id: number, attachment: number): Promise<Uint8Array>;
+  /** Puts a script and its profiles away for good. Idempotent. @throws {DomainError} UnknownScript, Forbidden */
+  archive(caller: Caller, id: number): Promise<void>;
+  /**
+   * Archives a script and wipes its code and files wherever they are kept; operations that have not ended are canceled.
+   * Idempotent.
+   *
+   * @throws {DomainError} UnknownScript, Forbidden
+   */
+  redact(caller: Caller, id: number): Promise<void>;
+  /**
+   * Runs a script once on the computers a query means, all or none.
+   *
+   * @throws {DomainError} UnknownScript, ScriptArchived, InvalidParameter also when the query finds no computer,
+   * InvalidQueryError, Forbidden when the caller may not run scripts in the script's group or on one of the computers
+   */
+  execute(caller: Caller, id: number, command: ScriptCommand): Promise<BaseActivity>;
+}
+
+/** Makes the service. */
+export function createScriptsService(deps: ScriptsDeps): ScriptsService {
+  const { db } = deps;
+  return {
+    list: (caller, query) => readScripts(db, caller, query),
+    get: (caller, id) => readScript(db, caller, id),
+    create: (caller, request) => createScript(deps, caller, request),
+    patch: (caller, id, patch) => patchScript(deps, caller, id, patch),
+    versions: (caller, id, page) => readVersions(db, caller, id, page),
+    version: (caller, id, version) => readVersion(db, caller, id, version),
+    attachment: (caller, id, attachment) => readFile(db, caller, id, attachment),
+    archive: (caller, id) => archiveScript(deps, caller, id),
+    redact: (caller, id) => redactScript(deps, caller, id),
+    execute: (caller, id, command) => executeScript(deps, caller, id, command),
+  };
+}

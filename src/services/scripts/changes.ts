@@ -1,0 +1,130 @@
+import { DomainError } from '../../domain/errors.ts';
+import { DEFAULT_TIME_LIMIT, DEFAULT_USERNAME } from '../../domain/scripts/script.ts';
+import { recordEvent } from '../../persistence/repositories/events.repository.ts';
+import { lockRights } from '../../persistence/repositories/rights-lock.ts';
+import { listAttachments, replaceAttachments } from '../../persistence/repositories/script-attachments.repository.ts';
+import {
+  insertScript,
+  insertScriptVersion,
+  lockScript,
+  type ScriptChange,
+  type ScriptWithCode,
+  updateScript,
+} from '../../persistence/repositories/scripts.repository.ts';
+import type { Sql } from '../../persistence/sql.ts';
+import { isUniqueViolation } from '../../persistence/violations.ts';
+import { readLine } from '../fields.ts';
+import { findAccessGroup } from '../names-in-body.ts';
+import type { Caller } from '../ports.ts';
+import type { ScriptsDeps } from './deps.ts';
+import { type AttachmentChange, readAttachments, readScriptBody, readUsername } from './fields.ts';
+import type { Script, ScriptPatch, ScriptRequest } from './model.ts';
+import { readScript, requireRight, requireScript } from './reads.ts';
+
+/** Name of the root of every account's tree. */
+const ROOT = 'global';
+
+export async function createScript(deps: ScriptsDeps, caller: Caller, request: ScriptRequest): Promise<Script> {
+  const title = readLine('body.title', request.title);
+  const body = readScriptBody(request.code);
+  const username = request.username === null ? DEFAULT_USERNAME : readUsername(request.username);
+  const attachments = readAttachments(request.attachments, []);
+  return titled(deps, async (tx) => {
+    await lockRights(tx, caller.accountId);
+    const accessGroupId = await findAccessGroup(tx, caller, request.accessGroup ?? ROOT, ['ManageScript']);
+    const id = await insertScript(tx, {
+      ...body,
+      accountId: caller.accountId,
+      accessGroupId,
+      title,
+      username,
+      timeLimit: request.timeLimit ?? DEFAULT_TIME_LIMIT,
+      creatorId: caller.personId,
+      now: deps.clock.now(),
+    });
+    await replaceAttachments(tx, id, [], attachments.added);
+    await recordEvent(tx, caller, eventOf({ id, title }, `Created the script ${title}`));
+    return readAsEditor(tx, caller, id);
+  });
+}
+
+export async function patchScript(deps: ScriptsDeps, caller: Caller, id: number, patch: ScriptPatch): Promise<Script> {
+  return titled(deps, async (tx) => {
+    const script = requireActive(await lockManageable(tx, caller, id));
+    const now = deps.clock.now();
+    const { change, body, attachments } = await readPatch(tx, script, patch);
+    if (body) {
+      const version = { version: change.version!, title: change.title ?? script.title, editorId: caller.personId, now };
+      await insertScriptVersion(tx, id, { ...body, ...version });
+    }
+    if (attachments) await replaceAttachments(tx, id, attachments.kept, attachments.added);
+    const parts = [...PARTS.flatMap(([name, words]) => (change[name] === undefined ? [] : [words]))];
+    if (attachments) parts.push('the attachments');
+    if (parts.length > 0) {
+      await updateScript(tx, id, change, { editorId: caller.personId, now });
+      const message = `Changed ${parts.join(', ')} of the script ${script.title}`;
+      await recordEvent(tx, caller, eventOf({ id, title: change.title ?? script.title }, message));
+    }
+    return readAsEditor(tx, caller, id);
+  });
+}
+
+/**
+ * Locks a script that the caller may manage.
+ *
+ * @throws {DomainError} UnknownScript, Forbidden
+ */
+export async function lockManageable(tx: Sql, caller: Caller, id: number): Promise<ScriptWithCode> {
+  requireRight(caller, await requireScript(tx, caller, id), 'ManageScript');
+  await lockScript(tx, id, 'change');
+  return requireScript(tx, caller, id);
+}
+
+/** @throws {DomainError} ScriptArchived, also for a redacted one */
+export function requireActive<T extends { status: string }>(script: T): T {
+  if (script.status !== 'active') throw new DomainError('ScriptArchived', `The script is ${script.status}`);
+  return script;
+}
+
+/** An entry of the event log about a script. */
+export function eventOf({ id, title }: { id: number; title: string }, message: string) {
+  return { entityType: 'Script' as const, entityId: id, entityName: title, message };
+}
+
+async function readPatch(tx: Sql, script: ScriptWithCode, patch: ScriptPatch) {
+  const change: ScriptChange = {};
+  if (patch.title !== undefined) change.title = readLine('body.title', patch.title);
+  if (patch.username !== undefined) change.username = readUsername(patch.username);
+  if (patch.timeLimit !== undefined) change.timeLimit = patch.timeLimit;
+  const given = patch.code === undefined ? null : readScriptBody(patch.code);
+  const isNew = given !== null && (given.code !== script.code || given.interpreter !== script.interpreter);
+  if (isNew) change.version = script.version + 1;
+  let attachments: AttachmentChange | null = null;
+  if (patch.attachments) attachments = readAttachments(patch.attachments, await listAttachments(tx, script.id));
+  return { change, body: isNew ? given : null, attachments };
+}
+
+/** Who may write scripts in a group without seeing them is answered all the same. */
+async function readAsEditor(tx: Sql, caller: Caller, id: number): Promise<Script> {
+  const asEditor: Caller = {
+    ...caller,
+    groups: (permission) => caller.groups(permission === 'ViewScript' ? 'ManageScript' : permission),
+  };
+  return readScript(tx, asEditor, id);
+}
+
+async function titled<T>({ db }: ScriptsDeps, work: (tx: Sql) => Promise<T>): Promise<T> {
+  try {
+    return await db.transaction(work);
+  } catch (error) {
+    if (!isUniqueViolation(error, 'script_title')) throw error;
+    throw new DomainError('DuplicateScript', 'There is an active script with this title already');
+  }
+}
+
+const PARTS: ReadonlyArray<readonly [keyof ScriptChange, string]> = [
+  ['title', 'the title'],
+  ['version', 'the code'],
+  ['timeLimit', 'the time limit'],
+  ['username', 'the user name'],
+];

@@ -1,0 +1,6 @@
+import type { ActingDeps } from '../computer-actions.ts';
+
+export interface ScriptsDeps extends ActingDeps {
+  /** Base of absolute links, without a trailing slash. */
+  publicUrl: string;
+}

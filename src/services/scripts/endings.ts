@@ -1,0 +1,48 @@
+import { lockLanesOf, orderCancel } from '../../persistence/repositories/activity-cancel.repository.ts';
+import { recordEvent } from '../../persistence/repositories/events.repository.ts';
+import { deleteAttachments } from '../../persistence/repositories/script-attachments.repository.ts';
+import { findOpenRuns, wipeCode } from '../../persistence/repositories/script-endings.repository.ts';
+import { archiveProfilesOfScript } from '../../persistence/repositories/script-profiles.repository.ts';
+import { updateScript } from '../../persistence/repositories/scripts.repository.ts';
+import type { Sql } from '../../persistence/sql.ts';
+import type { Caller } from '../ports.ts';
+import { eventOf, lockManageable } from './changes.ts';
+import type { ScriptsDeps } from './deps.ts';
+import { requireRight, requireScript } from './reads.ts';
+
+/** Puts a script away; what runs goes on. */
+export async function archiveScript(deps: ScriptsDeps, caller: Caller, id: number): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const script = await lockManageable(tx, caller, id);
+    if (script.status !== 'active') return;
+    const now = deps.clock.now();
+    await updateScript(tx, id, { status: 'archived' }, { editorId: caller.personId, now });
+    await archiveProfilesOfScript(tx, id, now);
+    await recordEvent(tx, caller, eventOf(script, `Archived the script ${script.title}`));
+  });
+}
+
+/** Wipes a script wherever its code is kept; what has not run yet is canceled. */
+export async function redactScript(deps: ScriptsDeps, caller: Caller, id: number): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    requireRight(caller, await requireScript(tx, caller, id), 'ManageScript');
+    // Lanes come before all other rows; runs that begin until the script is locked are found behind the lock.
+    await lockLanesOf(tx, caller.accountId, await findOpenRuns(tx, id));
+    const script = await lockManageable(tx, caller, id);
+    if (script.status === 'redacted') return;
+    const now = deps.clock.now();
+    await updateScript(tx, id, { status: 'redacted' }, { editorId: caller.personId, now });
+    await archiveProfilesOfScript(tx, id, now);
+    await cancelRuns(tx, caller, id, now);
+    await wipeCode(tx, id);
+    await deleteAttachments(tx, id);
+    await recordEvent(tx, caller, eventOf(script, `Redacted the script ${script.title}`));
+  });
+}
+
+async function cancelRuns(tx: Sql, { accountId }: Caller, id: number, now: Date): Promise<void> {
+  const operations = await findOpenRuns(tx, id);
+  if (operations.length === 0) return;
+  await lockLanesOf(tx, accountId, operations);
+  await orderCancel(tx, { accountId, groups: [], operations, now, text: 'The script was redacted.' });
+}

@@ -1,0 +1,81 @@
+import { DomainError } from '../../domain/errors.ts';
+import type { Permission } from '../../domain/permissions.ts';
+import { readAttachment } from '../../persistence/repositories/script-attachments.repository.ts';
+import {
+  findScript,
+  findScriptVersion,
+  listScripts,
+  listScriptVersions,
+  type ScriptRow,
+  type ScriptVersionRow,
+  type ScriptWithCode,
+} from '../../persistence/repositories/scripts.repository.ts';
+import type { Sql } from '../../persistence/sql.ts';
+import type { Caller } from '../ports.ts';
+import type { Script, ScriptQuery } from './model.ts';
+
+export async function readScripts(db: Sql, caller: Caller, query: ScriptQuery) {
+  const { count, rows } = await listScripts(db, { ...scopeOf(caller), ...query }, query);
+  return { count, results: rows.map((row) => toScript(caller, row)) };
+}
+
+/** @throws {DomainError} UnknownScript */
+export async function readScript(db: Sql, caller: Caller, id: number): Promise<Script> {
+  return toScript(caller, await requireScript(db, caller, id));
+}
+
+/** A script that the caller may see. @throws {DomainError} UnknownScript */
+export async function requireScript(db: Sql, caller: Caller, id: number): Promise<ScriptWithCode> {
+  const found = await findScript(db, scopeOf(caller), id);
+  if (!found) throw new DomainError('UnknownScript', 'There is no such script');
+  return found;
+}
+
+/** @throws {DomainError} Forbidden when the permission is not the caller's in the script's access group */
+export function requireRight(caller: Caller, script: ScriptRow, permission: Permission): void {
+  if (holds(caller, script, permission)) return;
+  throw new DomainError('Forbidden', `The permission ${permission} is needed in the access group of the script`);
+}
+
+/** @throws {DomainError} UnknownScript */
+export async function readVersions(db: Sql, caller: Caller, id: number, page: { limit: number; offset: number }) {
+  await requireScript(db, caller, id);
+  return listScriptVersions(db, id, page);
+}
+
+/** @throws {DomainError} UnknownScript, UnknownScriptVersion */
+export async function readVersion(db: Sql, caller: Caller, id: number, version: number): Promise<ScriptVersionRow> {
+  await requireScript(db, caller, id);
+  const found = await findScriptVersion(db, id, version);
+  if (!found) throw new DomainError('UnknownScriptVersion', 'There is no such script version');
+  return found;
+}
+
+/** @throws {DomainError} UnknownScript, UnknownScriptAttachment */
+export async function readFile(db: Sql, caller: Caller, id: number, attachment: number): Promise<Uint8Array> {
+  await requireScript(db, caller, id);
+  const found = await readAttachment(db, id, attachment);
+  if (!found) throw new DomainError('UnknownScriptAttachment', 'There is no such script attachment');
+  return found;
+}
+
+function scopeOf(caller: Caller) {
+  return { accountId: caller.accountId, view: caller.groups('ViewScript') };
+}
+
+function holds(caller: Caller, { access_group_id }: ScriptRow, permission: Permission): boolean {
+  const groups = caller.groups(permission);
+  return groups === 'all' || groups.includes(access_group_id);
+}
+
+function toScript<T extends ScriptRow>(caller: Caller, row: T) {
+  const { account_id: _, access_group_id: __, ...shown } = row;
+  const active = row.status === 'active';
+  return {
+    ...shown,
+    script_profiles: holds(caller, row, 'ViewScriptProfile') ? row.script_profiles : [],
+    redactable: row.status !== 'redacted' && holds(caller, row, 'ManageScript'),
+    editable: active && holds(caller, row, 'ManageScript'),
+    executable: active && holds(caller, row, 'ExecuteScript'),
+  };
+}

@@ -1,0 +1,89 @@
+import { readDelivery } from '../../domain/delivery.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { type RunnableScript, runSummary, scriptOperation } from '../../domain/scripts/script.ts';
+import { keepFleet } from '../../persistence/repositories/fleet-lock.ts';
+import { lockScript, readRunnableScript } from '../../persistence/repositories/scripts.repository.ts';
+import type { Sql } from '../../persistence/sql.ts';
+import type { BaseActivity } from '../activity-views.ts';
+import { answerWithActivity, createAction } from '../computer-actions.ts';
+import { resolveComputerQuery } from '../computer-queries.ts';
+import { refusedField } from '../fields.ts';
+import type { Caller } from '../ports.ts';
+import { requireTargets } from '../targets.ts';
+import { requireActive } from './changes.ts';
+import type { ScriptsDeps } from './deps.ts';
+import { readUsername } from './fields.ts';
+import type { ScriptCommand } from './model.ts';
+import { requireRight, requireScript } from './reads.ts';
+
+/** Most computers one request runs a script on. */
+const MAX_COMPUTERS = 100_000;
+
+export async function executeScript(
+  deps: ScriptsDeps,
+  caller: Caller,
+  id: number,
+  command: ScriptCommand,
+): Promise<BaseActivity> {
+  const delivery = readDelivery(command.deliverAfter, command.windowMinutes, deps.clock.now(), 'body.deliver_after');
+  const asked = command.username === null ? null : readUsername(command.username);
+  return answerWithActivity(deps, async (tx, now) => {
+    await keepFleet(tx, caller.accountId);
+    const row = await requireScript(tx, caller, id);
+    requireRight(caller, row, 'ExecuteScript');
+    const script = await lockRunnable(tx, id);
+    const computers = await findTargets(tx, deps, caller, command.query);
+    const run = { username: asked ?? row.username, timeLimit: command.timeLimit ?? row.time_limit };
+    const env = runEnvironment({ accountName: caller.accountName, creatorId: caller.personId, now }, deps.publicUrl);
+    const on = computers.length === 1 ? '1 computer' : `${computers.length} computers`;
+    const plan = {
+      ...delivery,
+      computers,
+      summary: runSummary(script),
+      operations: [scriptOperation(script, { ...run, env })],
+      parameters: { operation: 'run-script', script_id: id, version: script.version, ...run },
+      traceparent: command.traceparent,
+      event: `Ran the script ${script.title} (version ${script.version}) as ${run.username} on ${on}`,
+    };
+    return createAction(tx, caller, plan, { now, settings: deps.settings });
+  });
+}
+
+/**
+ * The script as it is run now, kept from being changed until the transaction ends.
+ *
+ * @throws {DomainError} ScriptArchived
+ */
+export async function lockRunnable(tx: Sql, id: number): Promise<RunnableScript> {
+  requireActive({ status: (await lockScript(tx, id, 'use')) ?? 'archived' });
+  return (await readRunnableScript(tx, id))!;
+}
+
+/**
+ * Variables of a run beside those that the gateway knows of each computer.
+ *
+ * @see agent-protocol 9.4
+ */
+export function runEnvironment(
+  run: { accountName: string; creatorId: number; now: Date },
+  publicUrl: string,
+): Record<string, string> {
+  return {
+    LANDSCAPE_ACCOUNT: run.accountName,
+    LANDSCAPE_URL: publicUrl,
+    LANDSCAPE_ACTIVITY_CREATOR_ID: String(run.creatorId),
+    LANDSCAPE_ACTIVITY_CREATION_TIME: `${run.now.toISOString().slice(0, 19)}Z`,
+  };
+}
+
+async function findTargets(tx: Sql, { clock }: ScriptsDeps, caller: Caller, query: string): Promise<number[]> {
+  const computers = await resolveComputerQuery({ db: tx, clock }, caller, query);
+  if (computers.length === 0) throw refusedField('body.query', 'finds no computer');
+  if (computers.length > MAX_COMPUTERS) {
+    throw new DomainError('InvalidParameter', `body.query must not find more than ${MAX_COMPUTERS} computers`, {
+      details: [{ path: 'body.query', message: `finds ${computers.length} computers` }],
+    });
+  }
+  await requireTargets(tx, caller, computers, 'ExecuteScript');
+  return computers;
+}
