@@ -24,7 +24,7 @@ export const NEVER: Samples = {
   secure_id: 'x'.repeat(30),
   usg_profile_id: 2_000_000_000,
   script_id: 2_000_000_000,
-  script_version: 2_000_000_000,
+  script_version_id: 2_000_000_000,
   script_attachment_id: 2_000_000_000,
   computer_ids: [2_000_000_000],
   activity_ids: [2_000_000_000],
@@ -176,7 +176,7 @@ async function createObjects(app: TestApp, db: Database, accountId: number): Pro
   return {
     usg_profile_id: profile.body.id,
     script_id: script.body.id,
-    script_version: 1,
+    script_version_id: 1,
     script_attachment_id: script.body.attachments[0].id,
     code: '#!/bin/sh\ntrue\n',
     query: '',

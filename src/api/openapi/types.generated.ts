@@ -1286,7 +1286,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/scripts/{script_id}/versions/{script_version}": {
+    "/scripts/{script_id}/versions/{script_version_id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -5392,7 +5392,7 @@ export interface operations {
             header?: never;
             path: {
                 script_id: components["parameters"]["ScriptId"];
-                script_version: components["schemas"]["Id"];
+                script_version_id: components["schemas"]["Id"];
             };
             cookie?: never;
         };

@@ -52,7 +52,7 @@ export function scriptsRoutes(deps: { services: Pick<Services, 'scripts'>; publi
       return { body: envelope(context, deps.publicUrl, { count, results }) };
     },
     async getScriptVersion({ caller, params }) {
-      const version = await scripts.version(caller, idOf(params), params['script_version'] as number);
+      const version = await scripts.version(caller, idOf(params), params['script_version_id'] as number);
       return { body: wireScriptVersionDetail(idOf(params), version) };
     },
     async getScriptAttachment({ caller, params }) {
