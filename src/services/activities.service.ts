@@ -1,4 +1,5 @@
 import { isCancelable } from '../domain/activity/eligibility.ts';
+import { ACTIVITY_TYPES } from '../domain/activity/kinds.ts';
 import {
   type ActivityRow,
   type ActivityScope,
@@ -9,10 +10,11 @@ import {
   type PageRequest,
 } from '../persistence/repositories/activities.repository.ts';
 import { approveActivities } from '../persistence/repositories/activity-approval.repository.ts';
-import { lockLanesOf, orderCancel } from '../persistence/repositories/activity-cancel.repository.ts';
+import { orderCancel } from '../persistence/repositories/activity-cancel.repository.ts';
 import { listComputerActivities } from '../persistence/repositories/computer-activities.repository.ts';
 import { recordEvents } from '../persistence/repositories/events.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
+import { type ActivityChoice, lockChosen } from './activity-choice.ts';
 import { prepareActivityQuery } from './activity-queries.ts';
 import { requireActivities, requireEligible, sameReason, scopeOf, unknownActivities } from './activity-rights.ts';
 import { type DetailedActivity, type ParentActivity, toBaseActivity, toDetailedActivity } from './activity-views.ts';
@@ -47,21 +49,21 @@ export interface ActivitiesService {
    * Cancels activities, all or none: what no computer has is withdrawn before this returns, the rest is canceled until
    * its computer reports.
    *
-   * @param ids - repeated ones count once
-   * @returns ids in the order asked for
-   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible when one has ended
+   * @returns ids in the order asked for, newest first for a query
+   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible when one has ended; InvalidQueryError
    * @see api-decisions 4.7
    */
-  cancel(caller: Caller, ids: readonly number[]): Promise<number[]>;
+  cancel(caller: Caller, choice: ActivityChoice): Promise<number[]>;
   /**
    * Approves activities, all or none; of a group every operation that needs it.
    *
-   * @param ids - repeated ones count once
-   * @returns ids in the order asked for
-   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible when one needs no approval
+   * @returns ids in the order asked for, newest first for a query
+   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible when one needs no approval; InvalidQueryError
    * @see api-decisions 4.7
    */
-  approve(caller: Caller, ids: readonly number[]): Promise<number[]>;
+  approve(caller: Caller, choice: ActivityChoice): Promise<number[]>;
+  /** Names of all types of activities, in alphabetical order. @see api-decisions 12.5 */
+  types(): readonly string[];
 }
 
 /** A list may hold a thousand groups of any size; the page of one activity has all its children. */
@@ -97,8 +99,9 @@ export function createActivitiesService(deps: { db: Database; clock: Clock }): A
       const children = row.children_count > 0 ? await listChildren(db, scope, [id], null) : new Map();
       return toDetailedActivity(row, children.get(id) ?? [], clock.now());
     },
-    cancel: (caller, ids) => cancel(deps, caller, [...new Set(ids)]),
-    approve: (caller, ids) => approve(deps, caller, [...new Set(ids)]),
+    cancel: (caller, choice) => cancel(deps, caller, choice),
+    approve: (caller, choice) => approve(deps, caller, choice),
+    types: () => ACTIVITY_TYPES,
   };
 }
 
@@ -113,40 +116,41 @@ async function withChildren(
   return rows.map((row) => toDetailedActivity(row, children.get(row.id) ?? [], now));
 }
 
-async function cancel(deps: { db: Database; clock: Clock }, caller: Caller, ids: readonly number[]): Promise<number[]> {
+async function cancel(deps: { db: Database; clock: Clock }, caller: Caller, choice: ActivityChoice): Promise<number[]> {
   return deps.db.transaction(async (tx) => {
-    await lockLanesOf(tx, caller.accountId, ids);
+    const ids = await lockChosen(tx, deps.clock, caller, choice);
+    if (ids.length === 0) return [];
     const rows = await requireActivities(tx, caller, ids, 'cancel');
     const ended = rows.filter((row) => !isCancelable(row.status)).map((row) => row.id);
     requireEligible('cancel', sameReason(ended, 'has already ended'));
-    const groups = rows.filter((row) => row.computer_id === null).map((row) => row.id);
-    const operations = rows
-      .filter((row) => row.computer_id !== null && !groups.includes(row.parent_id ?? 0))
-      .map((row) => row.id);
+    const roots = withoutChildren(rows);
+    const groups = roots.filter((row) => row.computer_id === null).map((row) => row.id);
+    const operations = roots.filter((row) => row.computer_id !== null).map((row) => row.id);
     await orderCancel(tx, { accountId: caller.accountId, groups, operations, now: deps.clock.now(), text: null });
     await recordActs(tx, caller, 'Canceled', rows);
-    return [...ids];
+    return ids;
   });
 }
 
 async function approve(
   deps: { db: Database; clock: Clock },
   caller: Caller,
-  ids: readonly number[],
+  choice: ActivityChoice,
 ): Promise<number[]> {
   return deps.db.transaction(async (tx) => {
-    await lockLanesOf(tx, caller.accountId, ids);
+    const ids = await lockChosen(tx, deps.clock, caller, choice);
+    if (ids.length === 0) return [];
     const rows = await requireActivities(tx, caller, ids, 'approve');
     const others = rows.filter((row) => row.status !== 'unapproved').map((row) => row.id);
     requireEligible('approve', sameReason(others, 'needs no approval'));
     await approveActivities(tx, ids, deps.clock.now());
     await recordActs(tx, caller, 'Approved', rows);
-    return [...ids];
+    return ids;
   });
 }
 
 function recordActs(tx: Sql, caller: Caller, done: string, rows: readonly ActivityRow[]): Promise<void> {
-  const events = rows
+  const events = withoutChildren(rows)
     .toSorted((a, b) => a.id - b.id)
     .map(({ id, summary }) => ({
       entityType: 'Activity' as const,
@@ -155,4 +159,10 @@ function recordActs(tx: Sql, caller: Caller, done: string, rows: readonly Activi
       message: `${done} the activity "${summary}"`,
     }));
   return recordEvents(tx, caller, events);
+}
+
+/** What was done to a group was done to all of it. */
+function withoutChildren(rows: readonly ActivityRow[]): ActivityRow[] {
+  const ids = new Set(rows.map(({ id }) => id));
+  return rows.filter((row) => row.parent_id === null || !ids.has(row.parent_id));
 }

@@ -199,6 +199,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/activity-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the types that activities have */
+        get: operations["listActivityTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/activities/{activity_id}": {
         parameters: {
             query?: never;
@@ -1716,6 +1733,16 @@ export interface components {
         ActivityIds: {
             /** @description Repeated ids count once */
             activity_ids: components["schemas"]["Id"][];
+        };
+        /** @description Exactly one of the two */
+        ActivityChoice: {
+            /** @description Repeated ids count once */
+            activity_ids?: components["schemas"]["Id"][];
+            /**
+             * @description Everything that `GET /activities` finds with it, at most 100,000 activities; groups stand for their operations.
+             *     Each of them must be eligible: `status:scheduled computer:tag:lab`.
+             */
+            query?: string;
         };
         PackageChange: {
             package: string;
@@ -3393,11 +3420,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ActivityIds"];
+                "application/json": components["schemas"]["ActivityChoice"];
             };
         };
         responses: {
-            /** @description Ids of the activities, in the order asked for */
+            /** @description Ids of the activities, in the order asked for, newest first for a query */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3418,11 +3445,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ActivityIds"];
+                "application/json": components["schemas"]["ActivityChoice"];
             };
         };
         responses: {
-            /** @description Ids of the activities, in the order asked for */
+            /** @description Ids of the activities, in the order asked for, newest first for a query */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3479,6 +3506,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Id"][];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listActivityTypes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Their names in alphabetical order */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string[];
                 };
             };
             default: components["responses"]["Error"];

@@ -1,11 +1,22 @@
+import { DomainError } from '../../domain/errors.ts';
+import type { ActivityChoice } from '../../services/activity-choice.ts';
 import type { Services } from '../../services/services.ts';
 import type { Handlers, RequestContext } from '../handler.ts';
+import type { components } from '../openapi/types.generated.ts';
 import { envelope, pageOf } from '../pagination.ts';
 import { traceparentOf } from '../trace-context.ts';
 import { wireDetailedActivity, wireParent } from '../wire/activities.wire.ts';
 
+type Schemas = components['schemas'];
+
 function queryOf({ query }: RequestContext): string {
   return (query['query'] as string | undefined) ?? '';
+}
+
+function choiceOf({ activity_ids: ids, query }: Schemas['ActivityChoice']): ActivityChoice {
+  if (ids !== undefined && query === undefined) return { ids };
+  if (query !== undefined && ids === undefined) return { query };
+  throw new DomainError('InvalidParameterCombination', 'Exactly one of activity_ids and query is needed');
 }
 
 export function activitiesRoutes(deps: {
@@ -31,12 +42,13 @@ export function activitiesRoutes(deps: {
       return { body: wireDetailedActivity(await activities.read(caller, params['activity_id'] as number)) };
     },
     async cancelActivities({ caller, body }) {
-      const { activity_ids } = body as { activity_ids: number[] };
-      return { body: await activities.cancel(caller, activity_ids) };
+      return { body: await activities.cancel(caller, choiceOf(body as Schemas['ActivityChoice'])) };
     },
     async approveActivities({ caller, body }) {
-      const { activity_ids } = body as { activity_ids: number[] };
-      return { body: await activities.approve(caller, activity_ids) };
+      return { body: await activities.approve(caller, choiceOf(body as Schemas['ActivityChoice'])) };
+    },
+    async listActivityTypes() {
+      return { body: [...activities.types()] };
     },
     async reapplyActivities({ caller, body, request }) {
       const { activity_ids } = body as { activity_ids: number[] };

@@ -33,6 +33,9 @@ export const REVERSIBLE_TYPES: readonly string[] = Object.keys(KINDS).filter((ty
 /** Type of a group of operations. */
 export const ACTIVITY_GROUP = 'ActivityGroup';
 
+/** Every type, in alphabetical order. */
+export const ACTIVITY_TYPES: readonly string[] = [ACTIVITY_GROUP, ...Object.keys(KINDS)].toSorted();
+
 /** What a type allows; an unknown one allows nothing. */
 export function kindOf(type: string): ActivityKind {
   return KINDS[type] ?? { repeatable: false, reversible: false };
