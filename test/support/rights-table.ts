@@ -25,7 +25,7 @@ export const RIGHTS_TABLE: readonly Row[] = [
   },
   { operations: /^POST \/accounts$/, needs: 'token', roles: 'everybody' },
   {
-    operations: /^GET \/(access-groups|features|message-backlog-settings)(\/|$)/,
+    operations: /^GET \/(access-groups|activity-types|features|message-backlog-settings)(\/|$)/,
     needs: 'account',
     roles: 'GASD',
   },
@@ -44,7 +44,7 @@ export const RIGHTS_TABLE: readonly Row[] = [
   { operations: /^POST \/scripts\/\{script_id\}:execute$/, needs: ['ExecuteScript'], roles: 'GSD' },
   { operations: /^\w+ \/scripts([/:]|$)/, needs: ['ManageScript'], roles: 'GD' },
   { operations: /\/recovery-key/, needs: ['ManageComputer', 'ManageSecrets'], roles: 'G' },
-  { operations: /^GET \/(computers|activities|activity-types|alerts|packages)(\/|$)/, needs: ['ViewComputer'], roles: 'GASD' },
+  { operations: /^GET \/(computers|activities|alerts|packages)(\/|$)/, needs: ['ViewComputer'], roles: 'GASD' },
   {
     operations: /^\w+ \/(computers|activities|snaps|processes|packages)([/:]|$)/,
     needs: ['ManageComputer'],
