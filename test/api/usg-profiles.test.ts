@@ -321,6 +321,30 @@ describe('GET /usg-profiles', () => {
   });
 });
 
+describe('computers', () => {
+  it('are found by their profile, and show it', async () => {
+    const { body: profile } = await create({ title: 'Of servers', access_group: 'servers' });
+    const found = async (query: string) => {
+      const { body } = await call('GET', `/computers?query=${query}`);
+      return body.results.map(({ title }: { title: string }) => title);
+    };
+    expect(await found(`profile:usg:${profile.id}`)).toEqual(['web', 'db']);
+    expect(await found(`profile:security:${profile.id} NOT web`)).toEqual(['db']);
+    expect(await found('profile:usg:999999')).toEqual([]);
+    const shown = { id: profile.id, name: 'of-servers', title: 'Of servers', type: 'usg' };
+    const read = async (title: string) =>
+      (await call('GET', `/computers/${world.ids[title]}?with_profiles=true`)).body.profiles;
+    expect(await read('web')).toContainEqual(shown);
+    expect(await read('desk')).not.toContainEqual(shown);
+    await call('POST', `/usg-profiles/${profile.id}:archive`);
+    expect(await read('web')).not.toContainEqual(shown);
+    const foreign = await world.app.call('GET', `/computers?query=profile:usg:${profile.id}`, {
+      token: world.tokens.foreign,
+    });
+    expect(foreign.body.results).toEqual([]);
+  });
+});
+
 describe('/security-profiles', () => {
   it('serves the same with a Deprecation header', async () => {
     const { body: profile } = await create();

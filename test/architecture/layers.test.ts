@@ -82,6 +82,11 @@ describe('layers', () => {
     expect(packagesOf('src/domain/')).toEqual([]);
   });
 
+  it('keeps the rrule library in the thread that can be ended', () => {
+    const importers = sources.filter(({ packages }) => packages.includes('rrule')).map(({ path }) => path);
+    expect(importers).toEqual(['src/services/schedule/occurrence-thread.ts']);
+  });
+
   it('lets workflow code import the workflow SDK alone', () => {
     const allowed = ['@temporalio/workflow', '@temporalio/common'];
     expect(packagesOf('workflows/').filter(({ name }) => !allowed.includes(name))).toEqual([]);

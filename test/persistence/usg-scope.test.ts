@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { computersInScope, countComputersInScope } from '../../src/persistence/repositories/usg-scope.ts';
+import {
+  activeProfilesOf,
+  computersInScope,
+  countComputersInScope,
+} from '../../src/persistence/repositories/usg-scope.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { createGroup } from '../support/accounts.ts';
 import { anAccount } from '../support/activity-rows.ts';
@@ -49,6 +53,15 @@ async function insertProfile(accountId: number, p: { group: string; tags: string
   return row!.id;
 }
 
+/** Computers that name the profile among theirs. */
+async function computersShowing(id: number): Promise<number[]> {
+  const rows = await db.query<{ id: number }>(
+    `select c.id from computer c where exists (${activeProfilesOf('c')} and p.id = $1) order by c.id`,
+    [id],
+  );
+  return rows.map((row) => row.id);
+}
+
 describe('the scope of profiles', () => {
   it('is counted for many as it is listed for one', async () => {
     await fc.assert(
@@ -73,6 +86,7 @@ describe('the scope of profiles', () => {
             );
             expect(await computersInScope(db, ids[n]!)).toEqual(expected.map(({ id }) => id));
             expect(counts.get(ids[n]!)).toBe(expected.length);
+            expect(await computersShowing(ids[n]!)).toEqual(expected.map(({ id }) => id));
           }
         },
       ),
