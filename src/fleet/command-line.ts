@@ -13,6 +13,7 @@ Simulated computers whose agents enrol at a gateway and do what it asks.
   --state FILE            keeps identities, counters and unsent results over restarts (default: nowhere)
   --ledger FILE           one JSON line for each executed operation (default: nowhere)
   --connections N         connections to the gateway at most (default 64)
+  --audit-rules N         rules that a compliance audit looks at (default 38)
 
 Times, in seconds; defaults suit the size of the fleet:
   --ping-interval S       between pings of a computer (default 2, or computers/500 if more)
@@ -51,6 +52,7 @@ const OPTIONS = {
   state: VALUE,
   ledger: VALUE,
   connections: VALUE,
+  'audit-rules': VALUE,
   'ping-interval': VALUE,
   'urgent-interval': VALUE,
   'exchange-interval': VALUE,
@@ -93,6 +95,7 @@ export function parseCommandLine(args: readonly string[], env: Environment): Com
     stateFile: values.state,
     ledgerFile: values.ledger,
     connections: read.whole('connections', 1, 10_000),
+    auditRules: read.whole('audit-rules', 1, 5000),
     times: dropAbsent({
       pingMs: read.ms('ping-interval'),
       urgentMs: read.ms('urgent-interval'),

@@ -6,7 +6,7 @@ import { type FaultShares, type Knobs, NO_FAULTS } from './knobs.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import { PackageIdRegistry } from './package-ids.ts';
 import { createRandom } from './random.ts';
-import { defaultTimes, type FleetSettings, type FleetTimes } from './settings.ts';
+import { DEFAULT_AUDIT_RULES, defaultTimes, type FleetSettings, type FleetTimes } from './settings.ts';
 import { type AgentRecord, openStateFile } from './state-file.ts';
 import { createTimerWheel } from './timer-wheel.ts';
 import { createTransport } from './transport.ts';
@@ -32,6 +32,8 @@ export interface FleetOptions {
   /** Milliseconds; defaults depend on the size of the fleet. */
   times?: Partial<FleetTimes>;
   shares?: Partial<FaultShares>;
+  /** Rules that an audit looks at; default a few dozen. */
+  auditRules?: number | undefined;
   /** Granularity of all times; default 50. */
   tickMs?: number;
 }
@@ -105,6 +107,7 @@ function settingsOf(options: FleetOptions): FleetSettings {
     connections: options.connections ?? 64,
     times: { ...defaultTimes(options.computers), ...options.times },
     shares: { ...NO_FAULTS, ...options.shares },
+    auditRules: options.auditRules ?? DEFAULT_AUDIT_RULES,
     logger: options.logger,
   };
 }

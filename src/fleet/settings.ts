@@ -32,8 +32,13 @@ export interface FleetSettings {
   connections: number;
   times: FleetTimes;
   shares: FaultShares;
+  /** Rules that an audit looks at. */
+  auditRules: number;
   logger: Logger;
 }
+
+/** As many rules as the simulated benchmark has names for; real ones have a few hundred. */
+export const DEFAULT_AUDIT_RULES = 38;
 
 /** The times of a fleet of this size: larger fleets ping less often, so that the gateway sees 500 pings a second at most. */
 export function defaultTimes(computers: number): FleetTimes {

@@ -1,4 +1,13 @@
-import { CONTRACTS, GROUPS, inDays, NOW, SEATS, type WorldComputer } from './query-world.ts';
+import {
+  CONTRACTS,
+  GROUPS,
+  inDays,
+  NOW,
+  SEATS,
+  USG_PROFILES,
+  type UsgProfileName,
+  type WorldComputer,
+} from './query-world.ts';
 import type { StoredWorld } from './query-world-rows.ts';
 
 /** One term of a query: a keyword, or a selector with what stands behind its colon. */
@@ -90,11 +99,22 @@ function hasAnnotation(c: WorldComputer, value: string): boolean {
   return text?.includes(colon < 0 ? '' : value.slice(colon + 1)) ?? false;
 }
 
-function hasProfile(c: WorldComputer, value: string): boolean {
+function hasProfile(c: WorldComputer, value: string, scope: ReferenceScope): boolean {
   const [type, id, status] = value.split(':');
+  if (type === 'usg' || type === 'security') return hasUsgProfile(c, Number(id), status, scope);
   return c.profiles.some(
     (p) => p.type === type && p.id === Number(id) && (status === undefined || p.status === status),
   );
+}
+
+function hasUsgProfile(c: WorldComputer, id: number, status: string | undefined, scope: ReferenceScope): boolean {
+  const own = Object.entries(scope.stored.usg[c.account]!).find(([, known]) => known === id);
+  if (!own) return false;
+  const name = own[0] as UsgProfileName;
+  const { group, all, tags } = USG_PROFILES[name];
+  if (!isBelow(c.group, group) || !(all || tags.some((tag) => c.tags.includes(tag)))) return false;
+  const latest = c.audits[name].at(-1) ?? 'not-started';
+  return status === undefined || status === (latest === 'not-started' ? 'in-progress' : latest);
 }
 
 /** On the day of the world 26.04 is the newest with long-term support and 26.10 the newest of all. */

@@ -45,6 +45,10 @@ function valuesOf(stored: StoredWorld): Readonly<Record<string, fc.Arbitrary<str
   const profile = fc
     .tuple(fc.constantFrom(...PROFILE_TYPES), fc.constantFrom('0', '1', '2', '3', '99999999999'), fc.nat(2))
     .map(([type, id, status]) => `${type}:${id}${type === 'wsl' ? ['', ':compliant', ':noncompliant'][status] : ''}`);
+  const usgIds = [...stored.usg.flatMap((profiles) => Object.values(profiles)), 0, 99_999_999_999].map(String);
+  const usg = fc
+    .tuple(fc.constantFrom('usg', 'security'), fc.constantFrom(...usgIds), fc.nat(3))
+    .map(([type, id, status]) => `${type}:${id}${['', ':pass', ':fail', ':in-progress'][status]}`);
   const ids = [...stored.ids.map(String), '0', '007', '2147483648', '99999999999999999999'];
   const seats = stored.seats.flatMap((seat) => Object.values(seat).map(String));
   return {
@@ -62,7 +66,7 @@ function valuesOf(stored: StoredWorld): Readonly<Record<string, fc.Arbitrary<str
     needs: exactly('reboot', 'license'),
     'license-id': oneOf([...seats, 'none', '0']),
     annotation,
-    profile,
+    profile: fc.oneof(profile, usg),
     'release-upgrade': exactly('available'),
     'license-type': exactly('unlicensed', 'pro', 'free_pro', 'legacy'),
     contract: oneOf([...CONTRACTS.map(({ id }) => id), 'c-other']),
@@ -78,7 +82,7 @@ function valuesOf(stored: StoredWorld): Readonly<Record<string, fc.Arbitrary<str
 }
 
 /** Names of all selectors that the terms below draw from. */
-export const SELECTOR_NAMES = Object.keys(valuesOf({ accounts: [0, 0], ids: [1], seats: [] }));
+export const SELECTOR_NAMES = Object.keys(valuesOf({ accounts: [0, 0], ids: [1], seats: [], usg: [] }));
 
 /** One term with a keyword or any selector. */
 export function aTerm(stored: StoredWorld): fc.Arbitrary<ReferenceTerm> {

@@ -1,5 +1,14 @@
 import type { Database } from '../../src/persistence/sql.ts';
-import { CONTRACTS, GROUPS, inDays, PROFILE_TYPES, SEATS, type WorldComputer } from './query-world.ts';
+import {
+  CONTRACTS,
+  GROUPS,
+  inDays,
+  PROFILE_TYPES,
+  SEATS,
+  USG_PROFILES,
+  type UsgProfileName,
+  type WorldComputer,
+} from './query-world.ts';
 
 /** A world in the database. */
 export interface StoredWorld {
@@ -8,6 +17,8 @@ export interface StoredWorld {
   ids: number[];
   /** Ids of the licences of each account. */
   seats: ReadonlyArray<{ seat: number; 'old seat': number }>;
+  /** Ids of the USG profiles of each account. */
+  usg: ReadonlyArray<Readonly<Record<UsgProfileName, number>>>;
 }
 
 /** Stores a world for two accounts that have nothing but their root group yet. */
@@ -28,7 +39,56 @@ export async function storeQueryWorld(
     `insert into computer_license select * from jsonb_to_recordset($1::jsonb) as l(computer int, license int)`,
     [JSON.stringify(licences)],
   );
-  return { accounts, ids, seats };
+  const usg = [await storeUsgProfiles(db, accounts[0]), await storeUsgProfiles(db, accounts[1])];
+  await storeAudits(db, world, ids, usg);
+  return { accounts, ids, seats, usg };
+}
+
+async function storeUsgProfiles(db: Database, account: number): Promise<Record<UsgProfileName, number>> {
+  const profiles = Object.entries(USG_PROFILES).map(([name, profile]) => ({ name, ...profile }));
+  const rows = await db.query<{ name: UsgProfileName; id: number }>(
+    `insert into usg_profile (account_id, access_group_id, creator_id, name, title, all_computers, tags, benchmark, mode,
+       schedule, start_date, planned_dates, restart_deliver_delay, restart_deliver_delay_window, creation_time,
+       modification_time)
+     select $1, g.id, 1, p.name, p.name, p."all", p.tags, 'cis_level1_server', 'audit', 'FREQ=WEEKLY', now(), '{}', 0, 0,
+       now(), now()
+     from jsonb_to_recordset($2::jsonb) as p(name text, "group" text, "all" boolean, tags text[])
+     join access_group g on g.account_id = $1 and g.name = p."group" returning name, id`,
+    [account, JSON.stringify(profiles)],
+  );
+  return Object.fromEntries(rows.map(({ name, id }) => [name, id])) as Record<UsgProfileName, number>;
+}
+
+async function storeAudits(
+  db: Database,
+  world: readonly WorldComputer[],
+  ids: readonly number[],
+  usg: StoredWorld['usg'],
+): Promise<void> {
+  const audits = world.flatMap(({ index, account, audits: own }) =>
+    Object.entries(own).flatMap(([name, states]) =>
+      states.map((state, run) => ({
+        computer: ids[index],
+        profile: usg[account]![name as UsgProfileName],
+        place: run,
+        state,
+      })),
+    ),
+  );
+  await db.query(
+    `with audit as materialized (
+       select * from jsonb_to_recordset($1::jsonb) as a(computer int, profile int, place int, state text)
+     ), run as (
+       insert into usg_run (account_id, profile_id, nominal_time, started_at)
+       select p.account_id, p.id, timestamptz '2026-01-01' + make_interval(days => place), now()
+       from (select distinct profile, place from audit order by place) a join usg_profile p on p.id = a.profile
+       order by place returning id, profile_id, nominal_time
+     )
+     insert into usg_audit (computer_id, profile_id, run_id, state)
+     select a.computer, a.profile, r.id, a.state from audit a
+     join run r on r.profile_id = a.profile and r.nominal_time = timestamptz '2026-01-01' + make_interval(days => place)`,
+    [JSON.stringify(audits)],
+  );
 }
 
 async function storeAccount(db: Database, accounts: readonly [number, number], which: 0 | 1) {

@@ -33,7 +33,21 @@ export interface WorldComputer {
   license: 'seat' | 'old seat' | null;
   contracts: string[];
   profiles: Array<{ type: string; id: number; status: string | null }>;
+  /** States of the runs of each USG profile that it was part of, in order. */
+  audits: Record<UsgProfileName, UsgState[]>;
 }
+
+export type UsgProfileName = 'all servers' | 'tagged' | 'nobody';
+export type UsgState = 'not-started' | 'in-progress' | 'pass' | 'fail';
+const USG_STATES: readonly UsgState[] = ['not-started', 'in-progress', 'pass', 'fail'];
+
+/** USG profiles of both accounts. */
+export const USG_PROFILES: Readonly<Record<UsgProfileName, { group: string; all: boolean; tags: readonly string[] }>> =
+  {
+    'all servers': { group: 'servers', all: true, tags: [] },
+    tagged: { group: 'global', all: false, tags: ['lab', 'web'] },
+    nobody: { group: 'global', all: false, tags: [] },
+  };
 
 /** Access groups of both accounts by name, with their parents. */
 export const GROUPS: Readonly<Record<string, string | null>> = {
@@ -97,6 +111,7 @@ export function createQueryWorld(seed: number, size: number): WorldComputer[] {
 
 function createComputer(random: Random, index: number): WorldComputer {
   const some = <T>(items: readonly T[], most: number) => random.sample(items, random.int(0, most));
+  const states = () => Array.from({ length: random.int(0, 2) }, () => random.pick(USG_STATES));
   return {
     index,
     account: random.chance(0.8) ? 0 : 1,
@@ -130,6 +145,7 @@ function createComputer(random: Random, index: number): WorldComputer {
       id: random.int(1, 2),
       status: random.pick([null, 'compliant', 'noncompliant']),
     })),
+    audits: { 'all servers': states(), tagged: states(), nobody: states() },
   };
 }
 

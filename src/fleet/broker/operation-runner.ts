@@ -130,7 +130,9 @@ export class OperationRunner {
     const operation = findOperation(String(message['type']), machine.blueprint) ?? unsupported;
     if (operation !== unsupported && strikes(knobs, 'failing', random.next())) return failedOutcome(message);
     const nowSeconds = Math.floor(Date.now() / 1000);
-    const workplace = { machine, random, packageIds, nowSeconds, download: (id: number) => this.#host.download(id) };
+    const { auditRules } = settings;
+    const download = (id: number) => this.#host.download(id);
+    const workplace = { machine, random, packageIds, nowSeconds, auditRules, download };
     try {
       return await operation(message, workplace);
     } catch (error) {

@@ -28,6 +28,8 @@ export interface Workplace {
   /** The server's ids of this machine's packages; zero where unknown. */
   packageIds: PackageIds;
   nowSeconds: number;
+  /** Rules of the benchmark that audits look at. */
+  auditRules: number;
   /** Fetches an attachment; null when the server does not give it. */
   download(id: number): Promise<Buffer | null>;
 }

@@ -5,7 +5,9 @@ import { processesOf } from '../../../src/fleet/inventory/processes.ts';
 import { findOperation, unsupported } from '../../../src/fleet/operations/index.ts';
 import type { Outcome } from '../../../src/fleet/operations/operation.ts';
 import { createRandom } from '../../../src/fleet/random.ts';
+import { DEFAULT_AUDIT_RULES } from '../../../src/fleet/settings.ts';
 import type { BObject } from '../../../src/protocol/bpickle.ts';
+import { readAuditReport } from '../../../src/services/usg-audits/read-report.ts';
 
 const EPOCH = 1_795_000_000;
 /** Places in the pattern of 25. */
@@ -28,6 +30,7 @@ async function run(machine: Machine, message: BObject, attachments: Record<numbe
       random: createRandom(1, 'test'),
       packageIds: Int32Array.from(blueprint.catalogue?.packages ?? [], (_, index) => ID_BASE + index),
       nowSeconds: EPOCH,
+      auditRules: DEFAULT_AUDIT_RULES,
       download: async (id) => (id in attachments ? Buffer.from(attachments[id]!) : null),
     },
   );
@@ -259,20 +262,47 @@ describe('execute-script', () => {
 describe('usg', () => {
   const audit = { type: 'usg', action: 'audit', profile: 'cis_level1_server', 'run-id': 'run-1' };
 
-  function passed(outcome: Outcome): { pass: number; rules: number } {
-    const xml = String(outcome.after![0]!['report']);
-    return { pass: xml.match(/<result>pass/g)!.length, rules: xml.match(/<rule-result /g)!.length };
-  }
+  const count = (outcome: Outcome, part: RegExp) => [...String(outcome.after![0]!['report']).matchAll(part)].length;
+  const failing = (outcome: Outcome) => count(outcome, /<result>fail/g);
 
-  it('sends the result first, then a report of a few dozen rules, which a fix improves', async () => {
-    const machine = machineAt(SERVER);
-    const first = await run(machine, audit);
+  it('sends the result first, then a report of a few dozen rules', async () => {
+    const first = await run(machineAt(SERVER), audit);
     expect(first.results[0]).toMatchObject({ status: 6 });
     expect(first.after![0]).toMatchObject({ type: 'usg-audit', 'operation-id': OPERATION, 'run-id': 'run-1' });
-    expect(passed(first).rules).toBeGreaterThan(30);
-    await run(machine, { ...audit, action: 'fix' });
-    expect(machine.rebootPackages).toContain('usg');
-    expect(passed(await run(machine, audit)).pass).toBeGreaterThan(passed(first).pass);
+    const reading = readAuditReport(first.after![0]!['report'] as Buffer);
+    expect(reading).toMatchObject({
+      rules: expect.arrayContaining([
+        {
+          rule: 'xccdf_org.ssgproject.content_rule_sshd_disable_root_login',
+          severity: 'high',
+          title: 'Ensure sshd disable root login',
+          description: 'The remote login service must be configured accordingly in disable root login .',
+          rationale: 'Remote logins are what attackers try first.',
+          identifiers: [expect.stringMatching(/^\d\.\d+\.\d$/), expect.stringMatching(/^CCE-\d+-\d$/)],
+          result: expect.stringMatching(/^(pass|fail)$/),
+        },
+      ]),
+    });
+    expect(count(first, /<rule-result /g)).toBe(DEFAULT_AUDIT_RULES);
+  });
+
+  it('finds some computers in order, and others that a fix mends', async () => {
+    const before: number[] = [];
+    const after: number[] = [];
+    for (let index = 0; index < 25; index += 1) {
+      const machine = machineAt(index);
+      const first = await run(machine, audit);
+      if (!first.after) continue;
+      before.push(failing(first));
+      await run(machine, { ...audit, action: 'fix' });
+      expect(machine.rebootPackages).toContain('usg');
+      after.push(failing(await run(machine, audit)));
+    }
+    const inOrder = (counts: number[]) => counts.filter((count) => count === 0).length;
+    expect(inOrder(before)).toBeGreaterThan(3);
+    expect(inOrder(before)).toBeLessThan(before.length - 3);
+    expect(inOrder(after)).toBeGreaterThan(inOrder(before) + 3);
+    expect(after.every((count, place) => count <= before[place]!)).toBe(true);
   });
 
   it.each([
