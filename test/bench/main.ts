@@ -5,6 +5,7 @@ import { describeMachine } from './harness/machine.ts';
 import { renderTable, writeReport } from './harness/report.ts';
 import { createResources, type Resources } from './harness/resources.ts';
 import { type BenchmarkName, parseOptions, USAGE } from './options.ts';
+import { activities } from './sets/activities.bench.ts';
 import { auth } from './sets/auth.bench.ts';
 import { checkIns } from './sets/check-ins.bench.ts';
 import { computers } from './sets/computers.bench.ts';
@@ -19,6 +20,7 @@ const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   checkins: checkIns,
   snaps,
   computers,
+  activities,
 };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

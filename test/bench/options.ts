@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const BENCHMARKS = ['startup', 'auth', 'login', 'checkins', 'snaps', 'computers'] as const;
+export const BENCHMARKS = ['startup', 'auth', 'login', 'checkins', 'snaps', 'computers', 'activities'] as const;
 export type BenchmarkName = (typeof BENCHMARKS)[number];
 
 /** What to run and how long. */
@@ -8,6 +8,8 @@ export interface Options {
   names: readonly BenchmarkName[];
   /** Group sizes of `snaps` and fleet sizes of `computers`, ascending; each has its own when absent. */
   computers?: readonly number[];
+  /** Rows of `activities`. */
+  activities: number;
   rounds: number;
   /** Length of one round of `auth`, `login` and `checkins`. */
   seconds: number;
@@ -23,6 +25,7 @@ export const USAGE = `npm run bench -- [name ...] [options]
   names: ${BENCHMARKS.join(', ')} (all when none is given)
 
   --computers N,N          group sizes of snaps (1000,10000), fleet sizes of computers (1000,10000,100000)
+  --activities 1000000     rows of activities (on 10,000 computers unless --computers says otherwise)
   --rounds 5               measured rounds of each side, after one warm-up
   --seconds 5              length of one round of auth, login and checkins
   --ping-seconds N         how often simulated agents ping (default: 2,000 pings/s of the whole fleet; real agents: 30)
@@ -41,6 +44,7 @@ export function parseOptions(args: readonly string[]): Options {
     allowPositionals: true,
     options: {
       computers: { type: 'string' },
+      activities: { type: 'string', default: '1000000' },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '5' },
       'ping-seconds': { type: 'string' },
@@ -52,6 +56,7 @@ export function parseOptions(args: readonly string[]): Options {
   return {
     names: names.length > 0 ? [...new Set(names)] : BENCHMARKS,
     ...(values.computers ? { computers: sizes(values.computers) } : {}),
+    activities: whole('--activities', values.activities, 1000, 10_000_000),
     rounds: whole('--rounds', values.rounds, 1, 100),
     seconds: whole('--seconds', values.seconds, 1, 600),
     ...(values['ping-seconds'] ? { pingSeconds: whole('--ping-seconds', values['ping-seconds'], 1, 3600) } : {}),

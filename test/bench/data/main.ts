@@ -1,16 +1,19 @@
 import { parseArgs } from 'node:util';
 import { migrate, openPersistence } from '../../../src/persistence/orm.ts';
+import { generateActivities } from './activities.ts';
 import { generateComputers } from './computers.ts';
 
-const USAGE = `node test/bench/data/main.ts --database URL [--account NAME] [--computers N] [--seed N]
+const USAGE = `node test/bench/data/main.ts --database URL [--account NAME] [--computers N] [--activities N] [--seed N]
 
-Fills an account (standalone when none is named) with N believable computers (100,000), beside those it has.`;
+Fills an account (standalone when none is named) with N believable computers (100,000), beside those it has, and with N
+activities of the last year on all of them (none).`;
 
 const { values } = parseArgs({
   options: {
     database: { type: 'string', default: process.env['FLOTILLA_DATABASE_URL'] ?? '' },
     account: { type: 'string', default: 'standalone' },
     computers: { type: 'string', default: '100000' },
+    activities: { type: 'string', default: '0' },
     seed: { type: 'string', default: '1' },
     help: { type: 'boolean', default: false },
   },
@@ -28,14 +31,21 @@ try {
   if (!account) throw new Error(`there is no account ${values.account}`);
   const started = performance.now();
   const seconds = () => ((performance.now() - started) / 1000).toFixed(1);
-  const { first, last } = await generateComputers(persistence.db, {
+  const common = {
     accountId: account.id,
-    computers: Number(values.computers),
     seed: Number(values.seed),
     now: new Date(),
-    progress: (text) => process.stderr.write(`${seconds()} s: ${text}\n`),
-  });
-  console.log(`computers ${first} to ${last} in ${seconds()} s`);
+    progress: (text: string) => process.stderr.write(`${seconds()} s: ${text}\n`),
+  };
+  const [computers, activities] = [Number(values.computers), Number(values.activities)];
+  if (computers > 0) {
+    const { first, last } = await generateComputers(persistence.db, { ...common, computers });
+    console.log(`computers ${first} to ${last} in ${seconds()} s`);
+  }
+  if (activities > 0) {
+    await generateActivities(persistence.db, { ...common, activities });
+    console.log(`${activities} activities in ${seconds()} s`);
+  }
 } finally {
   await persistence.close();
 }
