@@ -130,6 +130,7 @@ export function activityCases(facts: ActivityFacts): ListCase[] {
       family: narrow ?? 'selector',
       path: `/activities${query(text(facts))}`,
       bare,
+      isServed: (page) => page.count < total,
       check: checkActivities,
     };
   });
@@ -140,6 +141,7 @@ export function activityCases(facts: ActivityFacts): ListCase[] {
       family: 'selector',
       path: `/activities/parents${query(text(facts))}`,
       bare,
+      isServed: (page) => page.count < parents,
       check: checkParents,
     };
   });
