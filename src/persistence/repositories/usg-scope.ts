@@ -46,34 +46,52 @@ export async function countComputersInScope(
   profileIds: readonly number[],
 ): Promise<Map<number, number>> {
   if (profileIds.length === 0) return new Map();
-  const rows = await sql.query<{ id: number; computers: number }>(COUNT, [accountId, profileIds]);
+  const rows = await sql.query<{ id: number; computers: number }>(profileIds.length <= FEW ? COUNT_FEW : COUNT_MANY, [
+    accountId,
+    profileIds,
+  ]);
   return new Map(rows.map(({ id, computers }) => [id, computers]));
 }
+
+/** Up to so many profiles, computers are found by the index of their tags. */
+const FEW = 20;
 
 const IN_SCOPE = `
   with profile as materialized (${SCOPED_PROFILE} where p.id = $1)
   select c.id from profile p join computer c on ${inScope('c', 'p')} order by c.id`;
 
-// The same condition as inScope, with the computers grouped first; a test holds the two together.
-const COUNT = `
+// The same condition as inScope, with the computers grouped by those of their tags that matter; a test holds the two
+// together.
+const countText = (few: boolean) => `
   with page as materialized (
     select id, access_group_id, all_computers, tags from usg_profile where account_id = $1 and id = any($2::int[])
   ), reach as materialized (
     select g.access_group_id, unnest(access_group_subtree(g.access_group_id)) as group_id
     from (select distinct access_group_id from page) g
-  ), kind as materialized (
-    select row_number() over () as kind, c.access_group_id, c.tags, count(*)::int as computers
+  ), wanted as materialized (
+    select distinct tag from page, unnest(page.tags) tag where not all_computers
+  ), raw as materialized (
+    select row_number() over () as raw, c.access_group_id, c.tags, count(*)::int as computers
     from computer c
-    where c.account_id = $1 and c.state = 'approved' and not c.archived
-      and c.access_group_id in (select group_id from reach)
-      and (exists (select from page where all_computers)
-        or c.tags && array(select distinct tag from page, unnest(page.tags) tag))
+    where c.account_id = $1 and c.state = 'approved' and not c.archived and exists (select from wanted)
+      and c.access_group_id in (select group_id from reach) ${few ? 'and c.tags && array(select tag from wanted)' : ''}
     group by c.access_group_id, c.tags
+  ), kind as materialized (
+    select row_number() over () as kind, access_group_id, tags, sum(computers)::int as computers
+    from (
+      select r.access_group_id, r.computers, array_agg(w.tag order by w.tag) as tags
+      from raw r cross join unnest(r.tags) as own(tag) join wanted w on w.tag = own.tag
+      group by r.raw, r.access_group_id, r.computers
+    ) held
+    group by access_group_id, tags
   ), of_group as materialized (
-    select access_group_id, sum(computers)::int as computers from kind group by access_group_id
+    select c.access_group_id, count(*)::int as computers
+    from computer c
+    where c.account_id = $1 and c.state = 'approved' and not c.archived and exists (select from page where all_computers)
+      and c.access_group_id in (select group_id from reach)
+    group by c.access_group_id
   ), tagged as materialized (
     select k.kind, k.access_group_id, k.computers, tag from kind k, unnest(k.tags) tag
-    where tag in (select unnest(tags) from page where not all_computers)
   ), matched as (
     select distinct p.id, t.kind, t.computers
     from page p cross join unnest(p.tags) as wanted(tag)
@@ -85,3 +103,6 @@ const COUNT = `
     where p.all_computers
   )
   select p.id, coalesce(sum(m.computers), 0)::int as computers from page p left join matched m on m.id = p.id group by p.id`;
+
+const COUNT_FEW = countText(true);
+const COUNT_MANY = countText(false);
