@@ -35,6 +35,8 @@ export interface Config {
   readonly mailFrom: string;
   /** Lines of the event log older than so many days are removed; -1 keeps all. */
   readonly eventRetentionDays: number;
+  /** Activities that ended more than so many days ago are removed; -1 keeps all. */
+  readonly activityRetentionDays: number;
   readonly logLevel: LogLevel;
   /** True in processes that the embedded stack starts: loopback conveniences such as the codec endpoint without a token. */
   readonly embedded: boolean;
@@ -115,6 +117,7 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
     smtpUrl: read.url('FLOTILLA_SMTP_URL', ['smtp:', 'smtps:']),
     mailFrom: read.email('FLOTILLA_MAIL_FROM', '') || `flotilla@${mailDomain(publicUrl)}`,
     eventRetentionDays: read.retention('FLOTILLA_EVENT_RETENTION_DAYS', 36_500),
+    activityRetentionDays: read.retention('FLOTILLA_ACTIVITY_RETENTION_DAYS', 36_500),
     logLevel: read.oneOf('FLOTILLA_LOG_LEVEL', LOG_LEVELS, 'info'),
     embedded: read.flag('FLOTILLA_EMBEDDED', false),
     activities: readActivitySettings(read),

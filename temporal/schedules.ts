@@ -1,5 +1,10 @@
 import { type Client, ScheduleAlreadyRunning, ScheduleNotFoundError, ScheduleOverlapPolicy } from '@temporalio/client';
 import {
+  ACTIVITY_RETENTION_SCHEDULE_ID,
+  ACTIVITY_RETENTION_WORKFLOW,
+  ACTIVITY_RETENTION_WORKFLOW_ID,
+} from '../workflows/contracts/activity-retention.contract.ts';
+import {
   RECONCILE_SCHEDULE_ID,
   RECONCILE_WORKFLOW,
   RECONCILE_WORKFLOW_ID,
@@ -9,7 +14,7 @@ import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
 /** Ids of schedules that belong to the system start with this; what carries it and is not declared is removed. */
 export const SYSTEM_SCHEDULE_PREFIX = 'system/';
 
-/** The housekeeping schedules, declared in one place. A missed minute is not made up for: the next run does all. */
+/** The housekeeping schedules, declared in one place. A missed run is not made up for: the next one does all. */
 const SYSTEM_SCHEDULES = [
   {
     scheduleId: RECONCILE_SCHEDULE_ID,
@@ -22,6 +27,20 @@ const SYSTEM_SCHEDULES = [
       args: [],
       workflowExecutionTimeout: '5m',
       staticSummary: 'compare open activities with open workflows',
+    },
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '30s' },
+  },
+  {
+    scheduleId: ACTIVITY_RETENTION_SCHEDULE_ID,
+    spec: { intervals: [{ every: '1h', offset: '7m' }] },
+    action: {
+      type: 'startWorkflow',
+      workflowType: ACTIVITY_RETENTION_WORKFLOW,
+      workflowId: ACTIVITY_RETENTION_WORKFLOW_ID,
+      taskQueue: TASK_QUEUES.schedule,
+      args: [],
+      workflowExecutionTimeout: '50m',
+      staticSummary: 'remove activities that ended before the retention time',
     },
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '30s' },
   },

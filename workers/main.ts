@@ -11,6 +11,7 @@ import { makeBuildCurrent, readCurrentBuild } from '../temporal/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
 import { createLaneActivities } from './activities/lane.activities.ts';
 import { createProfileActivities } from './activities/profile.activities.ts';
+import { createRetentionActivities } from './activities/retention.activities.ts';
 import { startAuditReports } from './audit-reports.ts';
 import { createProfileKinds } from './profile-kinds.ts';
 import { chooseQueues } from './queues.ts';
@@ -71,13 +72,14 @@ async function startWorkers(
   parts: Parts,
 ): Promise<RunningWorker[]> {
   const { logger } = parts;
-  const { eventRetentionDays } = config;
+  const { eventRetentionDays, activityRetentionDays } = config;
   const code = await readFile(bundle.codePath, 'utf8');
   const activities = {
     [TASK_QUEUES.activity]: () => createLaneActivities(parts),
     [TASK_QUEUES.schedule]: () => ({
       ...createReconciler({ ...parts, eventRetentionDays }),
       ...createProfileActivities(parts),
+      ...createRetentionActivities({ ...parts, activityRetentionDays }),
     }),
   };
   const waiting = new Set<TaskQueue>(queues);

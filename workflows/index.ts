@@ -1,4 +1,5 @@
 export { activity } from './activity.workflow.ts';
+export { activityRetention } from './activity-retention.workflow.ts';
 export { lane } from './lane.workflow.ts';
 export { profileTrigger } from './profile-trigger.workflow.ts';
 export { reconcile } from './reconcile.workflow.ts';

@@ -1,6 +1,7 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client';
-import type { ReconcileActivities } from '../../workflows/contracts/activities.ts';
+import type { ReconcileActivities, RetentionActivities } from '../../workflows/contracts/activities.ts';
 import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.ts';
+import { ACTIVITY_RETENTION_WORKFLOW } from '../../workflows/contracts/activity-retention.contract.ts';
 import { LANE_WORKFLOW, type LaneInput, NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import {
   PROFILE_TRIGGER_WORKFLOW,
@@ -99,8 +100,12 @@ function outcome(name: string, result: 'succeeded' | 'failed' | 'canceled'): Sce
 }
 
 /** What the steps of scheduled workflows answer in recorded histories. */
-export function scheduledSteps(): ReconcileActivities {
+export function scheduledSteps(): ReconcileActivities & RetentionActivities {
   return {
+    forgetActivities: async (after) => ({
+      gone: 500,
+      next: after && after.id >= 3 ? null : { createdAt: '2026-11-21T12:00:00.000000Z', id: (after?.id ?? 0) + 1 },
+    }),
     reconcile: async (cursor) => ({
       cursor: { closedSince: (cursor?.closedSince ?? 0) + 1, laneAfter: 7 },
       restarted: 1,
@@ -202,6 +207,15 @@ export const SCENARIOS: readonly Scenario[] = [
     async run({ client, taskQueue, group }) {
       const workflowId = `reconcile/${group}`;
       await client.workflow.execute(RECONCILE_WORKFLOW, { taskQueue, workflowId });
+      return [workflowId];
+    },
+  },
+  {
+    name: 'activity-retention',
+    sizes: [],
+    async run({ client, taskQueue, group }) {
+      const workflowId = `activity-retention/${group}`;
+      await client.workflow.execute(ACTIVITY_RETENTION_WORKFLOW, { taskQueue, workflowId });
       return [workflowId];
     },
   },

@@ -60,6 +60,8 @@ describe('loadConfig', () => {
     const bad = [
       { FLOTILLA_EVENT_RETENTION_DAYS: '0' },
       { FLOTILLA_EVENT_RETENTION_DAYS: '-2' },
+      { FLOTILLA_ACTIVITY_RETENTION_DAYS: '0' },
+      { FLOTILLA_ACTIVITY_RETENTION_DAYS: '1.5' },
       { FLOTILLA_PAM_SERVICE: '../shadow' },
       { FLOTILLA_PAM_HELPER: 'relative/program' },
       { FLOTILLA_MAIL_FROM: 'nobody' },

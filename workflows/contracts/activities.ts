@@ -1,4 +1,5 @@
 import type { GroupProgress, LanePlan, LaneProgress } from '../../src/domain/activity/progress.ts';
+import type { RetentionCursor, RetentionResult } from './activity-retention.contract.ts';
 import type { ProfileKindName } from './profile-trigger.contract.ts';
 import type { ReconcileCursor, ReconcileResult } from './reconcile.contract.ts';
 
@@ -55,4 +56,16 @@ export interface ReconcileActivities {
    * @remarks Safe to repeat and to run twice at once.
    */
   reconcile(cursor: ReconcileCursor | null): Promise<ReconcileResult>;
+}
+
+/** Removal of old activities, run by a Temporal Schedule. */
+export interface RetentionActivities {
+  /**
+   * One small step: removes some of the activities that ended before the retention time, whole groups only, in one
+   * transaction.
+   *
+   * @param after - where the step before stopped; null begins with the oldest
+   * @remarks Safe to repeat and to run twice at once. Without a retention time nothing goes.
+   */
+  forgetActivities(after: RetentionCursor | null): Promise<RetentionResult>;
 }

@@ -18,6 +18,7 @@ import { Migration20261121054000NarrowComputers } from './migration-202611210540
 import { Migration20261121060000KernelPackages } from './migration-20261121060000-kernel-packages.ts';
 import { Migration20261121061000RecoveryKeys } from './migration-20261121061000-recovery-keys.ts';
 import { Migration20261121061100ActivityLinks } from './migration-20261121061100-activity-links.ts';
+import { Migration20261121062000ActivityRetention } from './migration-20261121062000-activity-retention.ts';
 import { Migration20261121070000UsgProfiles } from './migration-20261121070000-usg-profiles.ts';
 import { Migration20261121071000UsgResults } from './migration-20261121071000-usg-results.ts';
 import { Migration20261121080000Scripts } from './migration-20261121080000-scripts.ts';
@@ -44,6 +45,7 @@ export const MIGRATIONS = [
   { name: 'Migration20261121060000KernelPackages', class: Migration20261121060000KernelPackages },
   { name: 'Migration20261121061000RecoveryKeys', class: Migration20261121061000RecoveryKeys },
   { name: 'Migration20261121061100ActivityLinks', class: Migration20261121061100ActivityLinks },
+  { name: 'Migration20261121062000ActivityRetention', class: Migration20261121062000ActivityRetention },
   { name: 'Migration20261121070000UsgProfiles', class: Migration20261121070000UsgProfiles },
   { name: 'Migration20261121071000UsgResults', class: Migration20261121071000UsgResults },
   { name: 'Migration20261121080000Scripts', class: Migration20261121080000Scripts },
