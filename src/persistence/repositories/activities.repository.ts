@@ -4,6 +4,7 @@ import { type ActivitySelection, compileActivityQuery } from '../query/activity-
 import { anyChild, HELD } from '../query/activity-fields.ts';
 import type { SqlCondition } from '../query/compilation.ts';
 import type { Sql } from '../sql.ts';
+import { blockPage, type Counted, countActivities } from './activity-blocks.ts';
 
 /** Access groups where a right holds; `all` means the whole account. */
 export type GroupScope = 'all' | readonly number[];
@@ -80,11 +81,11 @@ export async function listActivities(
   selection: ActivitySelection,
   page: PageRequest,
 ): Promise<{ count: number; rows: ActivityRow[] }> {
-  const condition = matching(scope, selection);
-  const values = [...condition.values, page.limit, page.offset, groupsOf(scope.manage)];
+  const found = pageOf('activities', scope, selection, page);
+  const values = [...found.values, groupsOf(scope.manage)];
   const [count, rows] = await Promise.all([
-    countWhere(db, condition),
-    db.query<ActivityRow & Record<string, unknown>>(list(detail(`$${values.length}`), condition), values),
+    found.count(db),
+    db.query<ActivityRow & Record<string, unknown>>(list(detail(`$${values.length}`), found.text), values),
   ]);
   return { count, rows };
 }
@@ -96,13 +97,38 @@ export async function listParents(
   selection: ActivitySelection,
   page: PageRequest,
 ): Promise<{ count: number; rows: ParentRow[] }> {
-  const condition = matching(scope, selection, ' and a.parent_id is null');
-  const values = [...condition.values, page.limit, page.offset];
-  const [count, rows] = await Promise.all([
-    countWhere(db, condition),
-    db.query<ParentRow & Record<string, unknown>>(list(PARENT, condition), values),
+  const { text, values, count } = pageOf('parents', scope, selection, page);
+  const [total, rows] = await Promise.all([
+    count(db),
+    db.query<ParentRow & Record<string, unknown>>(list(PARENT, text), values),
   ]);
-  return { count, rows };
+  return { count: total, rows };
+}
+
+/** SQL of the ids of a page, with `$1` the account, and how all that match are counted. */
+interface FoundPage extends SqlCondition {
+  count(db: Sql): Promise<number>;
+}
+
+/** What everybody asks for, everything there is, is counted and skipped by blocks; the rest is looked through. */
+function pageOf(
+  counted: Counted,
+  scope: ActivityScope,
+  selection: ActivitySelection,
+  { limit, offset }: PageRequest,
+): FoundPage {
+  if (scope.view === 'all' && selection.query.clauses.length === 0) {
+    const { accountId } = scope;
+    const count = (db: Sql) => countActivities(db, accountId, counted);
+    return { text: blockPage(counted), values: [accountId, limit, offset], count };
+  }
+  const condition = matching(scope, selection, counted === 'parents' ? ' and a.parent_id is null' : '');
+  const next = condition.values.length + 1;
+  return {
+    text: `select a.id from activity a where ${condition.text} order by a.id desc limit $${next} offset $${next + 1}`,
+    values: [...condition.values, limit, offset],
+    count: (db) => countWhere(db, condition),
+  };
 }
 
 /**
@@ -230,12 +256,9 @@ const PARENT = `${BASE}, a.children_count, a.computer_count, a.open_count, a.suc
 const SOURCE = 'activity a left join person p on p.id = a.creator_id';
 
 // The page is found in an index first; only its rows are read and joined.
-const list = (columns: string, { text, values }: SqlCondition) => `
+const list = (columns: string, page: string) => `
   select ${columns}
-  from (
-    select a.id from activity a where ${text}
-    order by a.id desc limit $${values.length + 1} offset $${values.length + 2}) page
-  join ${SOURCE} on a.id = page.id
+  from (${page}) page join ${SOURCE} on a.id = page.id
   order by a.id desc`;
 
 const FIND = `select ${detail('$4')} from ${SOURCE} where ${VISIBLE} and a.id = any($3::int[])`;

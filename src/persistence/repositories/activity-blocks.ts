@@ -1,0 +1,35 @@
+import type { Sql } from '../sql.ts';
+
+/** All activities, or those without a parent. */
+export type Counted = 'activities' | 'parents';
+
+/**
+ * How many activities of a kind an account has, exactly, without counting them.
+ *
+ * @remarks As of the same statement's view of the rows: both change in one transaction.
+ */
+export async function countActivities(db: Sql, accountId: number, counted: Counted): Promise<number> {
+  const [row] = await db.query<{ count: number }>(
+    `select coalesce(sum(${counted}), 0)::int as count from activity_block where account_id = $1`,
+    [accountId],
+  );
+  return row!.count;
+}
+
+/**
+ * SQL of one page of ids, newest first: `$1` the account, `$2` the limit, `$3` the offset. Whole blocks are skipped by
+ * their counts, so that at most one is walked through.
+ */
+export function blockPage(counted: Counted): string {
+  return `
+    with block as materialized (
+      select block, sum(sum(${counted})) over (order by block desc) as through, sum(${counted}) as size
+      from activity_block where account_id = $1 group by block
+    ), start as materialized (
+      select block, (through - size)::bigint as before from block where through > $3 order by block desc limit 1
+    )
+    select a.id from activity a
+    where a.account_id = $1 ${counted === 'parents' ? 'and a.parent_id is null' : ''}
+      and a.id < ((select block from start) + 1)::bigint * 4096
+    order by a.id desc limit $2 offset greatest(0, $3 - (select before from start))`;
+}
