@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/logger.ts';
+import { countActivities } from '../../src/persistence/repositories/activity-blocks.ts';
 import { createOperation } from '../../src/persistence/repositories/activity-creation.repository.ts';
 import { linkReapplied, linkReverted } from '../../src/persistence/repositories/activity-repeats.repository.ts';
 import { createLaneStore, type LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
@@ -256,5 +257,7 @@ describe('retention of activities', () => {
     const both = await Promise.all([run(7, { scan: 3, rows: 10 }), run(7, { scan: 3, rows: 10 })]);
     expect(both[0].gone + both[1].gone).toBe(24);
     expect(await counts()).toEqual(NOTHING);
+    expect(await countActivities(db, account.accountId, 'activities')).toBe(0);
+    expect(await countActivities(db, account.accountId, 'parents')).toBe(0);
   });
 });

@@ -265,9 +265,8 @@ const FIND = `select ${detail('$4')} from ${SOURCE} where ${VISIBLE} and a.id = 
 const READ_BASE = `select ${base(FRESH)} from ${SOURCE} where a.id = $1`;
 const FIND_BASE = `select ${BASE} from ${SOURCE} where a.id = $1`;
 const CHILDREN = `
-  select ${BASE}
+  select page.*
   from unnest($3::int[]) as parent(id)
   cross join lateral (
-    select a.id from activity a where a.parent_id = parent.id and ${VISIBLE} order by a.id limit $4) page
-  join ${SOURCE} on a.id = page.id
-  order by a.id`;
+    select ${BASE} from ${SOURCE} where a.parent_id = parent.id and ${VISIBLE} order by a.id limit $4) page
+  order by page.id`;
