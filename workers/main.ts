@@ -5,12 +5,14 @@ import { announceReady, stopInOrder } from '../src/lifecycle.ts';
 import { createLogger, type Logger } from '../src/logger.ts';
 import { openPersistence, type Persistence } from '../src/persistence/orm.ts';
 import { createLaneStore } from '../src/persistence/repositories/lanes.repository.ts';
+import { createDatabaseFileStore } from '../src/services/files.ts';
 import { systemClock } from '../src/services/ports.ts';
 import { connectClient } from '../temporal/connection.ts';
 import { makeBuildCurrent, readCurrentBuild } from '../temporal/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
 import { createLaneActivities } from './activities/lane.activities.ts';
 import { createProfileActivities } from './activities/profile.activities.ts';
+import { createReportActivities } from './activities/report.activities.ts';
 import { createRetentionActivities } from './activities/retention.activities.ts';
 import { startAuditReports } from './audit-reports.ts';
 import { createProfileKinds } from './profile-kinds.ts';
@@ -81,6 +83,7 @@ async function startWorkers(
       ...createProfileActivities(parts),
       ...createRetentionActivities({ ...parts, activityRetentionDays }),
     }),
+    [TASK_QUEUES.report]: () => createReportActivities({ ...parts, files: createDatabaseFileStore(parts.db) }),
   };
   const waiting = new Set<TaskQueue>(queues);
   return queues.map((queue) => {

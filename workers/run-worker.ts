@@ -28,7 +28,13 @@ export interface RunningWorker {
 const FIRST_PAUSE_MS = 200;
 const LAST_PAUSE_MS = 2_000;
 /** Waiting workflows need not be cached; a miss costs one history read and a short replay. */
-const CACHED_WORKFLOWS = { [TASK_QUEUES.activity]: 1_500, [TASK_QUEUES.schedule]: 10 } as const;
+const CACHED_WORKFLOWS = {
+  [TASK_QUEUES.activity]: 1_500,
+  [TASK_QUEUES.schedule]: 10,
+  [TASK_QUEUES.report]: 50,
+} as const;
+/** Each holds a connection and as much of a core as it gets; the others wait their turn. */
+const REPORTS_AT_ONCE = 2;
 /** Connections of the pool that the relay and its listener use. */
 const RESERVED_CONNECTIONS = 4;
 /** All of the embedded stack ends within 15 s; elsewhere running steps get the time they may take. */
@@ -112,7 +118,7 @@ function workerOptions({ config, queue, code, buildId, activities }: WorkerSetti
     maxCachedWorkflows: CACHED_WORKFLOWS[queue],
     maxConcurrentWorkflowTaskExecutions: queue === TASK_QUEUES.activity ? 100 : 5,
     maxConcurrentLocalActivityExecutions: steps,
-    maxConcurrentActivityTaskExecutions: steps,
+    maxConcurrentActivityTaskExecutions: queue === TASK_QUEUES.report ? Math.min(steps, REPORTS_AT_ONCE) : steps,
     workflowTaskPollerBehavior: { type: 'autoscaling', initial: 2, maximum: 10 },
     // After the loss of a worker its cached workflows wait this long for another.
     stickyQueueScheduleToStartTimeout: '5s',

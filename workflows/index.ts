@@ -3,3 +3,4 @@ export { activityRetention } from './activity-retention.workflow.ts';
 export { lane } from './lane.workflow.ts';
 export { profileTrigger } from './profile-trigger.workflow.ts';
 export { reconcile } from './reconcile.workflow.ts';
+export { reportActivity } from './report-activity.workflow.ts';

@@ -9,7 +9,7 @@ import type { Reply } from './handler.ts';
 import { JsonText } from './json-text.ts';
 import { readJsonBody } from './middleware/json-body.ts';
 import { readPairsBody } from './middleware/pairs-body.ts';
-import { replyToError, requestIdOf, sendJson } from './middleware/send.ts';
+import { replyToError, requestIdOf, sendJson, sendStream } from './middleware/send.ts';
 import type { Validator } from './middleware/validator.ts';
 import type { Access, Operation } from './operations.ts';
 import { readQuery } from './query.ts';
@@ -111,7 +111,8 @@ async function answer(
   reply: Reply,
   requestId: string,
 ): Promise<void> {
-  const { status = 200, body, headers = {} } = reply;
+  const { status = 200, body, headers = {}, stream } = reply;
+  if (stream) return await sendStream(req, res, { ...stream, headers, requestId });
   if (validator.checkAnswer) await checkAnswer(validator.checkAnswer, operation, req, status, body);
   sendJson(req, res, { status, body, headers, requestId });
 }

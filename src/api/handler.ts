@@ -21,6 +21,8 @@ export interface Reply {
   status?: number;
   /** Absent: no body. */
   body?: unknown;
+  /** In place of a body: text that is sent piece by piece, as it is read. */
+  stream?: { type: string; pieces: AsyncIterable<Buffer | string> };
   headers?: Record<string, string>;
 }
 

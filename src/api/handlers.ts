@@ -25,6 +25,7 @@ import { snapsRoutes } from './routes/snaps.routes.ts';
 import { tagsRoutes } from './routes/tags.routes.ts';
 import { tokensRoutes } from './routes/tokens.routes.ts';
 import { usgProfilesRoutes } from './routes/usg-profiles.routes.ts';
+import { usgReportsRoutes } from './routes/usg-reports.routes.ts';
 
 /** What handlers are made of. */
 export interface HandlerDeps {
@@ -62,5 +63,6 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...snapsRoutes(deps),
     ...activitiesRoutes(deps),
     ...usgProfilesRoutes(deps),
+    ...usgReportsRoutes(deps),
   };
 }

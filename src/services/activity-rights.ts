@@ -13,6 +13,7 @@ export function scopeOf(caller: Caller): ActivityScope {
     accountId: caller.accountId,
     view: caller.groups('ViewComputer'),
     manage: caller.groups('ManageComputer'),
+    profiles: caller.groups('ViewUsgProfile'),
   };
 }
 

@@ -1,11 +1,57 @@
-import { insertStoredFile, readStoredFile } from '../persistence/repositories/stored-files.repository.ts';
+import {
+  appendChunk,
+  deleteDraftsOf,
+  findStoredFile,
+  giveKey,
+  insertDraft,
+  insertStoredFile,
+  readChunk,
+} from '../persistence/repositories/stored-files.repository.ts';
 import type { Database } from '../persistence/sql.ts';
 import type { FileStore } from './ports.ts';
 
-/** Files as rows of the database. */
+/** Files as rows of the database, in pieces. */
 export function createDatabaseFileStore(db: Database): FileStore {
   return {
     put: insertStoredFile,
-    read: (accountId, key) => readStoredFile(db, accountId, key),
+    async read(accountId, key) {
+      const file = await findStoredFile(db, accountId, key);
+      if (!file) return null;
+      const pieces: Buffer[] = [];
+      for await (const piece of piecesOf(db, file)) pieces.push(piece);
+      return Buffer.concat(pieces).toString();
+    },
+    async open(accountId, key) {
+      const file = await findStoredFile(db, accountId, key);
+      return file && { ...file, pieces: () => piecesOf(db, file) };
+    },
+    async draft(tx, draft) {
+      if (draft.activityId !== null) await deleteDraftsOf(tx, draft.activityId);
+      const id = await insertDraft(tx, draft);
+      let pieces = 0;
+      let size = 0;
+      return {
+        async append(piece) {
+          await appendChunk(tx, id, pieces++, piece);
+          size += piece.length;
+        },
+        async publish(publishing, key, now) {
+          await giveKey(publishing, id, key, size, now);
+          return id;
+        },
+      };
+    },
+    discard: (activityId) => deleteDraftsOf(db, activityId),
   };
+}
+
+/** @throws when the file ends before its last piece, because it was removed meanwhile */
+async function* piecesOf(db: Database, file: { id: number; size: number }): AsyncGenerator<Buffer> {
+  let read = 0;
+  for (let ordinal = 0; read < file.size; ordinal += 1) {
+    const piece = await readChunk(db, file.id, ordinal);
+    if (piece === null) throw new Error(`the file ${file.id} was removed while it was read`);
+    read += piece.length;
+    yield piece;
+  }
 }

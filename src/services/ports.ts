@@ -1,7 +1,7 @@
 import type { Origin } from '../domain/events.ts';
 import type { Permission } from '../domain/permissions.ts';
 import type { RecurrenceRule } from '../domain/schedule/recurrence-rule.ts';
-import type { StoredFile } from '../persistence/repositories/stored-files.repository.ts';
+import type { FileDraft, FoundFile, StoredFile } from '../persistence/repositories/stored-files.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
 
 /** Where "now" comes from, so that tests can set it. */
@@ -87,7 +87,7 @@ export interface Recurrences {
   expand(rule: RecurrenceRule, query: { anchor: Date; after: Date; before: Date; limit: number }): Promise<Expansion>;
 }
 
-/** Files kept for good and found by their key; a key is never opened as a path. */
+/** Files found by their key; a key is never opened as a path. */
 export interface FileStore {
   /**
    * Keeps a file under a key that its account has not used.
@@ -98,4 +98,32 @@ export interface FileStore {
   put(tx: Sql, file: StoredFile): Promise<void>;
   /** The content of a file of an account, or null. */
   read(accountId: number, key: string): Promise<string | null>;
+  /** A file of an account, to be read a piece at a time; null when there is none. */
+  open(accountId: number, key: string): Promise<OpenFile | null>;
+  /**
+   * Begins a file that is written a piece at a time and that nobody finds before it is published.
+   *
+   * @param tx - of its pieces; a rollback takes them away
+   * @remarks Drafts that the same activity left behind are removed.
+   */
+  draft(tx: Sql, draft: FileDraft): Promise<DraftFile>;
+  /** Removes the drafts of an activity. */
+  discard(activityId: number): Promise<void>;
+}
+
+export interface OpenFile extends FoundFile {
+  /** Whole characters in every piece. Who reads fails when the file is removed meanwhile. */
+  pieces(): AsyncIterable<Buffer>;
+}
+
+export interface DraftFile {
+  /** Adds UTF-8 text that begins and ends with whole characters. */
+  append(piece: Buffer): Promise<void>;
+  /**
+   * Gives the file its key, once its pieces are committed, which no other file of the account has from then on. The one that had it can be read to
+   * its end by whoever has opened it.
+   *
+   * @returns its id
+   */
+  publish(tx: Sql, key: string, now: Date): Promise<number>;
 }

@@ -43,6 +43,7 @@ import { createTagsService, type TagsService } from './tags.service.ts';
 import { createTokensService, type TokensService } from './tokens.service.ts';
 import { createTokens, type Tokens } from './tokens.ts';
 import { createUsgProfilesService, type UsgProfilesService } from './usg-profiles.service.ts';
+import { createUsgReportsService, type UsgReportsService } from './usg-reports.service.ts';
 
 /** Everything the API calls. */
 export interface Services {
@@ -84,6 +85,7 @@ export interface Services {
   activities: ActivitiesService;
   activityRepeats: ActivityRepeatsService;
   usgProfiles: UsgProfilesService;
+  usgReports: UsgReportsService;
 }
 
 export interface ServicesDeps {
@@ -109,6 +111,7 @@ export function createServices(deps: ServicesDeps): Services {
   const hashing = createHashingQueue();
   const throttle = new LoginThrottle(db, clock, settings.identity.loginThrottle);
   const invitationGuard = createInvitationGuard({ throttle });
+  const files = createDatabaseFileStore(db);
   const mailer: Mailer = createMailer({ smtpUrl: settings.smtpUrl, from: settings.mailFrom, logger });
   return {
     tokens,
@@ -163,9 +166,10 @@ export function createServices(deps: ServicesDeps): Services {
       db,
       clock,
       recurrences: createRecurrences(),
-      files: createDatabaseFileStore(db),
+      files,
       settings: settings.activities,
     }),
+    usgReports: createUsgReportsService({ db, clock, files }),
   };
 }
 

@@ -73,7 +73,8 @@ async function createRunActivity(
     summary: runSummary(profile),
     now,
   };
-  if (computers.length === 0) return insertEmptyRunActivity(tx, activity);
+  const parameters = { operation: 'usg-run', profile_id: profile.id, run_id: runId };
+  if (computers.length === 0) return insertEmptyRunActivity(tx, { ...activity, parameters });
   const content =
     profile.tailoring_file_key === null ? null : await files.read(profile.account_id, profile.tailoring_file_key);
   const operations = runSteps(
@@ -87,7 +88,6 @@ async function createRunActivity(
     },
     runId,
   );
-  const parameters = { operation: 'usg-run', profile_id: profile.id, run_id: runId };
   return createGroup(
     tx,
     { ...activity, deliverAfter: null, windowMinutes: 0, computers, operations, parameters, traceparent },

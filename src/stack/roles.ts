@@ -58,7 +58,7 @@ export function localUrl(config: Config): string {
 
 export const COMMANDS = {
   api: () => ['src/main.ts'],
-  worker: () => ['workers/main.ts', '--queues', 'fleet-activity,fleet-schedule'],
+  worker: () => ['workers/main.ts', '--queues', 'fleet-activity,fleet-schedule,fleet-report'],
   fleet: (config: Config, data: DataDirectory) => [
     'src/fleet/main.ts',
     '--computers',

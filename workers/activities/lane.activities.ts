@@ -1,6 +1,7 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
 import type { LaneActivities } from '../../workflows/contracts/activities.ts';
+import { requestCancelOf } from './request-cancel.ts';
 
 /** The steps of `activity` and `lane` over the lane store; each is harmless when run again. */
 export function createLaneActivities(deps: { lanes: LaneStore; client: Client }): LaneActivities {
@@ -9,12 +10,6 @@ export function createLaneActivities(deps: { lanes: LaneStore; client: Client })
     advance: (lane, cancelAll) => lanes.advance(lane, cancelAll),
     begin: (activity) => lanes.begin(activity),
     settle: (activity, cancelAll) => lanes.settle(activity, cancelAll),
-    async requestCancel(workflowId, runId) {
-      try {
-        await client.workflow.getHandle(workflowId, runId).cancel();
-      } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
-      }
-    },
+    requestCancel: requestCancelOf(client),
   };
 }

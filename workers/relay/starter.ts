@@ -1,6 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import { type SearchAttributePair, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import { shortSummary } from '../../src/domain/activity/summary.ts';
+import { REPORT_ACTIVITY } from '../../src/domain/usg/report.ts';
 import type { Sql } from '../../src/persistence/sql.ts';
 import {
   ACTIVITY_WORKFLOW,
@@ -8,6 +9,7 @@ import {
   activityWorkflowId,
 } from '../../workflows/contracts/activity.contract.ts';
 import { LANE_WORKFLOW, type LaneInput } from '../../workflows/contracts/lane.contract.ts';
+import { REPORT_WORKFLOW, type ReportInput } from '../../workflows/contracts/report.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
 
@@ -43,7 +45,7 @@ export function createStarter(client: Client, publicUrl: string): Starter {
     async start(row, mode) {
       const common = {
         workflowId: row.workflowId,
-        taskQueue: TASK_QUEUES.activity,
+        taskQueue: isReport(row) ? TASK_QUEUES.report : TASK_QUEUES.activity,
         typedSearchAttributes: searchAttributes(row),
         staticSummary: shortSummary(row.summary),
         staticDetails: `${publicUrl}/api/v2/activities/${row.activityId}`,
@@ -51,7 +53,12 @@ export function createStarter(client: Client, publicUrl: string): Starter {
         ...policies(mode),
       } satisfies Omit<WorkflowStartOptions, 'args'>;
       try {
-        if (row.lane === null) {
+        if (isReport(row)) {
+          await client.workflow.start<(input: ReportInput) => Promise<unknown>>(REPORT_WORKFLOW, {
+            ...common,
+            args: [{ id: row.activityId }],
+          });
+        } else if (row.lane === null) {
           await client.workflow.start<(input: ActivityInput) => Promise<unknown>>(ACTIVITY_WORKFLOW, {
             ...common,
             args: [{ id: row.activityId }],
@@ -93,8 +100,13 @@ function searchAttributes(row: Startable): SearchAttributePair[] {
   return pairs;
 }
 
+function isReport({ type }: Startable): boolean {
+  return type === REPORT_ACTIVITY;
+}
+
 /** 1 is the most urgent. @see temporal-design 8 "Priority" */
 function priorityOf(row: Startable): number {
+  if (isReport(row)) return 5;
   if (row.computers > LARGE_GROUP) return 4;
   return row.computers > 1 ? 2 : 1;
 }

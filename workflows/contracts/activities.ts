@@ -45,6 +45,20 @@ export interface ProfileActivities {
   refillSchedule(kind: ProfileKindName, profileId: number): Promise<void>;
 }
 
+/** Steps of `reportActivity`. All can run again at any time. @see temporal-design 2 */
+export interface ReportActivities {
+  /**
+   * Makes the report of an activity, with heartbeats.
+   *
+   * @returns the status of the activity's row by then: it may have been cancelled meanwhile
+   */
+  generateReport(id: number): Promise<string>;
+  /** Ends the activity without a report, unless it has ended. @returns the status of its row */
+  endReport(id: number, status: 'failed' | 'canceled'): Promise<string>;
+  /** @see LaneActivities.requestCancel */
+  requestCancel(workflowId: string, runId: string): Promise<void>;
+}
+
 /** Housekeeping, run by a Temporal Schedule. */
 export interface ReconcileActivities {
   /**

@@ -2,6 +2,7 @@
 export const TASK_QUEUES = {
   activity: 'fleet-activity',
   schedule: 'fleet-schedule',
+  report: 'fleet-report',
 } as const;
 
 export type TaskQueue = (typeof TASK_QUEUES)[keyof typeof TASK_QUEUES];

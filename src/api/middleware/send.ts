@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { DomainError } from '../../domain/errors.ts';
 import type { Logger } from '../../logger.ts';
@@ -40,6 +43,29 @@ export function sendJson(
 function jsonBody(body: unknown): { bytes: string; mediaType: string } {
   const bytes = body instanceof JsonText ? body.text : JSON.stringify(body);
   return { bytes, mediaType: 'application/json; charset=utf-8' };
+}
+
+/**
+ * Sends text piece by piece, no faster than the client takes it.
+ *
+ * @throws when the text cannot be read to its end; before the first piece nothing is sent
+ */
+export async function sendStream(
+  req: Request,
+  res: Response,
+  answer: { type: string; pieces: AsyncIterable<Buffer | string>; headers: Record<string, string>; requestId: string },
+): Promise<void> {
+  const pieces = Readable.from(answer.pieces);
+  await once(pieces, 'readable');
+  res.writeHead(200, {
+    ...API_HEADERS,
+    'X-Request-Id': answer.requestId,
+    'Content-Type': answer.type,
+    ...answer.headers,
+  });
+  if (req.method !== 'HEAD') return await pipeline(pieces, res);
+  pieces.destroy();
+  res.end();
 }
 
 /**

@@ -1670,6 +1670,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/usg-profiles/{usg_profile_id}/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Asks for the report on runs of a USG profile
+         * @description Answers with the path of a report that is there and still true, else with the activity that makes it, whose
+         *     `result_text` is the path once it has succeeded. The same question gives the same activity while it goes on.
+         */
+        get: operations["getUsgProfileReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/usg-profiles/blob": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Reads a report or a tailoring file
+         * @description With `Accept` naming `text/csv` the answer is the bare content.
+         */
+        get: operations["getUsgProfileBlob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1845,6 +1886,8 @@ export interface components {
             reverts: number | null;
             /** @description The latest activity that undoes this one */
             reverted_by: number | null;
+            /** @description Only of work that the server does, such as reports; percent, -1 when it failed */
+            progress?: number;
         };
         ActivityPage: {
             count: number;
@@ -3060,6 +3103,41 @@ export interface components {
             result_code: number | null;
             /** @enum {string} */
             activity_status: "in-progress";
+        };
+        /** @description A report that is there */
+        UsgReportFound: {
+            id: null;
+            /**
+             * @description Path of the report
+             * @example usg_profile_audit_report_ID4-20260504.csv
+             */
+            result_text: string;
+            /** @enum {string} */
+            activity_status: "succeeded";
+            /** @enum {integer} */
+            result_code: 0;
+        };
+        /** @description The activity that makes a report; reads of it show an activity status */
+        UsgReportStarted: {
+            id: components["schemas"]["Id"];
+            /** @enum {string} */
+            type: "GenerateUsgReportActivity";
+            summary: string;
+            creation_time: components["schemas"]["Time"];
+            creator: components["schemas"]["ActivityCreator"];
+            approval_time: components["schemas"]["OptionalTime"];
+            completion_time: components["schemas"]["OptionalTime"];
+            /** @description Minutes */
+            deliver_delay_window: number;
+            parent_id: null;
+            result_text: string | null;
+            result_code: number | null;
+            /** @enum {string} */
+            activity_status: "in-progress";
+        };
+        UsgFile: {
+            /** @description CSV of a report */
+            file_content: string;
         };
     };
     responses: {
@@ -5973,6 +6051,61 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UsgRunStarted"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getUsgProfileReport: {
+        parameters: {
+            query: {
+                /** @description ISO 8601. Alone it stands for the runs started in that day, minute or second, by its precision */
+                start_date: string;
+                /** @description ISO 8601, not before `start_date`. Runs started up to then are included; a date covers its day */
+                end_date?: string;
+                /** @description One line for each computer and rule instead of one for each computer and run */
+                detailed?: boolean;
+            };
+            header?: never;
+            path: {
+                usg_profile_id: components["parameters"]["UsgProfileId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where the report is, or the activity that makes it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsgReportFound"] | components["schemas"]["UsgReportStarted"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getUsgProfileBlob: {
+        parameters: {
+            query: {
+                /** @description As the report endpoint, `report_uri` or `tailoring_file_uri` gave it */
+                path: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsgFile"];
+                    "text/csv": string;
                 };
             };
             default: components["responses"]["Error"];

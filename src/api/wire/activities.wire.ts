@@ -53,5 +53,6 @@ export function wireDetailedActivity(activity: DetailedActivity) {
     reapplied_by: activity.reapplied_by,
     reverts: activity.reverts,
     reverted_by: activity.reverted_by,
+    ...(activity.progress === null ? {} : { progress: activity.progress }),
   };
 }

@@ -22,6 +22,7 @@ import { Migration20261121061100ActivityLinks } from './migration-20261121061100
 import { Migration20261121062000ActivityRetention } from './migration-20261121062000-activity-retention.ts';
 import { Migration20261121070000UsgProfiles } from './migration-20261121070000-usg-profiles.ts';
 import { Migration20261121071000UsgResults } from './migration-20261121071000-usg-results.ts';
+import { Migration20261121072000UsgReports } from './migration-20261121072000-usg-reports.ts';
 import { Migration20261121080000Scripts } from './migration-20261121080000-scripts.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
@@ -50,5 +51,6 @@ export const MIGRATIONS = [
   { name: 'Migration20261121062000ActivityRetention', class: Migration20261121062000ActivityRetention },
   { name: 'Migration20261121070000UsgProfiles', class: Migration20261121070000UsgProfiles },
   { name: 'Migration20261121071000UsgResults', class: Migration20261121071000UsgResults },
+  { name: 'Migration20261121072000UsgReports', class: Migration20261121072000UsgReports },
   { name: 'Migration20261121080000Scripts', class: Migration20261121080000Scripts },
 ];

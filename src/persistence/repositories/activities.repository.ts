@@ -1,5 +1,7 @@
 import { REVERSIBLE_TYPES } from '../../domain/activity/kinds.ts';
 import type { ActivityStatus } from '../../domain/activity/status.ts';
+import { REPORT_ACTIVITY } from '../../domain/usg/report.ts';
+import { USG_ACTIVITY } from '../../domain/usg/run-steps.ts';
 import { type ActivitySelection, compileActivityQuery } from '../query/activity-conditions.ts';
 import { anyChild, HELD } from '../query/activity-fields.ts';
 import type { SqlCondition } from '../query/compilation.ts';
@@ -14,6 +16,8 @@ export interface ActivityScope {
   accountId: number;
   view: GroupScope;
   manage: GroupScope;
+  /** Where profiles may be seen: activities on no computer go by theirs. */
+  profiles: GroupScope;
 }
 
 /** An activity as answers of any shape need it. */
@@ -56,6 +60,8 @@ export interface ActivityRow extends BaseActivityRow {
   reapplied_by: number | null;
   reverts: number | null;
   reverted_by: number | null;
+  /** Percent of work that the server does; -1 when it failed, null for work of computers. */
+  progress: number | null;
 }
 
 export interface ParentRow extends BaseActivityRow {
@@ -194,15 +200,19 @@ async function countWhere(db: Sql, { text, values }: SqlCondition): Promise<numb
   return row!.count;
 }
 
-/** What may be seen of what was asked for: `$1` and `$2` are the scope, what the query compares with follows. */
+/** What may be seen of what was asked for: the first three parameters are the scope, what the query compares with follows. */
 function matching(scope: ActivityScope, selection: ActivitySelection, further = ''): SqlCondition {
   const seen = seenBy(scope);
-  const asked = compileActivityQuery(selection, { accountId: seen[0], groups: seen[1], firstParameter: 3 });
+  const asked = compileActivityQuery(selection, { accountId: seen[0], groups: seen[1], firstParameter: 4 });
   return { text: `${VISIBLE}${further} and ${asked.text}`, values: [...seen, ...asked.values] };
 }
 
-function seenBy({ accountId, view }: ActivityScope): [number, readonly number[] | null] {
-  return [accountId, groupsOf(view)];
+function seenBy({
+  accountId,
+  view,
+  profiles,
+}: ActivityScope): [number, readonly number[] | null, readonly number[] | null] {
+  return [accountId, groupsOf(view), groupsOf(profiles)];
 }
 
 function groupsOf(scope: GroupScope): readonly number[] | null {
@@ -213,12 +223,22 @@ const computersIn = (groups: string) =>
   `(select c.id from computer c where c.account_id = $1 and c.access_group_id = any(${groups})
     union all select r.id from removed_computer r where r.account_id = $1 and r.access_group_id = any(${groups}))`;
 
-// Visible when its computer is, a parent when any child is. A removed computer counts where it last was.
+// What is on no computer at all belongs to a profile: a report, a run that found nothing to do.
+const ON_NO_COMPUTER = `a.computer_id is null and a.children_count = 0
+    and a.type in ('${USG_ACTIVITY}', '${REPORT_ACTIVITY}')`;
+const profileIn = (groups: string) => `(a.parameters->>'profile_id')::int in (
+      select p.id from usg_profile p
+      where p.account_id = $1 and (${groups}::int[] is null or p.access_group_id = any(${groups})))`;
+
+// Visible when its computer is, a parent when any child is, what is on no computer when its profile is. A removed
+// computer counts where it last was.
 const VISIBLE = `a.account_id = $1 and ($2::int[] is null or a.computer_id in ${computersIn('$2')}
-    or (a.computer_id is null and ${anyChild(`k.computer_id in ${computersIn('$2')}`)}))`;
+    or (a.computer_id is null and ${anyChild(`k.computer_id in ${computersIn('$2')}`)})
+    or (${ON_NO_COMPUTER} and ${profileIn('$3')}))`;
 
 const manageable = (groups: string) => `(${groups}::int[] is null or case when a.computer_id is not null
       then a.computer_id in ${computersIn(groups)}
+      when ${ON_NO_COMPUTER} then ${profileIn(groups)}
       else a.children_count > 0 and not ${anyChild(`k.computer_id not in ${computersIn(groups)}`)} end) as manageable`;
 
 // Changed something that is known or taken for granted, and no undoing of it is open or done.
@@ -246,7 +266,7 @@ const detail = (
 ) => `${BASE}, a.computer_id, a.delivery_time, a.deliver_after_time, a.deliver_before_time,
     a.schedule_before_time, a.schedule_after_time, a.modification_time, a.package_ids, a.changes, a.child_types,
     a.children_count, a.succeeded_count, ${manageable(groups)}, ${UNDOABLE} as undoable, a.reapplied_from,
-    a.reapplied_by, a.reverts, a.reverted_by`;
+    a.reapplied_by, a.reverts, a.reverted_by, a.progress`;
 
 const PARENT = `${BASE}, a.children_count, a.computer_count, a.open_count, a.succeeded_count, a.failed_count,
     a.canceled_count, case when a.computer_count = 1 then (
@@ -261,12 +281,12 @@ const list = (columns: string, page: string) => `
   from (${page}) page join ${SOURCE} on a.id = page.id
   order by a.id desc`;
 
-const FIND = `select ${detail('$4')} from ${SOURCE} where ${VISIBLE} and a.id = any($3::int[])`;
+const FIND = `select ${detail('$5')} from ${SOURCE} where ${VISIBLE} and a.id = any($4::int[])`;
 const READ_BASE = `select ${base(FRESH)} from ${SOURCE} where a.id = $1`;
 const FIND_BASE = `select ${BASE} from ${SOURCE} where a.id = $1`;
 const CHILDREN = `
   select page.*
-  from unnest($3::int[]) as parent(id)
+  from unnest($4::int[]) as parent(id)
   cross join lateral (
-    select ${BASE} from ${SOURCE} where a.parent_id = parent.id and ${VISIBLE} order by a.id limit $4) page
+    select ${BASE} from ${SOURCE} where a.parent_id = parent.id and ${VISIBLE} order by a.id limit $5) page
   order by page.id`;

@@ -1,5 +1,6 @@
 import { IDLE_STATUSES } from '../../domain/activity/status.ts';
 import { ACTIVITY_WORKFLOW_PREFIX } from '../../domain/activity/workflow-id.ts';
+import { REPORT_ACTIVITY } from '../../domain/usg/report.ts';
 import type { Sql } from '../sql.ts';
 import { isOpen, movable } from '../status-sql.ts';
 import { promoteBehind, withdrawLaneMessages, withdrawMessages } from './agent-messages.repository.ts';
@@ -40,6 +41,7 @@ export async function orderCancel(tx: Sql, order: CancelOrder): Promise<void> {
   await promoteBehind(tx, withdrawn);
   await tx.query(TELL_LANES, [laneIds, operations, now, text]);
   await tx.query(CANCEL_WORKFLOWS, [groups, operations, ACTIVITY_WORKFLOW_PREFIX, now]);
+  await tx.query(CANCEL_REPORTS, [groups, now]);
   await tx.query(`select pg_notify('flotilla_outbox', '')`);
 }
 
@@ -49,6 +51,11 @@ const LOCK_LANES = `
     select lane_id from activity where id = any($2::int[]) and account_id = $1
     union all select l.id from lane l where l.parent_id = any($2::int[]))
   order by id for update`;
+
+// A report has no lane: whoever makes it sees that it is over.
+const CANCEL_REPORTS = `
+  update activity set status = 'canceled', completion_time = $2, modification_time = $2
+  where id = any($1::int[]) and type = '${REPORT_ACTIVITY}' and status in ('undelivered', 'delivered')`;
 
 const TELL_LANES = `
   insert into agent_inbox (lane_id, activity_id, kind, body, at)

@@ -51,13 +51,20 @@ export async function withoutOpenRun(tx: Sql, profileId: number, computers: read
 /** Stores the parent of a run that has no computer: it has succeeded. @returns its id */
 export async function insertEmptyRunActivity(
   tx: Sql,
-  activity: { accountId: number; creatorId: number; type: string; summary: string; now: Date },
+  activity: { accountId: number; creatorId: number; type: string; summary: string; parameters: object; now: Date },
 ): Promise<number> {
   const rows = await tx.query<{ id: number }>(
     `insert into activity (account_id, type, summary, status, creator_id, creation_time, modification_time,
        completion_time, parameters)
-     values ($1, $2, $3, 'succeeded', $4, $5, $5, $5, '{}') returning id`,
-    [activity.accountId, activity.type, activity.summary, activity.creatorId, activity.now],
+     values ($1, $2, $3, 'succeeded', $4, $5, $5, $5, $6) returning id`,
+    [
+      activity.accountId,
+      activity.type,
+      activity.summary,
+      activity.creatorId,
+      activity.now,
+      JSON.stringify(activity.parameters),
+    ],
   );
   return rows[0]!.id;
 }

@@ -3,7 +3,7 @@ import { chooseQueues } from '../../../workers/queues.ts';
 
 describe('chooseQueues', () => {
   it('serves all queues without arguments', () => {
-    expect(chooseQueues([])).toEqual(['fleet-activity', 'fleet-schedule']);
+    expect(chooseQueues([])).toEqual(['fleet-activity', 'fleet-schedule', 'fleet-report']);
   });
 
   it('serves the queues that are named, in both spellings, each once', () => {

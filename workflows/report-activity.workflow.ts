@@ -1,0 +1,49 @@
+import {
+  ApplicationFailure,
+  CancellationScope,
+  isCancellation,
+  proxyActivities,
+  proxyLocalActivities,
+  setWorkflowOptions,
+} from '@temporalio/workflow';
+import type { ReportActivities } from './contracts/activities.ts';
+import { FAILURE_TYPES } from './contracts/failures.ts';
+import type { ReportInput } from './contracts/report.contract.ts';
+import { closeAsCanceled, watchCancellation } from './support/cancellation.ts';
+import { PATIENT, QUICK, runStep } from './support/step.ts';
+
+/** A worker that dies is noticed by its missing heartbeats, and the report begun anew by another one. */
+const { generateReport } = proxyActivities<ReportActivities>({
+  startToCloseTimeout: '6h',
+  heartbeatTimeout: '10s',
+  cancellationType: 'WAIT_CANCELLATION_COMPLETED',
+  retry: { initialInterval: '1s', maximumInterval: '1m', maximumAttempts: 30 },
+});
+const quick = proxyLocalActivities<ReportActivities>(QUICK);
+const patient = proxyActivities<ReportActivities>(PATIENT);
+
+// A report takes minutes: it ends on the build that began it.
+setWorkflowOptions({ versioningBehavior: 'PINNED' }, reportActivity);
+
+/**
+ * Makes one report and closes with the status of its activity.
+ *
+ * @see temporal-design 2
+ */
+export async function reportActivity({ id }: ReportInput): Promise<void> {
+  const cancellation = watchCancellation();
+  const status = await generateReport(id).catch((error: unknown) =>
+    endReport(id, isCancellation(error) || cancellation.requested ? 'canceled' : 'failed'),
+  );
+  if (status === 'canceled') await CancellationScope.nonCancellable(() => closeAsCanceled(cancellation));
+  if (status === 'failed') {
+    throw ApplicationFailure.nonRetryable('the report could not be made', FAILURE_TYPES.report);
+  }
+}
+
+function endReport(id: number, status: 'failed' | 'canceled'): Promise<string> {
+  return runStep(
+    () => quick.endReport(id, status),
+    () => patient.endReport(id, status),
+  );
+}
