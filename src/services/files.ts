@@ -26,7 +26,6 @@ export function createDatabaseFileStore(db: Database): FileStore {
       return file && { ...file, pieces: () => piecesOf(db, file) };
     },
     async draft(tx, draft) {
-      if (draft.activityId !== null) await deleteDraftsOf(tx, draft.activityId);
       const id = await insertDraft(tx, draft);
       let pieces = 0;
       let size = 0;
@@ -41,7 +40,7 @@ export function createDatabaseFileStore(db: Database): FileStore {
         },
       };
     },
-    discard: (activityId) => deleteDraftsOf(db, activityId),
+    discard: deleteDraftsOf,
   };
 }
 

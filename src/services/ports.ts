@@ -104,11 +104,10 @@ export interface FileStore {
    * Begins a file that is written a piece at a time and that nobody finds before it is published.
    *
    * @param tx - of its pieces; a rollback takes them away
-   * @remarks Drafts that the same activity left behind are removed.
    */
   draft(tx: Sql, draft: FileDraft): Promise<DraftFile>;
-  /** Removes the drafts of an activity. */
-  discard(activityId: number): Promise<void>;
+  /** Removes the drafts that an activity left behind: their writers fail to publish them. */
+  discard(sql: Sql, activityId: number): Promise<void>;
 }
 
 export interface OpenFile extends FoundFile {

@@ -1,4 +1,4 @@
-import { summaryReportKey } from '../../domain/usg/profile.ts';
+import { dayRange, reportPath } from '../../domain/usg/report.ts';
 import type { BaseActivity } from '../../services/activity-views.ts';
 import type {
   UsgProfile,
@@ -57,7 +57,7 @@ function wireLastRun({ id, lastRun, associatedInstances }: UsgProfile): Schemas[
     in_progress,
     not_started,
     pass_rate: judged === 0 ? null : Math.round((100 * passing) / judged),
-    report_uri: lastRun && (lastRun.open ? OPEN_RUN : summaryReportKey(id, lastRun.started_at)),
+    report_uri: lastRun && (lastRun.open ? OPEN_RUN : reportPath(id, dayRange(lastRun.started_at), false)),
     timestamp: wireTime(lastRun?.started_at ?? null),
   };
 }

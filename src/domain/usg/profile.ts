@@ -30,8 +30,3 @@ export function readMode(word: string): UsgMode | null {
 export function tailoringFileKey(profileId: number, at: Date): string {
   return `usg_profile_tailoring_file_ID${profileId}_${at.toISOString().slice(0, 19).replace(/\D/g, '')}`;
 }
-
-/** Path of the report on the run of a profile that started at a moment, for clients. @see api-decisions 5.5 */
-export function summaryReportKey(profileId: number, startedAt: Date): string {
-  return `usg_profile_audit_report_ID${profileId}-${startedAt.toISOString().slice(0, 10).replaceAll('-', '')}.csv`;
-}

@@ -40,10 +40,11 @@ export async function produceReport(deps: ReportProducer, activityId: number, ch
       const end: ReportEnd = { status: 'succeeded', text: question.path, now: clock.now() };
       if (!(await endReportActivity(tx, activityId, end))) throw new ActivityEnded();
       await publishReport(tx, question, report, end.now);
+      await files.discard(tx, activityId);
     });
   } catch (error) {
     if (!(error instanceof ActivityEnded)) throw error;
-    await files.discard(activityId);
+    await files.discard(db, activityId);
   }
   return readReportStatus(db, activityId);
 }
@@ -58,7 +59,7 @@ export async function endReport(
 ): Promise<string> {
   const text = status === 'failed' ? FAILED_TEXT : null;
   await endReportActivity(db, activityId, { status, text, now: clock.now() });
-  await files.discard(activityId);
+  await files.discard(db, activityId);
   return readReportStatus(db, activityId);
 }
 

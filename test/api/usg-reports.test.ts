@@ -1,0 +1,453 @@
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabaseFileStore } from '../../src/services/files.ts';
+import { produceReport } from '../../src/services/usg-reports/produce.ts';
+import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
+import { usgProfile } from '../support/usg-profiles.ts';
+import { type AuditedRun, aRule, insertAuditedRun } from '../support/usg-results.ts';
+
+let world: FleetWorld;
+
+beforeAll(async () => {
+  world = await createFleetWorld();
+});
+afterAll(() => world?.close());
+
+const call = (method: string, path: string, token = world.tokens.admin, headers = {}) =>
+  world.app.call(method, path, { token, headers });
+const create = async (over: object = {}): Promise<number> => {
+  const { body } = await world.app.call('POST', '/usg-profiles', {
+    token: world.tokens.admin,
+    body: usgProfile({ access_group: 'servers', ...over }),
+  });
+  return body.id;
+};
+const run = (profileId: number, startedAt: string, over: Partial<AuditedRun> = {}) =>
+  insertAuditedRun(world.db, {
+    accountId: world.accountId,
+    profileId,
+    startedAt: new Date(startedAt),
+    computers: new Map([
+      [world.ids['web']!, 'pfn'],
+      [world.ids['db']!, 'ppp'],
+    ]),
+    rules: [aRule('rule_1'), aRule('rule_2'), aRule('rule_3')],
+    ...over,
+  });
+const ask = (profileId: number, query: string, token?: string) =>
+  call('GET', `/usg-profiles/${profileId}/report?${query}`, token);
+const blob = (path: string, token?: string, headers?: object) =>
+  call('GET', `/usg-profiles/blob?path=${encodeURIComponent(path)}`, token, headers);
+/** What a worker does. */
+const produce = (activityId: number) =>
+  produceReport(
+    { db: world.db, clock: world.clock, files: createDatabaseFileStore(world.db) },
+    activityId,
+    () => undefined,
+  );
+/** The path of a report, made if need be. */
+async function made(profileId: number, query: string): Promise<string> {
+  const { status, body } = await ask(profileId, query);
+  expect(status).toBe(200);
+  if (body.id === null) return body.result_text;
+  expect(await produce(body.id)).toBe('succeeded');
+  return (await call('GET', `/activities/${body.id}`)).body.result_text;
+}
+async function csv(path: string): Promise<string[][]> {
+  const { status, body } = await blob(path);
+  expect(status).toBe(200);
+  return parse(body.file_content, { record_delimiter: '\r\n' });
+}
+
+describe('GET /usg-profiles/<id>/report', () => {
+  it('starts an activity, and answers with the path once that has succeeded', async () => {
+    const id = await create();
+    await run(id, '2026-05-04T02:00:00Z');
+    const { status, body } = await ask(id, 'start_date=2026-05-04');
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      type: 'GenerateUsgReportActivity',
+      activity_status: 'in-progress',
+      parent_id: null,
+      result_text: null,
+      completion_time: null,
+    });
+    const detail = async () => (await call('GET', `/activities/${body.id}`)).body;
+    expect(await detail()).toMatchObject({
+      activity_status: 'undelivered',
+      progress: 0,
+      children: [],
+      computer_id: null,
+      actions: { cancelable: true, reappliable: false, revertable: false },
+    });
+    const path = `usg_profile_audit_report_ID${id}-20260504.csv`;
+    expect((await blob(path)).status).toBe(200);
+    expect((await ask(id, 'start_date=2026-05-04')).body.id).toBe(body.id);
+    expect(await produce(body.id)).toBe('succeeded');
+    expect(await detail()).toMatchObject({
+      activity_status: 'succeeded',
+      progress: 100,
+      result_text: path,
+      result_code: 0,
+    });
+    expect((await ask(id, 'start_date=2026-05-04')).body).toEqual({
+      id: null,
+      result_text: path,
+      activity_status: 'succeeded',
+      result_code: 0,
+    });
+  });
+
+  it('tells each computer and run in the summary', async () => {
+    const id = await create();
+    await run(id, '2026-05-04T02:00:00Z');
+    await run(id, '2026-05-11T02:00:00Z', { computers: new Map([[world.ids['web']!, null]]) });
+    const path = await made(id, 'start_date=2026-05-04&end_date=2026-05-11');
+    expect(path).toBe(`usg_profile_audit_report_ID${id}-20260504-20260511.csv`);
+    const { web, db } = world.ids;
+    const { body } = await blob(path);
+    expect(body.file_content).toBe(
+      [
+        'Instance ID,Instance Name,Passed Rules,Failed Rules,Pass Rate,Report Time',
+        `${web},web,1,1,50,2026-05-04T02:00:00Z`,
+        `${db},db,3,0,100,2026-05-04T02:00:00Z`,
+        `${web},web,0,0,n/a,`,
+        '',
+      ].join('\r\n'),
+    );
+  });
+
+  it('tells each computer and rule in a detailed report', async () => {
+    const id = await create();
+    await run(id, '2026-05-04T02:00:00Z', { computers: new Map([[world.ids['web']!, 'pfn']]) });
+    const path = await made(id, 'start_date=2026-05-04&detailed=true');
+    expect(path).toBe(`usg_profile_audit_report_ID${id}-20260504-detailed.csv`);
+    const report = `usg_profile_audit_report_ID${id}-20260504`;
+    const line = (rule: string, pass: string) => [
+      String(world.ids['web']),
+      report,
+      rule,
+      'high',
+      'CCE-1; NIST AC-2',
+      `Description of ${rule}`,
+      `Rationale of ${rule}`,
+      pass,
+      '2026-05-04T02:00:00Z',
+    ];
+    expect(await csv(path)).toEqual([
+      [
+        'Instance ID',
+        'Report',
+        'Rule ID',
+        'Severity',
+        'Identifiers and References',
+        'Description',
+        'Rationale',
+        'Pass',
+        'Report Time',
+      ],
+      line('rule_1', 'true'),
+      line('rule_2', 'false'),
+      line('rule_3', 'n/a'),
+    ]);
+  });
+
+  it.each([
+    ['start_date=2026-05-04', ['02:10:30', '02:10:59', '03:00:00'], '20260504'],
+    ['start_date=2026-05-04T02:10', ['02:10:30', '02:10:59'], '20260504T0210Z'],
+    ['start_date=2026-05-04T02:10:59Z', ['02:10:59'], '20260504T021059Z'],
+    ['start_date=2026-05-04T04:10:59.75%2B02:00', ['02:10:59'], '20260504T021059Z'],
+    [
+      'start_date=2026-05-04T02:10:59Z&end_date=2026-05-04',
+      ['02:10:59', '03:00:00'],
+      '20260504T021059Z-20260504T235959Z',
+    ],
+    [
+      'start_date=2026-05-04&end_date=2026-05-04T02:10:59Z',
+      ['02:10:30', '02:10:59'],
+      '20260504T000000Z-20260504T021059Z',
+    ],
+    [
+      'start_date=2026-05-04T02:00&end_date=2026-05-04T03:00',
+      ['02:10:30', '02:10:59', '03:00:00'],
+      '20260504-20260504',
+    ],
+    ['start_date=2026-05-04T05:00&end_date=2026-05-04T06:00', [], '20260504T050000Z-20260504T060000Z'],
+    ['start_date=2026-06-01', [], '20260601'],
+  ])('takes the runs that %s names', async (query, times, label) => {
+    const id = await create();
+    for (const time of ['02:10:30', '02:10:59', '03:00:00']) {
+      await run(id, `2026-05-04T${time}.250Z`, { computers: new Map([[world.ids['web']!, 'ppp']]) });
+    }
+    const path = await made(id, query);
+    expect(path).toBe(`usg_profile_audit_report_ID${id}-${label}.csv`);
+    const found = (await csv(path)).slice(1).map((record) => record.at(-1)!.slice(11, 19));
+    expect(found).toEqual(times);
+  });
+
+  it.each([
+    ['', 'query.start_date'],
+    ['start_date=', 'query.start_date'],
+    ['start_date=yesterday', 'query.start_date'],
+    ['start_date=2026-02-30', 'query.start_date'],
+    ['start_date=2026-05-04T02:00:00Z%00', 'query.start_date'],
+    ['start_date=2026-05-04&start_date=2026-05-05', 'query.start_date'],
+    ['start_date=2026-05-04&end_date=later', 'query.end_date'],
+    ['start_date=2026-05-04&end_date=2026-05-03', 'query.end_date'],
+    ['start_date=2026-05-04T02:00:01Z&end_date=2026-05-04T02:00:00Z', 'query.end_date'],
+    ['start_date=2026-05-04&detailed=perhaps', 'query.detailed'],
+  ])('refuses %j and starts nothing', async (query, path) => {
+    const id = await create();
+    const answer = await ask(id, query);
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ error: 'InvalidParameter', details: [{ path }] });
+    expect(await world.db.query('select 1 from usg_report where profile_id = $1', [id])).toEqual([]);
+  });
+
+  it('gives fifty that ask at once one activity', async () => {
+    const id = await create();
+    await run(id, '2026-05-04T02:00:00Z');
+    const answers = await Promise.all(Array.from({ length: 50 }, () => ask(id, 'start_date=2026-05-04')));
+    expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
+    const orders = await world.db.query(`select 1 from outbox where kind = 'start' and key = $1`, [
+      String(answers[0]!.body.id),
+    ]);
+    expect(orders).toHaveLength(1);
+    const other = await ask(id, 'start_date=2026-05-04&detailed=1');
+    expect(other.body.id).not.toBe(answers[0]!.body.id);
+  });
+
+  it('makes a report anew once a run in its range has changed, and only then', async () => {
+    const id = await create();
+    const changed = await run(id, '2026-05-04T02:00:00Z');
+    const path = await made(id, 'start_date=2026-05-04');
+    await run(id, '2026-05-05T02:00:00Z');
+    expect((await ask(id, 'start_date=2026-05-04')).body.id).toBeNull();
+    await world.db.query('update usg_run set failing_count = failing_count + 1 where id = $1', [changed]);
+    await world.db.query('update usg_audit set failed_count = 7 where run_id = $1', [changed]);
+    const { body } = await ask(id, 'start_date=2026-05-04');
+    expect(body.activity_status).toBe('in-progress');
+    expect((await csv(path))[1]![3]).toBe('1');
+    expect(await produce(body.id)).toBe('succeeded');
+    expect((await csv(path))[1]![3]).toBe('7');
+    await run(id, '2026-05-04T09:00:00Z');
+    expect((await ask(id, 'start_date=2026-05-04')).body.id).toEqual(expect.any(Number));
+  });
+
+  it('ends with no file when it is cancelled, and can be asked for again', async () => {
+    const id = await create();
+    await run(id, '2026-05-04T02:00:00Z');
+    const { body } = await ask(id, 'start_date=2026-05-04&detailed=true');
+    const cancel = await world.app.call('POST', '/activities/cancel', {
+      token: world.tokens.admin,
+      body: { activity_ids: [body.id] },
+    });
+    expect(cancel.status).toBe(200);
+    expect((await call('GET', `/activities/${body.id}`)).body).toMatchObject({ activity_status: 'canceled' });
+    expect(await produce(body.id)).toBe('canceled');
+    expect((await blob(`usg_profile_audit_report_ID${id}-20260504-detailed.csv`)).status).toBe(404);
+    const again = await ask(id, 'start_date=2026-05-04&detailed=true');
+    expect(again.body.id).not.toBe(body.id);
+    expect(await produce(again.body.id)).toBe('succeeded');
+  });
+
+  it('ends once with one file, however often it is made', async () => {
+    const id = await create();
+    await run(id, '2026-05-04T02:00:00Z');
+    const { body } = await ask(id, 'start_date=2026-05-04');
+    expect(await Promise.all([produce(body.id), produce(body.id), produce(body.id)])).toEqual(
+      Array(3).fill('succeeded'),
+    );
+    const files = await world.db.query('select key from stored_file where profile_id = $1', [id]);
+    expect(files).toEqual([{ key: `usg_profile_audit_report_ID${id}-20260504.csv` }]);
+  });
+
+  it('shows the activity to whoever sees the profile', async () => {
+    const id = await create();
+    const hidden = await create({ access_group: 'desktops' });
+    const ours = (await ask(id, 'start_date=2026-05-04', world.tokens.servers)).body.id;
+    const theirs = (await ask(hidden, 'start_date=2026-05-04')).body.id;
+    expect((await ask(hidden, 'start_date=2026-05-04', world.tokens.servers)).status).toBe(404);
+    expect((await call('GET', `/activities/${ours}`, world.tokens.servers)).body.actions.cancelable).toBe(true);
+    expect((await call('GET', `/activities/${ours}`, world.tokens.auditor)).body.actions.cancelable).toBe(false);
+    expect((await call('GET', `/activities/${theirs}`, world.tokens.servers)).status).toBe(404);
+    expect((await call('GET', `/activities/${ours}`, world.tokens.foreign)).status).toBe(404);
+    const { body } = await call('GET', '/activities/parents', world.tokens.servers);
+    expect(body.results.find((item: { id: number }) => item.id === ours)).toMatchObject({
+      children_count: 0,
+      children_statuses: { good: 0, warning: 0, bad: 0 },
+      computer_count: 0,
+      computer: null,
+    });
+  });
+
+  it('leaves one event for each report that is made', async () => {
+    const id = await create();
+    await ask(id, 'start_date=2026-05-04');
+    await ask(id, 'start_date=2026-05-04');
+    const events = await world.db.query(
+      `select person_id from event where entity_id = $1 and message like 'Asked for%'`,
+      [id],
+    );
+    expect(events).toEqual([{ person_id: world.adminId }]);
+  });
+});
+
+describe('last_run_results.report_uri', () => {
+  it('names the summary of the last run, which can be read before anybody asked for it', async () => {
+    const id = await create();
+    const uri = async () => (await call('GET', `/usg-profiles/${id}`)).body.last_run_results.report_uri;
+    expect(await uri()).toBeNull();
+    await run(id, '2026-05-04T02:00:00Z');
+    const path = await uri();
+    expect(path).toBe(`usg_profile_audit_report_ID${id}-20260504.csv`);
+    expect(await csv(path)).toHaveLength(3);
+    expect((await ask(id, 'start_date=2026-05-04')).body).toMatchObject({ id: null, result_text: path });
+    await run(id, '2026-05-04T09:00:00Z');
+    const answers = await Promise.all(Array.from({ length: 20 }, () => blob(path)));
+    for (const { body } of answers) expect(body.file_content.split('\r\n')).toHaveLength(6);
+  });
+});
+
+describe('CSV-formula', () => {
+  const NASTY = [
+    '=1+1',
+    '+1',
+    '-1',
+    '@SUM(A1)',
+    '\tx',
+    '\rx',
+    '\nx',
+    '=a,"b"\r\nc',
+    'plain, "quoted"\nnext',
+    "it's",
+    'é漢😀',
+    '',
+  ];
+
+  it('returns names and rules as they were, with an apostrophe where a spreadsheet would compute', async () => {
+    const id = await create();
+    const computer = world.ids['web']!;
+    const rules = NASTY.map((text, n) =>
+      aRule(text, {
+        severity: 'low',
+        identifiers: [text],
+        description: text || 'none',
+        rationale: text,
+        title: String(n),
+      }),
+    );
+    await run(id, '2026-05-04T02:00:00Z', { rules, computers: new Map([[computer, 'p'.repeat(NASTY.length)]]) });
+    const records = (await csv(await made(id, 'start_date=2026-05-04&detailed=true'))).slice(1);
+    expect(records).toHaveLength(NASTY.length);
+    const isFormula = (text: string) => /^[=+\-@\t\r\n]/.test(text);
+    for (const [place, text] of NASTY.entries()) {
+      const shown = isFormula(text) ? `'${text}` : text;
+      expect(records[place]!.slice(2, 7)).toEqual([shown, 'low', shown, shown || 'none', shown]);
+    }
+    for (const text of NASTY.filter(Boolean)) {
+      await world.db.query('update computer set title = $2 where id = $1', [computer, text]);
+      await world.db.query(`update usg_run set changed_at = changed_at + interval '1 second' where profile_id = $1`, [
+        id,
+      ]);
+      const path = await made(id, 'start_date=2026-05-04');
+      expect((await csv(path))[1]![1]).toBe(isFormula(text) ? `'${text}` : text);
+      const raw = (await blob(path, undefined, { accept: 'text/csv' })).text;
+      for (const cell of raw.split('\r\n').slice(1)) expect(cell).not.toMatch(/,[=+\-@\t]/);
+    }
+    await world.db.query(`update computer set title = 'web' where id = $1`, [computer]);
+  });
+});
+
+describe('GET /usg-profiles/blob', () => {
+  const XML = '<?xml version="1.0" encoding="UTF-8"?>\n<Benchmark id="b">é漢😀"\\</Benchmark>';
+
+  it('reads a tailoring file and a report as JSON or as bare text', async () => {
+    const id = await create({ tailoring_file: XML, benchmark: undefined });
+    const { tailoring_file_uri: uri } = (await call('GET', `/usg-profiles/${id}`)).body;
+    expect(uri).toMatch(new RegExp(`^usg_profile_tailoring_file_ID${id}_\\d{14}$`));
+    const json = await blob(uri);
+    expect(json.body).toEqual({ file_content: XML });
+    expect(json.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    const text = await blob(uri, undefined, { accept: 'text/csv' });
+    expect(text.text).toBe(XML);
+    expect(text.headers.get('content-type')).toBe('text/csv; charset=utf-8');
+    for (const accept of ['*/*', 'application/json, text/csv', 'text/html']) {
+      expect((await blob(uri, undefined, { accept })).body).toEqual({ file_content: XML });
+    }
+    await call('POST', `/usg-profiles/${id}:archive`);
+    expect((await blob(uri)).status).toBe(200);
+  });
+
+  it('reads a long report whole', async () => {
+    const id = await create();
+    const rules = Array.from({ length: 300 }, (_, n) => aRule(`rule_${n}`, { description: 'é漢😀'.repeat(40) }));
+    const computers = new Map([world.ids['web']!, world.ids['db']!].map((computer) => [computer, 'p'.repeat(300)]));
+    await run(id, '2026-05-04T02:00:00Z', { rules, computers });
+    const path = await made(id, 'start_date=2026-05-04&detailed=true');
+    expect(await csv(path)).toHaveLength(601);
+    const pieces = await world.db.query(
+      'select 1 from stored_file_chunk c join stored_file f on f.id = c.file_id where f.key = $1',
+      [path],
+    );
+    expect(pieces.length).toBeGreaterThan(1);
+  });
+});
+
+describe('PATH-blob', () => {
+  it('finds stored paths of the own account and nothing else', async () => {
+    const id = await create({ access_group: 'desktops' });
+    await run(id, '2026-05-04T02:00:00Z');
+    const path = await made(id, 'start_date=2026-05-04&detailed=true');
+    for (const wrong of [
+      `../${path}`,
+      `./${path}`,
+      `/${path}`,
+      `${path}/`,
+      ` ${path}`,
+      `${path} `,
+      path.toUpperCase(),
+      path.replace('.csv', ''),
+      path.replace('.csv', '%2ecsv'),
+      encodeURIComponent(`../${path}`),
+      encodeURIComponent(encodeURIComponent(`../${path}`)),
+      `..\\${path}`,
+      '../../etc/passwd',
+      '/etc/passwd',
+      '..%2f..%2fetc%2fpasswd',
+      '%2e%2e%2f%2e%2e%2fetc%2fpasswd',
+      '%252e%252e%252fetc%252fpasswd',
+      '..\\..\\windows\\win.ini',
+      'C:\\windows\\win.ini',
+      'file:///etc/passwd',
+      '/proc/self/environ',
+      'package.json',
+      '%',
+      "' or ''='",
+      'usg_profile_audit_report_ID2147483647-20260504.csv',
+      'usg_profile_audit_report_ID99999999999999-20260504.csv',
+      'usg_profile_audit_report_ID-1-20260504.csv',
+      `usg_profile_audit_report_ID${id}-00000000.csv`,
+      'in-progress',
+      'null',
+      'x'.repeat(4096),
+    ]) {
+      const { status, body } = await blob(wrong);
+      expect([wrong, status, body.error]).toEqual([wrong, 404, 'NotFound']);
+    }
+    expect((await call('GET', `/usg-profiles/blob?path=${path}%00`)).status).toBe(400);
+    expect((await call('GET', '/usg-profiles/blob')).status).toBe(400);
+    expect((await call('GET', '/usg-profiles/blob?path=')).status).toBe(400);
+    expect((await call('GET', `/usg-profiles/blob?path=${'x'.repeat(5000)}`)).status).toBe(400);
+    const last = `usg_profile_audit_report_ID${id}-20260504.csv`;
+    for (const other of [path, last]) {
+      expect((await blob(other)).status).toBe(200);
+      expect((await blob(other, world.tokens.auditor)).status).toBe(200);
+      expect((await blob(other, world.tokens.foreign)).status).toBe(404);
+      expect((await blob(other, world.tokens.servers)).status).toBe(404);
+    }
+    await call('POST', `/usg-profiles/${id}:archive`);
+    for (const own of [path, last]) expect((await blob(own)).status).toBe(200);
+    expect((await call('GET', `/security-profiles/blob?path=${path}`)).headers.get('deprecation')).toMatch(/^@/);
+  });
+});
