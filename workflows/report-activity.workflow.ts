@@ -5,6 +5,7 @@ import {
   proxyActivities,
   proxyLocalActivities,
   setWorkflowOptions,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { ReportActivities } from './contracts/activities.ts';
 import { FAILURE_TYPES } from './contracts/failures.ts';
@@ -22,8 +23,11 @@ const { generateReport } = proxyActivities<ReportActivities>({
 const quick = proxyLocalActivities<ReportActivities>(QUICK);
 const patient = proxyActivities<ReportActivities>(PATIENT);
 
-// A report takes minutes: it ends on the build that began it.
-setWorkflowOptions({ versioningBehavior: 'PINNED' }, reportActivity);
+// A report takes minutes: it ends on the build that began it. Servers refuse this of workers without a version.
+setWorkflowOptions(
+  () => (workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'PINNED' } : {}),
+  reportActivity,
+);
 
 /**
  * Makes one report and closes with the status of its activity.

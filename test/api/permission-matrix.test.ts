@@ -30,7 +30,9 @@ const isAllowed = (role: (typeof SEED_ROLES)[number], needs: readonly string[]) 
   needs.every((permission) => permissionsOf(role).includes(permission));
 const isScoped = (operation: DocumentedOperation) =>
   Array.isArray(operation.access) &&
-  [...operation.pathParameters, ...bodyFields(operation)].some((name) => SCOPED_OBJECTS.includes(name));
+  [...operation.pathParameters, ...operation.queryParameters, ...bodyFields(operation)].some((name) =>
+    SCOPED_OBJECTS.includes(name),
+  );
 /** A refusal apart from the number of the object it is about. */
 const refusal = ({ status, text }: { status: number; text: string }) =>
   `${status} ${text.replace(/\d{2,}|\b\d\b/g, '#')}`;
@@ -89,7 +91,9 @@ describe('the matrix of rights', () => {
 describe('another account', () => {
   const about = OPERATIONS.filter((o) =>
     Array.isArray(o.access) || o.access === 'account'
-      ? [...o.pathParameters, ...bodyFields(o)].some((n) => [...ACCOUNT_OBJECTS, ...SCOPED_OBJECTS].includes(n))
+      ? [...o.pathParameters, ...o.queryParameters, ...bodyFields(o)].some((n) =>
+          [...ACCOUNT_OBJECTS, ...SCOPED_OBJECTS].includes(n),
+        )
       : false,
   );
   it.each(about.map((o) => [o.title, o] as const))(
@@ -149,7 +153,7 @@ describe('access groups', () => {
   );
 
   /** Not paginated, or about computers that are named. Their own tests hold them to the groups. */
-  const others = ['GET /computers/activities', 'GET /alerts', 'GET /alerts/summary'];
+  const others = ['GET /computers/activities', 'GET /alerts', 'GET /alerts/summary', 'GET /usg-profiles/blob'];
   const lists = OPERATIONS.filter(
     ({ method, title, access, pathParameters }) =>
       method === 'GET' &&

@@ -4,15 +4,18 @@ import { loadConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/logger.ts';
 import { createLaneStore, type LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
+import { createDatabaseFileStore } from '../../src/services/files.ts';
 import { systemClock } from '../../src/services/ports.ts';
 import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
 import { bootstrap } from '../../temporal/bootstrap.ts';
 import { connectClient } from '../../temporal/connection.ts';
 import { createLaneActivities } from '../../workers/activities/lane.activities.ts';
 import { createProfileActivities } from '../../workers/activities/profile.activities.ts';
+import { createReportActivities } from '../../workers/activities/report.activities.ts';
 import { createProfileKinds } from '../../workers/profile-kinds.ts';
 import { createReconciler, type ReconcilerOptions } from '../../workers/reconciler/reconciler.ts';
 import { type Relay, type RelayEvent, startRelay } from '../../workers/relay/relay.ts';
+import type { ReportActivities } from '../../workflows/contracts/activities.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
 import { createTestDatabase } from './database.ts';
 import { createTestNamespace } from './temporal.ts';
@@ -32,6 +35,8 @@ export interface ActivityRuntime {
   kinds: ProfileKinds;
   /** Runs a worker of the schedule queue until the returned function is called. */
   startScheduleWorker(): Promise<() => Promise<void>>;
+  /** Runs a worker of the report queue until the returned function is called. */
+  startReportWorker(over?: Partial<ReportActivities>): Promise<() => Promise<void>>;
   /** Runs a worker of the activity queue until the returned function is called. */
   startWorker(): Promise<() => Promise<void>>;
   status(workflowId: string): Promise<string>;
@@ -86,6 +91,13 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
     async startScheduleWorker() {
       const at = { address, namespace, taskQueue: TASK_QUEUES.schedule };
       const stop = await runWorker(at, createProfileActivities({ kinds, clock: systemClock }));
+      workers.push(stop);
+      return stop;
+    },
+    async startReportWorker(over = {}) {
+      const at = { address, namespace, taskQueue: TASK_QUEUES.report };
+      const steps = createReportActivities({ ...common, files: createDatabaseFileStore(db) });
+      const stop = await runWorker(at, { ...steps, ...over });
       workers.push(stop);
       return stop;
     },

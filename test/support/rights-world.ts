@@ -26,6 +26,8 @@ export const NEVER: Samples = {
   script_id: 2_000_000_000,
   script_version_id: 2_000_000_000,
   script_attachment_id: 2_000_000_000,
+  start_date: '2026-01-01',
+  path: 'never-was',
   computer_ids: [2_000_000_000],
   activity_ids: [2_000_000_000],
 };
@@ -42,6 +44,7 @@ export const ACCOUNT_OBJECTS = [
   'saved_search_name',
   'usg_profile_id',
   'script_id',
+  'path',
 ];
 /** Those of them that are seen through access groups, and the body fields that do. */
 export const SCOPED_OBJECTS = [
@@ -49,6 +52,7 @@ export const SCOPED_OBJECTS = [
   'activity_id',
   'usg_profile_id',
   'script_id',
+  'path',
   'computer_ids',
   'activity_ids',
 ];
@@ -162,6 +166,7 @@ async function createObjects(app: TestApp, db: Database, accountId: number): Pro
       schedule: 'FREQ=WEEKLY',
       start_date: '2090-01-01',
       access_group: 'servers',
+      tailoring_file: `<Tailoring id="${MARK}"/>`,
     },
   });
   const script = await app.call('POST', '/scripts', {
@@ -180,6 +185,8 @@ async function createObjects(app: TestApp, db: Database, accountId: number): Pro
     script_attachment_id: script.body.attachments[0].id,
     code: '#!/bin/sh\ntrue\n',
     query: '',
+    start_date: '2026-01-01',
+    path: profile.body.tailoring_file_uri,
     computer_id: computer,
     activity_id: activity.body.id,
     alert_id: alerts.body[0].id,

@@ -19,6 +19,8 @@ export interface DocumentedOperation {
   /** What `x-permission` says. */
   access: 'none' | 'token' | 'account' | string[];
   pathParameters: string[];
+  /** Those of the query that have to be given. */
+  queryParameters: string[];
   /** Schema of the JSON body; null when there is none. */
   body: JsonSchema | null;
 }
@@ -35,13 +37,18 @@ export const OPERATIONS: readonly DocumentedOperation[] = eachOperation(document
     path,
     title: `${upper} ${path}`,
     access: access === 'none' || access === 'token' || access === 'account' ? access : ([access].flat() as string[]),
-    pathParameters: (operation.parameters ?? [])
-      .map((p) => resolveReference<ParameterObject>(document, p))
-      .filter((p) => p.in === 'path')
-      .map((p) => p.name),
+    pathParameters: namesOf(operation, (p) => p.in === 'path'),
+    queryParameters: namesOf(operation, (p) => p.in === 'query' && p.required === true),
     body: bodySchema(document, operation),
   };
 });
+
+function namesOf(operation: OperationObject, isMeant: (parameter: ParameterObject) => boolean): string[] {
+  return (operation.parameters ?? [])
+    .map((p) => resolveReference<ParameterObject>(document, p))
+    .filter(isMeant)
+    .map((p) => p.name);
+}
 
 function bodySchema(doc: OpenApiDocument, operation: OperationObject): JsonSchema | null {
   const { requestBody } = operation as { requestBody?: { content: Record<string, { schema: JsonSchema }> } };
@@ -52,12 +59,15 @@ function bodySchema(doc: OpenApiDocument, operation: OperationObject): JsonSchem
 /** Values for path parameters and body fields, by name. */
 export type Samples = Readonly<Record<string, unknown>>;
 
-/** The address of an operation. @throws when a path parameter has no sample, so that no new kind of object is left out */
+/** The address of an operation, with the query parameters that have to be given as far as there are samples. @throws when a path parameter has no sample, so that no new kind of object is left out */
 export function samplePath(operation: DocumentedOperation, samples: Samples): string {
-  return operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+  const query = operation.queryParameters.filter((name) => name in samples);
+  const search = new URLSearchParams(query.map((name): [string, string] => [name, String(samples[name])])).toString();
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     if (!(name in samples)) throw new Error(`give test/support/rights-world.ts a sample of {${name}}`);
     return encodeURIComponent(String(samples[name]));
   });
+  return search === '' ? path : `${path}?${search}`;
 }
 
 /** A body with every required field, and those optional ones that name objects. Undefined where there is no body. */

@@ -1,0 +1,115 @@
+import { Context } from '@temporalio/activity';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDatabaseFileStore } from '../../src/services/files.ts';
+import { systemClock } from '../../src/services/ports.ts';
+import { createUsgReportsService } from '../../src/services/usg-reports.service.ts';
+import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
+import { aRule, insertAuditedRun } from '../support/usg-results.ts';
+import { createUsgWorld, type UsgWorld } from '../support/usg-world.ts';
+import { countEvents, until } from '../support/workflow-environment.ts';
+
+let runtime: ActivityRuntime;
+let usg: UsgWorld;
+
+beforeAll(async () => {
+  runtime = await createActivityRuntime();
+  runtime.startRelay();
+  usg = await createUsgWorld(runtime.db, systemClock, 20);
+});
+afterAll(() => runtime?.close());
+
+const reports = () =>
+  createUsgReportsService({ db: runtime.db, clock: systemClock, files: createDatabaseFileStore(runtime.db) });
+const wf = (id: number) => `activity/${id}`;
+
+/** A report that was asked for, on a run of twenty computers. */
+async function asked(): Promise<{ id: number; profileId: number }> {
+  const profileId = await usg.create({ startDate: '2090-01-01' });
+  await insertAuditedRun(runtime.db, {
+    accountId: usg.caller.accountId,
+    profileId,
+    startedAt: new Date('2026-05-04T02:00:00Z'),
+    computers: new Map(usg.computers.map((computer) => [computer, 'pf'])),
+    rules: [aRule('rule_1'), aRule('rule_2')],
+  });
+  const answer = await reports().request(usg.caller, {
+    profileId,
+    startDate: '2026-05-04',
+    endDate: null,
+    detailed: true,
+    traceparent: null,
+  });
+  return { id: 'activity' in answer ? answer.activity.id : 0, profileId };
+}
+
+async function read(id: number) {
+  const rows = await runtime.db.query(
+    `select a.status, a.progress, a.result_text as text,
+       (select count(*) from stored_file f where f.profile_id = (a.parameters->>'profile_id')::int) as files
+     from activity a where a.id = $1`,
+    [id],
+  );
+  return rows[0]!;
+}
+
+const ended = (id: number) => until(async () => (await runtime.status(wf(id))) !== 'RUNNING', 20_000);
+
+describe('reportActivity', () => {
+  it('makes a report on a queue of its own, as the least urgent work, and closes as its activity', async () => {
+    const stop = await runtime.startReportWorker();
+    const { id, profileId } = await asked();
+    await until(async () => (await read(id))['status'] === 'succeeded');
+    await ended(id);
+    expect(await runtime.status(wf(id))).toBe('COMPLETED');
+    const path = `usg_profile_audit_report_ID${profileId}-20260504-detailed.csv`;
+    expect(await read(id)).toEqual({ status: 'succeeded', progress: 100, text: path, files: 1 });
+    const { raw } = await runtime.client.workflow.getHandle(wf(id)).describe();
+    expect(raw.workflowExecutionInfo).toMatchObject({
+      type: { name: 'reportActivity' },
+      taskQueue: 'fleet-report',
+      priority: { priorityKey: 5 },
+    });
+    const events = await countEvents(runtime.client.workflow.getHandle(wf(id)));
+    expect(events.total).toBeLessThanOrEqual(11);
+    await stop();
+  });
+
+  it('is cancelled before a worker is there', async () => {
+    const { id } = await asked();
+    await until(async () => (await runtime.status(wf(id)).catch(() => '')) === 'RUNNING');
+    await runtime.client.workflow.getHandle(wf(id)).cancel();
+    const stop = await runtime.startReportWorker();
+    await ended(id);
+    expect(await runtime.status(wf(id))).toBe('CANCELLED');
+    expect(await read(id)).toMatchObject({ status: 'canceled', text: null, files: 0 });
+    await stop();
+  });
+
+  it('is cancelled while it is at work', async () => {
+    const stop = await runtime.startReportWorker({
+      generateReport: async () => {
+        await Context.current().cancelled;
+        return 'succeeded';
+      },
+    });
+    const { id } = await asked();
+    await until(async () => (await runtime.status(wf(id)).catch(() => '')) === 'RUNNING');
+    await runtime.client.workflow.getHandle(wf(id)).cancel();
+    const beat = setInterval(() => undefined, 1000);
+    await ended(id);
+    clearInterval(beat);
+    expect(await read(id)).toMatchObject({ status: 'canceled', files: 0 });
+    expect(await runtime.status(wf(id))).toBe('CANCELLED');
+    await stop();
+  });
+
+  it('closes as Canceled when its row was cancelled by the API alone', async () => {
+    const { id } = await asked();
+    await runtime.db.query(`update activity set status = 'canceled', completion_time = now() where id = $1`, [id]);
+    const stop = await runtime.startReportWorker();
+    await ended(id);
+    expect(await runtime.status(wf(id))).toBe('CANCELLED');
+    expect(await read(id)).toMatchObject({ status: 'canceled', files: 0 });
+    await stop();
+  });
+});
