@@ -41,3 +41,12 @@ export function countResults(rules: ReadonlyArray<Pick<AuditedRule, 'result'>>):
     failed: rules.filter(({ result }) => FAILED.has(result)).length,
   };
 }
+
+/** Size of all texts of some rules, in UTF-16 units. */
+export function textLength(rules: readonly AuditedRule[]): number {
+  let length = 0;
+  for (const { rule, title, identifiers, description, rationale } of rules) {
+    length += rule.length + title.length + description.length + rationale.length + identifiers.join('').length;
+  }
+  return length;
+}

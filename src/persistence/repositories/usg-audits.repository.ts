@@ -93,9 +93,12 @@ const INSERT = `
   insert into usg_audit (run_id, profile_id, computer_id, state)
   select $1, $2, c, 'not-started' from unnest($3::int[]) c`;
 
-// Rows of a run are found by computer: the statistics take a young run for a row or two. The sum hides its own index.
-const ofRun = (audit: string, run: string) =>
-  `${audit}.run_id + 0 = ${run} and ${audit}.profile_id = (select profile_id from usg_run where id = ${run})`;
+// Statistics know nothing of a young run. Its rows are found by their key, one by one, and then by where they lie: every
+// other way to join them may be quadratic.
+const locked = (audit: { computer: string; profile: string; run: string }) => `
+    select u.ctid as place, u.profile_id, u.state as old, u.reason as old_reason, u.reported_at as old_reported_at
+    from usg_audit u
+    where u.computer_id = ${audit.computer} and u.profile_id = ${audit.profile} and u.run_id = ${audit.run} for update`;
 
 const counted = (state: string) =>
   `count(*) filter (where new = '${state}') - count(*) filter (where old = '${state}')`;
@@ -116,9 +119,9 @@ const PROGRESS = `
     from unnest($2::int[], $3::text[]) as n(id, status) join activity a on a.id = n.id
     group by a.computer_id
   ), before as materialized (
-    select u.computer_id, u.profile_id, u.state as old, u.reported_at, u.reason, t.failed, t.canceled, t.begun, t.audited
-    from touched t join usg_audit u on u.computer_id = t.computer_id and ${ofRun('u', '$1')}
-    order by u.computer_id for update of u
+    select t.*, u.*
+    from (select t.*, r.profile_id as profile from touched t, usg_run r where r.id = $1 order by t.computer_id) t
+    cross join lateral (${locked({ computer: 't.computer_id', profile: 't.profile', run: '$1' })}) u
   ), after as (
     update usg_audit u set
       state = case
@@ -127,9 +130,9 @@ const PROGRESS = `
         when b.canceled and (b.begun or b.old = 'in-progress') then 'fail'
         when b.begun then 'in-progress'
         else b.old end,
-      awaiting_since = case when b.audited and b.reported_at is null and b.old <> 'fail' then $4::timestamptz end
+      awaiting_since = case when b.audited and b.old_reported_at is null and b.old <> 'fail' then $4::timestamptz end
     from before b
-    where u.computer_id = b.computer_id and u.profile_id = b.profile_id and u.run_id + 0 = $1
+    where u.ctid = b.place
       and (b.failed or b.audited or b.old = 'not-started' or (b.canceled and b.old = 'in-progress'))
     returning b.old, u.state as new
   ), difference as (select ${DIFFERENCES} from after where old <> new
@@ -137,13 +140,14 @@ const PROGRESS = `
     update usg_run r set changed_at = $4, ${MOVE_COUNTERS} from difference d
     where r.id = $1 and exists (select from after where old <> new)
   )
-  select exists (select from before where audited and reported_at is not null and reason is not null) as unread`;
+  select exists (select from before where audited and old_reported_at is not null and old_reason is not null) as unread`;
 
 const WITH_REASON = `concat_ws(E'\\n', nullif(a.result_text, ''), s.reason)`;
 
 const APPEND_REASONS = `
   update activity a set result_text = ${WITH_REASON}
-  from activity o join usg_audit s on s.computer_id = o.computer_id and ${ofRun('s', '$1')}
+  from activity o join usg_run r on r.id = $1
+  join usg_audit s on s.computer_id = o.computer_id and s.profile_id = r.profile_id and s.run_id + 0 = r.id
   where o.id = any($2::int[]) and a.id = o.id and a.status = 'succeeded' and s.reported_at is not null
     and s.reason is not null and not exists (select from activity d where d.blocked_by = a.id)`;
 
@@ -156,18 +160,18 @@ const SAVE = `
     select distinct on (run_id, computer_id) *
     from unnest($1::int[], $2::int[], $3::text[], $4::text[], $5::int[], $6::int[], $7::int[], $8::text[],
       $9::timestamptz[]) with ordinality
-      as v(run_id, computer_id, state, reason, passed, failed, rule_set_id, results, reported_at, place)
-    order by run_id, computer_id, place desc
+      as v(run_id, computer_id, state, reason, passed, failed, rule_set_id, results, reported_at, nth)
+    order by run_id, computer_id, nth desc
   ), before as materialized (
-    select v.*, u.profile_id, u.state as old, u.reason as old_reason
-    from verdict v join usg_run r on r.id = v.run_id
-    join usg_audit u on u.computer_id = v.computer_id and u.profile_id = r.profile_id and u.run_id = v.run_id
-    order by v.run_id, v.computer_id for update of u
+    select v.*, u.*
+    from (select v.*, r.profile_id as profile from verdict v join usg_run r on r.id = v.run_id
+      order by v.run_id, v.computer_id) v
+    cross join lateral (${locked({ computer: 'v.computer_id', profile: 'v.profile', run: 'v.run_id' })}) u
   ), after as (
     update usg_audit u set state = b.state, reason = b.reason, passed_count = b.passed, failed_count = b.failed,
       rule_set_id = b.rule_set_id, results = b.results, reported_at = b.reported_at, awaiting_since = null
     from before b
-    where u.computer_id = b.computer_id and u.profile_id = b.profile_id and u.run_id = b.run_id
+    where u.ctid = b.place
     returning u.run_id, u.computer_id, b.old, u.state as new, u.reason is distinct from b.old_reason and u.reason is not null as explained
   ), difference as (select run_id, ${DIFFERENCES} from after group by run_id
   ), locked as materialized (

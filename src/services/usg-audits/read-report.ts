@@ -8,6 +8,7 @@ import {
   RULE_SEVERITIES,
   type RuleResult,
   type RuleSeverity,
+  textLength,
 } from '../../domain/usg/audit-report.ts';
 import { Capture } from './capture.ts';
 
@@ -16,6 +17,8 @@ const MAX_DEPTH = 100;
 const MAX_RULES = 10_000;
 const MAX_IDENTIFIERS = 200;
 const MAX_ID_CHARS = 500;
+/** Texts of all rules together, in UTF-16 units; several times those of the largest benchmarks. */
+const MAX_TEXT_CHARS = 16 * 1024 * 1024;
 const CHUNK = 64 * 1024;
 /** Whatever declares entities or brings in other documents; looked for before anything reads the bytes as XML. */
 const DECLARATION = /<!\s{0,100}(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
@@ -44,7 +47,7 @@ interface Verdict {
  *
  * @param bytes - XCCDF results in UTF-8, alone or inside another document
  * @returns a reason instead of rules when it is larger than 32 MiB, not well-formed, nested more than 100 deep, has a
- * document type, entities or more than 10,000 rules, or no result of any rule
+ * document type, entities, more than 10,000 rules or 16 MiB of their texts, or no result of any rule
  * @remarks Streaming and linear in the size; nothing is fetched or expanded. Never throws.
  * @see agent-protocol 9.6; perf-reliability B3
  */
@@ -142,19 +145,23 @@ class ReportReader {
   rules(): AuditedRule[] {
     const selected = this.#verdicts.filter(({ result }) => result !== 'notselected');
     if (selected.length === 0) throw new Refused('the report has no result of any rule');
-    return selected.map((verdict) => {
-      const known = this.#definitions.get(verdict.rule);
-      if (verdict.result === null) throw new Refused('the report has a rule without a known result');
-      return {
-        rule: verdict.rule,
-        severity: verdict.severity ?? known?.severity ?? 'unknown',
-        title: known?.title ?? '',
-        identifiers: known ? known.identifiers : verdict.identifiers,
-        description: known?.description ?? '',
-        rationale: known?.rationale ?? '',
-        result: verdict.result as RuleResult,
-      };
-    });
+    const rules = selected.map((verdict) => this.#toRule(verdict));
+    if (textLength(rules) > MAX_TEXT_CHARS) throw new Refused('the report has more than 16 MiB of texts of rules');
+    return rules;
+  }
+
+  #toRule(verdict: Verdict): AuditedRule {
+    const known = this.#definitions.get(verdict.rule);
+    if (verdict.result === null) throw new Refused('the report has a rule without a known result');
+    return {
+      rule: verdict.rule,
+      severity: verdict.severity ?? known?.severity ?? 'unknown',
+      title: known?.title ?? '',
+      identifiers: known ? known.identifiers : verdict.identifiers,
+      description: known?.description ?? '',
+      rationale: known?.rationale ?? '',
+      result: verdict.result as RuleResult,
+    };
   }
 
   #openRule(attributes: Attributes): void {

@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type AuditedRule, type AuditReading, countResults, RULE_RESULTS } from '../../domain/usg/audit-report.ts';
+import {
+  type AuditedRule,
+  type AuditReading,
+  countResults,
+  RULE_RESULTS,
+  textLength,
+} from '../../domain/usg/audit-report.ts';
 import {
   type AuditVerdict,
   appendReasons,
@@ -29,6 +35,8 @@ export interface TakeInDeps {
 
 /** Reports of one transaction: enough to share its cost, few enough that a crash repeats little. */
 const BATCH = 20;
+/** Texts of rules in one transaction, beyond which the rest waits; in UTF-16 units. */
+const BATCH_CHARS = 16 * 1024 * 1024;
 /** Agents send a report right behind the result; one that has not come by then does not come. */
 const REPORT_GRACE_MS = 30 * 60_000;
 const OVERDUE_BATCH = 1_000;
@@ -47,7 +55,7 @@ interface ReadReport extends WaitingReport {
  *
  * @returns whether more may be waiting
  * @remarks One transaction that ends with the reports put away: after a crash in between it is as if it had not begun.
- * Several may run at once. At most one report is in memory at a time.
+ * Several may run at once. What is in memory is bounded: one report, and the texts of some.
  * @see API specification, "USG profiles"; api-decisions 5.4
  */
 export async function takeInReports({ db, clock, read }: TakeInDeps): Promise<boolean> {
@@ -55,16 +63,19 @@ export async function takeInReports({ db, clock, read }: TakeInDeps): Promise<bo
     const claimed = await claimWaitingReports(tx, BATCH);
     if (claimed.length === 0) return false;
     const reports: ReadReport[] = [];
+    const done: number[] = [];
+    let room = BATCH_CHARS;
     for (const report of claimed) {
+      if (room <= 0) break;
+      done.push(report.activity_id);
       if (!isOfRun(report)) continue;
-      reports.push({ ...report, reading: await read(await readWaitingReport(tx, report.activity_id)) });
+      const reading = await read(await readWaitingReport(tx, report.activity_id));
+      if ('rules' in reading) room -= textLength(reading.rules);
+      reports.push({ ...report, reading });
     }
     await store(tx, reports, clock.now());
-    await deleteWaitingReports(
-      tx,
-      claimed.map(({ activity_id }) => activity_id),
-    );
-    return claimed.length === BATCH;
+    await deleteWaitingReports(tx, done);
+    return claimed.length === BATCH || done.length < claimed.length;
   });
 }
 

@@ -70,6 +70,11 @@ describe('readAuditReport', () => {
     ['a rule without an id', '<TestResult><rule-result><result>pass</result></rule-result></TestResult>'],
     ['a long id', testResult(`${'a'.repeat(501)}=pass`)],
     ['depth', `${'<b>'.repeat(101)}${'</b>'.repeat(101)}`],
+    [
+      'much text',
+      `<B>${[...Array(900).keys()].map((n) => `<Rule id="r${n}"><title>${'x'.repeat(20_000)}</title></Rule>`).join('')}
+        <TestResult>${[...Array(900).keys()].map((n) => `<rule-result idref="r${n}"><result>pass</result></rule-result>`).join('')}</TestResult></B>`,
+    ],
     ['many rules', testResult('a=pass '.repeat(10_001))],
     ['another encoding', `<?xml version="1.0" encoding="ISO-8859-1"?>${testResult('a=pass')}`],
     ['UTF-16', Buffer.from(`\ufeff${testResult('a=pass')}`, 'utf16le')],
