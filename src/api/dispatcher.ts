@@ -7,6 +7,7 @@ import { resolveAlias } from './aliases.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { Reply } from './handler.ts';
 import { JsonText } from './json-text.ts';
+import { invalidParameter } from './middleware/error-body.ts';
 import { readJsonBody } from './middleware/json-body.ts';
 import { readPairsBody } from './middleware/pairs-body.ts';
 import { replyToError, requestIdOf, sendJson, sendStream } from './middleware/send.ts';
@@ -68,6 +69,8 @@ async function serve(
   const principal = operation.access === 'none' ? null : await authenticate(deps.authenticator, req);
   if (principal) authorize(operation.access, principal);
   const body = await readBody(operation, req, res);
+  // The validator misses an absent body where no property of it is required.
+  if (operation.needsBody && body === undefined) throw invalidParameter('body', 'is required');
   const query = readQuery(operation, queryOf(req.url));
   if (operation.takesBody || operation.queryParameters.size > 0) {
     req.body = body;

@@ -32,6 +32,8 @@ export interface Operation {
   access: Access;
   bodyLimitBytes: number;
   takesBody: boolean;
+  /** A request without a body is refused. */
+  needsBody: boolean;
   /** Fields of a body that may be `key=value` pairs; null where only JSON is taken. */
   bodyPairs: ReadonlyMap<string, PairKind> | null;
   pathParameters: readonly PathParameter[];
@@ -93,6 +95,7 @@ function toOperation(
     access: readAccess(operation, problems),
     bodyLimitBytes: operation['x-body-limit'] ?? BODY_LIMIT_BYTES,
     takesBody: operation.requestBody !== undefined,
+    needsBody: operation.requestBody?.required === true,
     bodyPairs: operation['x-body-pairs'] ? pairsOf(document, operation) : null,
     pathParameters: named.flatMap((name) => pathParameters.filter((p) => p.name === name)),
     queryParameters: new Map(parameters.filter((p) => p.in === 'query').map((p) => [p.name, kindOf(p)])),
@@ -101,7 +104,7 @@ function toOperation(
 }
 
 function pairsOf(document: OpenApiDocument, operation: OperationObject): Map<string, PairKind> {
-  const { content } = operation.requestBody as { content: Record<string, { schema: JsonSchema }> };
+  const { content } = operation.requestBody!;
   const schema = resolveReference<JsonSchema>(document, content['application/json']!.schema);
   const fields = Object.entries(schema['properties'] as Record<string, JsonSchema>);
   return new Map(

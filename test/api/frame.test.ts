@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eachOperation, loadDocument } from '../../src/api/openapi/document.ts';
 import { listen } from '../../src/api/server.ts';
 import { createAdmin, createTestApp, type TestApp } from '../support/app.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -101,6 +102,19 @@ describe('bodies', () => {
       error: 'InvalidParameter',
       details: [{ path: 'body' }],
     });
+  });
+
+  it('BODY-type: refuses a missing body wherever the document asks for one, also where no key of it is needed', async () => {
+    const needing = eachOperation(loadDocument()).filter(({ operation }) => operation.requestBody?.required);
+    expect(needing.length).toBeGreaterThan(20);
+    for (const { path, method, operation } of needing) {
+      const sample = path.replace(/\{\w+_id\}/g, '1').replace(/\{\w+\}/g, 'x');
+      const answer = await app.call(method.toUpperCase(), sample, { token });
+      expect(answer.body, operation.operationId).toMatchObject({
+        error: 'InvalidParameter',
+        details: [{ path: 'body', message: 'is required' }],
+      });
+    }
   });
 
   it('BODY-enc: refuses what is not storable UTF-8 text', async () => {

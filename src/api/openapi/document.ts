@@ -17,7 +17,7 @@ export interface OperationObject {
   tags: string[];
   summary: string;
   parameters?: Array<ParameterObject | Reference>;
-  requestBody?: unknown;
+  requestBody?: { required?: boolean; content: Record<string, { schema: JsonSchema }> };
   responses: Record<string, unknown>;
   security?: unknown[];
   /** A permission, several that must all hold, `account` (any administrator), `token` or `none`. */
