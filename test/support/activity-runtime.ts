@@ -12,6 +12,7 @@ import { connectClient } from '../../temporal/connection.ts';
 import { createLaneActivities } from '../../workers/activities/lane.activities.ts';
 import { createProfileActivities } from '../../workers/activities/profile.activities.ts';
 import { createReportActivities } from '../../workers/activities/report.activities.ts';
+import { createRetentionActivities } from '../../workers/activities/retention.activities.ts';
 import { createProfileKinds } from '../../workers/profile-kinds.ts';
 import { createReconciler, type ReconcilerOptions } from '../../workers/reconciler/reconciler.ts';
 import { type Relay, type RelayEvent, startRelay } from '../../workers/relay/relay.ts';
@@ -90,7 +91,8 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
     },
     async startScheduleWorker() {
       const at = { address, namespace, taskQueue: TASK_QUEUES.schedule };
-      const stop = await runWorker(at, createProfileActivities({ kinds, clock: systemClock }));
+      const retention = createRetentionActivities({ db, clock: systemClock, logger, activityRetentionDays: 30 });
+      const stop = await runWorker(at, { ...createProfileActivities({ kinds, clock: systemClock }), ...retention });
       workers.push(stop);
       return stop;
     },

@@ -2,17 +2,21 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RetentionActivities } from '../../workflows/contracts/activities.ts';
 import {
+  ACTIVITY_RETENTION_SCHEDULE_ID,
   ACTIVITY_RETENTION_WORKFLOW,
   RETENTION_STEPS,
   type RetentionCursor,
   type RetentionResult,
 } from '../../workflows/contracts/activity-retention.contract.ts';
+import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
+import { createSqlFleet } from '../support/sql-fleet.ts';
 import { createTimeSkippingEnvironment } from '../support/temporal.ts';
-import { TEST_DATA_CONVERTER, withWorker } from '../support/workflow-environment.ts';
+import { quietRuntime, TEST_DATA_CONVERTER, until, withWorker } from '../support/workflow-environment.ts';
 
 let environment: TestWorkflowEnvironment;
 
 beforeAll(async () => {
+  quietRuntime();
   environment = await createTimeSkippingEnvironment({ client: { dataConverter: TEST_DATA_CONVERTER } });
 });
 afterAll(() => environment?.teardown());
@@ -80,5 +84,41 @@ describe('activityRetention', () => {
       ...Array.from({ length: RETENTION_STEPS + 2 }, (_, place) => place + 1),
     ]);
     expect(calls[RETENTION_STEPS + 3]).toBe(null);
+  });
+});
+
+describe('the schedule of the retention', () => {
+  let runtime: ActivityRuntime;
+
+  beforeAll(async () => {
+    runtime = await createActivityRuntime();
+    runtime.startRelay();
+    await runtime.startWorker();
+    await runtime.startScheduleWorker();
+  });
+  afterAll(() => runtime?.close());
+
+  it('removes what real workflows ended long ago, and nothing younger', async () => {
+    const fleet = await createSqlFleet(runtime.db, 3);
+    const [old, young] = [await fleet.act(), await fleet.act()];
+    const open = () => runtime.db.query('select 1 from activity where open_count > 0');
+    await until(async () => {
+      await fleet.deliver();
+      await fleet.report();
+      return (await open()).length === 0;
+    });
+    await until(async () => (await runtime.db.query('select 1 from agent_inbox')).length === 0);
+    await runtime.db.query(
+      `update activity set creation_time = creation_time - interval '31 days',
+         completion_time = completion_time - interval '31 days' where $1 in (id, parent_id)`,
+      [old],
+    );
+    await runtime.client.schedule.getHandle(ACTIVITY_RETENTION_SCHEDULE_ID).trigger();
+    const parents = async () =>
+      (await runtime.db.query<{ id: number }>('select id from activity where parent_id is null')).map(({ id }) => id);
+    await until(async () => (await parents()).length === 1);
+    expect(await parents()).toEqual([young]);
+    expect(await runtime.db.query('select id from lane where parent_id = $1', [old])).toEqual([]);
+    expect(await runtime.db.query('select id from activity where parent_id = $1', [young])).toHaveLength(3);
   });
 });
