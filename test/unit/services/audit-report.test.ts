@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BenchmarkCache } from '../../../src/services/usg-audits/benchmark-cache.ts';
 import { readAuditReport } from '../../../src/services/usg-audits/read-report.ts';
 import { createReportReader } from '../../../src/services/usg-audits/report-reader.ts';
 import { auditReport } from '../../support/audit-reports.ts';
@@ -46,6 +47,38 @@ describe('readAuditReport', () => {
       ['a', 'pass'],
       ['c', 'notapplicable'],
     ]);
+  });
+
+  it('reads the same when the benchmark is known, and holds the rest of the report to it', () => {
+    const known = new BenchmarkCache();
+    const reports = [auditReport(['pass', 'fail']), auditReport(['fail', 'error'])];
+    for (const report of [...reports, ...reports]) {
+      expect(readAuditReport(report, known)).toEqual(readAuditReport(report));
+    }
+    const text = String(reports[0]);
+    for (const broken of [
+      text.replace('</Benchmark>', '</Other>'),
+      text.replace('</Benchmark>', ''),
+      `${text}<more/>`,
+      text.replace('<score>', '<score><!DOCTYPE x>'),
+      text.replace('</TestResult>', '</TestResult></TestResult>'),
+    ]) {
+      const reading = readAuditReport(Buffer.from(broken), known);
+      expect(reading).toEqual({ reason: expect.any(String) });
+      expect(reading).toEqual(readAuditReport(Buffer.from(broken)));
+    }
+  });
+
+  it.each([
+    ['a comment', '<!-- <TestResult> -->'],
+    ['CDATA', '<x><![CDATA[<TestResult>]]></x>'],
+    ['an instruction', '<?x <TestResult> ?>'],
+  ])('does not take %s for the end of the benchmark', (_, decoy) => {
+    const known = new BenchmarkCache();
+    const text = `<B>${decoy}<Rule id="a"><title>A</title></Rule>${testResult('a=pass')}</B>`;
+    for (let times = 0; times < 2; times += 1) {
+      expect(readAuditReport(Buffer.from(text), known)).toMatchObject({ rules: [{ title: 'A', result: 'pass' }] });
+    }
   });
 
   it('cuts long texts and keeps them whole characters', () => {

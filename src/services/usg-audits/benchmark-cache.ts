@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+import type { BenchmarkHead, Definition } from './report-content.ts';
+
+const MAX_HEADS = 8;
+/** Of the texts of one benchmark, in UTF-16 units. */
+const MAX_CHARS = 8 * 1024 * 1024;
+
+/**
+ * Benchmarks that were read, by the exact bytes that reports begin with: nearly all of a report is the benchmark, which
+ * is the same for all computers of a release.
+ */
+export class BenchmarkCache {
+  readonly #heads = new Map<string, BenchmarkHead>();
+
+  find(bytes: Uint8Array): BenchmarkHead | null {
+    return bytes.length === 0 ? null : (this.#heads.get(digest(bytes)) ?? null);
+  }
+
+  /** Keeps what was read; the oldest makes room. */
+  keep(bytes: Uint8Array, head: BenchmarkHead): void {
+    if (bytes.length === 0 || lengthOf(head.definitions.values()) > MAX_CHARS) return;
+    this.#heads.set(digest(bytes), head);
+    if (this.#heads.size > MAX_HEADS) this.#heads.delete(this.#heads.keys().next().value!);
+  }
+}
+
+function lengthOf(definitions: Iterable<Definition>): number {
+  let length = 0;
+  for (const { title, description, rationale } of definitions) {
+    length += title.length + description.length + rationale.length;
+  }
+  return length;
+}
+
+function digest(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('base64');
+}
