@@ -87,7 +87,7 @@ export async function listActivities(
   selection: ActivitySelection,
   page: PageRequest,
 ): Promise<{ count: number; rows: ActivityRow[] }> {
-  const found = pageOf('activities', scope, selection, page);
+  const found = await pageOf(db, 'activities', scope, selection, page);
   const values = [...found.values, groupsOf(scope.manage)];
   const [count, rows] = await Promise.all([
     found.count(db),
@@ -103,7 +103,7 @@ export async function listParents(
   selection: ActivitySelection,
   page: PageRequest,
 ): Promise<{ count: number; rows: ParentRow[] }> {
-  const { text, values, count } = pageOf('parents', scope, selection, page);
+  const { text, values, count } = await pageOf(db, 'parents', scope, selection, page);
   const [total, rows] = await Promise.all([
     count(db),
     db.query<ParentRow & Record<string, unknown>>(list(PARENT, text), values),
@@ -116,25 +116,37 @@ interface FoundPage extends SqlCondition {
   count(db: Sql): Promise<number>;
 }
 
-/** What everybody asks for, everything there is, is counted and skipped by blocks; the rest is looked through. */
-function pageOf(
+/**
+ * What everybody asks for, everything there is, is counted and skipped by blocks. What speaks of computers costs as much
+ * for a page as for all that match, and is looked for once. The rest is found in order.
+ */
+async function pageOf(
+  db: Sql,
   counted: Counted,
   scope: ActivityScope,
   selection: ActivitySelection,
   { limit, offset }: PageRequest,
-): FoundPage {
-  if (scope.view === 'all' && selection.query.clauses.length === 0) {
-    const { accountId } = scope;
-    const count = (db: Sql) => countActivities(db, accountId, counted);
+): Promise<FoundPage> {
+  const { accountId } = scope;
+  const { clauses } = selection.query;
+  if (scope.view === 'all' && clauses.length === 0) {
+    const count = (sql: Sql) => countActivities(sql, accountId, counted);
     return { text: blockPage(counted), values: [accountId, limit, offset], count };
   }
   const condition = matching(scope, selection, counted === 'parents' ? ' and a.parent_id is null' : '');
-  const next = condition.values.length + 1;
-  return {
-    text: `select a.id from activity a where ${condition.text} order by a.id desc limit $${next} offset $${next + 1}`,
-    values: [...condition.values, limit, offset],
-    count: (db) => countWhere(db, condition),
-  };
+  const values = [...condition.values, limit, offset];
+  const ids = (source: string) => `${source} order by a.id desc limit $${values.length - 1} offset $${values.length}`;
+  const all = `select a.id from activity a where ${condition.text}`;
+  if (!clauses.flat().some(({ criterion }) => criterion.kind === 'computer')) {
+    return { text: ids(all), values, count: (sql) => countWhere(sql, condition) };
+  }
+  const [row] = await db.query<{ count: number; ids: number[] }>(
+    `with matching as materialized (${all})
+     select (select count(*) from matching) as count, array(${ids('select a.id from matching a')}) as ids`,
+    values,
+  );
+  const text = 'select a.id from activity a where a.account_id = $1 and a.id = any($2::int[])';
+  return { text, values: [accountId, row!.ids], count: async () => row!.count };
 }
 
 /**

@@ -177,7 +177,7 @@ export const ROWS = `
       case when c.status not in ('undelivered', 'canceled') then c.delivered_at end as delivered_at,
       case when c.is_scheduled then $2::timestamptz + interval '6 hours' end as deliver_after,
       case when c.is_scheduled then $2::timestamptz + interval '6 hours' else c.created_at end as deliver_at,
-      case when c.status = 'failed' then 100 + g.n % 3 end as result_code,
+      case when c.status = 'failed' then 100 + g.n % 2 end as result_code,
       case when c.status = 'failed' then 'E: ' || ${THING} || ' could not be changed: held by another process'
         when c.status = 'succeeded' and g.kind = 5 then 'done' end as result_text,
       case when g.kind in (4, 7) then array[1 + g.n % 300] else '{}'::int[] end as package_ids, ${CHANGES} as changes,

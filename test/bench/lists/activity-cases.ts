@@ -57,6 +57,10 @@ export interface ActivityFacts {
   recently: string;
 }
 
+/** Operations and the groups they are in. */
+const withGroups = (which: string) =>
+  `a.id in (select unnest(array[k.id, k.parent_id]) from activity k where ${which})`;
+
 const query = (text: string) => `?query=${encodeURIComponent(text)}`;
 
 /** Each selector with the condition that a person would write for it. One line is one case. */
@@ -78,10 +82,13 @@ const SELECTORS: ReadonlyArray<
     () => 'creator:operator-12@fleet.example',
     () => `a.creator_id = (select id from person where lower(email) = 'operator-12@fleet.example')`,
   ],
-  [({ computer }) => `computer:id:${computer}`, ({ computer }) => `a.computer_id = ${computer}`, 'narrow'],
+  [({ computer }) => `computer:id:${computer}`, ({ computer }) => withGroups(`k.computer_id = ${computer}`), 'narrow'],
   [
     () => 'computer:tag:web',
-    () => `a.computer_id in (select c.id from computer c where c.account_id = $1 and c.tags @> array['web'])`,
+    () =>
+      withGroups(
+        `k.computer_id in (select c.id from computer c where c.account_id = $1 and c.state = 'approved' and c.tags @> array['web'])`,
+      ),
   ],
   [({ recently }) => `created-after:${recently}`, ({ recently }) => `a.creation_time >= '${recently}Z'`],
   [({ recently }) => `created-before:${recently}`, ({ recently }) => `a.creation_time < '${recently}Z'`],
