@@ -43,5 +43,6 @@ export function subjectOf(row: ActivityRow): ActivitySubject {
     childrenCount: row.children_count,
     succeededCount: row.succeeded_count,
     undoable: row.undoable,
+    lost: row.lost,
   };
 }

@@ -167,6 +167,7 @@ describe('POST /activities/reapply', () => {
     const gone = await act(['desk']);
     await end(gone, true);
     await world.db.query('update computer set archived = true where id = $1', [world.ids['desk']]);
+    expect((await detail(gone)).actions).toMatchObject({ reappliable: false, revertable: false });
     const answer = await unchanged(() => verb('reapply', [gone, key]));
     expect(answer.body.details.map(({ id }: { id: number }) => id)).toEqual([key]);
     expect((await unchanged(() => verb('reapply', [gone]))).body).toMatchObject({

@@ -305,6 +305,16 @@ describe('groups', () => {
     expect((await childrenOf(db, group))[0]!.result_text).toBe('terminated by an operator');
   });
 
+  it('shows the text of what was canceled by itself when the whole lane is canceled too', async () => {
+    const { lane, group, ids } = await oneLane({}, { computers: 2 });
+    await tell(db, { lane, activity: ids[1]!, kind: 'cancel', body: 'The computer was removed.', at: clock.now() });
+    expect(await store.advance(lane, true)).toMatchObject({ open: 0, canceled: 2 });
+    expect((await childrenOf(db, group)).map(({ result_text }) => result_text)).toEqual([
+      null,
+      'The computer was removed.',
+    ]);
+  });
+
   it('keeps the counters right when lanes of one group advance at once', async () => {
     const account = await anAccount(db, { computers: 40 });
     const group = await aGroup(db, account, { settings: { singleLaneLimit: 0, laneMinSize: 5, laneMaxSize: 5 } });

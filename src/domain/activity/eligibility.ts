@@ -11,6 +11,8 @@ export interface ActivitySubject {
   succeededCount: number;
   /** Something that it did is still to be undone, as far as is known. */
   undoable: boolean;
+  /** One of its computers is archived or gone. */
+  lost: boolean;
 }
 
 /** What the caller may do with an activity now. */
@@ -31,8 +33,8 @@ export function actionsOf(subject: ActivitySubject, manageable: boolean): Activi
   return {
     approvable: manageable && subject.status === 'unapproved',
     cancelable: manageable && isCancelable(subject.status),
-    reappliable: manageable && isReappliable(subject),
-    revertable: manageable && isRevertable(subject),
+    reappliable: manageable && !subject.lost && isReappliable(subject),
+    revertable: manageable && !subject.lost && isRevertable(subject),
   };
 }
 

@@ -1,11 +1,12 @@
 import { REVERSIBLE_TYPES } from '../../domain/activity/kinds.ts';
-import type { ActivityStatus } from '../../domain/activity/status.ts';
+import { type ActivityStatus, FINAL_STATUSES } from '../../domain/activity/status.ts';
 import { REPORT_ACTIVITY } from '../../domain/usg/report.ts';
 import { USG_ACTIVITY } from '../../domain/usg/run-steps.ts';
 import { type ActivitySelection, compileActivityQuery } from '../query/activity-conditions.ts';
 import { anyChild, HELD } from '../query/activity-fields.ts';
 import type { SqlCondition } from '../query/compilation.ts';
 import type { Sql } from '../sql.ts';
+import { statusList } from '../status-sql.ts';
 import { blockPage, type Counted, countActivities } from './activity-blocks.ts';
 
 /** Access groups where a right holds; `all` means the whole account. */
@@ -56,6 +57,8 @@ export interface ActivityRow extends BaseActivityRow {
   manageable: boolean;
   /** Succeeded, of a type with an inverse, and something of it is not undone; of a group: of one operation. */
   undoable: boolean;
+  /** Has ended, and one of its computers is archived or gone. */
+  lost: boolean;
   reapplied_from: number | null;
   reapplied_by: number | null;
   reverts: number | null;
@@ -264,6 +267,14 @@ const inForce = (operation: string) => `${operation}.status = 'succeeded'
 const UNDOABLE = `case when a.status <> 'succeeded' then false when a.computer_id is not null then ${inForce('a')}
     else ${anyChild(inForce('k'))} end`;
 
+const LEFT = `(select c.id from computer c where c.account_id = $1 and c.archived
+    union all select r.id from removed_computer r where r.account_id = $1)`;
+
+// Most accounts have lost no computer: then the children of groups are not looked through.
+const LOST = `case when a.status in ${statusList(FINAL_STATUSES)} and exists ${LEFT} then
+    case when a.computer_id is not null then a.computer_id in ${LEFT} else ${anyChild(`k.computer_id in ${LEFT}`)} end
+    else false end`;
+
 const FRESH = 'false';
 
 const base = (held: string) => `a.id, a.parent_id, a.type, a.summary, a.status, a.deliver_at, ${held} as held,
@@ -277,8 +288,8 @@ const detail = (
   groups: string,
 ) => `${BASE}, a.computer_id, a.delivery_time, a.deliver_after_time, a.deliver_before_time,
     a.schedule_before_time, a.schedule_after_time, a.modification_time, a.package_ids, a.changes, a.child_types,
-    a.children_count, a.succeeded_count, ${manageable(groups)}, ${UNDOABLE} as undoable, a.reapplied_from,
-    a.reapplied_by, a.reverts, a.reverted_by, a.progress`;
+    a.children_count, a.succeeded_count, ${manageable(groups)}, ${UNDOABLE} as undoable, ${LOST} as lost,
+    a.reapplied_from, a.reapplied_by, a.reverts, a.reverted_by, a.progress`;
 
 const PARENT = `${BASE}, a.children_count, a.computer_count, a.open_count, a.succeeded_count, a.failed_count,
     a.canceled_count, case when a.computer_count = 1 then (

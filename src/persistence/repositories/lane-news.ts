@@ -63,12 +63,13 @@ export function cancelOperations(
   return changesOf(tx, CANCEL_SOME, [lane, now, text, operations]);
 }
 
-/** Activities of cancel requests by the text their operations get. */
+/** Activities of cancel requests by the text their operations get; requests for a whole lane are left out. */
 export function byText(requests: readonly CancelRequest[]): Map<string | null, number[]> {
   const groups = new Map<string | null, number[]>();
   for (const { activity, text } of requests) {
+    if (activity === null) continue;
     const ids = groups.get(text) ?? [];
-    ids.push(activity!);
+    ids.push(activity);
     groups.set(text, ids);
   }
   return groups;

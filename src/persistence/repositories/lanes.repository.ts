@@ -142,15 +142,14 @@ async function cancel(
   now: Date,
 ): Promise<Change[]> {
   if (requests.length === 0 && !cancelAll) return [];
-  const whole = cancelAll || requests.some((request) => request.activity === null);
   const changes: Change[] = [];
-  if (whole) {
-    const text = requests.find((request) => request.activity === null)?.text ?? null;
-    changes.push(...(await cancelOperations(tx, lane.id, null, now, text)));
-  } else {
-    for (const [text, ids] of byText(requests)) {
-      changes.push(...(await cancelOperations(tx, lane.id, ids, now, text)));
-    }
+  // Before the rest of the lane, which may have to say nothing or something else.
+  for (const [text, ids] of byText(requests)) {
+    changes.push(...(await cancelOperations(tx, lane.id, ids, now, text)));
+  }
+  const whole = requests.find((request) => request.activity === null);
+  if (whole || cancelAll) {
+    changes.push(...(await cancelOperations(tx, lane.id, null, now, whole?.text ?? null)));
   }
   await withdrawMessages(tx, idsOf(changes));
   return changes;

@@ -71,13 +71,21 @@ describe('reading a status', () => {
 });
 
 describe('actions', () => {
-  const operation = { type: 'InstallSnaps', childTypes: [], childrenCount: 0, succeededCount: 0, undoable: true };
+  const operation = {
+    type: 'InstallSnaps',
+    childTypes: [],
+    childrenCount: 0,
+    succeededCount: 0,
+    undoable: true,
+    lost: false,
+  };
   const group = (childTypes: string[], succeededCount: number) => ({
     type: 'ActivityGroup',
     childTypes,
     childrenCount: 2,
     succeededCount,
     undoable: true,
+    lost: false,
   });
 
   it('cancels what is open and repeats what has ended', () => {
@@ -107,6 +115,11 @@ describe('actions', () => {
     expect(reappliable('ActivityGroup', ['GenerateFDERecoveryKeyRequest'])).toBe(false);
     expect(reappliable('UsgActivity', ['UsgActivity', 'RestartRequest'])).toBe(false);
     expect(reappliable('ActivityGroup', ['InstallSnaps'])).toBe(true);
+  });
+
+  it('neither repeats nor undoes what was done on a computer that has left', () => {
+    const subject = { ...operation, status: 'succeeded', lost: true } as const;
+    expect(actionsOf(subject, true)).toMatchObject({ reappliable: false, revertable: false });
   });
 
   it('allows nothing to whom may not manage every computer concerned', () => {
