@@ -1,3 +1,7 @@
+import { REVERSIBLE_TYPES } from '../../domain/activity/kinds.ts';
+import { FINAL_STATUSES } from '../../domain/activity/status.ts';
+import { statusList } from '../status-sql.ts';
+
 /**
  * Over the alias `a` of `activity`: a child of it, as `k` with its message `m`, fulfils the condition; true or false.
  */
@@ -15,3 +19,27 @@ export const HELD = `case when a.status <> 'undelivered' then false
     when a.computer_id is not null then
       exists (select from agent_message m where m.activity_id = a.id and m.state = 'held')
     else a.children_count > 0 and not ${anyChild(`k.status = 'undelivered' and m.state is distinct from 'held'`)} end`;
+
+// Changed something that is known or taken for granted, and no undoing of it is open or done.
+const inForce = (operation: string) => `${operation}.status = 'succeeded'
+    and ${operation}.type in (${REVERSIBLE_TYPES.map((type) => `'${type}'`).join(', ')})
+    and (${operation}.type like '%Snaps' or ${operation}.changes <> '[]')
+    and not exists (select from snap_operation_before b where b.activity_id = ${operation}.id and b.idle)
+    and not exists (
+      select from activity r where r.id = ${operation}.reverted_by and r.status not in ('failed', 'canceled'))`;
+
+/**
+ * Over the alias `a` of `activity`: it succeeded, is of a type with an inverse, and something of it is not undone; of a
+ * group, of one operation.
+ */
+export const UNDOABLE = `case when a.status <> 'succeeded' then false when a.computer_id is not null then ${inForce('a')}
+    else ${anyChild(inForce('k'))} end`;
+
+const LEFT = `(select c.id from computer c where c.account_id = $1 and c.archived
+    union all select r.id from removed_computer r where r.account_id = $1)`;
+
+/** Over the alias `a` of `activity` of the account `$1`: it has ended, and one of its computers is archived or gone. */
+// Most accounts have lost no computer: then the children of groups are not looked through.
+export const LOST = `case when a.status in ${statusList(FINAL_STATUSES)} and exists ${LEFT} then
+    case when a.computer_id is not null then a.computer_id in ${LEFT} else ${anyChild(`k.computer_id in ${LEFT}`)} end
+    else false end`;

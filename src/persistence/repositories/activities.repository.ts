@@ -1,12 +1,10 @@
-import { REVERSIBLE_TYPES } from '../../domain/activity/kinds.ts';
-import { type ActivityStatus, FINAL_STATUSES } from '../../domain/activity/status.ts';
+import type { ActivityStatus } from '../../domain/activity/status.ts';
 import { REPORT_ACTIVITY } from '../../domain/usg/report.ts';
 import { USG_ACTIVITY } from '../../domain/usg/run-steps.ts';
 import { type ActivitySelection, compileActivityQuery } from '../query/activity-conditions.ts';
-import { anyChild, HELD } from '../query/activity-fields.ts';
+import { anyChild, HELD, LOST, UNDOABLE } from '../query/activity-fields.ts';
 import type { SqlCondition } from '../query/compilation.ts';
 import type { Sql } from '../sql.ts';
-import { statusList } from '../status-sql.ts';
 import { blockPage, type Counted, countActivities } from './activity-blocks.ts';
 
 /** Access groups where a right holds; `all` means the whole account. */
@@ -255,25 +253,6 @@ const manageable = (groups: string) => `(${groups}::int[] is null or case when a
       then a.computer_id in ${computersIn(groups)}
       when ${ON_NO_COMPUTER} then ${profileIn(groups)}
       else a.children_count > 0 and not ${anyChild(`k.computer_id not in ${computersIn(groups)}`)} end) as manageable`;
-
-// Changed something that is known or taken for granted, and no undoing of it is open or done.
-const inForce = (operation: string) => `${operation}.status = 'succeeded'
-    and ${operation}.type in (${REVERSIBLE_TYPES.map((type) => `'${type}'`).join(', ')})
-    and (${operation}.type like '%Snaps' or ${operation}.changes <> '[]')
-    and not exists (select from snap_operation_before b where b.activity_id = ${operation}.id and b.idle)
-    and not exists (
-      select from activity r where r.id = ${operation}.reverted_by and r.status not in ('failed', 'canceled'))`;
-
-const UNDOABLE = `case when a.status <> 'succeeded' then false when a.computer_id is not null then ${inForce('a')}
-    else ${anyChild(inForce('k'))} end`;
-
-const LEFT = `(select c.id from computer c where c.account_id = $1 and c.archived
-    union all select r.id from removed_computer r where r.account_id = $1)`;
-
-// Most accounts have lost no computer: then the children of groups are not looked through.
-const LOST = `case when a.status in ${statusList(FINAL_STATUSES)} and exists ${LEFT} then
-    case when a.computer_id is not null then a.computer_id in ${LEFT} else ${anyChild(`k.computer_id in ${LEFT}`)} end
-    else false end`;
 
 const FRESH = 'false';
 
