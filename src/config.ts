@@ -42,6 +42,17 @@ export interface Config {
   readonly embedded: boolean;
   readonly activities: ActivitySettings;
   readonly identity: IdentitySettings;
+  readonly scriptProfiles: ScriptProfileLimits;
+}
+
+/** @see API specification, "Script profile limits"; api-decisions 2.7 */
+export interface ScriptProfileLimits {
+  /** Computers of one run; those with the lowest ids are taken. */
+  readonly maxComputers: number;
+  /** Profiles of an account that are not archived. */
+  readonly maxProfiles: number;
+  /** Minutes between two runs of a recurring profile. */
+  readonly minIntervalMinutes: number;
 }
 
 /** How people get in. @see api-decisions 2.6, 2.7, 3.1 */
@@ -122,6 +133,11 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
     embedded: read.flag('FLOTILLA_EMBEDDED', false),
     activities: readActivitySettings(read),
     identity: readIdentitySettings(read, deployment),
+    scriptProfiles: Object.freeze({
+      maxComputers: read.int('FLOTILLA_SCRIPT_PROFILE_MAX_COMPUTERS', 5000, 1, 100_000),
+      maxProfiles: read.int('FLOTILLA_SCRIPT_PROFILE_MAX_PROFILES', 100, 0, 100_000),
+      minIntervalMinutes: read.int('FLOTILLA_SCRIPT_PROFILE_MIN_INTERVAL', 60, 1, 527_040),
+    }),
   };
   if (config.activities.laneMinSize > config.activities.laneMaxSize) {
     read.problem('FLOTILLA_LANE_MIN_SIZE', 'must not be above FLOTILLA_LANE_MAX_SIZE');

@@ -41,6 +41,7 @@ export async function createApp(deps: AppDeps): Promise<Express> {
     routes: new RouteTable(operations),
     validator,
     authenticator: deps.services.authenticator,
+    features: new Set(deps.services.features.flatMap(({ key, enabled }) => (enabled ? [key] : []))),
     clientAddress: createClientAddress(deps.trustedProxies ?? []),
     logger: deps.logger,
     onAnswer: deps.onAnswer ?? (() => undefined),

@@ -21,6 +21,8 @@ export interface DispatcherDeps {
   routes: RouteTable;
   validator: Validator;
   authenticator: Authenticator;
+  /** Keys of the features that the deployment has. */
+  features: ReadonlySet<string>;
   clientAddress: ClientAddress;
   logger: Logger;
   /** Told of every answered operation, for metrics. */
@@ -67,6 +69,9 @@ async function serve(
 ): Promise<Reply> {
   const origin = { address: deps.clientAddress(req), requestId };
   const principal = operation.access === 'none' ? null : await authenticate(deps.authenticator, req);
+  if (operation.feature !== null && !deps.features.has(operation.feature)) {
+    throw new DomainError('FeatureNotEnabled', `This deployment has no ${operation.feature.replaceAll('-', ' ')}`);
+  }
   if (principal) authorize(operation.access, principal);
   const body = await readBody(operation, req, res);
   // The validator misses an absent body where no property of it is required.

@@ -20,6 +20,7 @@ import { powerRoutes } from './routes/power.routes.ts';
 import { processesRoutes } from './routes/processes.routes.ts';
 import { recoveryKeysRoutes } from './routes/recovery-keys.routes.ts';
 import { savedSearchesRoutes } from './routes/saved-searches.routes.ts';
+import { scriptProfilesRoutes } from './routes/script-profiles.routes.ts';
 import { scriptsRoutes } from './routes/scripts.routes.ts';
 import { snapsRoutes } from './routes/snaps.routes.ts';
 import { tagsRoutes } from './routes/tags.routes.ts';
@@ -59,6 +60,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     ...powerRoutes(deps),
     ...processesRoutes(deps),
     ...savedSearchesRoutes(deps),
+    ...scriptProfilesRoutes(deps),
     ...scriptsRoutes(deps),
     ...snapsRoutes(deps),
     ...activitiesRoutes(deps),

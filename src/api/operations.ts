@@ -30,6 +30,8 @@ export interface Operation {
   path: string;
   method: HttpMethod;
   access: Access;
+  /** Key of the feature it is part of; null when it is always there. */
+  feature: string | null;
   bodyLimitBytes: number;
   takesBody: boolean;
   /** A request without a body is refused. */
@@ -93,6 +95,7 @@ function toOperation(
     method,
     handler,
     access: readAccess(operation, problems),
+    feature: operation['x-feature'] ?? null,
     bodyLimitBytes: operation['x-body-limit'] ?? BODY_LIMIT_BYTES,
     takesBody: operation.requestBody !== undefined,
     needsBody: operation.requestBody?.required === true,

@@ -37,6 +37,7 @@ import { type Authenticator, createAuthenticator } from './rights.service.ts';
 import { createRolesService, type RolesService } from './roles.service.ts';
 import { createSavedSearchesService, type SavedSearchesService } from './saved-searches.service.ts';
 import { createRecurrences } from './schedule/recurrences.ts';
+import { createScriptProfilesService, type ScriptProfilesService } from './script-profiles.service.ts';
 import { createScriptsService, type ScriptsService } from './scripts.service.ts';
 import { createSnapsService, type SnapsService } from './snaps.service.ts';
 import { createTagsService, type TagsService } from './tags.service.ts';
@@ -76,6 +77,7 @@ export interface Services {
   events: EventsService;
   messageBacklog: MessageBacklogService;
   recoveryKeys: RecoveryKeysService;
+  scriptProfiles: ScriptProfilesService;
   scripts: ScriptsService;
   snaps: SnapsService;
   kernels: KernelsService;
@@ -97,7 +99,14 @@ export interface ServicesDeps {
   logger?: Logger;
   settings: Pick<
     Config,
-    'activities' | 'encryptionKeys' | 'deployment' | 'identity' | 'smtpUrl' | 'mailFrom' | 'publicUrl'
+    | 'activities'
+    | 'deployment'
+    | 'encryptionKeys'
+    | 'identity'
+    | 'mailFrom'
+    | 'publicUrl'
+    | 'scriptProfiles'
+    | 'smtpUrl'
   >;
 }
 
@@ -153,6 +162,11 @@ export function createServices(deps: ServicesDeps): Services {
       clock,
       settings: settings.activities,
       encryptionKeys: settings.encryptionKeys,
+    }),
+    scriptProfiles: createScriptProfilesService({
+      ...acting,
+      publicUrl: settings.publicUrl,
+      limits: settings.scriptProfiles,
     }),
     scripts: createScriptsService({ ...acting, publicUrl: settings.publicUrl }),
     snaps: createSnapsService(acting),

@@ -2,6 +2,7 @@ import type { ActivitySettings } from '../config.ts';
 import { runSteps, runSummary, USG_ACTIVITY } from '../domain/usg/run-steps.ts';
 import { createGroup } from '../persistence/repositories/activity-creation.repository.ts';
 import { keepFleet } from '../persistence/repositories/fleet-lock.ts';
+import { computersInScope } from '../persistence/repositories/profile-scope.ts';
 import { insertRunAudits } from '../persistence/repositories/usg-audits.repository.ts';
 import type { UsgProfileRow } from '../persistence/repositories/usg-profiles.repository.ts';
 import {
@@ -10,7 +11,6 @@ import {
   setRunActivity,
   withoutOpenRun,
 } from '../persistence/repositories/usg-runs.repository.ts';
-import { computersInScope } from '../persistence/repositories/usg-scope.ts';
 import type { Sql } from '../persistence/sql.ts';
 import type { FileStore } from './ports.ts';
 
@@ -49,7 +49,7 @@ export async function startUsgRun(
   const runId = await insertUsgRun(tx, run);
   if (runId === null) return 'known';
   await keepFleet(tx, profile.account_id);
-  const inScope = await computersInScope(tx, profile.id);
+  const inScope = await computersInScope(tx, 'usg', profile.id);
   const computers = await withoutOpenRun(tx, profile.id, inScope);
   if (inScope.length > 0 && computers.length === 0) return 'busy';
   const activityId = await createRunActivity(tx, profile, runId, computers, order, deps);

@@ -40,6 +40,13 @@ export const RIGHTS_TABLE: readonly Row[] = [
   { operations: /^GET \/tags$/, needs: ['ViewComputer'], roles: 'GASD' },
   { operations: /^GET \/usg-profiles(\/|$)/, needs: ['ViewUsgProfile'], roles: 'GASD' },
   { operations: /^\w+ \/usg-profiles([/:]|$)/, needs: ['ManageUsgProfile'], roles: 'GD' },
+  { operations: /^GET \/script-profile(s|-limits)(\/|$)/, needs: ['ViewScriptProfile'], roles: 'GASD' },
+  { operations: /^\w+ \/script-profiles([/:]|$)/, needs: ['ManageScriptProfile', 'ExecuteScript'], roles: 'GD' },
+  {
+    operations: /^GET \/scripts\/\{script_id\}\/script-profiles$/,
+    needs: ['ViewScript', 'ViewScriptProfile'],
+    roles: 'GASD',
+  },
   { operations: /^GET \/scripts(\/|$)/, needs: ['ViewScript'], roles: 'GASD' },
   { operations: /^POST \/scripts\/\{script_id\}:execute$/, needs: ['ExecuteScript'], roles: 'GSD' },
   { operations: /^\w+ \/scripts([/:]|$)/, needs: ['ManageScript'], roles: 'GD' },

@@ -24,6 +24,7 @@ export const NEVER: Samples = {
   secure_id: 'x'.repeat(30),
   usg_profile_id: 2_000_000_000,
   script_id: 2_000_000_000,
+  script_profile_id: 2_000_000_000,
   script_version_id: 2_000_000_000,
   script_attachment_id: 2_000_000_000,
   start_date: '2026-01-01',
@@ -45,6 +46,7 @@ export const ACCOUNT_OBJECTS = [
   'usg_profile_id',
   'script_id',
   'path',
+  'script_profile_id',
 ];
 /** Those of them that are seen through access groups, and the body fields that do. */
 export const SCOPED_OBJECTS = [
@@ -53,6 +55,7 @@ export const SCOPED_OBJECTS = [
   'usg_profile_id',
   'script_id',
   'path',
+  'script_profile_id',
   'computer_ids',
   'activity_ids',
 ];
@@ -178,7 +181,22 @@ async function createObjects(app: TestApp, db: Database, accountId: number): Pro
       attachments: [{ filename: `${MARK}.txt`, content: '' }],
     },
   });
+  const trigger = { trigger_type: 'one_time', timestamp: '2090-01-01T00:00:00Z' };
+  const scriptProfile = await app.call('POST', '/script-profiles', {
+    token,
+    body: {
+      title: `${MARK}-script-profile`,
+      script_id: script.body.id,
+      all_computers: true,
+      tags: [],
+      time_limit: 60,
+      username: 'root',
+      trigger,
+    },
+  });
   return {
+    script_profile_id: scriptProfile.body.id,
+    trigger,
     usg_profile_id: profile.body.id,
     script_id: script.body.id,
     script_version_id: 1,

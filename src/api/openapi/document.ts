@@ -22,6 +22,8 @@ export interface OperationObject {
   security?: unknown[];
   /** A permission, several that must all hold, `account` (any administrator), `token` or `none`. */
   'x-permission': string | string[];
+  /** Key of the feature that the operation is part of; 403 where the deployment has it not. */
+  'x-feature'?: string;
   /** Largest body in bytes where it is not the usual 2 MiB. */
   'x-body-limit'?: number;
   /** The body may also be `key=value` pairs, and no media type is asked for. */

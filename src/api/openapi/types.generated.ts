@@ -1178,6 +1178,140 @@ export interface paths {
         patch: operations["changeSavedSearch"];
         trace?: never;
     };
+    "/script-profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists script profiles, newest first */
+        get: operations["listScriptProfiles"];
+        put?: never;
+        /**
+         * Creates a script profile
+         * @description A one-time trigger whose time is past runs at once.
+         */
+        post: operations["createScriptProfile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/script-profiles/{script_profile_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows one script profile */
+        get: operations["getScriptProfile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Changes a script profile
+         * @description The trigger may become one of another type, then with all its fields; of a recurring one that stays recurring a
+         *     field that is left out stays.
+         */
+        patch: operations["patchScriptProfile"];
+        trace?: never;
+    };
+    "/script-profiles/{script_profile_id}:archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ends a script profile for good
+         * @description A run that is open goes on. Doing it again changes nothing.
+         */
+        post: operations["archiveScriptProfile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/script-profiles/{script_profile_id}/activities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the activities that runs of a script profile made, newest first */
+        get: operations["listScriptProfileActivities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/script-profiles/{script_profile_id}/computers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists the computers that a script profile applies to now
+         * @description None for a profile that runs when computers are enrolled.
+         */
+        get: operations["listScriptProfileComputers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/script-profile-limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows what script profiles are bound by */
+        get: operations["getScriptProfileLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scripts/{script_id}/script-profiles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the profiles of a script, archived ones too, newest first */
+        get: operations["listProfilesOfScript"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/scripts": {
         parameters: {
             query?: never;
@@ -2696,6 +2830,112 @@ export interface components {
             title?: string | null;
             /** @description Text of the query language, without `search:` */
             search?: string | null;
+        };
+        ScriptProfile: {
+            id: components["schemas"]["Id"];
+            title: string;
+            script_id: components["schemas"]["Id"];
+            /** @description That of the script; descendants are included */
+            access_group: string;
+            created_by: components["schemas"]["PersonName"];
+            created_at: components["schemas"]["LocalTime"];
+            last_edited_at: components["schemas"]["LocalTime"];
+            trigger: components["schemas"]["ScriptProfileTrigger"];
+            /** @description Applies to all computers of the access group regardless of `tags` */
+            all_computers: boolean;
+            tags: string[];
+            /** @description Seconds after which the script is killed */
+            time_limit: number;
+            /** @description User it runs as */
+            username: string;
+            computers: {
+                /** @description Computers it applies to now; 0 for one that runs when computers are enrolled */
+                num_associated_computers: number;
+            };
+            activities: {
+                last_activity: components["schemas"]["ParentActivity"] | null;
+            };
+            archived: boolean;
+        };
+        /** @description When it runs */
+        ScriptProfileTrigger: {
+            /** @enum {string} */
+            trigger_type: "event";
+            /**
+             * @description A computer has been enrolled
+             * @enum {string}
+             */
+            event_type: "post_enrollment";
+        } | {
+            /** @enum {string} */
+            trigger_type: "one_time";
+            timestamp: components["schemas"]["Time"];
+            /** @description It has run */
+            is_finished: boolean;
+            last_run: components["schemas"]["OptionalTime"];
+            next_run: components["schemas"]["OptionalTime"];
+        } | {
+            /** @enum {string} */
+            trigger_type: "recurring";
+            start_after: components["schemas"]["Time"];
+            /** @description Five cron fields in UTC */
+            interval: string;
+            last_run: components["schemas"]["OptionalTime"];
+            next_run: components["schemas"]["OptionalTime"];
+        };
+        ScriptProfilePage: {
+            count: number;
+            results: components["schemas"]["ScriptProfile"][];
+            next: components["schemas"]["PageLink"];
+            previous: components["schemas"]["PageLink"];
+        };
+        /** @description A type and the fields of that type */
+        ScriptProfileTriggerRequest: {
+            /** @enum {string|null} */
+            trigger_type?: "event" | "one_time" | "recurring" | null;
+            /** @description With `event`: `post_enrollment` */
+            event_type?: string | null;
+            /**
+             * @description With `one_time`: ISO 8601, without a zone UTC
+             * @example 2036-05-04T02:00:00Z
+             */
+            timestamp?: string | null;
+            /** @description With `recurring`: ISO 8601, it runs after that */
+            start_after?: string | null;
+            /**
+             * @description With `recurring`: five cron fields in UTC with numbers, names of months and weekdays, `*`, lists, ranges and
+             *     steps. When both kinds of day are restricted, one of them is enough.
+             * @example 0 3 * * mon-fri
+             */
+            interval?: string | null;
+        };
+        ScriptProfileRequest: {
+            /** @description One line; no other active script profile has it */
+            title: string;
+            script_id: components["schemas"]["Id"];
+            all_computers: boolean;
+            /** @description Letters, digits and dashes */
+            tags: string[];
+            /** @description Seconds */
+            time_limit: number;
+            username: string;
+            trigger: components["schemas"]["ScriptProfileTriggerRequest"];
+        };
+        ScriptProfilePatch: {
+            title?: string | null;
+            all_computers?: boolean | null;
+            tags?: string[] | null;
+            time_limit?: components["schemas"]["ScriptTimeLimit"];
+            username?: string | null;
+            trigger?: components["schemas"]["ScriptProfileTriggerRequest"] | null;
+        };
+        ScriptProfileLimits: {
+            /** @description Computers of one run; those with the lowest ids are taken */
+            max_num_computers: number;
+            /** @description Profiles that are not archived */
+            max_num_profiles: number;
+            /** @description Minutes between two runs of a recurring profile */
+            min_interval: number;
         };
         /**
          * @description UTC, six digits of a second, without a zone
@@ -5305,6 +5545,238 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SavedSearch"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listScriptProfiles: {
+        parameters: {
+            query?: {
+                archived?: "archived" | "active" | "all";
+                /** @description Part of the title, in any case */
+                search?: string;
+                /** @description Exact titles */
+                names?: string[];
+                /** @description Page size; more than 1000 counts as 1000 */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScriptProfilePage"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    createScriptProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScriptProfileRequest"];
+            };
+        };
+        responses: {
+            /** @description The profile */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScriptProfile"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getScriptProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                script_profile_id: components["parameters"]["ScriptProfileId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The profile */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScriptProfile"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    patchScriptProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                script_profile_id: components["parameters"]["ScriptProfileId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScriptProfilePatch"];
+            };
+        };
+        responses: {
+            /** @description The profile */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScriptProfile"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    archiveScriptProfile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                script_profile_id: components["parameters"]["ScriptProfileId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The profile is archived */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listScriptProfileActivities: {
+        parameters: {
+            query?: {
+                /** @description Page size; more than 1000 counts as 1000 */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                script_profile_id: components["parameters"]["ScriptProfileId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ParentActivityPage"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listScriptProfileComputers: {
+        parameters: {
+            query?: {
+                /** @description Page size; more than 1000 counts as 1000 */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                script_profile_id: components["parameters"]["ScriptProfileId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, by id */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComputerPage"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getScriptProfileLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The limits */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScriptProfileLimits"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listProfilesOfScript: {
+        parameters: {
+            query?: {
+                /** @description Page size; more than 1000 counts as 1000 */
+                limit?: components["parameters"]["Limit"];
+                /** @description Rows to skip */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                script_id: components["parameters"]["ScriptId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScriptProfilePage"];
                 };
             };
             default: components["responses"]["Error"];

@@ -25,6 +25,7 @@ import { Migration20261121070000UsgProfiles } from './migration-20261121070000-u
 import { Migration20261121071000UsgResults } from './migration-20261121071000-usg-results.ts';
 import { Migration20261121072000UsgReports } from './migration-20261121072000-usg-reports.ts';
 import { Migration20261121080000Scripts } from './migration-20261121080000-scripts.ts';
+import { Migration20261121080100ScriptTriggers } from './migration-20261121080100-script-triggers.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -55,4 +56,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261121071000UsgResults', class: Migration20261121071000UsgResults },
   { name: 'Migration20261121072000UsgReports', class: Migration20261121072000UsgReports },
   { name: 'Migration20261121080000Scripts', class: Migration20261121080000Scripts },
+  { name: 'Migration20261121080100ScriptTriggers', class: Migration20261121080100ScriptTriggers },
 ];

@@ -1,5 +1,5 @@
 import type { ProfileCriterion, ProfileType } from '../../domain/query/computer-query.ts';
-import { inScope, SCOPED_PROFILE } from '../repositories/usg-scope.ts';
+import { inScope, scopedProfiles } from '../repositories/profile-scope.ts';
 import type { Compilation } from './compilation.ts';
 
 /**
@@ -11,7 +11,7 @@ type ProfileCondition = (profile: ProfileCriterion, compilation: Compilation) =>
 /** One entry for every kind of profile. @see api-decisions 8 */
 const BY_TYPE: Readonly<Record<ProfileType, ProfileCondition>> = {
   usg: usgProfile,
-  script: nobody,
+  script: scriptProfile,
   repository: membership,
   package: membership,
   upgrade: membership,
@@ -42,7 +42,7 @@ function membership({ type, id, status }: ProfileCriterion, compilation: Compila
  */
 function usgProfile({ id, status }: ProfileCriterion, compilation: Compilation): string {
   const profile = compilation.value(id, 'int');
-  const scoped = `${SCOPED_PROFILE} where p.id = ${profile} and p.account_id = ${compilation.account()}`;
+  const scoped = `${scopedProfiles('usg')} where p.id = ${profile} and p.account_id = ${compilation.account()}`;
   const associated = `exists (with p as materialized (${scoped}) select from p where ${inScope('c', 'p')})`;
   if (status === null) return associated;
   const latest = `(select u.state from usg_audit u where u.computer_id = c.id and u.profile_id = ${profile}
@@ -53,7 +53,9 @@ function usgProfile({ id, status }: ProfileCriterion, compilation: Compilation):
   return `(${associated} and ${standing})`;
 }
 
-/** There are no profiles of the kind, and so no computer is associated with one. */
-function nobody(): string {
-  return 'false';
+/** A profile that runs at enrolments, or is archived, is associated with no computer. */
+function scriptProfile({ id }: ProfileCriterion, compilation: Compilation): string {
+  const scoped = `${scopedProfiles('script')} where p.id = ${compilation.value(id, 'int')}
+    and p.account_id = ${compilation.account()} and not p.archived and p.trigger_type <> 'event'`;
+  return `exists (with p as materialized (${scoped}) select from p where ${inScope('c', 'p')})`;
 }

@@ -220,7 +220,8 @@ function matching(scope: ActivityScope, selection: ActivitySelection, further = 
   return { text: `${VISIBLE}${further} and ${asked.text}`, values: [...seen, ...asked.values] };
 }
 
-function seenBy({
+/** The first three parameters of {@link VISIBLE}. */
+export function seenBy({
   accountId,
   view,
   profiles,
@@ -245,7 +246,7 @@ const profileIn = (groups: string) => `(a.parameters->>'profile_id')::int in (
 
 // Visible when its computer is, a parent when any child is, what is on no computer when its profile is. A removed
 // computer counts where it last was.
-const VISIBLE = `a.account_id = $1 and ($2::int[] is null or a.computer_id in ${computersIn('$2')}
+export const VISIBLE = `a.account_id = $1 and ($2::int[] is null or a.computer_id in ${computersIn('$2')}
     or (a.computer_id is null and ${anyChild(`k.computer_id in ${computersIn('$2')}`)})
     or (${ON_NO_COMPUTER} and ${profileIn('$3')}))`;
 
@@ -270,12 +271,12 @@ const detail = (
     a.children_count, a.succeeded_count, ${manageable(groups)}, ${UNDOABLE} as undoable, ${LOST} as lost,
     a.reapplied_from, a.reapplied_by, a.reverts, a.reverted_by, a.progress`;
 
-const PARENT = `${BASE}, a.children_count, a.computer_count, a.open_count, a.succeeded_count, a.failed_count,
+export const PARENT = `${BASE}, a.children_count, a.computer_count, a.open_count, a.succeeded_count, a.failed_count,
     a.canceled_count, case when a.computer_count = 1 then (
       select jsonb_build_object('id', c.id, 'title', c.title) from activity k join computer c on c.id = k.computer_id
       where k.parent_id = a.id order by k.id limit 1) end as computer`;
 
-const SOURCE = 'activity a left join person p on p.id = a.creator_id';
+export const SOURCE = 'activity a left join person p on p.id = a.creator_id';
 
 // The page is found in an index first; only its rows are read and joined.
 const list = (columns: string, page: string) => `

@@ -1,4 +1,4 @@
-import { activeProfilesOf } from './usg-scope.ts';
+import { activeProfilesOf } from './profile-scope.ts';
 
 /**
  * SQL over a computer `c`: each a select of `id`, `name`, `title` and `type` of the profiles of some kinds that it is
@@ -8,7 +8,8 @@ const PROFILE_PARTS: readonly string[] = [
   `select p.id, p.name, p.title, p.type
    from computer_profile m join profile p on p.account_id = m.account_id and p.type = m.type and p.id = m.profile_id
    where m.computer_id = c.id`,
-  `select p.id, p.name, p.title, 'usg' as type from (${activeProfilesOf('c')}) p`,
+  `select p.id, p.name, p.title, 'usg' as type from (${activeProfilesOf('usg', 'c')}) p`,
+  `select p.id, p.name, p.title, 'script' as type from (${activeProfilesOf('script', 'c')}) p`,
 ];
 
 /**

@@ -1,6 +1,7 @@
 import { DomainError } from '../../domain/errors.ts';
 import { nextDate } from '../../domain/schedule/plan.ts';
 import { OVER_LIMIT } from '../../domain/usg/profile.ts';
+import { countComputersInScope } from '../../persistence/repositories/profile-scope.ts';
 import {
   findUsgProfile,
   findUsgProfileIds,
@@ -9,7 +10,6 @@ import {
   type UsgProfileRow,
 } from '../../persistence/repositories/usg-profiles.repository.ts';
 import { readLastRuns } from '../../persistence/repositories/usg-runs.repository.ts';
-import { countComputersInScope } from '../../persistence/repositories/usg-scope.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import { refusedField } from '../fields.ts';
 import type { Caller } from '../ports.ts';
@@ -57,7 +57,7 @@ export async function toProfiles(
   now: Date,
 ): Promise<UsgProfile[]> {
   const ids = rows.map(({ id }) => id);
-  const computers = await countComputersInScope(sql, accountId, ids);
+  const computers = await countComputersInScope(sql, 'usg', accountId, ids);
   const lastRuns = await readLastRuns(sql, ids);
   return rows.map(({ planned_dates, start_date, creator_id, ...row }) => ({
     ...row,
@@ -69,6 +69,6 @@ export async function toProfiles(
 
 async function overLimit(sql: Sql, filter: UsgProfileFilter): Promise<number[]> {
   const ids = await findUsgProfileIds(sql, filter);
-  const computers = await countComputersInScope(sql, filter.accountId, ids);
+  const computers = await countComputersInScope(sql, 'usg', filter.accountId, ids);
   return ids.filter((id) => (computers.get(id) ?? 0) > OVER_LIMIT);
 }

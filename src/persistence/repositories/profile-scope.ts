@@ -1,18 +1,29 @@
+import type { ProfileKindName } from '../../domain/schedule/schedule-id.ts';
 import type { Sql } from '../sql.ts';
 
+/** Where profiles of a kind are, each with its access group. */
+const PROFILES: Readonly<Record<ProfileKindName, string>> = { usg: 'usg_profile', script: 'scoped_script_profile' };
+
+/** SQL over `p`: the profile stands by its computers, rather than being asked about each when it enrols. */
+const STANDING: Readonly<Record<ProfileKindName, string>> = {
+  usg: 'not p.archived',
+  script: `not p.archived and p.trigger_type <> 'event'`,
+};
+
 /**
- * The rows of `usg_profile` with `groups`, the access groups they reach: what {@link inScope} is asked about. As a
- * common table expression it has to be `materialized`, so that the tree is walked once per profile.
+ * Select of the profiles of a kind as `p`, with `groups`, the access groups they reach: what {@link inScope} is asked
+ * about. As a common table expression it has to be `materialized`, so that the tree is walked once per profile.
  */
-export const SCOPED_PROFILE = 'select p.*, access_group_subtree(p.access_group_id) as groups from usg_profile p';
+export const scopedProfiles = (kind: ProfileKindName) =>
+  `select p.*, access_group_subtree(p.access_group_id) as groups from ${PROFILES[kind]} p`;
 
 /**
  * The one place that says which computers a profile applies to: those that are enrolled and not archived, in its access
  * group or below, and then all of them or those with one of its tags.
  *
  * @param c - alias of a computer
- * @param p - alias of a row of {@link SCOPED_PROFILE}
- * @see api-decisions 5.1
+ * @param p - alias of a row of {@link scopedProfiles}
+ * @see api-decisions 5.1 and 6.1
  */
 export const inScope = (c: string, p: string) => `(${c}.account_id = ${p}.account_id and ${c}.state = 'approved'
   and not ${c}.archived and ${c}.access_group_id = any(${p}.groups) and (${p}.all_computers or ${c}.tags && ${p}.tags))`;
@@ -23,14 +34,14 @@ export const inScope = (c: string, p: string) => `(${c}.account_id = ${p}.accoun
  *
  * @param c - alias of a computer
  */
-export const activeProfilesOf = (c: string) => `
+export const activeProfilesOf = (kind: ProfileKindName, c: string) => `
   select p.id, p.name, p.title from (select access_group_ancestors(${c}.access_group_id) as groups offset 0) above
-  join usg_profile p on p.access_group_id = any(above.groups)
-  where not p.archived and ${c}.state = 'approved' and not ${c}.archived and (p.all_computers or ${c}.tags && p.tags)`;
+  join ${PROFILES[kind]} p on p.access_group_id = any(above.groups)
+  where ${STANDING[kind]} and ${c}.state = 'approved' and not ${c}.archived and (p.all_computers or ${c}.tags && p.tags)`;
 
 /** Computers a profile applies to now, by id. */
-export async function computersInScope(sql: Sql, profileId: number): Promise<number[]> {
-  const rows = await sql.query<{ id: number }>(IN_SCOPE, [profileId]);
+export async function computersInScope(sql: Sql, kind: ProfileKindName, profileId: number): Promise<number[]> {
+  const rows = await sql.query<{ id: number }>(computersOf(kind), [profileId]);
   return rows.map(({ id }) => id);
 }
 
@@ -42,29 +53,28 @@ export async function computersInScope(sql: Sql, profileId: number): Promise<num
  */
 export async function countComputersInScope(
   sql: Sql,
+  kind: ProfileKindName,
   accountId: number,
   profileIds: readonly number[],
 ): Promise<Map<number, number>> {
   if (profileIds.length === 0) return new Map();
-  const rows = await sql.query<{ id: number; computers: number }>(profileIds.length <= FEW ? COUNT_FEW : COUNT_MANY, [
-    accountId,
-    profileIds,
-  ]);
+  const text = countsOf(kind, profileIds.length <= FEW);
+  const rows = await sql.query<{ id: number; computers: number }>(text, [accountId, profileIds]);
   return new Map(rows.map(({ id, computers }) => [id, computers]));
 }
 
 /** Up to so many profiles, computers are found by the index of their tags. */
 const FEW = 20;
 
-const IN_SCOPE = `
-  with profile as materialized (${SCOPED_PROFILE} where p.id = $1)
+const computersOf = (kind: ProfileKindName) => `
+  with profile as materialized (${scopedProfiles(kind)} where p.id = $1)
   select c.id from profile p join computer c on ${inScope('c', 'p')} order by c.id`;
 
 // The same condition as inScope, with the computers grouped by those of their tags that matter; a test holds the two
 // together.
-const countText = (few: boolean) => `
+const countsOf = (kind: ProfileKindName, few: boolean) => `
   with page as materialized (
-    select id, access_group_id, all_computers, tags from usg_profile where account_id = $1 and id = any($2::int[])
+    select id, access_group_id, all_computers, tags from ${PROFILES[kind]} where account_id = $1 and id = any($2::int[])
   ), reach as materialized (
     select g.access_group_id, unnest(access_group_subtree(g.access_group_id)) as group_id
     from (select distinct access_group_id from page) g
@@ -103,6 +113,3 @@ const countText = (few: boolean) => `
     where p.all_computers
   )
   select p.id, coalesce(sum(m.computers), 0)::int as computers from page p left join matched m on m.id = p.id group by p.id`;
-
-const COUNT_FEW = countText(true);
-const COUNT_MANY = countText(false);

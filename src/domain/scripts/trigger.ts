@@ -1,0 +1,27 @@
+/** The one event that runs profiles: a computer has been enrolled. */
+export const POST_ENROLLMENT = 'post_enrollment';
+
+/** When a script profile runs. @see API specification, "Script profile" */
+export type Trigger =
+  | { type: 'event'; eventType: typeof POST_ENROLLMENT }
+  | { type: 'one_time'; timestamp: Date }
+  | { type: 'recurring'; startAfter: Date; interval: string };
+
+export type TriggerType = Trigger['type'];
+
+/** A trigger as it stands. */
+export interface TriggerState {
+  lastRun: Date | null;
+  /** Null when there will be none. */
+  nextRun: Date | null;
+  /** A one-time run has started. */
+  isFinished: boolean;
+}
+
+/** Tells whether two triggers mean the same runs, so that those of the one count as those of the other. */
+export function continues(before: Trigger, after: Trigger): boolean {
+  if (before.type === 'one_time' && after.type === 'one_time') {
+    return before.timestamp.getTime() === after.timestamp.getTime();
+  }
+  return before.type === after.type;
+}

@@ -1,0 +1,152 @@
+import { DomainError } from '../../domain/errors.ts';
+import type { Permission } from '../../domain/permissions.ts';
+import { continues } from '../../domain/scripts/trigger.ts';
+import { recordEvent } from '../../persistence/repositories/events.repository.ts';
+import { lockRights } from '../../persistence/repositories/rights-lock.ts';
+import {
+  archiveScriptProfile,
+  countActiveScriptProfiles,
+  insertScriptProfile,
+  lockScriptProfile,
+  readScriptProfile,
+  type ScriptProfileChange,
+  type ScriptProfileRow,
+  updateScriptProfile,
+} from '../../persistence/repositories/script-profiles.repository.ts';
+import type { Sql } from '../../persistence/sql.ts';
+import { isUniqueViolation } from '../../persistence/violations.ts';
+import { readTags } from '../computer-fields.ts';
+import { readLine } from '../fields.ts';
+import type { Caller } from '../ports.ts';
+import { readUsername } from '../scripts/fields.ts';
+import { requireRight, requireScript } from '../scripts/reads.ts';
+import { lockRunnable } from '../scripts/runs.ts';
+import type { ScriptProfilesDeps } from './deps.ts';
+import type { ScriptProfile, ScriptProfilePatch, ScriptProfileRequest } from './model.ts';
+import { requireProfile, toProfile } from './reads.ts';
+import { readTrigger } from './triggers.ts';
+
+/** What it takes to let a script run by itself, in its access group. @see api-decisions 3.5 */
+const MANAGING: readonly Permission[] = ['ManageScriptProfile', 'ExecuteScript'];
+
+export async function createProfile(
+  deps: ScriptProfilesDeps,
+  caller: Caller,
+  request: ScriptProfileRequest,
+): Promise<ScriptProfile> {
+  const now = deps.clock.now();
+  const fields = {
+    title: readLine('body.title', request.title),
+    tags: readTags('body.tags', request.tags),
+    username: readUsername(request.username),
+    trigger: readTrigger(request.trigger, null, { now, minIntervalMinutes: deps.limits.minIntervalMinutes }),
+    all_computers: request.allComputers,
+    time_limit: request.timeLimit,
+    script_id: request.scriptId,
+  };
+  return titled(deps, async (tx) => {
+    // The number of profiles and the script's access group stay as they are seen here.
+    await lockRights(tx, caller.accountId);
+    const script = await requireScript(tx, caller, request.scriptId);
+    for (const permission of MANAGING) requireRight(caller, script, permission);
+    await lockRunnable(tx, request.scriptId);
+    await requireRoom(tx, caller, deps.limits.maxProfiles);
+    const id = await insertScriptProfile(tx, {
+      ...fields,
+      account_id: caller.accountId,
+      creator_id: caller.personId,
+      now,
+    });
+    const message = `Created the script profile ${fields.title}: ${script.title} as ${fields.username}`;
+    await recordEvent(tx, caller, eventOf({ id, title: fields.title }, message));
+    return toProfile(tx, caller, (await readScriptProfile(tx, id))!, now);
+  });
+}
+
+export async function patchProfile(
+  deps: ScriptProfilesDeps,
+  caller: Caller,
+  id: number,
+  patch: ScriptProfilePatch,
+): Promise<ScriptProfile> {
+  const now = deps.clock.now();
+  return titled(deps, async (tx) => {
+    const row = await lockManageable(tx, caller, id);
+    if (row.archived) throw new DomainError('ProfileArchived', 'The script profile is archived');
+    const change = readPatch(deps, row, patch, now);
+    const parts = PARTS.flatMap(([name, words]) => (change[name] === undefined ? [] : [words]));
+    if (parts.length > 0) {
+      await updateScriptProfile(tx, id, change, now);
+      const message = `Changed ${parts.join(', ')} of the script profile ${row.title}`;
+      await recordEvent(tx, caller, eventOf({ id, title: change.title ?? row.title }, message));
+    }
+    return toProfile(tx, caller, (await readScriptProfile(tx, id))!, now);
+  });
+}
+
+export async function archiveProfile(deps: ScriptProfilesDeps, caller: Caller, id: number): Promise<void> {
+  await deps.db.transaction(async (tx) => {
+    const row = await lockManageable(tx, caller, id);
+    if (row.archived) return;
+    await archiveScriptProfile(tx, id, deps.clock.now());
+    await recordEvent(tx, caller, eventOf(row, `Archived the script profile ${row.title}`));
+  });
+}
+
+function readPatch(
+  { limits }: ScriptProfilesDeps,
+  row: ScriptProfileRow,
+  patch: ScriptProfilePatch,
+  now: Date,
+): ScriptProfileChange {
+  const change: ScriptProfileChange = {};
+  if (patch.title !== undefined) change.title = readLine('body.title', patch.title);
+  if (patch.allComputers !== undefined) change.all_computers = patch.allComputers;
+  if (patch.tags !== undefined) change.tags = readTags('body.tags', patch.tags);
+  if (patch.timeLimit !== undefined) change.time_limit = patch.timeLimit;
+  if (patch.username !== undefined) change.username = readUsername(patch.username);
+  if (patch.trigger !== undefined) {
+    const at = { now, minIntervalMinutes: limits.minIntervalMinutes };
+    change.trigger = readTrigger(patch.trigger, row.trigger, at);
+    if (!continues(row.trigger, change.trigger)) change.trigger_number = row.trigger_number + 1;
+  }
+  return change;
+}
+
+/** @throws {DomainError} UnknownScriptProfile, Forbidden */
+async function lockManageable(tx: Sql, caller: Caller, id: number): Promise<ScriptProfileRow> {
+  const row = await requireProfile(tx, caller, id);
+  for (const permission of MANAGING) {
+    const groups = caller.groups(permission);
+    if (groups === 'all' || groups.includes(row.access_group_id)) continue;
+    throw new DomainError('Forbidden', `The permission ${permission} is needed in the access group of the profile`);
+  }
+  return (await lockScriptProfile(tx, id))!;
+}
+
+async function requireRoom(tx: Sql, { accountId }: Caller, maxProfiles: number): Promise<void> {
+  if ((await countActiveScriptProfiles(tx, accountId)) < maxProfiles) return;
+  throw new DomainError('ProfileLimitReached', `There are ${maxProfiles} script profiles already; archive one first`);
+}
+
+async function titled<T>({ db }: ScriptProfilesDeps, work: (tx: Sql) => Promise<T>): Promise<T> {
+  try {
+    return await db.transaction(work);
+  } catch (error) {
+    if (!isUniqueViolation(error, 'script_profile_title')) throw error;
+    throw new DomainError('DuplicateScriptProfile', 'There is an active script profile with this title already');
+  }
+}
+
+function eventOf({ id, title }: { id: number; title: string }, message: string) {
+  return { entityType: 'ScriptProfile' as const, entityId: id, entityName: title, message };
+}
+
+const PARTS: ReadonlyArray<readonly [keyof ScriptProfileChange, string]> = [
+  ['title', 'the title'],
+  ['trigger', 'the trigger'],
+  ['all_computers', 'the choice of computers'],
+  ['tags', 'the tags'],
+  ['time_limit', 'the time limit'],
+  ['username', 'the user name'],
+];

@@ -1,0 +1,108 @@
+import { DomainError } from '../../domain/errors.ts';
+import { parseInstant } from '../../domain/instant.ts';
+import { isCronProblem, parseCron } from '../../domain/schedule/cron.ts';
+import { LAST_DATE } from '../../domain/schedule/plan.ts';
+import { POST_ENROLLMENT, type Trigger, type TriggerState } from '../../domain/scripts/trigger.ts';
+import type { ScriptProfileRow } from '../../persistence/repositories/script-profiles.repository.ts';
+import { refusedField } from '../fields.ts';
+import { cronDates, nextCronDate } from '../schedule/cron-dates.ts';
+import type { TriggerRequest } from './model.ts';
+
+const FIELD = 'body.trigger';
+const EARLIEST = Date.UTC(1970, 0, 1);
+/** Runs that are looked at to tell how close two of them come. @see api-decisions 6.2 */
+const JUDGED_RUNS = 100;
+
+/**
+ * Reads the trigger of a request.
+ *
+ * @param before - the trigger it replaces; one of the same type gives what the request leaves out
+ * @throws {DomainError} InvalidParameter when the type is unknown, a part is missing or wrong, or it never runs;
+ * IntervalTooShort when two of its next hundred runs are closer than `minIntervalMinutes`
+ */
+export function readTrigger(
+  request: TriggerRequest,
+  before: Trigger | null,
+  at: { now: Date; minIntervalMinutes: number },
+): Trigger {
+  if (Object.values(request).every((part) => part === undefined)) throw refusedField(FIELD, 'must not be empty');
+  switch (request.type ?? before?.type) {
+    case 'event':
+      if (request.eventType === POST_ENROLLMENT) return { type: 'event', eventType: POST_ENROLLMENT };
+      throw refusedField(`${FIELD}.event_type`, `must be ${POST_ENROLLMENT}`);
+    case 'one_time':
+      return { type: 'one_time', timestamp: readMoment('timestamp', request.timestamp) };
+    case 'recurring': {
+      const same = before?.type === 'recurring' ? before : null;
+      if (same && request.interval === undefined && request.startAfter === undefined) {
+        throw refusedField(FIELD, 'must have start_after or interval');
+      }
+      const startAfter =
+        same && request.startAfter === undefined ? same.startAfter : readMoment('start_after', request.startAfter);
+      const interval = readInterval(request.interval ?? same?.interval);
+      checkGaps(interval, startAfter, at);
+      return { type: 'recurring', startAfter, interval };
+    }
+    default:
+      throw refusedField(`${FIELD}.trigger_type`, 'must be event, one_time or recurring');
+  }
+}
+
+/**
+ * How the trigger of a profile stands: the one place that `last_run`, `next_run` and `is_finished` come from.
+ *
+ * @see api-decisions 6.2
+ */
+export function triggerState(
+  { trigger, last_run, archived }: Pick<ScriptProfileRow, 'trigger' | 'last_run' | 'archived'>,
+  now: Date,
+): TriggerState {
+  const isFinished = trigger.type === 'one_time' && last_run !== null;
+  return { lastRun: last_run, nextRun: archived || isFinished ? null : nextRun(trigger, now), isFinished };
+}
+
+/** The moment a trigger runs next when it has not run for the last time. */
+function nextRun(trigger: Trigger, now: Date): Date | null {
+  switch (trigger.type) {
+    case 'event':
+      return null;
+    case 'one_time':
+      return trigger.timestamp;
+    case 'recurring':
+      return nextCronDate(trigger.interval, trigger.startAfter > now ? trigger.startAfter : now);
+  }
+}
+
+/** Whole seconds: schedules know nothing finer. */
+function readMoment(name: string, text: string | undefined): Date {
+  const path = `${FIELD}.${name}`;
+  if (text === undefined) throw refusedField(path, 'is required');
+  const moment = parseInstant(text);
+  if (moment === null || moment.getTime() < EARLIEST || moment >= LAST_DATE) {
+    throw refusedField(path, 'must be an ISO 8601 date and time between 1970 and 2099');
+  }
+  moment.setUTCMilliseconds(0);
+  return moment;
+}
+
+function readInterval(text: string | undefined): string {
+  const path = `${FIELD}.interval`;
+  if (text === undefined) throw refusedField(path, 'is required');
+  const cron = parseCron(text);
+  if (isCronProblem(cron)) throw refusedField(path, cron.problem);
+  return text.trim();
+}
+
+function checkGaps(
+  interval: string,
+  startAfter: Date,
+  { now, minIntervalMinutes }: { now: Date; minIntervalMinutes: number },
+): void {
+  const path = `${FIELD}.interval`;
+  const dates = cronDates(interval, startAfter > now ? startAfter : now, JUDGED_RUNS);
+  if (dates.length === 0) throw refusedField(path, 'has no run before the year 2100');
+  const shortest = minIntervalMinutes * 60_000;
+  if (dates.every((date, i) => i === 0 || date.getTime() - dates[i - 1]!.getTime() >= shortest)) return;
+  const message = `must leave ${minIntervalMinutes} minutes between two runs`;
+  throw new DomainError('IntervalTooShort', `${path} ${message}`, { details: [{ path, message }] });
+}
