@@ -153,7 +153,13 @@ describe('access groups', () => {
   );
 
   /** Not paginated, or about computers that are named. Their own tests hold them to the groups. */
-  const others = ['GET /computers/activities', 'GET /alerts', 'GET /alerts/summary', 'GET /usg-profiles/blob'];
+  const others = [
+    'GET /computers/activities',
+    'GET /alerts',
+    'GET /alerts/summary',
+    'GET /script-profile-limits',
+    'GET /usg-profiles/blob',
+  ];
   const lists = OPERATIONS.filter(
     ({ method, title, access, pathParameters }) =>
       method === 'GET' &&

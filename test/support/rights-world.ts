@@ -202,7 +202,6 @@ async function createObjects(app: TestApp, db: Database, accountId: number): Pro
     script_version_id: 1,
     script_attachment_id: script.body.attachments[0].id,
     code: '#!/bin/sh\ntrue\n',
-    query: '',
     start_date: '2026-01-01',
     path: profile.body.tailoring_file_uri,
     computer_id: computer,
