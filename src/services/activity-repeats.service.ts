@@ -3,6 +3,7 @@ import { isReappliable, isRevertable } from '../domain/activity/eligibility.ts';
 import { inverseOf, revertSummary } from '../domain/activity/inverse.ts';
 import { ACTIVITY_GROUP } from '../domain/activity/kinds.ts';
 import { DomainError } from '../domain/errors.ts';
+import { EXECUTE_SCRIPT } from '../domain/scripts/result.ts';
 import type { ActivityRow } from '../persistence/repositories/activities.repository.ts';
 import { lockLanesOf } from '../persistence/repositories/activity-cancel.repository.ts';
 import {
@@ -23,6 +24,7 @@ import {
 } from '../persistence/repositories/activity-repeats.repository.ts';
 import { recordEvents } from '../persistence/repositories/events.repository.ts';
 import { keepFleet } from '../persistence/repositories/fleet-lock.ts';
+import { findRedactedPayloads } from '../persistence/repositories/script-endings.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
 import { requireActivities, requireEligible } from './activity-rights.ts';
 import { subjectOf } from './activity-views.ts';
@@ -173,7 +175,7 @@ async function carryOut(
   return groups;
 }
 
-/** A computer that is gone or archived since makes its activities ineligible; running a script needs its own right. */
+/** A computer that is gone or archived since, or a script that is redacted, makes its activities ineligible; running a script needs its own right. */
 async function requireTargetsOf(
   tx: Sql,
   caller: Caller,
@@ -190,7 +192,14 @@ async function requireTargetsOf(
     verb.name,
     new Map(all.flatMap(({ root, computer_id }) => (lost.has(computer_id) ? [[root, LOST_TARGET]] : []))),
   );
-  const scripts = all.filter(({ type }) => type === 'ExecuteScriptRequest').map(({ computer_id }) => computer_id);
+  const runs = all.filter(({ type }) => type === EXECUTE_SCRIPT);
+  const redacted = await findRedactedPayloads(
+    tx,
+    runs.map(({ payload_id }) => payload_id),
+  );
+  const wiped = runs.filter(({ payload_id }) => redacted.has(payload_id));
+  requireEligible(verb.name, new Map(wiped.map(({ root }) => [root, 'its script is redacted'])));
+  const scripts = runs.map(({ computer_id }) => computer_id);
   const forbidden = scripts.length === 0 ? null : await findLostTargets(tx, caller, scripts, 'ExecuteScript');
   if (forbidden && forbidden.size > 0) {
     throw new DomainError('Forbidden', `You may not run scripts on computer ${[...forbidden][0]}`);

@@ -269,6 +269,43 @@ describe('POST /scripts/<id>:execute', () => {
     ]);
   });
 
+  it('is repeated with its time limit, by whoever may run scripts there', async () => {
+    const { body } = await create({ title: title(), time_limit: 42 });
+    const run = await call('POST', `/scripts/${body.id}:execute`, { query: `id:${computers.web}` });
+    await sql().query(`update activity set status = 'failed' where id = $1 or parent_id = $1`, [run.body.id]);
+    const [again] = (await call('POST', '/activities/reapply', { activity_ids: [run.body.id] })).body;
+    const rows = await sql().query(
+      `select p.answer_seconds, p.script_id, l.answer_seconds as lane, p.fields->>'code' as code from activity a
+       join operation_payload p on p.id = a.payload_id join lane l on l.id = a.lane_id where a.parent_id = $1`,
+      [again],
+    );
+    expect(rows).toEqual([{ answer_seconds: 642, script_id: body.id, lane: 642, code: 'echo hello\n' }]);
+  });
+
+  it('tells apart in the result how it ended, the whole output kept', async () => {
+    const { body } = await create({ title: title() });
+    const run = await call('POST', `/scripts/${body.id}:execute`, { query: `id:${computers.web}` });
+    const read = async (code: number | null, text: string | null) => {
+      await sql().query(
+        `update activity set status = case when $2::int is null then 'succeeded' else 'failed' end, result_code = $2,
+           result_text = $3 where parent_id = $1`,
+        [run.body.id, code, text],
+      );
+      return (await call('GET', `/activities/${run.body.id}`)).body.children[0];
+    };
+    const output = `${'x'.repeat(99_999)}\n`;
+    expect(await read(null, output)).toMatchObject({ result_code: null, result_text: output });
+    const texts: Array<[number, string]> = [
+      [102, 'The script reached its time limit and was killed.'],
+      [103, 'The script ended with a non-zero exit code.'],
+      [104, 'An attachment of the script could not be fetched.'],
+    ];
+    for (const [code, words] of texts) {
+      expect(await read(code, output)).toMatchObject({ result_code: code, result_text: `${words}\n${output}` });
+      expect((await read(code, null)).result_text).toBe(words);
+    }
+  });
+
   it('takes another user, time limit and moment', async () => {
     const { body } = await create({ title: title() });
     const over = { username: 'www-data', time_limit: 5, deliver_after: '2026-11-22T00:00:00Z' };
@@ -364,6 +401,10 @@ describe('putting scripts away', () => {
       [run.body.id],
     );
     expect(orders).toEqual([{ kind: 'cancel' }, { kind: 'cancel' }]);
+    await sql().query(`update activity set status = 'canceled' where id = $1 or parent_id = $1`, [run.body.id]);
+    const again = await call('POST', '/activities/reapply', { activity_ids: [run.body.id] });
+    const details = [{ id: run.body.id, message: 'its script is redacted' }];
+    expect(again.body).toMatchObject({ error: 'ActivityNotEligible', code: 400, details });
   });
 });
 

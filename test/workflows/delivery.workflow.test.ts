@@ -1,5 +1,7 @@
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { NO_ANSWER } from '../../src/domain/scripts/result.ts';
+import { scriptOperation } from '../../src/domain/scripts/script.ts';
 import { createLaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { createLaneActivities } from '../../workers/activities/lane.activities.ts';
@@ -182,6 +184,29 @@ describe('what cannot be answered any more', () => {
       const [child] = await childrenOf(db, id);
       expect(child!.result_text).toBe('The computer did not answer within 30 days of delivery.');
       expect(child!.completion_time!.getTime() - child!.delivery_time!.getTime()).toBeLessThan(30 * DAY_MS + MINUTE_MS);
+    });
+  });
+
+  it('ends ten minutes after the time limit when it is a script, and says so', async () => {
+    await withFleet(async ({ start, fetch }) => {
+      const account = await anAccount(db);
+      await readClock();
+      const script = { id: 1, version: 1, title: 'x', interpreter: '/bin/sh', code: 'sleep 9', attachments: [] };
+      const operations = [scriptOperation(script, { username: 'root', timeLimit: 5 * 60, env: {} })];
+      const id = await group(account, { operations });
+      await start(id);
+      await environment.sleep(DAY_MS);
+      await fetch(account.computers);
+      await until(has(id, 'delivered'));
+      await environment.sleep(14 * MINUTE_MS);
+      expect(await has(id, 'delivered')()).toBe(true);
+      await environment.sleep(2 * MINUTE_MS);
+      await until(has(id, 'failed'));
+      const [child] = await childrenOf(db, id);
+      expect(child).toMatchObject({ result_text: NO_ANSWER, result_code: null });
+      const lasted = child!.completion_time!.getTime() - child!.delivery_time!.getTime();
+      expect(lasted).toBeGreaterThanOrEqual(15 * MINUTE_MS);
+      expect(lasted).toBeLessThan(16 * MINUTE_MS);
     });
   });
 

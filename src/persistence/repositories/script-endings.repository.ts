@@ -7,6 +7,23 @@ export async function findOpenRuns(tx: Sql, scriptId: number): Promise<number[]>
   return rows.map(({ id }) => id);
 }
 
+/** Those of some payloads whose code is wiped. Their scripts stay as they are until the transaction ends. */
+export async function findRedactedPayloads(tx: Sql, payloads: readonly number[]): Promise<Set<number>> {
+  if (payloads.length === 0) return new Set();
+  const distinct = [...new Set(payloads)];
+  await tx.query(
+    `select id from script where id in (select script_id from operation_payload where id = any($1::bigint[]))
+     order by id for share`,
+    [distinct],
+  );
+  const rows = await tx.query<{ id: number }>(
+    `select p.id from operation_payload p join script s on s.id = p.script_id
+     where p.id = any($1::bigint[]) and s.status = 'redacted'`,
+    [distinct],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** Wipes the code of every version of a script, and of every message that carries it. */
 export async function wipeCode(tx: Sql, scriptId: number): Promise<void> {
   await tx.query(`update script_version set code = null where script_id = $1`, [scriptId]);
