@@ -5,6 +5,11 @@ import {
   ACTIVITY_RETENTION_WORKFLOW_ID,
 } from '../workflows/contracts/activity-retention.contract.ts';
 import {
+  AUDIT_RETENTION_SCHEDULE_ID,
+  AUDIT_RETENTION_WORKFLOW,
+  AUDIT_RETENTION_WORKFLOW_ID,
+} from '../workflows/contracts/audit-retention.contract.ts';
+import {
   RECONCILE_SCHEDULE_ID,
   RECONCILE_WORKFLOW,
   RECONCILE_WORKFLOW_ID,
@@ -14,7 +19,7 @@ import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
 /** Ids of schedules that belong to the system start with this; what carries it and is not declared is removed. */
 export const SYSTEM_SCHEDULE_PREFIX = 'system/';
 
-/** The housekeeping schedules, declared in one place. A missed run is not made up for: the next one does all. */
+/** The housekeeping schedules, declared in one place. A missed run is not made up for unless they say so: the next one does all. */
 const SYSTEM_SCHEDULES = [
   {
     scheduleId: RECONCILE_SCHEDULE_ID,
@@ -44,6 +49,21 @@ const SYSTEM_SCHEDULES = [
     },
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '30s' },
   },
+  {
+    scheduleId: AUDIT_RETENTION_SCHEDULE_ID,
+    spec: { intervals: [{ every: '1d', offset: '3h' }] },
+    action: {
+      type: 'startWorkflow',
+      workflowType: AUDIT_RETENTION_WORKFLOW,
+      workflowId: AUDIT_RETENTION_WORKFLOW_ID,
+      taskQueue: TASK_QUEUES.schedule,
+      args: [{ gone: 0 }],
+      workflowExecutionTimeout: '23h',
+      staticSummary: 'remove audits and reports that are older than their account keeps them',
+    },
+    // A server that is off every night makes up for it in the morning.
+    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1d' },
+  },
 ] as const;
 
 /**
@@ -69,7 +89,7 @@ async function converge(client: Client, schedule: (typeof SYSTEM_SCHEDULES)[numb
   const declared = {
     ...schedule,
     spec: { intervals: [...schedule.spec.intervals] },
-    action: { ...schedule.action, args: [] },
+    action: { ...schedule.action, args: [...schedule.action.args] },
   };
   try {
     await client.schedule.create(declared);

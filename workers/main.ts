@@ -10,6 +10,7 @@ import { systemClock } from '../src/services/ports.ts';
 import { connectClient } from '../temporal/connection.ts';
 import { makeBuildCurrent, readCurrentBuild } from '../temporal/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
+import { createAuditRetentionActivities } from './activities/audit-retention.activities.ts';
 import { createLaneActivities } from './activities/lane.activities.ts';
 import { createProfileActivities } from './activities/profile.activities.ts';
 import { createReportActivities } from './activities/report.activities.ts';
@@ -82,6 +83,7 @@ async function startWorkers(
       ...createReconciler({ ...parts, eventRetentionDays }),
       ...createProfileActivities(parts),
       ...createRetentionActivities({ ...parts, activityRetentionDays }),
+      ...createAuditRetentionActivities(parts),
     }),
     [TASK_QUEUES.report]: () => createReportActivities({ ...parts, files: createDatabaseFileStore(parts.db) }),
   };

@@ -5,6 +5,7 @@ import { bootstrap } from '../../temporal/bootstrap.ts';
 import { connectClient } from '../../temporal/connection.ts';
 import { FakeLanes } from '../support/fake-lanes.ts';
 import { FakeProfiles } from '../support/fake-profiles.ts';
+import { FakeReports } from '../support/fake-reports.ts';
 import { writeHistory } from '../support/history-file.ts';
 import { quietRuntime, TEST_KEYS, withWorker } from '../support/workflow-environment.ts';
 import { SCENARIOS, type Scenario, scheduledSteps } from './scenarios.ts';
@@ -39,14 +40,20 @@ process.exit(0);
 async function record(scenario: Scenario): Promise<void> {
   const lanes = new FakeLanes();
   const profiles = new FakeProfiles();
+  const reports = new FakeReports();
   const unique = Date.now();
   const group = unique + nextId++;
   const ids = scenario.sizes.map(() => unique + nextId++);
   for (const [place, id] of ids.entries()) lanes.add(id, scenario.sizes[place]!);
-  const activities = { ...lanes.activities(client, ids), ...profiles.activities(), ...scheduledSteps() };
+  const activities = {
+    ...lanes.activities(client, ids),
+    ...profiles.activities(),
+    ...reports.activities(client),
+    ...scheduledSteps(),
+  };
   const setup = { connection, namespace: settings.temporalNamespace, activities };
   const workflowIds = await withWorker(setup, (taskQueue) =>
-    scenario.run({ lanes, profiles, client, taskQueue, ids, group }),
+    scenario.run({ lanes, profiles, reports, client, taskQueue, ids, group }),
   );
   for (const file of await readdir(DIRECTORY)) {
     if (file.startsWith(`${scenario.name}.`)) await rm(`${DIRECTORY}/${file}`);

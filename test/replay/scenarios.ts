@@ -1,7 +1,12 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client';
-import type { ReconcileActivities, RetentionActivities } from '../../workflows/contracts/activities.ts';
+import type {
+  AuditRetentionActivities,
+  ReconcileActivities,
+  RetentionActivities,
+} from '../../workflows/contracts/activities.ts';
 import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.ts';
 import { ACTIVITY_RETENTION_WORKFLOW } from '../../workflows/contracts/activity-retention.contract.ts';
+import { AUDIT_RETENTION_WORKFLOW } from '../../workflows/contracts/audit-retention.contract.ts';
 import { LANE_WORKFLOW, type LaneInput, NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import {
   PROFILE_TRIGGER_WORKFLOW,
@@ -9,8 +14,10 @@ import {
   triggerWorkflowId,
 } from '../../workflows/contracts/profile-trigger.contract.ts';
 import { RECONCILE_WORKFLOW } from '../../workflows/contracts/reconcile.contract.ts';
+import { REPORT_WORKFLOW } from '../../workflows/contracts/report.contract.ts';
 import type { FakeLanes } from '../support/fake-lanes.ts';
 import type { FakeProfiles } from '../support/fake-profiles.ts';
+import type { FakeReports } from '../support/fake-reports.ts';
 import { until } from '../support/workflow-environment.ts';
 
 /** One path through a workflow whose history is kept. */
@@ -25,6 +32,7 @@ export interface Scenario {
 export interface Stage {
   lanes: FakeLanes;
   profiles: FakeProfiles;
+  reports: FakeReports;
   client: Client;
   taskQueue: string;
   ids: readonly number[];
@@ -100,8 +108,10 @@ function outcome(name: string, result: 'succeeded' | 'failed' | 'canceled'): Sce
 }
 
 /** What the steps of scheduled workflows answer in recorded histories. */
-export function scheduledSteps(): ReconcileActivities & RetentionActivities {
+export function scheduledSteps(): ReconcileActivities & RetentionActivities & AuditRetentionActivities {
+  let left = 3;
   return {
+    forgetAudits: async () => ({ gone: 500, more: --left > 0 }),
     forgetActivities: async (after) => ({
       gone: 500,
       next: after && after.id >= 3 ? null : { createdAt: '2026-11-21T12:00:00.000000Z', id: (after?.id ?? 0) + 1 },
@@ -123,6 +133,25 @@ function triggerPath(name: string, failures: number): Scenario {
       const workflowId = `${triggerWorkflowId('usg', group)}-2026-11-23T02:00:00Z`;
       const input: ProfileTriggerInput = { kind: 'usg', profileId: group };
       await client.workflow.execute(PROFILE_TRIGGER_WORKFLOW, { taskQueue, workflowId, args: [input] });
+      return [workflowId];
+    },
+  };
+}
+
+function reportPath(name: string, outcome: FakeReports['outcome']): Scenario {
+  return {
+    name,
+    sizes: [],
+    async run(stage) {
+      const { client, taskQueue, group, reports } = stage;
+      reports.outcome = outcome;
+      const workflowId = wf(group);
+      const handle = await client.workflow.start(REPORT_WORKFLOW, { taskQueue, workflowId, args: [{ id: group }] });
+      if (outcome === 'never ends') {
+        await until(() => reports.begun > 0);
+        await handle.cancel();
+      }
+      await ended(stage, workflowId);
       return [workflowId];
     },
   };
@@ -219,6 +248,19 @@ export const SCENARIOS: readonly Scenario[] = [
       return [workflowId];
     },
   },
+  {
+    name: 'audit-retention',
+    sizes: [],
+    async run({ client, taskQueue, group }) {
+      const workflowId = `audit-retention/${group}`;
+      await client.workflow.execute(AUDIT_RETENTION_WORKFLOW, { taskQueue, workflowId, args: [{ gone: 0 }] });
+      return [workflowId];
+    },
+  },
+  reportPath('report-succeeded', 'succeeded'),
+  reportPath('report-failed', 'fails'),
+  reportPath('report-canceled', 'never ends'),
+  reportPath('report-row-canceled', 'canceled meanwhile'),
   triggerPath('profile-trigger', 0),
   triggerPath('profile-trigger-database-away', 4),
 ];

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BootstrapError, bootstrap } from '../../temporal/bootstrap.ts';
 import { connectClient, type TemporalClient } from '../../temporal/connection.ts';
 import { ACTIVITY_RETENTION_SCHEDULE_ID } from '../../workflows/contracts/activity-retention.contract.ts';
+import { AUDIT_RETENTION_SCHEDULE_ID } from '../../workflows/contracts/audit-retention.contract.ts';
 import { RECONCILE_SCHEDULE_ID, RECONCILE_WORKFLOW } from '../../workflows/contracts/reconcile.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
 import { createTestNamespace } from '../support/temporal.ts';
@@ -49,8 +50,12 @@ describe('bootstrap', () => {
     expect(optionalTsToMs(config?.workflowExecutionRetentionTtl)).toBe(30 * DAY_MS);
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
     for (const { name } of Object.values(SEARCH_ATTRIBUTES)) expect(customAttributes).toHaveProperty(name);
-    await until(async () => (await scheduleIds()).length === 2);
-    expect(await scheduleIds()).toEqual([ACTIVITY_RETENTION_SCHEDULE_ID, RECONCILE_SCHEDULE_ID]);
+    await until(async () => (await scheduleIds()).length === 3);
+    expect(await scheduleIds()).toEqual([
+      ACTIVITY_RETENTION_SCHEDULE_ID,
+      AUDIT_RETENTION_SCHEDULE_ID,
+      RECONCILE_SCHEDULE_ID,
+    ]);
   });
 
   it('removes system schedules that are not declared, leaves others, and keeps a paused one paused', async () => {
@@ -60,10 +65,15 @@ describe('bootstrap', () => {
       await temporal.client.schedule.create({ scheduleId, spec: { intervals: [...spec.intervals] }, action });
     }
     await temporal.client.schedule.getHandle(RECONCILE_SCHEDULE_ID).pause('by an operator');
-    await until(async () => (await scheduleIds()).length === 4);
+    await until(async () => (await scheduleIds()).length === 5);
     await bootstrap(settings);
-    await until(async () => (await scheduleIds()).length === 3);
-    expect(await scheduleIds()).toEqual([ACTIVITY_RETENTION_SCHEDULE_ID, RECONCILE_SCHEDULE_ID, 'usg/1']);
+    await until(async () => (await scheduleIds()).length === 4);
+    expect(await scheduleIds()).toEqual([
+      ACTIVITY_RETENTION_SCHEDULE_ID,
+      AUDIT_RETENTION_SCHEDULE_ID,
+      RECONCILE_SCHEDULE_ID,
+      'usg/1',
+    ]);
     expect((await temporal.client.schedule.getHandle(RECONCILE_SCHEDULE_ID).describe()).state.paused).toBe(true);
   });
 

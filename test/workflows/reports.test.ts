@@ -112,4 +112,40 @@ describe('reportActivity', () => {
     expect(await read(id)).toMatchObject({ status: 'canceled', files: 0 });
     await stop();
   });
+
+  it('is started again when its workflow is lost, and canceled when an operator terminated it', async () => {
+    const [lost, terminated] = [await asked(), await asked()];
+    for (const { id } of [lost, terminated]) {
+      await until(async () => (await runtime.status(wf(id)).catch(() => '')) === 'RUNNING');
+    }
+    await runtime.client.workflow.getHandle(wf(terminated.id)).terminate('by an operator');
+    await runtime.client.workflowService.deleteWorkflowExecution({
+      namespace: runtime.namespace,
+      workflowExecution: { workflowId: wf(lost.id) },
+    });
+    await until(async () => (await runtime.status(wf(lost.id)).catch(() => 'gone')) === 'gone');
+    expect(await runtime.reconciler.reconcile(null)).toMatchObject({ restarted: 1, closed: 1 });
+    expect(await read(terminated.id)).toMatchObject({
+      status: 'canceled',
+      text: 'The workflow was terminated by an operator.',
+    });
+    const stop = await runtime.startReportWorker();
+    await until(async () => (await read(lost.id))['status'] === 'succeeded');
+    await stop();
+  });
+
+  it('is begun anew where no build that knows it is left', async () => {
+    const { id } = await asked();
+    await until(async () => (await runtime.status(wf(id)).catch(() => '')) === 'RUNNING');
+    const { runId } = await runtime.client.workflow.getHandle(wf(id)).describe();
+    expect(await runtime.reconciler.reconcile(null)).toMatchObject({ restarted: 0, closed: 0 });
+    await runtime.db.query(`update activity set modification_time = now() - interval '1 hour' where id = $1`, [id]);
+    expect(await runtime.reconciler.reconcile(null)).toMatchObject({ restarted: 1, closed: 0 });
+    const again = await runtime.client.workflow.getHandle(wf(id)).describe();
+    expect(again.runId).not.toBe(runId);
+    expect(again.status.name).toBe('RUNNING');
+    const stop = await runtime.startReportWorker();
+    await until(async () => (await read(id))['status'] === 'succeeded');
+    await stop();
+  });
 });

@@ -9,6 +9,7 @@ import type { ReconcileCursor, ReconcileResult } from '../../workflows/contracts
 import { type Repair, type RepairDeps, repairGroup, repairLane } from '../relay/repair.ts';
 import { createStarter } from '../relay/starter.ts';
 import { type EventRetention, shortenEventLog } from './event-retention.ts';
+import { repairReports } from './lost-reports.ts';
 import { compareSchedules, startMissedDates } from './missed-dates.ts';
 import { closedAbnormally, deleteOldRuns, runningAmong } from './visibility.ts';
 
@@ -56,6 +57,8 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
       const closedSince = cursor?.closedSince ?? startedAt - FIRST_LOOKBACK_MS;
       await repairClosed(deps, closedSince, repairs);
       const laneAfter = await comparePages(deps, options, cursor?.laneAfter ?? 0, repairs);
+      const reports = { settleMs: options.settleMs ?? SETTLE_MS, now: options.clock.now() };
+      for (const repair of await repairReports(deps, reports)) repairs.add(repair);
       await startMissedDates(options, options.clock.now());
       if (Math.floor(startedAt / MINUTE_MS) % COMPARE_EVERY_MINUTES === 0)
         await compareSchedules(options, options.clock.now());

@@ -18,7 +18,8 @@ export interface RepairDeps {
   logger: Logger;
 }
 
-const TERMINATED_TEXT = 'The workflow was terminated by an operator.';
+/** Result of what an operator ended. */
+export const TERMINATED_TEXT = 'The workflow was terminated by an operator.';
 
 /** Reads the newest run of a workflow id. */
 export async function readState(client: Client, workflowId: string): Promise<WorkflowState> {

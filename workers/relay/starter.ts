@@ -28,8 +28,11 @@ export interface Startable {
   computers: number;
 }
 
-/** `once`: never a second run of the same id. `again`: a new run when the last one is closed or gone. */
-export type StartMode = 'once' | 'again';
+/**
+ * `once`: never a second run of the same id. `again`: a new run when the last one is closed or gone. `instead`: a new
+ * run in any case; one that goes on is terminated.
+ */
+export type StartMode = 'once' | 'again' | 'instead';
 
 export interface Starter {
   /** Starts the workflow of a row. @returns false when it runs or ran already */
@@ -86,7 +89,8 @@ function policies(mode: StartMode): Pick<WorkflowStartOptions, 'workflowIdReuseP
       }
     : {
         workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-        workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+        workflowIdConflictPolicy:
+          mode === 'again' ? WorkflowIdConflictPolicy.USE_EXISTING : WorkflowIdConflictPolicy.TERMINATE_EXISTING,
       };
 }
 

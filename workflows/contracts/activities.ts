@@ -59,6 +59,17 @@ export interface ReportActivities {
   requestCancel(workflowId: string, runId: string): Promise<void>;
 }
 
+/** Housekeeping of audits, run daily by a Temporal Schedule. */
+export interface AuditRetentionActivities {
+  /**
+   * Removes some of the runs, results and reports that are older than their account keeps them.
+   *
+   * @returns how many rows went, and whether there may be more
+   * @remarks Safe to repeat and to run twice at once.
+   */
+  forgetAudits(): Promise<{ gone: number; more: boolean }>;
+}
+
 /** Housekeeping, run by a Temporal Schedule. */
 export interface ReconcileActivities {
   /**

@@ -130,6 +130,27 @@ export async function endReportActivity(
   return rows.length > 0;
 }
 
+/** Reports that have not ended and were asked for before a moment; at most `limit`, the oldest news first. */
+export async function openReportActivities(
+  sql: Sql,
+  askedBefore: Date,
+  limit: number,
+): Promise<Array<{ id: number; modification_time: Date }>> {
+  return sql.query(
+    `select a.id, a.modification_time from usg_report u join activity a on a.id = u.activity_id
+     where a.completion_time is null and a.creation_time <= $1 order by a.modification_time, a.id limit $2`,
+    [askedBefore, limit],
+  );
+}
+
+/** Marks that something was done about a report that has not ended. */
+export async function touchReportActivity(sql: Sql, activityId: number, now: Date): Promise<void> {
+  await sql.query('update activity set modification_time = $2 where id = $1 and completion_time is null', [
+    activityId,
+    now,
+  ]);
+}
+
 /** How the activity of a report stands; `canceled` when there is none. */
 export async function readReportStatus(sql: Sql, activityId: number): Promise<string> {
   const rows = await sql.query<{ status: string }>('select status from activity where id = $1', [activityId]);

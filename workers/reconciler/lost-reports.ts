@@ -1,0 +1,52 @@
+import {
+  endReportActivity,
+  openReportActivities,
+  touchReportActivity,
+} from '../../src/persistence/repositories/usg-reports.repository.ts';
+import { activityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
+import { type Repair, type RepairDeps, readState, TERMINATED_TEXT } from '../relay/repair.ts';
+import { readActivities } from '../relay/starter.ts';
+
+/** A report that shows nothing new for this long may wait for a build that is not served any more. */
+const QUIET_MS = 30 * 60_000;
+const LIMIT = 200;
+
+/**
+ * Gives reports that nobody makes a workflow again, and ends those whose workflow an operator terminated. A workflow
+ * stays with the build that began it; when that build has gone, another workflow takes its place.
+ *
+ * @remarks Safe to repeat and to run twice at once: whichever workflow is first, the activity ends once.
+ */
+export async function repairReports(
+  deps: RepairDeps,
+  { settleMs, now }: { settleMs: number; now: Date },
+): Promise<Repair[]> {
+  const repairs: Repair[] = [];
+  for (const report of await openReportActivities(deps.db, new Date(now.getTime() - settleMs), LIMIT)) {
+    const isQuiet = now.getTime() - report.modification_time.getTime() > QUIET_MS;
+    repairs.push(await repairReport(deps, report.id, { isQuiet, now }));
+  }
+  return repairs;
+}
+
+async function repairReport(
+  { db, client, starter, logger }: RepairDeps,
+  id: number,
+  { isQuiet, now }: { isQuiet: boolean; now: Date },
+): Promise<Repair> {
+  const workflowId = activityWorkflowId(id);
+  const state = await readState(client, workflowId);
+  if (state === 'running' && !isQuiet) return 'none';
+  if (state === 'terminated') {
+    await endReportActivity(db, id, { status: 'canceled', text: TERMINATED_TEXT, now });
+    logger.warn({ workflowId }, 'workflow was terminated: its report is cancelled');
+    return 'closed';
+  }
+  const [startable] = await readActivities(db, [id]);
+  if (!startable) return 'none';
+  // Counts as news: one that merely waits for its turn is not begun anew over and over.
+  await touchReportActivity(db, id, now);
+  await starter.start(startable, state === 'running' ? 'instead' : 'again');
+  logger.warn({ workflowId, state }, 'nobody made a report: started again');
+  return 'restarted';
+}
