@@ -46,8 +46,8 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
   const persistence = await openWhenThere(config.databaseUrl!, config.databasePoolSize, logger);
   const { client, close } = await connectClient(config);
   const lanes = createLaneStore({ db: persistence.db, clock: systemClock, settings: config.activities });
-  const { publicUrl, activities: settings } = config;
-  const kinds = createProfileKinds({ db: persistence.db, settings, publicUrl, logger });
+  const { publicUrl, activities: settings, scriptProfiles: limits } = config;
+  const kinds = createProfileKinds({ db: persistence.db, settings, limits, publicUrl, logger });
   const parts: Parts = { db: persistence.db, client, lanes, publicUrl, logger, kinds, clock: systemClock };
   const workers = await startWorkers(queues, config, bundle, parts);
   const servesActivities = queues.includes(TASK_QUEUES.activity);

@@ -4,19 +4,22 @@ import type { Database } from '../src/persistence/sql.ts';
 import { createDatabaseFileStore } from '../src/services/files.ts';
 import type { ProfileKind, ProfileKinds } from '../src/services/schedule/profile-kind.ts';
 import { createRecurrences } from '../src/services/schedule/recurrences.ts';
+import { createScriptKind } from '../src/services/schedule/script-kind.ts';
 import { createUsgKind } from '../src/services/schedule/usg-kind.ts';
 
 /** The kinds of profiles that schedules start; a new kind is added here. */
 export function createProfileKinds(deps: {
   db: Database;
   settings: Config['activities'];
+  limits: Config['scriptProfiles'];
   publicUrl: string;
   logger: Logger;
 }): ProfileKinds {
-  const { db, settings, publicUrl, logger } = deps;
+  const { db, settings, limits, publicUrl, logger } = deps;
   const files = createDatabaseFileStore(db);
   const kinds: ProfileKind[] = [
     createUsgKind({ db, recurrences: createRecurrences(), files, settings, publicUrl, logger }),
+    createScriptKind({ db, settings, limits, publicUrl, logger }),
   ];
   return new Map(kinds.map((kind) => [kind.name, kind]));
 }

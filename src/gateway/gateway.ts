@@ -65,6 +65,8 @@ export function createGateway(deps: GatewayDeps): Gateway {
     catalogue: new PackageCatalogue(db),
     encryptionKeys: config.encryptionKeys,
   });
+  const { activities: settings, scriptProfiles: limits, publicUrl } = config;
+  const runs = { settings, limits, publicUrl };
   const router = Router({ caseSensitive: true, strict: true });
   router
     .route('/message-system')
@@ -75,7 +77,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
         clock,
         budget: { limitBytes: MAX_BODIES_BYTES, usedBytes: 0 },
         floods: new FloodLimiter(EXCHANGE_LIMITS),
-        enrolment: { db, logger, clock, gate, refusals: new FloodLimiter(REFUSAL_LIMITS) },
+        enrolment: { db, logger, clock, gate, refusals: new FloodLimiter(REFUSAL_LIMITS), runs },
       }),
     )
     .all(wrongMethod('POST'));

@@ -1,5 +1,12 @@
+import { keepFleet } from '../persistence/repositories/fleet-lock.ts';
 import { approveComputers } from '../persistence/repositories/pending-computers.repository.ts';
+import {
+  keepEnrolmentProfiles,
+  matchEnrolmentProfiles,
+} from '../persistence/repositories/script-profile-runs.repository.ts';
+import { readScriptProfile } from '../persistence/repositories/script-profiles.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
+import { type ProfileRunDeps, startEnrolmentRuns } from './script-profile-runs.ts';
 
 /** Computers of one account that become part of its fleet. */
 export interface Acceptance {
@@ -11,13 +18,28 @@ export interface Acceptance {
 }
 
 /**
- * Makes pending computers part of the fleet: the only way in, whether an administrator accepts them or the account
- * registers them by itself. What has to happen after an enrolment happens here, in the same transaction.
+ * Takes the locks of an acceptance. Whoever accepts computers calls it before locking any of their rows.
  *
- * @remarks Computers that are not pending stay as they are. Agents learn of it at their next exchange, and a ping sends
- * them there.
- * @see api-decisions 13; agent-protocol 6
+ * @see keepFleet
  */
-export async function acceptComputers(tx: Sql, acceptance: Acceptance): Promise<void> {
-  await approveComputers(tx, acceptance.computerIds, acceptance.accessGroupId, acceptance.now);
+export async function beginAcceptance(tx: Sql, accountId: number): Promise<void> {
+  await keepFleet(tx, accountId);
+}
+
+/**
+ * Makes pending computers part of the fleet: the only way in, whether an administrator accepts them or the account
+ * registers them by itself. What has to happen after an enrolment happens here, in the same transaction: script
+ * profiles with the event `post_enrollment` run on the computers in their scope.
+ *
+ * @remarks Computers that are not pending stay as they are, and nothing runs on them again. Agents learn of it at their
+ * next exchange, and a ping sends them there. The caller holds {@link beginAcceptance}.
+ * @see api-decisions 6.2 and 13; agent-protocol 6
+ */
+export async function acceptComputers(tx: Sql, acceptance: Acceptance, deps: ProfileRunDeps): Promise<void> {
+  const { accountId, computerIds, accessGroupId, now } = acceptance;
+  const accepted = await approveComputers(tx, computerIds, accessGroupId, now);
+  if (accepted.length === 0 || !(await keepEnrolmentProfiles(tx, accountId))) return;
+  for (const { id, computers } of await matchEnrolmentProfiles(tx, accountId, accepted)) {
+    await startEnrolmentRuns(tx, (await readScriptProfile(tx, id))!, computers, now, deps);
+  }
 }

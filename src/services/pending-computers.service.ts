@@ -10,9 +10,10 @@ import {
 } from '../persistence/repositories/pending-computers.repository.ts';
 import { lockRights } from '../persistence/repositories/rights-lock.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
-import { acceptComputers } from './acceptance.ts';
+import { acceptComputers, beginAcceptance } from './acceptance.ts';
 import { findAccessGroup } from './names-in-body.ts';
 import type { Caller, Clock } from './ports.ts';
+import type { ProfileRunDeps } from './script-profile-runs.ts';
 
 /** Computers that enrolled and wait for somebody to let them in. */
 export interface PendingComputersService {
@@ -35,19 +36,26 @@ export interface PendingComputersService {
 
 const DECIDE: Permission = 'ManagePendingComputer';
 
+interface Deps extends ProfileRunDeps {
+  db: Database;
+  clock: Clock;
+}
+
 /** Makes the service. */
-export function createPendingComputersService(deps: { db: Database; clock: Clock }): PendingComputersService {
+export function createPendingComputersService(deps: Deps): PendingComputersService {
   const { db, clock } = deps;
   return {
     list: (caller, page) => listPendingComputers(db, scopeOf(caller), page),
     accept: (caller, ids, accessGroup) =>
       db.transaction(async (tx) => {
         if (accessGroup !== undefined) await lockRights(tx, caller.accountId);
+        await beginAcceptance(tx, caller.accountId);
         const computers = await requirePending(tx, caller, ids);
         const computerIds = computers.map(({ id }) => id);
         const accessGroupId =
           accessGroup === undefined ? null : await findAccessGroup(tx, caller, accessGroup, [DECIDE]);
-        await acceptComputers(tx, { accountId: caller.accountId, computerIds, accessGroupId, now: clock.now() });
+        const acceptance = { accountId: caller.accountId, computerIds, accessGroupId, now: clock.now() };
+        await acceptComputers(tx, acceptance, deps);
         await recordEach(tx, caller, computers, 'Accepted');
         return computerIds;
       }),

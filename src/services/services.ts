@@ -152,7 +152,11 @@ export function createServices(deps: ServicesDeps): Services {
     alerts: createAlertsService({ db }),
     computerBulk: createComputerBulkService({ db, clock }),
     computerRemoval: createComputerRemovalService({ db, clock, settings: settings.activities }),
-    pendingComputers: createPendingComputersService({ db, clock }),
+    pendingComputers: createPendingComputersService({
+      ...acting,
+      limits: settings.scriptProfiles,
+      publicUrl: settings.publicUrl,
+    }),
     tags: createTagsService({ db }),
     savedSearches: createSavedSearchesService({ db }),
     events: createEventsService({ db }),

@@ -54,11 +54,11 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
   await bootstrap(settings);
   const { client, close } = await connectClient(settings);
   const { db } = database.persistence;
-  const { activities } = loadConfig({}, 'stack');
+  const { activities, scriptProfiles: limits } = loadConfig({}, 'stack');
   const lanes = createLaneStore({ db, clock: systemClock, settings: activities });
   const events = { scheduled: 0, started: 0, cancelled: 0, nudged: 0, late: 0, repaired: 0 };
   const publicUrl = 'http://localhost:8080';
-  const kinds = createProfileKinds({ db, settings: activities, publicUrl, logger });
+  const kinds = createProfileKinds({ db, settings: activities, limits, publicUrl, logger });
   const common = { db, client, lanes, publicUrl, logger, kinds, clock: systemClock };
   const relays: Relay[] = [];
   const workers: Array<() => Promise<void>> = [];

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Database, Sql } from '../../persistence/sql.ts';
-import { acceptComputers } from '../../services/acceptance.ts';
+import { acceptComputers, beginAcceptance } from '../../services/acceptance.ts';
+import type { ProfileRunDeps } from '../../services/script-profile-runs.ts';
 import { isWsl, type Registration, registrationDigest } from './registration.ts';
 import { hashSecureId, newSecureId } from './secure-id.ts';
 
@@ -24,12 +25,18 @@ interface AccountRow {
  * that uses its identity first keeps the computer and the other, unknown by then, gets its own when it comes back.
  * @see agent-protocol 6; design.md 8 "Enrolment"
  */
-export async function enrol(db: Database, registration: Registration, now: Date): Promise<Enrolment> {
+export async function enrol(
+  db: Database,
+  registration: Registration,
+  now: Date,
+  runs: ProfileRunDeps,
+): Promise<Enrolment> {
   return db.transaction(async (tx) => {
     const account = await findAccount(tx, registration.accountName);
     if (!account || account.disabled || !keyMatches(account.registration_key, registration.password)) {
       return { kind: 'refused', info: 'unknown-account' };
     }
+    if (account.auto_register) await beginAcceptance(tx, account.id);
     const digest = registrationDigest(account.id, registration);
     await tx.query('select pg_advisory_xact_lock($1)', [digest.readBigInt64BE(0).toString()]);
     const secureId = newSecureId();
@@ -43,7 +50,8 @@ export async function enrol(db: Database, registration: Registration, now: Date)
     const computerId = await insert(tx, account, registration, digest, hashSecureId(secureId), now);
     if (registration.hostagentUid) await relate(tx, account.id, computerId, registration);
     if (account.auto_register) {
-      await acceptComputers(tx, { accountId: account.id, computerIds: [computerId], accessGroupId: null, now });
+      const acceptance = { accountId: account.id, computerIds: [computerId], accessGroupId: null, now };
+      await acceptComputers(tx, acceptance, runs);
     }
     return { kind: 'enrolled', computerId, secureId, approved: account.auto_register };
   });

@@ -2,6 +2,7 @@ import type { Logger } from '../../logger.ts';
 import type { Database } from '../../persistence/sql.ts';
 import { type BObject, type BValue, isDict } from '../../protocol/bpickle.ts';
 import type { Clock } from '../../services/ports.ts';
+import type { ProfileRunDeps } from '../../services/script-profile-runs.ts';
 import { acceptedTypesMessage, registrationMessage, setIdMessage } from '../exchange/answer.ts';
 import { MalformedMessage } from '../facts/fields.ts';
 import { messageType } from '../facts/read-messages.ts';
@@ -19,6 +20,8 @@ export interface EnrolmentDeps {
   gate: Gate;
   /** Counts refused registrations by address. */
   refusals: FloodLimiter;
+  /** For what runs on computers that enrol. */
+  runs: ProfileRunDeps;
 }
 
 /**
@@ -41,7 +44,7 @@ export async function answerWithoutIdentity(
     if (!deps.refusals.take(address, 1, nowMs)) throw tooMany();
     return [registrationMessage('unknown-account')];
   }
-  const enrolment = await deps.gate.run(() => enrol(deps.db, registration, deps.clock.now()));
+  const enrolment = await deps.gate.run(() => enrol(deps.db, registration, deps.clock.now(), deps.runs));
   if (enrolment.kind === 'refused') {
     deps.logger.info({ address, reason: enrolment.info }, 'registration refused');
     if (!deps.refusals.take(address, 1, nowMs)) throw tooMany();

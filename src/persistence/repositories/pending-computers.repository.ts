@@ -42,14 +42,15 @@ export async function lockPendingComputers(
   return tx.query<{ id: number; title: string }>(LOCK, [accountId, groups, ids]);
 }
 
-/** Makes pending computers part of the fleet, in another access group when one is given. */
+/** Makes pending computers part of the fleet, in another access group when one is given. @returns those that were pending */
 export async function approveComputers(
   tx: Sql,
   ids: readonly number[],
   accessGroupId: number | null,
   now: Date,
-): Promise<void> {
-  await tx.query(APPROVE, [ids, accessGroupId, now]);
+): Promise<number[]> {
+  const rows = await tx.query<{ id: number }>(APPROVE, [ids, accessGroupId, now]);
+  return rows.map(({ id }) => id);
 }
 
 const PENDING = `c.account_id = $1 and c.state = 'pending' and not c.archived
@@ -70,4 +71,4 @@ const LOCK = `select c.id, c.title from computer c where ${PENDING} and c.id = a
 
 const APPROVE = `
   update computer set state = 'approved', registered_at = $3, access_group_id = coalesce($2, access_group_id)
-  where id = any($1::int[]) and state = 'pending'`;
+  where id = any($1::int[]) and state = 'pending' returning id`;

@@ -4,10 +4,10 @@ import type { Sql } from '../../persistence/sql.ts';
 
 /**
  * What became of a date: `busy` everything was still at work for an earlier one; `known` it has its run already;
- * `superseded` a later date is due as well and takes its place; `not-planned` the profile has been changed since;
- * `archived` there is no active profile any more.
+ * `superseded` a later date is due as well and takes its place; `too-soon` the run before it is closer than the account's
+ * limits allow; `not-planned` the profile has been changed since; `archived` there is no active profile any more.
  */
-export type DueOutcome = 'started' | 'busy' | 'known' | 'superseded' | 'not-planned' | 'archived';
+export type DueOutcome = 'started' | 'busy' | 'known' | 'superseded' | 'too-soon' | 'not-planned' | 'archived';
 
 /**
  * A kind of profile that schedules start. To make another kind run by schedules, implement this and add it to

@@ -1,0 +1,153 @@
+import { lastCalendarDate } from '../../domain/schedule/calendar-dates.ts';
+import type { DesiredSchedule, ScheduleTimes } from '../../domain/schedule/desired-schedule.ts';
+import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
+import type { Logger } from '../../logger.ts';
+import { recordEvent } from '../../persistence/repositories/events.repository.ts';
+import { orderScheduleSync } from '../../persistence/repositories/schedule-orders.repository.ts';
+import {
+  expectedScriptSchedules,
+  overdueProfiles,
+  readDue,
+  readPlannedRuns,
+  setDue,
+} from '../../persistence/repositories/script-profile-runs.repository.ts';
+import { readScriptProfile, type ScriptProfileRow } from '../../persistence/repositories/script-profiles.repository.ts';
+import type { Database, Sql } from '../../persistence/sql.ts';
+import { type ProfileRunDeps, startProfileRun } from '../script-profile-runs.ts';
+import { calendarsOf, lockForRun, nextDue, runsOf } from '../script-profile-triggers.ts';
+import { nextCronDate } from './cron-dates.ts';
+import type { DueOutcome, MissedDate, ProfileKind } from './profile-kind.ts';
+
+export interface ScriptKindDeps extends ProfileRunDeps {
+  db: Database;
+  logger: Logger;
+}
+
+/** A run at a moment that no trigger means was asked for by an operator, when that moment is now. */
+const OPERATOR_MS = 60_000;
+/** Most missed dates started in one round of repairs. */
+const MISSED_LIMIT = 500;
+/** A calendar's first match may be the very second that a schedule begins. */
+const SECOND_MS = 1000;
+
+/** Script profiles: one date, or the calendars of cron text, which need no filling up. */
+export function createScriptKind(deps: ScriptKindDeps): ProfileKind {
+  const { db } = deps;
+  return {
+    name: 'script',
+    desired: (sql, profileId, now) => desired(sql, profileId, now, deps.publicUrl),
+    startDue: (profileId, nominalTime, now) =>
+      db.transaction((tx) => startDue(tx, deps, { profileId, nominalTime, now })),
+    refill: async () => {},
+    missed: (dueBefore, profileId) => missed(db, dueBefore, profileId),
+    expected: (now) => expectedScriptSchedules(db, now),
+  };
+}
+
+async function desired(sql: Sql, profileId: number, now: Date, publicUrl: string): Promise<DesiredSchedule | null> {
+  const profile = await readScriptProfile(sql, profileId);
+  const due = profile === null || profile.archived ? null : await readDue(sql, profileId);
+  if (profile === null || due === null) return null;
+  const { times, when } = timesOf(profile, due, now);
+  return {
+    kind: 'script',
+    profileId,
+    accountId: profile.account_id,
+    times,
+    summary: `Script profile: ${profile.title}`,
+    note: `Script ${when}; ${publicUrl}/api/v2/script-profiles/${profileId}`,
+  };
+}
+
+function timesOf({ trigger }: ScriptProfileRow, due: Date, now: Date): { times: ScheduleTimes; when: string } {
+  if (trigger.type !== 'recurring') {
+    return { times: { kind: 'dates', dates: due > now ? [due] : [] }, when: `once at ${due.toISOString()}` };
+  }
+  const startAt = new Date(trigger.startAfter.getTime() + SECOND_MS);
+  const times: ScheduleTimes = { kind: 'calendars', calendars: calendarsOf(trigger.interval), startAt };
+  return { times, when: `by cron "${trigger.interval}" in UTC, after ${trigger.startAfter.toISOString()}` };
+}
+
+interface Due {
+  profileId: number;
+  nominalTime: Date;
+  now: Date;
+}
+
+async function startDue(tx: Sql, deps: ScriptKindDeps, { profileId, nominalTime, now }: Due): Promise<DueOutcome> {
+  const profile = await lockForRun(tx, profileId);
+  if (!profile || profile.archived) return 'archived';
+  const runs = await readPlannedRuns(tx, { ...runsOf(profile), nominalTime });
+  if (runs.known) return 'known';
+  const refusal = judge(profile, await readDue(tx, profileId), { nominalTime, now });
+  if (refusal !== null) return refusal;
+  const { minIntervalMinutes } = deps.limits;
+  if (profile.trigger.type === 'recurring' && isTooSoon(nominalTime, runs.latest, minIntervalMinutes)) {
+    await setDue(tx, profileId, nextDue(profile.trigger, nominalTime, runs.latest, minIntervalMinutes));
+    return 'too-soon';
+  }
+  const outcome = await startProfileRun(tx, profile, { nominalTime, now }, deps);
+  await waitForNext(tx, profile, { profileId, nominalTime, now }, minIntervalMinutes);
+  if (outcome !== 'busy') return outcome === 'known' ? 'known' : 'started';
+  deps.logger.warn({ profileId, nominalTime }, 'a scheduled run was skipped: every computer still has an open one');
+  const message = `Skipped a scheduled run of the script profile ${profile.title}: every computer still has an open run`;
+  const actor = {
+    accountId: profile.account_id,
+    personId: null,
+    name: 'Schedule',
+    origin: { address: '', requestId: '' },
+  };
+  await recordEvent(tx, actor, {
+    entityType: 'ScriptProfile',
+    entityId: profileId,
+    entityName: profile.title,
+    message,
+  });
+  return 'busy';
+}
+
+/** Why a date makes no run; null: it does. */
+function judge(profile: ScriptProfileRow, due: Date | null, at: Omit<Due, 'profileId'>): DueOutcome | null {
+  const { trigger } = profile;
+  const { nominalTime, now } = at;
+  if (!isPlanned(profile, due, nominalTime)) return isByOperator(profile, at) ? null : 'not-planned';
+  if (trigger.type !== 'recurring') return null;
+  // Dates before the one it waits for were dealt with.
+  if (due === null || nominalTime < due) return 'superseded';
+  return lastCalendarDate(calendarsOf(trigger.interval), nominalTime, now) === null ? null : 'superseded';
+}
+
+function isPlanned({ trigger }: ScriptProfileRow, due: Date | null, nominalTime: Date): boolean {
+  if (due?.getTime() === nominalTime.getTime()) return true;
+  if (trigger.type !== 'recurring' || nominalTime <= trigger.startAfter) return false;
+  return nextCronDate(trigger.interval, new Date(nominalTime.getTime() - 1))?.getTime() === nominalTime.getTime();
+}
+
+/** Just after an edit it may as well be the date of an earlier trigger, whose schedule was not changed in time. */
+function isByOperator({ trigger, last_edited_at }: ScriptProfileRow, { nominalTime, now }: Omit<Due, 'profileId'>) {
+  const isNow = Math.abs(now.getTime() - nominalTime.getTime()) <= OPERATOR_MS;
+  return trigger.type !== 'event' && isNow && nominalTime.getTime() - last_edited_at.getTime() > OPERATOR_MS;
+}
+
+function isTooSoon(nominalTime: Date, latest: Date | null, minIntervalMinutes: number): boolean {
+  return latest !== null && nominalTime.getTime() - latest.getTime() < minIntervalMinutes * 60_000;
+}
+
+async function waitForNext(tx: Sql, profile: ScriptProfileRow, due: Due, minIntervalMinutes: number): Promise<void> {
+  const { profileId, nominalTime, now } = due;
+  const { trigger } = profile;
+  if (trigger.type === 'recurring') {
+    await setDue(tx, profileId, nextDue(trigger, nominalTime, nominalTime, minIntervalMinutes));
+  } else if (trigger.type === 'one_time' && trigger.timestamp <= now) {
+    await setDue(tx, profileId, null);
+    await orderScheduleSync(tx, scheduleIdOf('script', profileId), now);
+  }
+}
+
+async function missed(sql: Sql, dueBefore: Date, profileId?: number): Promise<MissedDate[]> {
+  const overdue = await overdueProfiles(sql, dueBefore, { profileId, limit: MISSED_LIMIT });
+  return overdue.map(({ id, due_at, cron }) => ({
+    profileId: id,
+    nominalTime: (cron && lastCalendarDate(calendarsOf(cron), due_at, dueBefore)) || due_at,
+  }));
+}

@@ -1,0 +1,135 @@
+import type { ActivitySettings, ScriptProfileLimits } from '../config.ts';
+import { ACTIVITY_GROUP } from '../domain/activity/kinds.ts';
+import { runSummary, scriptOperation } from '../domain/scripts/script.ts';
+import { createGroup } from '../persistence/repositories/activity-creation.repository.ts';
+import { keepFleet } from '../persistence/repositories/fleet-lock.ts';
+import { computersInScope } from '../persistence/repositories/profile-scope.ts';
+import {
+  computersAtWork,
+  insertProfileRun,
+  readAccountName,
+  setProfileRunActivity,
+} from '../persistence/repositories/script-profile-runs.repository.ts';
+import type { ScriptProfileRow } from '../persistence/repositories/script-profiles.repository.ts';
+import { insertEmptyRunActivity } from '../persistence/repositories/usg-runs.repository.ts';
+import type { Sql } from '../persistence/sql.ts';
+import { lockRunnable, runEnvironment } from './scripts/runs.ts';
+
+export interface ProfileRunDeps {
+  settings: ActivitySettings;
+  limits: ScriptProfileLimits;
+  /** Base of absolute links, without a trailing slash. */
+  publicUrl: string;
+}
+
+export interface ProfileRunOrder {
+  /** The date it was planned for, in whole seconds; null: an event. */
+  nominalTime: Date | null;
+  now: Date;
+  traceparent?: string | null;
+}
+
+/** `known`: there is a run for that date. `busy`: every computer still has an open run; only the date is taken. */
+export type ProfileRunOutcome = { activityId: number; computers: number } | 'known' | 'busy';
+
+/**
+ * Starts the run of one date on the computers a profile applies to at this moment, at most `maxComputers`, those with
+ * the lowest ids. A recurring profile leaves out computers that still have an open run of it; a time that somebody set
+ * by hand means all.
+ *
+ * @param profile - its script and then its row locked by the caller, so that runs of one profile are made one after the
+ * other
+ * @throws {DomainError} ScriptArchived
+ * @remarks Part of the caller's transaction. A profile that applies to no computer gets an activity without operations
+ * that has succeeded.
+ * @see api-decisions 6.1 and 6.2; temporal-design 6
+ */
+export async function startProfileRun(
+  tx: Sql,
+  profile: ScriptProfileRow,
+  order: ProfileRunOrder,
+  deps: ProfileRunDeps,
+): Promise<ProfileRunOutcome> {
+  const runId = await takePlace(tx, profile, order);
+  if (runId === null) return 'known';
+  await keepFleet(tx, profile.account_id);
+  const reached = await computersInScope(tx, 'script', profile.id);
+  const atWork = profile.trigger.type === 'recurring' ? await computersAtWork(tx, profile.id) : new Set<number>();
+  const computers = reached.filter((id) => !atWork.has(id)).slice(0, deps.limits.maxComputers);
+  if (reached.length > 0 && computers.length === 0) return 'busy';
+  const activityId = await createRunActivity(tx, profile, computers, order, deps);
+  await setProfileRunActivity(tx, runId, { activityId, computers: computers.length });
+  return { activityId, computers: computers.length };
+}
+
+/**
+ * Starts a profile on computers that have just become part of the fleet; more of them than one run may have make
+ * several runs, so that none is left out.
+ *
+ * @param computers - of the profile's scope, ascending
+ * @remarks Part of the transaction that accepts them, which holds the fleet, the script and the profile: either both
+ * happen or neither.
+ */
+export async function startEnrolmentRuns(
+  tx: Sql,
+  profile: ScriptProfileRow,
+  computers: readonly number[],
+  now: Date,
+  deps: ProfileRunDeps,
+): Promise<void> {
+  const { maxComputers } = deps.limits;
+  for (let from = 0; from < computers.length; from += maxComputers) {
+    const part = computers.slice(from, from + maxComputers);
+    const order = { nominalTime: null, now };
+    const runId = await takePlace(tx, profile, order);
+    const activityId = await createRunActivity(tx, profile, part, order, deps);
+    await setProfileRunActivity(tx, runId!, { activityId, computers: part.length });
+  }
+}
+
+function takePlace(tx: Sql, profile: ScriptProfileRow, { nominalTime, now }: ProfileRunOrder): Promise<number | null> {
+  return insertProfileRun(tx, {
+    accountId: profile.account_id,
+    profileId: profile.id,
+    triggerNumber: profile.trigger_number,
+    nominalTime,
+    startedAt: now,
+  });
+}
+
+async function createRunActivity(
+  tx: Sql,
+  profile: ScriptProfileRow,
+  computers: readonly number[],
+  { now, traceparent }: ProfileRunOrder,
+  { settings, publicUrl }: ProfileRunDeps,
+): Promise<number> {
+  const script = await lockRunnable(tx, profile.script_id);
+  const activity = {
+    accountId: profile.account_id,
+    creatorId: profile.creator_id,
+    type: ACTIVITY_GROUP,
+    summary: runSummary(script),
+    now,
+  };
+  if (computers.length === 0) return insertEmptyRunActivity(tx, activity);
+  const run = { username: profile.username, timeLimit: profile.time_limit };
+  const accountName = await readAccountName(tx, profile.account_id);
+  const env = runEnvironment({ accountName, creatorId: profile.creator_id, now }, publicUrl);
+  const plan = {
+    ...activity,
+    deliverAfter: null,
+    windowMinutes: 0,
+    computers,
+    operations: [scriptOperation(script, { ...run, env })],
+    parameters: {
+      operation: 'run-script',
+      script_id: script.id,
+      version: script.version,
+      profile_id: profile.id,
+      ...run,
+    },
+    traceparent: traceparent ?? null,
+  };
+  return createGroup(tx, plan, settings);
+}
