@@ -4,12 +4,7 @@ import type { CalendarTimes } from '../domain/schedule/desired-schedule.ts';
 import { scheduleIdOf } from '../domain/schedule/schedule-id.ts';
 import type { Trigger } from '../domain/scripts/trigger.ts';
 import { orderScheduleSync } from '../persistence/repositories/schedule-orders.repository.ts';
-import {
-  keepScriptOf,
-  readDue,
-  readPlannedRuns,
-  setDue,
-} from '../persistence/repositories/script-profile-runs.repository.ts';
+import { keepScriptOf, readPlannedRuns, setDue } from '../persistence/repositories/script-profile-runs.repository.ts';
 import { lockScriptProfile, type ScriptProfileRow } from '../persistence/repositories/script-profiles.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
 import { nextCronDate } from './schedule/cron-dates.ts';
@@ -44,7 +39,7 @@ export async function armTrigger(
     if (trigger.timestamp <= now) await startProfileRun(tx, profile, order, deps);
     else dueAt = trigger.timestamp;
   } else if (trigger.type === 'recurring') {
-    const waited = await readDue(tx, profile.id);
+    const waited = profile.due_at;
     const { latest } = await readPlannedRuns(tx, { ...runsOf(profile), nominalTime: now });
     const stillDue = waited !== null && waited <= now && waited > trigger.startAfter;
     dueAt = stillDue ? waited : nextDue(trigger, now, latest, deps.limits.minIntervalMinutes);
@@ -53,10 +48,12 @@ export async function armTrigger(
   await orderScheduleSync(tx, scheduleIdOf('script', profile.id), now);
 }
 
-/** Makes a profile that was put away wait for nothing, and its schedule go. */
-export async function disarmTrigger(tx: Sql, profileId: number, now: Date): Promise<void> {
-  await setDue(tx, profileId, null);
-  await orderScheduleSync(tx, scheduleIdOf('script', profileId), now);
+/** Makes profiles that were put away wait for nothing, and their schedules go. */
+export async function disarmTriggers(tx: Sql, profileIds: readonly number[], now: Date): Promise<void> {
+  for (const id of profileIds) {
+    await setDue(tx, id, null);
+    await orderScheduleSync(tx, scheduleIdOf('script', id), now);
+  }
 }
 
 /** What the runs of a profile's trigger are found by. */

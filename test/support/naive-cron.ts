@@ -11,7 +11,7 @@ export function naiveCron(text: string): (minute: Date) => boolean {
     const weekday =
       matches(weekdays, date.getUTCDay(), 0, 7, NAMES[1]) ||
       (date.getUTCDay() === 0 && matches(weekdays, 7, 0, 7, NAMES[1]));
-    const isDay = days !== '*' && weekdays !== '*' ? day || weekday : day && weekday;
+    const isDay = !isAny(days) && !isAny(weekdays) ? day || weekday : day && weekday;
     return (
       isDay &&
       matches(minutes, date.getUTCMinutes(), 0, 59) &&
@@ -20,6 +20,8 @@ export function naiveCron(text: string): (minute: Date) => boolean {
     );
   };
 }
+
+const isAny = (field: string) => field === '*' || field === '*/1';
 
 function matches(field: string, value: number, low: number, high: number, names?: string): boolean {
   const number = (word: string) => {

@@ -35,20 +35,6 @@ export function lastCalendarDate(calendars: readonly CalendarTimes[], after: Dat
   return last;
 }
 
-/** The smallest distance of neighbours among the next `count` dates; null when there are fewer than two. */
-export function smallestGapMs(calendars: readonly CalendarTimes[], after: Date, count: number): number | null {
-  let smallest: number | null = null;
-  let last = nextCalendarDate(calendars, after);
-  for (let seen = 1; last !== null && seen < count; seen += 1) {
-    const next = nextCalendarDate(calendars, last);
-    if (next === null) break;
-    const gap = next.getTime() - last.getTime();
-    if (smallest === null || gap < smallest) smallest = gap;
-    last = next;
-  }
-  return smallest;
-}
-
 /** The first match from `from` on and before `before`. */
 function search(calendar: CalendarTimes, from: number, before: number): number | null {
   let day = startOfDay(from);

@@ -57,12 +57,6 @@ export async function setDue(tx: Sql, profileId: number, dueAt: Date | null): Pr
   await tx.query('update script_profile set due_at = $2 where id = $1', [profileId, dueAt]);
 }
 
-/** The date a profile waits for; null: none. */
-export async function readDue(sql: Sql, profileId: number): Promise<Date | null> {
-  const rows = await sql.query<{ due_at: Date | null }>('select due_at from script_profile where id = $1', [profileId]);
-  return rows[0]?.due_at ?? null;
-}
-
 /** Active profiles, or one, that still wait for a date up to `dueBefore`. */
 export async function overdueProfiles(
   sql: Sql,

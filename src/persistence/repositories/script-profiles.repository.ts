@@ -25,6 +25,8 @@ export interface ScriptProfileRow {
   trigger_number: number;
   /** Start of the latest run of this trigger; null before the first. */
   last_run: Date | null;
+  /** The date it waits for; null: none. */
+  due_at: Date | null;
 }
 
 export interface ScriptProfileScope {
@@ -176,9 +178,9 @@ const SELECT = `
   select p.id, p.account_id, p.script_id, s.access_group_id, g.name as access_group, p.title, p.creator_id,
     (select json_build_object('id', x.id, 'name', x.name) from person x where x.id = p.creator_id) as created_by,
     p.created_at, p.last_edited_at, p.all_computers, p.tags, p.time_limit, p.username, p.archived, p.trigger_type,
-    p.run_at, p.start_after, p.cron, p.trigger_number,
+    p.run_at, p.start_after, p.cron, p.trigger_number, p.due_at,
     (select r.started_at from script_profile_run r
-      where r.profile_id = p.id and r.trigger_number = p.trigger_number
+      where r.profile_id = p.id and r.trigger_number = p.trigger_number and r.activity_id is not null
       order by r.started_at desc, r.id desc limit 1) as last_run
   from script_profile p join script s on s.id = p.script_id join access_group g on g.id = s.access_group_id`;
 

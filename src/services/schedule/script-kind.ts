@@ -7,7 +7,6 @@ import { orderScheduleSync } from '../../persistence/repositories/schedule-order
 import {
   expectedScriptSchedules,
   overdueProfiles,
-  readDue,
   readPlannedRuns,
   setDue,
 } from '../../persistence/repositories/script-profile-runs.repository.ts';
@@ -46,9 +45,8 @@ export function createScriptKind(deps: ScriptKindDeps): ProfileKind {
 
 async function desired(sql: Sql, profileId: number, now: Date, publicUrl: string): Promise<DesiredSchedule | null> {
   const profile = await readScriptProfile(sql, profileId);
-  const due = profile === null || profile.archived ? null : await readDue(sql, profileId);
-  if (profile === null || due === null) return null;
-  const { times, when } = timesOf(profile, due, now);
+  if (profile === null || profile.archived || profile.due_at === null) return null;
+  const { times, when } = timesOf(profile, profile.due_at, now);
   return {
     kind: 'script',
     profileId,
@@ -79,7 +77,7 @@ async function startDue(tx: Sql, deps: ScriptKindDeps, { profileId, nominalTime,
   if (!profile || profile.archived) return 'archived';
   const runs = await readPlannedRuns(tx, { ...runsOf(profile), nominalTime });
   if (runs.known) return 'known';
-  const refusal = judge(profile, await readDue(tx, profileId), { nominalTime, now });
+  const refusal = judge(profile, { nominalTime, now });
   if (refusal !== null) return refusal;
   const { minIntervalMinutes } = deps.limits;
   if (profile.trigger.type === 'recurring' && isTooSoon(nominalTime, runs.latest, minIntervalMinutes)) {
@@ -107,18 +105,18 @@ async function startDue(tx: Sql, deps: ScriptKindDeps, { profileId, nominalTime,
 }
 
 /** Why a date makes no run; null: it does. */
-function judge(profile: ScriptProfileRow, due: Date | null, at: Omit<Due, 'profileId'>): DueOutcome | null {
-  const { trigger } = profile;
+function judge(profile: ScriptProfileRow, at: Omit<Due, 'profileId'>): DueOutcome | null {
+  const { trigger, due_at: due } = profile;
   const { nominalTime, now } = at;
-  if (!isPlanned(profile, due, nominalTime)) return isByOperator(profile, at) ? null : 'not-planned';
+  if (!isPlanned(profile, nominalTime)) return isByOperator(profile, at) ? null : 'not-planned';
   if (trigger.type !== 'recurring') return null;
   // Dates before the one it waits for were dealt with.
   if (due === null || nominalTime < due) return 'superseded';
   return lastCalendarDate(calendarsOf(trigger.interval), nominalTime, now) === null ? null : 'superseded';
 }
 
-function isPlanned({ trigger }: ScriptProfileRow, due: Date | null, nominalTime: Date): boolean {
-  if (due?.getTime() === nominalTime.getTime()) return true;
+function isPlanned({ trigger, due_at }: ScriptProfileRow, nominalTime: Date): boolean {
+  if (due_at?.getTime() === nominalTime.getTime()) return true;
   if (trigger.type !== 'recurring' || nominalTime <= trigger.startAfter) return false;
   return nextCronDate(trigger.interval, new Date(nominalTime.getTime() - 1))?.getTime() === nominalTime.getTime();
 }

@@ -1,13 +1,14 @@
 import { DomainError } from '../../domain/errors.ts';
 import type { Permission } from '../../domain/permissions.ts';
+import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
 import { continues } from '../../domain/scripts/trigger.ts';
 import { recordEvent } from '../../persistence/repositories/events.repository.ts';
 import { lockRights } from '../../persistence/repositories/rights-lock.ts';
+import { orderScheduleSync } from '../../persistence/repositories/schedule-orders.repository.ts';
 import {
   archiveScriptProfile,
   countActiveScriptProfiles,
   insertScriptProfile,
-  lockScriptProfile,
   readScriptProfile,
   type ScriptProfileChange,
   type ScriptProfileRow,
@@ -18,6 +19,7 @@ import { isUniqueViolation } from '../../persistence/violations.ts';
 import { readTags } from '../computer-fields.ts';
 import { readLine } from '../fields.ts';
 import type { Caller } from '../ports.ts';
+import { armTrigger, disarmTriggers, lockForRun } from '../script-profile-triggers.ts';
 import { readUsername } from '../scripts/fields.ts';
 import { requireRight, requireScript } from '../scripts/reads.ts';
 import { lockRunnable } from '../scripts/runs.ts';
@@ -59,6 +61,7 @@ export async function createProfile(
     });
     const message = `Created the script profile ${fields.title}: ${script.title} as ${fields.username}`;
     await recordEvent(tx, caller, eventOf({ id, title: fields.title }, message));
+    await armTrigger(tx, (await readScriptProfile(tx, id))!, { now, traceparent: request.traceparent }, deps);
     return toProfile(tx, caller, (await readScriptProfile(tx, id))!, now);
   });
 }
@@ -79,6 +82,8 @@ export async function patchProfile(
       await updateScriptProfile(tx, id, change, now);
       const message = `Changed ${parts.join(', ')} of the script profile ${row.title}`;
       await recordEvent(tx, caller, eventOf({ id, title: change.title ?? row.title }, message));
+      if (change.trigger) await armTrigger(tx, (await readScriptProfile(tx, id))!, { now, traceparent: null }, deps);
+      else await orderScheduleSync(tx, scheduleIdOf('script', id), now);
     }
     return toProfile(tx, caller, (await readScriptProfile(tx, id))!, now);
   });
@@ -88,7 +93,9 @@ export async function archiveProfile(deps: ScriptProfilesDeps, caller: Caller, i
   await deps.db.transaction(async (tx) => {
     const row = await lockManageable(tx, caller, id);
     if (row.archived) return;
-    await archiveScriptProfile(tx, id, deps.clock.now());
+    const now = deps.clock.now();
+    await archiveScriptProfile(tx, id, now);
+    await disarmTriggers(tx, [id], now);
     await recordEvent(tx, caller, eventOf(row, `Archived the script profile ${row.title}`));
   });
 }
@@ -121,7 +128,7 @@ async function lockManageable(tx: Sql, caller: Caller, id: number): Promise<Scri
     if (groups === 'all' || groups.includes(row.access_group_id)) continue;
     throw new DomainError('Forbidden', `The permission ${permission} is needed in the access group of the profile`);
   }
-  return (await lockScriptProfile(tx, id))!;
+  return (await lockForRun(tx, id))!;
 }
 
 async function requireRoom(tx: Sql, { accountId }: Caller, maxProfiles: number): Promise<void> {

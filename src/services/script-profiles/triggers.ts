@@ -54,23 +54,16 @@ export function readTrigger(
  * @see api-decisions 6.2
  */
 export function triggerState(
-  { trigger, last_run, archived }: Pick<ScriptProfileRow, 'trigger' | 'last_run' | 'archived'>,
+  { trigger, last_run, due_at, archived }: Pick<ScriptProfileRow, 'trigger' | 'last_run' | 'due_at' | 'archived'>,
   now: Date,
 ): TriggerState {
   const isFinished = trigger.type === 'one_time' && last_run !== null;
-  return { lastRun: last_run, nextRun: archived || isFinished ? null : nextRun(trigger, now), isFinished };
+  return { lastRun: last_run, nextRun: archived || due_at === null ? null : nextRun(trigger, due_at, now), isFinished };
 }
 
-/** The moment a trigger runs next when it has not run for the last time. */
-function nextRun(trigger: Trigger, now: Date): Date | null {
-  switch (trigger.type) {
-    case 'event':
-      return null;
-    case 'one_time':
-      return trigger.timestamp;
-    case 'recurring':
-      return nextCronDate(trigger.interval, trigger.startAfter > now ? trigger.startAfter : now);
-  }
+/** The date that is waited for; one that is just being dealt with gives way to the next. */
+function nextRun(trigger: Trigger, due: Date, now: Date): Date | null {
+  return trigger.type !== 'recurring' || due > now ? due : nextCronDate(trigger.interval, now);
 }
 
 /** Whole seconds: schedules know nothing finer. */

@@ -6,6 +6,7 @@ import { archiveProfilesOfScript } from '../../persistence/repositories/script-p
 import { updateScript } from '../../persistence/repositories/scripts.repository.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import type { Caller } from '../ports.ts';
+import { disarmTriggers } from '../script-profile-triggers.ts';
 import { eventOf, lockManageable } from './changes.ts';
 import type { ScriptsDeps } from './deps.ts';
 import { requireRight, requireScript } from './reads.ts';
@@ -17,7 +18,7 @@ export async function archiveScript(deps: ScriptsDeps, caller: Caller, id: numbe
     if (script.status !== 'active') return;
     const now = deps.clock.now();
     await updateScript(tx, id, { status: 'archived' }, { editorId: caller.personId, now });
-    await archiveProfilesOfScript(tx, id, now);
+    await disarmTriggers(tx, await archiveProfilesOfScript(tx, id, now), now);
     await recordEvent(tx, caller, eventOf(script, `Archived the script ${script.title}`));
   });
 }
@@ -32,7 +33,7 @@ export async function redactScript(deps: ScriptsDeps, caller: Caller, id: number
     if (script.status === 'redacted') return;
     const now = deps.clock.now();
     await updateScript(tx, id, { status: 'redacted' }, { editorId: caller.personId, now });
-    await archiveProfilesOfScript(tx, id, now);
+    await disarmTriggers(tx, await archiveProfilesOfScript(tx, id, now), now);
     await cancelRuns(tx, caller, id, now);
     await wipeCode(tx, id);
     await deleteAttachments(tx, id);

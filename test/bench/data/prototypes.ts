@@ -1,3 +1,4 @@
+import { loadConfig } from '../../../src/config.ts';
 import { factOf, factsInScopes } from '../../../src/fleet/inventory/facts.ts';
 import { Machine } from '../../../src/fleet/inventory/machine.ts';
 import { packageDelta, packageDescription, packageSets } from '../../../src/fleet/inventory/package-sets.ts';
@@ -36,6 +37,8 @@ const FACTS = [...factsInScopes(null), 'snaps', 'processor-info', 'cloud-instanc
  */
 export async function makePrototypes(db: Database, options: PrototypeOptions): Promise<Prototype[]> {
   const { now } = options;
+  const { activities: settings, scriptProfiles: limits, publicUrl } = loadConfig({}, 'stack');
+  const runs = { settings, limits, publicUrl };
   const catalogue = new PackageCatalogue(db);
   const made: Prototype[] = [];
   const reports: Reported[] = [];
@@ -43,7 +46,7 @@ export async function makePrototypes(db: Database, options: PrototypeOptions): P
     const machine = new Machine({ seed: options.seed, index, epoch: Math.floor(now.getTime() / 1000) });
     const { blueprint } = machine;
     const registration = overWire(registrationOf(blueprint, options.account.name, options.account.registrationKey));
-    const enrolment = await enrol(db, readRegistration(registration), now);
+    const enrolment = await enrol(db, readRegistration(registration), now, runs);
     if (enrolment.kind === 'refused') throw new Error(`the account takes no computers: ${enrolment.info}`);
     const messages = FACTS.flatMap((type) => factOf(type, machine) ?? []);
     const facts = readMessages([...messages, ...(await packageMessages(machine, catalogue, now))].map(overWire), null);
