@@ -244,11 +244,6 @@ describe('PATCH /script-profiles/<id>', () => {
   it('forgets the runs of a one-time trigger that gets another time, and those of another type', async () => {
     const { id } = (await create({ trigger: once('2026-11-21T12:00:00Z') })).body;
     const read = async () => (await call('GET', `/script-profiles/${id}`)).body.trigger;
-    await world.db.query(
-      `insert into script_profile_run (account_id, profile_id, trigger_number, nominal_time, started_at)
-       select account_id, id, trigger_number, run_at, run_at from script_profile where id = $1`,
-      [id],
-    );
     const done = { is_finished: true, last_run: '2026-11-21T12:00:00Z', next_run: null };
     expect(await read()).toMatchObject(done);
     const patch = (trigger: object) => call('PATCH', `/script-profiles/${id}`, { trigger });
