@@ -14,7 +14,6 @@ import { readScriptProfile, type ScriptProfileRow } from '../../persistence/repo
 import type { Database, Sql } from '../../persistence/sql.ts';
 import { type ProfileRunDeps, startProfileRun } from '../script-profile-runs.ts';
 import { calendarsOf, lockForRun, nextDue, runsOf } from '../script-profile-triggers.ts';
-import { nextCronDate } from './cron-dates.ts';
 import type { DueOutcome, MissedDate, ProfileKind } from './profile-kind.ts';
 
 export interface ScriptKindDeps extends ProfileRunDeps {
@@ -24,6 +23,8 @@ export interface ScriptKindDeps extends ProfileRunDeps {
 
 /** A run at a moment that no trigger means was asked for by an operator, when that moment is now. */
 const OPERATOR_MS = 60_000;
+/** A server's clock may be ahead of ours by this much. */
+const SKEW_MS = 60_000;
 /** Most missed dates started in one round of repairs. */
 const MISSED_LIMIT = 500;
 /** A calendar's first match may be the very second that a schedule begins. */
@@ -105,26 +106,29 @@ async function startDue(tx: Sql, deps: ScriptKindDeps, { profileId, nominalTime,
 }
 
 /** Why a date makes no run; null: it does. */
-function judge(profile: ScriptProfileRow, at: Omit<Due, 'profileId'>): DueOutcome | null {
-  const { trigger, due_at: due } = profile;
-  const { nominalTime, now } = at;
-  if (!isPlanned(profile, nominalTime)) return isByOperator(profile, at) ? null : 'not-planned';
-  if (trigger.type !== 'recurring') return null;
+function judge(profile: ScriptProfileRow, { nominalTime, now }: Omit<Due, 'profileId'>): DueOutcome | null {
+  const { trigger, due_at: due, last_edited_at: editedAt } = profile;
+  const isWaitedFor = due?.getTime() === nominalTime.getTime();
+  if (nominalTime.getTime() - now.getTime() > SKEW_MS || trigger.type === 'event') return 'not-planned';
+  if (trigger.type === 'one_time')
+    return isWaitedFor || isByOperator(editedAt, nominalTime, now) ? null : 'not-planned';
+  if (!isWaitedFor && !isDate(trigger.interval, nominalTime)) {
+    return isByOperator(editedAt, nominalTime, now) ? null : 'not-planned';
+  }
+  if (!isWaitedFor && nominalTime <= trigger.startAfter) return 'not-planned';
   // Dates before the one it waits for were dealt with.
   if (due === null || nominalTime < due) return 'superseded';
   return lastCalendarDate(calendarsOf(trigger.interval), nominalTime, now) === null ? null : 'superseded';
 }
 
-function isPlanned({ trigger, due_at }: ScriptProfileRow, nominalTime: Date): boolean {
-  if (due_at?.getTime() === nominalTime.getTime()) return true;
-  if (trigger.type !== 'recurring' || nominalTime <= trigger.startAfter) return false;
-  return nextCronDate(trigger.interval, new Date(nominalTime.getTime() - 1))?.getTime() === nominalTime.getTime();
+function isDate(interval: string, time: Date): boolean {
+  return lastCalendarDate(calendarsOf(interval), new Date(time.getTime() - 1), time) !== null;
 }
 
 /** Just after an edit it may as well be the date of an earlier trigger, whose schedule was not changed in time. */
-function isByOperator({ trigger, last_edited_at }: ScriptProfileRow, { nominalTime, now }: Omit<Due, 'profileId'>) {
-  const isNow = Math.abs(now.getTime() - nominalTime.getTime()) <= OPERATOR_MS;
-  return trigger.type !== 'event' && isNow && nominalTime.getTime() - last_edited_at.getTime() > OPERATOR_MS;
+function isByOperator(editedAt: Date, nominalTime: Date, now: Date): boolean {
+  const isNow = now.getTime() - nominalTime.getTime() <= OPERATOR_MS;
+  return isNow && nominalTime.getTime() - editedAt.getTime() > OPERATOR_MS;
 }
 
 function isTooSoon(nominalTime: Date, latest: Date | null, minIntervalMinutes: number): boolean {
