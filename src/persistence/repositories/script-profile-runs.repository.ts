@@ -130,7 +130,7 @@ const OVERDUE = `
 
 const EXPECTED = `
   select 'script/' || id as id from script_profile
-  where not archived and due_at is not null and last_edited_at <= $1 - interval '2 minutes'
+  where not archived and due_at is not null and last_edited_at <= $1::timestamptz - interval '2 minutes'
   order by id`;
 
 const ENROLMENT_SCRIPTS = `select distinct script_id as id from script_profile where account_id = $1 and ${AT_ENROLMENT}`;

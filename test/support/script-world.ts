@@ -1,0 +1,72 @@
+import { loadConfig } from '../../src/config.ts';
+import type { Database } from '../../src/persistence/sql.ts';
+import type { Caller, Clock } from '../../src/services/ports.ts';
+import type { ScriptProfile, ScriptProfileRequest, TriggerRequest } from '../../src/services/script-profiles/model.ts';
+import { createScriptProfilesService, type ScriptProfilesService } from '../../src/services/script-profiles.service.ts';
+import { createScriptsService } from '../../src/services/scripts.service.ts';
+import { anAccount, SETTINGS } from './activity-rows.ts';
+
+/** An account with computers, a script, and the service of profiles over its database, without an API. */
+export interface ScriptWorld {
+  profiles: ScriptProfilesService;
+  caller: Caller;
+  computers: number[];
+  /** Creates a profile of the script for all computers. */
+  create(trigger: TriggerRequest): Promise<ScriptProfile>;
+  /** Runs of a profile in the order they were started. */
+  runs(profileId: number): Promise<Array<{ nominal_time: Date | null; activity_id: number | null; started_at: Date }>>;
+}
+
+export async function createScriptWorld(db: Database, clock: Clock, computers = 2): Promise<ScriptWorld> {
+  const account = await anAccount(db, { computers });
+  const [person] = await db.query<{ id: number }>(
+    `insert into person (name, email, allowable_emails, identity)
+     select 'Owner', e, array[e], e from (select gen_random_uuid()::text || '@fleet.example') as p(e) returning id`,
+  );
+  const caller: Caller = {
+    accountId: account.accountId,
+    accountName: 'test',
+    personId: person!.id,
+    email: 'owner@fleet.example',
+    name: 'Owner',
+    token: { id: 'test', expiresAt: 0, epochs: { person: 0, account: 0, system: 0 } },
+    origin: { address: '127.0.0.1', requestId: 'test' },
+    may: () => true,
+    groups: () => 'all',
+  };
+  const { scriptProfiles } = loadConfig({}, 'stack');
+  const limits = { ...scriptProfiles, minIntervalMinutes: 1 };
+  const deps = { db, clock, settings: SETTINGS, publicUrl: 'http://localhost:8080', limits };
+  const profiles = createScriptProfilesService(deps);
+  const script = await createScriptsService(deps).create(caller, {
+    title: 'Say hello',
+    code: '#!/bin/sh\necho hello\n',
+    timeLimit: null,
+    username: null,
+    accessGroup: null,
+    attachments: [],
+  });
+  let made = 0;
+  return {
+    profiles,
+    caller,
+    computers: account.computers,
+    create: (trigger) => {
+      made += 1;
+      return profiles.create(caller, { ...REQUEST, title: `Profile ${made}`, scriptId: script.id, trigger });
+    },
+    runs: (profileId) =>
+      db.query(
+        'select nominal_time, activity_id, started_at from script_profile_run where profile_id = $1 order by id',
+        [profileId],
+      ),
+  };
+}
+
+const REQUEST: Omit<ScriptProfileRequest, 'title' | 'scriptId' | 'trigger'> = {
+  allComputers: true,
+  tags: [],
+  timeLimit: 60,
+  username: 'root',
+  traceparent: null,
+};

@@ -1,0 +1,133 @@
+import { ScheduleNotFoundError } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLogger } from '../../src/logger.ts';
+import { systemClock } from '../../src/services/ports.ts';
+import { cronDates } from '../../src/services/schedule/cron-dates.ts';
+import { compareSchedules, startMissedDates } from '../../workers/reconciler/missed-dates.ts';
+import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
+import { createScriptWorld, type ScriptWorld } from '../support/script-world.ts';
+import { until } from '../support/workflow-environment.ts';
+
+let runtime: ActivityRuntime;
+let world: ScriptWorld;
+
+beforeAll(async () => {
+  runtime = await createActivityRuntime();
+  runtime.startRelay();
+  await runtime.startScheduleWorker();
+  world = await createScriptWorld(runtime.db, systemClock);
+});
+
+afterAll(async () => {
+  await runtime?.close();
+});
+
+const HOUR = 3_600_000;
+const inSeconds = (seconds: number) => new Date(Math.floor(Date.now() / 1000) * 1000 + seconds * 1000);
+const handle = (id: number) => runtime.client.schedule.getHandle(`script/${id}`);
+const exists = (id: number) =>
+  handle(id)
+    .describe()
+    .then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof ScheduleNotFoundError) return false;
+        throw error;
+      },
+    );
+const noOrders = () =>
+  until(async () => (await runtime.db.query(`select 1 from outbox where kind = 'schedule_sync'`)).length === 0);
+const silent = () => ({ ...runtime, logger: createLogger({ level: 'silent', role: 'test' }) });
+const recurring = (interval: string, startAfter = inSeconds(-60)) => ({
+  type: 'recurring',
+  interval,
+  startAfter: startAfter.toISOString(),
+});
+const once = (at: Date) => ({ type: 'one_time', timestamp: at.toISOString() });
+const patch = (id: number, trigger: object) => world.profiles.patch(world.caller, id, { trigger });
+const read = async (id: number) => (await world.profiles.get(world.caller, id)).state;
+
+describe('the schedule of a script profile', () => {
+  it.each(['30 2 * * *', '0 5 13 * fri', '15 */8 1,31 jan-mar,dec *', '0 0 29 2 *', '5 4 */10 6 0-2/2'])(
+    'means the dates of %s to the server',
+    async (interval) => {
+      const startAfter = inSeconds(3600);
+      const { id, state } = await world.create(recurring(interval, startAfter));
+      await until(() => exists(id));
+      const { info, state: declared, policies } = await handle(id).describe();
+      const dates = info.nextActionTimes;
+      expect(dates.length).toBeGreaterThan(3);
+      expect(dates).toEqual(cronDates(interval, startAfter, dates.length));
+      expect(state.nextRun).toEqual(dates[0]);
+      expect(declared).toMatchObject({ paused: false, note: expect.stringContaining(`"${interval}"`) });
+      expect(policies).toMatchObject({ overlap: 'ALLOW_ALL', catchupWindow: 24 * HOUR });
+    },
+  );
+
+  it('begins strictly after its start', async () => {
+    const [start, next] = cronDates('0 * * * *', new Date(Date.now() + HOUR), 2);
+    const { id, state } = await world.create(recurring('0 * * * *', start));
+    await until(() => exists(id));
+    expect((await handle(id).describe()).info.nextActionTimes[0]).toEqual(next);
+    expect(state.nextRun).toEqual(next);
+  });
+
+  it('runs a one-time profile once at its time, and goes', async () => {
+    const at = inSeconds(3);
+    const { id, state } = await world.create(once(at));
+    expect(state).toEqual({ isFinished: false, lastRun: null, nextRun: at });
+    await until(async () => (await world.runs(id)).length > 0, 15_000);
+    const [run] = await world.runs(id);
+    expect(run!.nominal_time).toEqual(at);
+    expect(await read(id)).toEqual({ isFinished: true, lastRun: run!.started_at, nextRun: null });
+    await until(async () => !(await exists(id)));
+    await startMissedDates(silent(), new Date(Date.now() + 120_000));
+    expect(await world.runs(id)).toHaveLength(1);
+  });
+
+  it('follows every change of the trigger, and goes with the profile', async () => {
+    const { id } = await world.create(recurring('0 3 * * *'));
+    await until(() => exists(id));
+    const at = inSeconds(7200);
+    await patch(id, once(at));
+    await until(async () => (await handle(id).describe()).info.nextActionTimes[0]?.getTime() === at.getTime());
+    expect((await handle(id).describe()).info.nextActionTimes).toHaveLength(1);
+    await patch(id, { type: 'event', eventType: 'post_enrollment' });
+    await until(async () => !(await exists(id)));
+    await patch(id, recurring('0 6 1 * *'));
+    await until(() => exists(id));
+    expect((await handle(id).describe()).info.nextActionTimes[0]).toEqual((await read(id)).nextRun);
+    await world.profiles.archive(world.caller, id);
+    await until(async () => !(await exists(id)));
+    expect(await world.runs(id)).toEqual([]);
+  });
+
+  it('is made anew when it was lost', async () => {
+    const { id } = await world.create(recurring('0 3 * * *'));
+    await until(() => exists(id));
+    await noOrders();
+    await handle(id).delete();
+    await compareSchedules(silent(), new Date(Date.now() + 180_000));
+    await until(() => exists(id));
+  });
+
+  it('leaves one run behind when it was away over several dates', async () => {
+    const { id } = await world.create(recurring('0 * * * *'));
+    await noOrders();
+    const dates = cronDates('0 * * * *', new Date(), 40);
+    const now = new Date(dates.at(-1)!.getTime() + 5 * 60_000);
+    await startMissedDates(silent(), now);
+    await startMissedDates(silent(), now);
+    expect((await world.runs(id)).map(({ nominal_time }) => nominal_time)).toEqual([dates.at(-1)]);
+    const kind = runtime.kinds.get('script')!;
+    for (const date of dates.slice(0, 3)) expect(await kind.startDue(id, date, now)).toBe('superseded');
+    expect(await world.runs(id)).toHaveLength(1);
+  });
+
+  it('starts a time that passed before the schedule was written', async () => {
+    const at = inSeconds(1);
+    const { id } = await world.create(once(at));
+    await until(async () => (await world.runs(id)).length === 1, 10_000);
+    expect((await world.runs(id))[0]!.nominal_time).toEqual(at);
+  });
+});
