@@ -105,23 +105,12 @@ async function createRunActivity(
   { settings, publicUrl }: ProfileRunDeps,
 ): Promise<number> {
   const script = await lockRunnable(tx, profile.script_id);
+  const run = { username: profile.username, timeLimit: profile.time_limit };
   const activity = {
     accountId: profile.account_id,
     creatorId: profile.creator_id,
     type: ACTIVITY_GROUP,
     summary: runSummary(script),
-    now,
-  };
-  if (computers.length === 0) return insertEmptyRunActivity(tx, activity);
-  const run = { username: profile.username, timeLimit: profile.time_limit };
-  const accountName = await readAccountName(tx, profile.account_id);
-  const env = runEnvironment({ accountName, creatorId: profile.creator_id, now }, publicUrl);
-  const plan = {
-    ...activity,
-    deliverAfter: null,
-    windowMinutes: 0,
-    computers,
-    operations: [scriptOperation(script, { ...run, env })],
     parameters: {
       operation: 'run-script',
       script_id: script.id,
@@ -129,7 +118,12 @@ async function createRunActivity(
       profile_id: profile.id,
       ...run,
     },
-    traceparent: traceparent ?? null,
+    now,
   };
-  return createGroup(tx, plan, settings);
+  if (computers.length === 0) return insertEmptyRunActivity(tx, activity);
+  const accountName = await readAccountName(tx, profile.account_id);
+  const env = runEnvironment({ accountName, creatorId: profile.creator_id, now }, publicUrl);
+  const operations = [scriptOperation(script, { ...run, env })];
+  const plan = { ...activity, deliverAfter: null, windowMinutes: 0, computers, operations };
+  return createGroup(tx, { ...plan, traceparent: traceparent ?? null }, settings);
 }
