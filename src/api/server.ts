@@ -57,6 +57,8 @@ interface UnreadableRequest extends NodeJS.ErrnoException {
   rawPacket?: Buffer;
 }
 
+const KNOWN_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
+const REQUEST_LINE = /^[A-Za-z-]{1,40} \/\S* HTTP\/1\.[01]\r\n/;
 const OVERLONG_TOKEN = /^authorization:[^\r\n]{8000}/im;
 
 /** What cannot be read as HTTP never reaches the application; it gets the same error body all the same. */
@@ -67,10 +69,10 @@ function answerUnreadable(error: UnreadableRequest, socket: Socket): void {
   }
   const [status, reason, code, message] = unreadable(error);
   const body = JSON.stringify({ error: code, message, code: status });
-  const challenge = status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
   const headers = {
     ...API_HEADERS,
-    ...challenge,
+    ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
+    ...(status === 405 && { Allow: KNOWN_METHODS }),
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': body.length,
   };
@@ -85,6 +87,9 @@ function unreadable({ code, rawPacket }: UnreadableRequest): [number, string, st
       return [401, 'Unauthorized', 'Unauthorized', 'A valid bearer token is needed'];
     }
     return [431, 'Request Header Fields Too Large', 'PayloadTooLarge', 'The headers are too large'];
+  }
+  if (code === 'HPE_INVALID_METHOD' && rawPacket && REQUEST_LINE.test(rawPacket.toString('latin1'))) {
+    return [405, 'Method Not Allowed', 'MethodNotAllowed', `Only ${KNOWN_METHODS} can be used here`];
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return [408, 'Request Timeout', 'InvalidParameter', 'The request took too long to arrive'];

@@ -257,12 +257,27 @@ describe('the listener', () => {
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nabc',
     ];
     for (const request of requests) {
-      const socket = connect(port, '127.0.0.1');
-      socket.write(request);
-      const [head, body] = (await readAll(socket)).split('\r\n\r\n');
+      const { head, body } = await send(port, request);
       expect(head).toMatch(/^HTTP\/1.1 400 /);
-      expect(JSON.parse(body!)).toMatchObject({ code: 400 });
+      expect(body).toMatchObject({ code: 400 });
     }
     await server.close();
   });
+
+  it('METHOD: answers a verb that HTTP does not know with 405', async () => {
+    const port = 20_000 + (process.pid % 20_000);
+    const server = await listen((_req, res) => res.end('ok'), { host: '127.0.0.1', port });
+    const { head, body } = await send(port, 'EXPLODE /api/v2/computers HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1.1 405 /);
+    expect(head).toContain('\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE\r\n');
+    expect(body).toMatchObject({ error: 'MethodNotAllowed', code: 405 });
+    await server.close();
+  });
+
+  async function send(port: number, request: string) {
+    const socket = connect(port, '127.0.0.1');
+    socket.write(request);
+    const [head, body] = (await readAll(socket)).split('\r\n\r\n');
+    return { head, body: JSON.parse(body!) };
+  }
 });
