@@ -14,7 +14,7 @@ const EMAIL = /^[^\s@,;:<>()[\]\\"\p{Cc}]+@[^\s@,;:<>()[\]\\"\p{Cc}]+$/u;
  */
 export function readLine(path: string, value: string): string {
   const line = value.trim();
-  if (line === '' || line.length > MAX_LINE || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(line)) {
+  if (line === '' || [...line].length > MAX_LINE || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(line)) {
     throw refusedField(path, `must be one line of 1 to ${MAX_LINE} characters`);
   }
   return line;
@@ -27,7 +27,7 @@ export function readLine(path: string, value: string): string {
  */
 export function readEmail(path: string, value: string): string {
   const email = value.trim();
-  if (email.length > MAX_EMAIL || !EMAIL.test(email)) throw refusedField(path, 'must be an email address');
+  if ([...email].length > MAX_EMAIL || !EMAIL.test(email)) throw refusedField(path, 'must be an email address');
   return email;
 }
 

@@ -40,7 +40,7 @@ export async function createValidator(
   options: { validateResponses: boolean },
 ): Promise<Validator> {
   const steps = openApiMiddleware({
-    apiSpec: openForReservedCharacters(document) as never,
+    apiSpec: validatedPart(document) as never,
     validateRequests: { allowUnknownQueryParameters: true, coerceTypes: false },
     validateResponses: options.validateResponses && { removeAdditional: false, coerceTypes: false },
     // The document is fixed at build time: tests hold it to the OpenAPI schema, a start need not.
@@ -174,16 +174,31 @@ function toDomainError(error: unknown): unknown {
 
 const MAX_DETAILS = 20;
 
-/** Clients send `query=tag:web` and times unescaped; the validator would refuse their colons. */
-function openForReservedCharacters(document: OpenApiDocument): OpenApiDocument {
+/** The document as the validator holds requests to it. */
+function validatedPart(document: OpenApiDocument): OpenApiDocument {
   const copy = structuredClone(document);
+  openForReservedCharacters(copy);
+  leaveToServices(copy);
+  return copy;
+}
+
+/** Clients send `query=tag:web` and times unescaped; the validator would refuse their colons. */
+function openForReservedCharacters(document: OpenApiDocument): void {
   const open = (parameter: unknown) => {
     const { in: place } = parameter as { in?: string };
     if (place === 'query') (parameter as { allowReserved?: boolean }).allowReserved = true;
   };
-  for (const item of Object.values(copy.paths)) {
+  for (const item of Object.values(document.paths)) {
     for (const operation of Object.values(item)) operation?.parameters?.forEach(open);
   }
-  Object.values(copy.components['parameters'] ?? {}).forEach(open);
-  return copy;
+  Object.values(document.components['parameters'] ?? {}).forEach(open);
+}
+
+/** `x-service-checks` names keywords that tell clients what services check, and refuse in plainer words. */
+function leaveToServices(node: unknown): void {
+  if (typeof node !== 'object' || node === null) return;
+  const schema = node as Record<string, unknown>;
+  const left = schema['x-service-checks'];
+  if (Array.isArray(left)) for (const keyword of left) delete schema[keyword as string];
+  for (const child of Object.values(schema)) leaveToServices(child);
 }

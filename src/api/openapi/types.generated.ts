@@ -1875,7 +1875,7 @@ export interface components {
         };
         AccountRequest: {
             /** @description Title of the organization */
-            title: string;
+            title: components["schemas"]["Line"];
         };
         Preferences: {
             title: string;
@@ -1889,9 +1889,10 @@ export interface components {
         /** @description Absent keys stay as they are; null ones go back to their default */
         PreferencesEdit: {
             /** @description Has no default */
-            title?: string | null;
+            title?: components["schemas"]["Line"];
             registration_password?: string | null;
             auto_register_new_computers?: boolean | null;
+            /** @description Days, at least 1; -1 for ever */
             audit_retention_period?: number | null;
         };
         /**
@@ -1918,7 +1919,7 @@ export interface components {
              *     Each of them must be eligible: `status:scheduled computer:tag:lab`.
              */
             query?: string;
-        };
+        } & (unknown | unknown);
         PackageChange: {
             package: string;
             type: string;
@@ -2070,20 +2071,21 @@ export interface components {
             previous: components["schemas"]["PageLink"];
         };
         RoleRequest: {
-            /** @description One line */
-            name: string;
+            name: components["schemas"]["Line"];
             description?: string | null;
-            permissions?: components["schemas"]["NameList"];
-            global_permissions?: components["schemas"]["NameList"];
+            permissions?: components["schemas"]["GroupPermissions"];
+            global_permissions?: components["schemas"]["GlobalPermissions"];
             /** @description Names; `global` when absent */
             access_groups?: components["schemas"]["NameList"];
         };
         RoleChange: {
             description?: string | null;
-            permissions?: components["schemas"]["NameList"];
-            global_permissions?: components["schemas"]["NameList"];
+            permissions?: components["schemas"]["GroupPermissions"];
+            global_permissions?: components["schemas"]["GlobalPermissions"];
             access_groups?: components["schemas"]["NameList"];
         };
+        GroupPermissions: ("ViewComputer" | "ManageComputer" | "ManagePendingComputer" | "ViewScript" | "ManageScript" | "ExecuteScript" | "ViewScriptProfile" | "ManageScriptProfile" | "ViewUsgProfile" | "ManageUsgProfile")[] | null;
+        GlobalPermissions: ("ManageAccount" | "ViewRole" | "ManageRole" | "ViewEventLog" | "ManageSecrets")[] | null;
         NameList: string[] | null;
         Permission: {
             name: string;
@@ -2131,6 +2133,26 @@ export interface components {
         Time: string;
         /** @description UTC, whole seconds, or null */
         OptionalTime: string | null;
+        /** @description One line of 1 to 255 characters; white space around it is dropped */
+        Line: string;
+        /** @description One line of 1 to 255 characters; white space around it is dropped */
+        OptionalLine: string | null;
+        /** @description One plain address; white space around it is dropped */
+        EmailAddress: string;
+        /** @description One plain address; white space around it is dropped */
+        OptionalEmailAddress: string | null;
+        /** @description Letters, digits and dashes */
+        Tag: string;
+        /**
+         * @description ISO 8601 date, or date and time; without a zone UTC
+         * @example 2026-05-04
+         */
+        Moment: string;
+        /**
+         * @description ISO 8601, in the future; without a zone UTC
+         * @example 2036-05-04T22:00:00Z
+         */
+        DeliverAfter: string | null;
         /** @description Absolute address of a neighbouring page */
         PageLink: string | null;
         Error: {
@@ -2274,6 +2296,11 @@ export interface components {
         ComputerTags: {
             query: components["schemas"]["ComputerQueryText"];
             /** @description Letters, digits and dashes, at most 50 each */
+            tags: components["schemas"]["Tag"][];
+        };
+        ComputerTagsRemoval: {
+            query: components["schemas"]["ComputerQueryText"];
+            /** @description Also such as only agents can make */
             tags: string[];
         };
         ComputerAnnotation: {
@@ -2283,7 +2310,8 @@ export interface components {
         };
         ComputerAnnotationKey: {
             query: components["schemas"]["ComputerQueryText"];
-            key: components["schemas"]["AnnotationKey"];
+            /** @description Also such as only agents can make */
+            key: string;
         };
         ComputerAccessGroup: {
             query: components["schemas"]["ComputerQueryText"];
@@ -2447,7 +2475,7 @@ export interface components {
             previous: components["schemas"]["PageLink"];
         };
         ComputerEdit: {
-            title?: string | null;
+            title?: components["schemas"]["OptionalLine"];
             comment?: string | null;
             tags?: components["schemas"]["NameList"];
             access_group?: string | null;
@@ -2514,7 +2542,7 @@ export interface components {
             expiry_minutes: number;
             /** @description Secure id of an invitation to accept */
             invitation_id?: string;
-        };
+        } & (unknown | unknown);
         LoginResponse: {
             token: string;
             email: string;
@@ -2528,8 +2556,8 @@ export interface components {
             current_account: string;
         };
         StandaloneAccountRequest: {
-            email: string;
-            name: string;
+            email: components["schemas"]["EmailAddress"];
+            name: components["schemas"]["Line"];
             /**
              * Format: password
              * @description At least 3 characters, at most 1,024 bytes
@@ -2564,9 +2592,9 @@ export interface components {
         };
         /** @description Absent keys stay as they are, and so do null ones except preferred_account */
         PersonEdit: {
-            name?: string | null;
+            name?: components["schemas"]["OptionalLine"];
             /** @description Any address nobody else has; joins the allowable ones */
-            email?: string | null;
+            email?: components["schemas"]["OptionalEmailAddress"];
             /** @description Name in the IANA database */
             timezone?: string | null;
             /** @description Name of one of the person's accounts, which logins choose; null for none */
@@ -2599,9 +2627,8 @@ export interface components {
             previous: components["schemas"]["PageLink"];
         };
         InvitationRequest: {
-            /** @description One line */
-            name: string;
-            email: string;
+            name: components["schemas"]["Line"];
+            email: components["schemas"]["EmailAddress"];
             /** @description GlobalAdmin when absent */
             roles?: string[] | null;
         };
@@ -2666,11 +2693,6 @@ export interface components {
             deliver_after?: components["schemas"]["DeliverAfter"];
             deliver_delay_window?: components["schemas"]["DeliverDelayWindow"];
         };
-        /**
-         * @description ISO 8601, in the future; without a zone UTC
-         * @example 2036-05-04T22:00:00Z
-         */
-        DeliverAfter: string | null;
         /** @description Minutes; each computer waits a random time within it */
         DeliverDelayWindow: number | null;
         MessageBacklogSetting: {
@@ -2821,13 +2843,12 @@ export interface components {
             /** @description Lower-case letters, digits and dashes; made of the title when absent */
             name?: string | null;
             /** @description One line; the name when absent */
-            title?: string | null;
+            title?: components["schemas"]["OptionalLine"];
             /** @description Text of the query language, without `search:` */
             search: string;
         };
         SavedSearchChange: {
-            /** @description One line */
-            title?: string | null;
+            title?: components["schemas"]["OptionalLine"];
             /** @description Text of the query language, without `search:` */
             search?: string | null;
         };
@@ -3050,34 +3071,44 @@ export interface components {
         };
         /** @description Seconds after which the script is killed */
         ScriptTimeLimit: number | null;
+        /** @description A login name */
+        ScriptUsername: string | null;
         /**
          * @description Text whose first line is `#!` and the absolute path of an interpreter
          * @example #!/bin/bash
          *     uname -r
          */
         ScriptCode: string;
-        /** @description At most 5 files of 1 MB together */
+        /** @description At most 5 files of 1 MB together; those without content stay as they are */
         ScriptAttachments: {
+            /** @description Name of a file, not `.` or `..`; each once */
             filename: string;
-            /** @description Base64 */
+            /** @description Base64; absent or null for a file that is there */
             content?: string | null;
         }[] | null;
+        /** @description At most 5 files of 1 MB together */
+        NewScriptAttachments: ({
+            /** @description Name of a file, not `.` or `..`; each once */
+            filename: string;
+            /** @description Base64 */
+            content?: string;
+        } & unknown)[] | null;
         ScriptRequest: {
             /** @description One line; no other active script has it */
-            title: string;
+            title: components["schemas"]["Line"];
             code: components["schemas"]["ScriptCode"];
             time_limit?: components["schemas"]["ScriptTimeLimit"];
             /** @default root */
-            username: string | null;
+            username: components["schemas"]["ScriptUsername"];
             /** @default global */
             access_group: string | null;
-            attachments?: components["schemas"]["ScriptAttachments"];
+            attachments?: components["schemas"]["NewScriptAttachments"];
         };
         ScriptPatch: {
-            title?: string | null;
+            title?: components["schemas"]["OptionalLine"];
             code?: components["schemas"]["ScriptCode"] | null;
             time_limit?: components["schemas"]["ScriptTimeLimit"];
-            username?: string | null;
+            username?: components["schemas"]["ScriptUsername"];
             attachments?: components["schemas"]["ScriptAttachments"];
         };
         ScriptCommand: {
@@ -3087,10 +3118,9 @@ export interface components {
              */
             query: string;
             /** @description Default is the script's */
-            username?: string | null;
+            username?: components["schemas"]["ScriptUsername"];
             time_limit?: components["schemas"]["ScriptTimeLimit"];
-            /** @description ISO 8601, in the future; without a zone UTC */
-            deliver_after?: string | null;
+            deliver_after?: components["schemas"]["DeliverAfter"];
             /** @description Minutes; each computer waits a random time within it */
             deliver_delay_window?: number | null;
         };
@@ -3100,11 +3130,7 @@ export interface components {
             /** @description Repeated ids count once */
             computer_ids: components["schemas"]["Id"][];
             snaps: components["schemas"]["SnapEntry"][];
-            /**
-             * @description ISO 8601, in the future; without a zone UTC
-             * @example 2036-05-04T22:00:00Z
-             */
-            deliver_after?: string | null;
+            deliver_after?: components["schemas"]["DeliverAfter"];
             /** @description Minutes; each computer waits a random time within it */
             deliver_after_window?: number | null;
         };
@@ -3277,8 +3303,7 @@ export interface components {
             previous: components["schemas"]["PageLink"];
         };
         UsgProfileRequest: {
-            /** @description One line */
-            title: string;
+            title: components["schemas"]["Line"];
             /**
              * @description Required unless there is a tailoring file, with which it is ignored
              * @example cis_level1_server
@@ -3291,7 +3316,7 @@ export interface components {
             mode: "audit" | "fix-audit" | "fix-restart-audit" | "audit-fix" | "audit-fix-restart";
             schedule: components["schemas"]["UsgSchedule"];
             /**
-             * @description ISO 8601, without a zone UTC; DTSTART of the rule
+             * @description ISO 8601, from 1970 to 2099, without a zone UTC; DTSTART of the rule
              * @example 2036-05-04T02:00:00Z
              */
             start_date: string;
@@ -3306,8 +3331,7 @@ export interface components {
             tailoring_file?: string | null;
         };
         UsgProfilePatch: {
-            /** @description One line */
-            title?: string | null;
+            title?: components["schemas"]["OptionalLine"];
             schedule?: components["schemas"]["UsgSchedule"] | null;
             all_computers?: boolean | null;
             tags?: components["schemas"]["UsgTags"];
@@ -3320,7 +3344,7 @@ export interface components {
          */
         UsgSchedule: string;
         /** @description Letters, digits and dashes */
-        UsgTags: string[] | null;
+        UsgTags: components["schemas"]["Tag"][] | null;
         /** @description Hours between the fix and the restart, with mode `fix-restart-audit` */
         UsgRestartDelay: number | null;
         /** @description Minutes that the restarts are spread over, with mode `fix-restart-audit` */
@@ -3384,6 +3408,14 @@ export interface components {
         /** @description The request failed; nothing was changed */
         Error: {
             headers: {
+                /** @description The caller's own, where it is short and plain, or a new one; the server's log names it */
+                "X-Request-Id": string;
+                /** @description With 401 */
+                "WWW-Authenticate"?: "Bearer";
+                /** @description Seconds, with 429 and 503 */
+                "Retry-After"?: number;
+                /** @description Methods that can be used, with 405 */
+                Allow?: string;
                 [name: string]: unknown;
             };
             content: {
@@ -4199,7 +4231,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ComputerTags"];
+                "application/json": components["schemas"]["ComputerTagsRemoval"];
             };
         };
         responses: {
@@ -6532,9 +6564,9 @@ export interface operations {
         parameters: {
             query: {
                 /** @description ISO 8601. Alone it stands for the runs started in that day, minute or second, by its precision */
-                start_date: string;
+                start_date: components["schemas"]["Moment"];
                 /** @description ISO 8601, not before `start_date`. Runs started up to then are included; a date covers its day */
-                end_date?: string;
+                end_date?: components["schemas"]["Moment"];
                 /** @description One line for each computer and rule instead of one for each computer and run */
                 detailed?: boolean;
             };
