@@ -71,6 +71,7 @@ function answerUnreadable(error: UnreadableRequest, socket: Socket): void {
   const body = JSON.stringify({ error: code, message, code: status });
   const headers = {
     ...API_HEADERS,
+    'X-Request-Id': crypto.randomUUID(),
     ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
     ...(status === 405 && { Allow: KNOWN_METHODS }),
     'Content-Type': 'application/json; charset=utf-8',

@@ -2839,6 +2839,7 @@ export interface components {
             next: components["schemas"]["PageLink"];
             previous: components["schemas"]["PageLink"];
         };
+        /** @description With a name or a title */
         SavedSearchRequest: {
             /** @description Lower-case letters, digits and dashes; made of the title when absent */
             name?: string | null;
@@ -2846,7 +2847,7 @@ export interface components {
             title?: components["schemas"]["OptionalLine"];
             /** @description Text of the query language, without `search:` */
             search: string;
-        };
+        } & (unknown | unknown);
         SavedSearchChange: {
             title?: components["schemas"]["OptionalLine"];
             /** @description Text of the query language, without `search:` */
@@ -3129,6 +3130,7 @@ export interface components {
             action: "install" | "remove" | "refresh" | "hold" | "unhold";
             /** @description Repeated ids count once */
             computer_ids: components["schemas"]["Id"][];
+            /** @description Each name once */
             snaps: components["schemas"]["SnapEntry"][];
             deliver_after?: components["schemas"]["DeliverAfter"];
             /** @description Minutes; each computer waits a random time within it */
