@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RuleResult } from '../../src/domain/usg/audit-report.ts';
 import type { UsgMode } from '../../src/domain/usg/profile.ts';
 import { createLaneStore, type LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
+import { recordAuditProgress } from '../../src/persistence/repositories/usg-audits.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { readAuditReport } from '../../src/services/usg-audits/read-report.ts';
 import { closeUnreported, takeInReports } from '../../src/services/usg-audits/take-in.ts';
@@ -34,6 +35,17 @@ async function aRun(mode: UsgMode, computers: number) {
   const run_ = new Run(world, profile, run!.activity_id!);
   for (const { lane } of await lanes.begin(run_.activity)) await lanes.advance(lane, false);
   return run_;
+}
+
+/** Waits until somebody waits for a lock. */
+async function lockAwaited(sql: Database) {
+  await expect
+    .poll(() =>
+      sql.query(
+        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1",
+      ),
+    )
+    .toHaveLength(1);
 }
 
 class Run {
@@ -133,6 +145,28 @@ describe('an audit', () => {
     await run.report(1, auditReport(['pass']));
     await takeIn();
     expect(await run.results()).toEqual(counts(0, 0, 2, 0, false));
+  });
+
+  it('counts by its report when that is taken in while its result is', async () => {
+    const run = await aRun('audit', 1);
+    await run.tell(0, 0, 'delivered');
+    await run.report(0, auditReport(['pass']));
+    const [step] = await run.steps(0);
+    const [{ run_id }] = await db.query<{ run_id: number }>('select run_id from usg_audit where computer_id = $1', [
+      run.computers[0],
+    ]);
+    const done = { from: 'delivered', to: 'succeeded', ids: [step!.id] };
+    const taking = await db.transaction(async (tx) => {
+      await recordAuditProgress(tx, run_id, [done], clock.now());
+      const taken = takeIn();
+      await lockAwaited(db);
+      return { taken };
+    });
+    await taking.taken;
+    expect((await run.audits())[0]).toMatchObject({ state: 'pass', passed_count: 1 });
+
+    await run.tell(0, 0, 'result');
+    expect(await run.results()).toEqual(counts(0, 0, 1, 0, false));
   });
 
   it('that was cancelled before anything reached the computer has not started', async () => {

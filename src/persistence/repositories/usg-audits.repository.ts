@@ -34,7 +34,7 @@ export async function insertRunAudits(
  * a computer fail, one that has been delivered brings it into progress, and a successful audit makes it wait for its
  * report.
  *
- * @remarks Two statements whatever their number; before the row of the activity is locked. A report that is there
+ * @remarks Three statements whatever their number; before the row of the activity is locked. A report that is there
  * already is the last word.
  * @see api-decisions 5.4
  */
@@ -43,6 +43,7 @@ export async function recordAuditProgress(tx: Sql, runId: number, changes: Moved
   const ids = real.flatMap((change) => change.ids);
   if (ids.length === 0) return;
   const statuses = real.flatMap(({ to, ids }) => ids.map(() => to));
+  await tx.query(LOCK_TOUCHED, [runId, ids]);
   const [row] = await tx.query<{ unread: boolean }>(PROGRESS, [runId, ids, statuses, now]);
   if (row?.unread) await tx.query(APPEND_REASONS, [runId, ids]);
 }
@@ -58,9 +59,12 @@ export async function saveVerdicts(
   now: Date,
 ): Promise<Array<{ run_id: number; computer_id: number }>> {
   if (verdicts.length === 0) return [];
+  const runs = verdicts.map(({ runId }) => runId);
+  const computers = verdicts.map(({ computerId }) => computerId);
+  await tx.query(LOCK_JUDGED, [runs, computers]);
   return tx.query(SAVE, [
-    verdicts.map(({ runId }) => runId),
-    verdicts.map(({ computerId }) => computerId),
+    runs,
+    computers,
     verdicts.map(({ state }) => state),
     verdicts.map(({ reason }) => reason),
     verdicts.map(({ passed }) => passed),
@@ -99,6 +103,18 @@ const locked = (audit: { computer: string; profile: string; run: string }) => `
     select u.ctid as place, u.profile_id, u.state as old, u.reason as old_reason, u.reported_at as old_reported_at
     from usg_audit u
     where u.computer_id = ${audit.computer} and u.profile_id = ${audit.profile} and u.run_id = ${audit.run} for update`;
+
+// Rows are locked by a statement before the one that changes them where they lie: after a wait for somebody else's lock
+// a row lies elsewhere, where the statement that waited does not see it.
+const LOCK_TOUCHED = `
+  select from (select a.computer_id as computer, r.profile_id as profile from activity a, usg_run r
+    where a.id = any($2::int[]) and r.id = $1 order by a.computer_id) t
+  cross join lateral (${locked({ computer: 't.computer', profile: 't.profile', run: '$1' })}) u`;
+
+const LOCK_JUDGED = `
+  select from (select v.*, r.profile_id as profile from unnest($1::int[], $2::int[]) as v(run, computer)
+    join usg_run r on r.id = v.run order by v.run, v.computer) v
+  cross join lateral (${locked({ computer: 'v.computer', profile: 'v.profile', run: 'v.run' })}) u`;
 
 const counted = (state: string) =>
   `count(*) filter (where new = '${state}') - count(*) filter (where old = '${state}')`;
