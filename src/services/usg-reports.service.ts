@@ -19,7 +19,7 @@ import { type BaseActivity, toBaseActivity } from './activity-views.ts';
 import { refusedField } from './fields.ts';
 import type { Caller, Clock, FileStore, OpenFile } from './ports.ts';
 import { requireVisible } from './usg-profiles/reads.ts';
-import { openLastReport } from './usg-reports/last-report.ts';
+import { openDayReport } from './usg-reports/day-report.ts';
 
 export interface UsgReportRequest {
   profileId: number;
@@ -44,8 +44,8 @@ export interface UsgReportsService {
    */
   request(caller: Caller, request: UsgReportRequest): Promise<UsgReportAnswer>;
   /**
-   * A report or tailoring file by its path, which is looked up as it is. The report on the last run of a profile is
-   * written if need be.
+   * A report or tailoring file by its path, which is looked up as it is. The report on a day with a run that
+   * has ended is written if need be.
    *
    * @throws {DomainError} NotFound when no profile that the caller may see has such a file
    */
@@ -131,8 +131,8 @@ async function questionOf(
 }
 
 async function openFile(deps: UsgReportsDeps, caller: Caller, path: string): Promise<OpenFile> {
-  const last = await openLastReport(deps, caller, path);
-  if (last) return last;
+  const day = await openDayReport(deps, caller, path);
+  if (day) return day;
   const file = await deps.files.open(caller.accountId, path);
   if (!file) throw unknownFile();
   await requireVisible(deps.db, caller, file.profileId).catch((error: unknown) => {

@@ -307,6 +307,28 @@ describe('last_run_results.report_uri', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => blob(path)));
     for (const { body } of answers) expect(body.file_content.split('\r\n')).toHaveLength(6);
   });
+
+  it('stays readable when nobody has read it before the next run', async () => {
+    const id = await create();
+    const uri = async () => (await call('GET', `/usg-profiles/${id}`)).body.last_run_results.report_uri;
+    await run(id, '2026-05-04T02:00:00Z');
+    const first = await uri();
+    const next = await run(id, '2026-05-11T02:00:00Z');
+    expect(await csv(first)).toHaveLength(3);
+    const second = await uri();
+    expect(second).not.toBe(first);
+
+    const later = await run(id, '2026-05-11T09:00:00Z');
+    const setOpen = (ids: number[], open: number) =>
+      world.db.query('update usg_run set in_progress_count = $2 where id = any($1::int[])', [ids, open]);
+    await setOpen([later], 1);
+    expect(await uri()).toBe('in-progress');
+    expect(await csv(second)).toHaveLength(5);
+    await setOpen([next, later], 1);
+    expect((await blob(second.replace('20260511', '20260512'))).status).toBe(404);
+    await setOpen([next, later], 0);
+    expect(await csv(second)).toHaveLength(5);
+  });
 });
 
 describe('CSV-formula', () => {

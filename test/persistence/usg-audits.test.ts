@@ -152,12 +152,12 @@ describe('an audit', () => {
     await run.tell(0, 0, 'delivered');
     await run.report(0, auditReport(['pass']));
     const [step] = await run.steps(0);
-    const [{ run_id }] = await db.query<{ run_id: number }>('select run_id from usg_audit where computer_id = $1', [
+    const [audit] = await db.query<{ run_id: number }>('select run_id from usg_audit where computer_id = $1', [
       run.computers[0],
     ]);
     const done = { from: 'delivered', to: 'succeeded', ids: [step!.id] };
     const taking = await db.transaction(async (tx) => {
-      await recordAuditProgress(tx, run_id, [done], clock.now());
+      await recordAuditProgress(tx, audit!.run_id, [done], clock.now());
       const taken = takeIn();
       await lockAwaited(db);
       return { taken };

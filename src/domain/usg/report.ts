@@ -84,10 +84,13 @@ export function reportPath(profileId: number, { label }: Pick<ReportRange, 'labe
   return `${reportName(profileId, label)}${isDetailed ? '-detailed' : ''}.csv`;
 }
 
-/** The profile that a path names if it is one of a report on one day; null for any other text. */
-export function reportProfileId(path: string): number | null {
-  const id = Number(/^usg_profile_audit_report_ID([1-9]\d{0,9})-\d{8}\.csv$/.exec(path)?.[1] ?? 0);
-  return id > 0 && id < 2 ** 31 ? id : null;
+/** The profile and the day that a path names if it is one of a summary report on one day; null for any other text. */
+export function readDayReportPath(path: string): { profileId: number; range: ReportRange } | null {
+  const parts = /^usg_profile_audit_report_ID([1-9]\d{0,9})-(\d{4})(\d\d)(\d\d)\.csv$/.exec(path);
+  if (!parts) return null;
+  const [, id, year, month, day] = parts;
+  const start = parseInstant(`${year}-${month}-${day}`);
+  return start === null || Number(id) >= 2 ** 31 ? null : { profileId: Number(id), range: dayRange(start) };
 }
 
 /** The day that a run started on, as the stretch of the report on it. */

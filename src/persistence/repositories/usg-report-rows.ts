@@ -58,6 +58,22 @@ export async function readRunsState(sql: Sql, runs: ReportedRuns): Promise<RunsS
   return rows[0]!;
 }
 
+/** How far the runs in a range are. */
+export interface RunsProgress {
+  /** Some have ended. */
+  ended: boolean;
+  /** Some have not. */
+  open: boolean;
+  /** None came after them. */
+  latest: boolean;
+}
+
+/** How far the runs in a range are now. */
+export async function readRunsProgress(sql: Sql, runs: ReportedRuns): Promise<RunsProgress> {
+  const rows = await sql.query<RunsProgress & Record<string, unknown>>(PROGRESS, rangeOf(runs));
+  return rows[0]!;
+}
+
 /** Whether runs were started in one range but not in another one inside it. */
 export async function hasRunsBetween(sql: Sql, outer: ReportedRuns, inner: ReportedRuns): Promise<boolean> {
   const rows = await sql.query(`select 1 ${RUNS} and not (r.started_at >= $5 and r.started_at < $6) limit 1`, [
@@ -109,6 +125,12 @@ const STATE = `
       r.passing_count, r.failing_count, r.changed_at), ',' order by r.id)), '') as fingerprint,
     min(r.started_at) as oldest_run, coalesce(sum(r.computer_count), 0)::int as computers
   ${RUNS}`;
+
+const PROGRESS = `
+  select coalesce(bool_or(not open), false) as ended, coalesce(bool_or(open), false) as open,
+    not exists (select from usg_run l where l.profile_id = $1 and l.started_at >= $3 and l.activity_id is not null) as latest
+  from (select r.in_progress_count > 0
+      or exists (select from activity a where a.id = r.activity_id and a.open_count > 0) as open ${RUNS}) r`;
 
 const rows = (columns: string, condition: string) => `
   select u.run_id, r.started_at, u.computer_id, ${columns}

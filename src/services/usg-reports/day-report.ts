@@ -1,0 +1,47 @@
+import { readDayReportPath } from '../../domain/usg/report.ts';
+import { findUsgProfile } from '../../persistence/repositories/usg-profiles.repository.ts';
+import {
+  type ReportedRuns,
+  readKeptSince,
+  readRunsProgress,
+  readRunsState,
+} from '../../persistence/repositories/usg-report-rows.ts';
+import { findUsgReport, type UsgReportQuestion } from '../../persistence/repositories/usg-reports.repository.ts';
+import type { Caller, OpenFile } from '../ports.ts';
+import { writeReport } from './generate.ts';
+import { publishReport, type ReportProducer } from './produce.ts';
+
+/**
+ * Opens the report on a day with a run that has ended. Profiles name it before anybody asked for it, so it is written
+ * first when there is none, or when it is not true any more while its profile names it.
+ *
+ * @returns null when the path is not the one of such a day of a profile that the caller may see
+ */
+export async function openDayReport(deps: ReportProducer, caller: Caller, path: string): Promise<OpenFile | null> {
+  const named = readDayReportPath(path);
+  if (named === null) return null;
+  const { profileId, range } = named;
+  const { db, files, clock } = deps;
+  const { accountId } = caller;
+  if (!(await findUsgProfile(db, { accountId, view: caller.groups('ViewUsgProfile') }, profileId))) return null;
+  const question: UsgReportQuestion = {
+    account_id: accountId,
+    profile_id: profileId,
+    path,
+    range_start: range.start,
+    range_end: range.end,
+    detailed: false,
+  };
+  const runs: ReportedRuns = { ...question, kept_since: await readKeptSince(db, accountId, clock.now()) };
+  const { ended, open, latest } = await readRunsProgress(db, runs);
+  if (!ended) return null;
+  const known = await findUsgReport(db, accountId, path);
+  const isShown = latest && !open;
+  if (!known?.fingerprint || (isShown && known.fingerprint !== (await readRunsState(db, runs)).fingerprint)) {
+    const report = await writeReport(deps, question, { activityId: null, now: clock.now(), watch: UNWATCHED });
+    await db.transaction((tx) => publishReport(tx, question, report, clock.now()));
+  }
+  return files.open(accountId, path);
+}
+
+const UNWATCHED = { onPiece: () => Promise.resolve() };
