@@ -17,6 +17,7 @@ import { Migration20261121053100Alerts } from './migration-20261121053100-alerts
 import { Migration20261121054000NarrowComputers } from './migration-20261121054000-narrow-computers.ts';
 import { Migration20261121054100ActivityBlocks } from './migration-20261121054100-activity-blocks.ts';
 import { Migration20261121054200ActivityFilters } from './migration-20261121054200-activity-filters.ts';
+import { Migration20261121054300ReleaseIndexes } from './migration-20261121054300-release-indexes.ts';
 import { Migration20261121055000ArchivedComputers } from './migration-20261121055000-archived-computers.ts';
 import { Migration20261121060000KernelPackages } from './migration-20261121060000-kernel-packages.ts';
 import { Migration20261121061000RecoveryKeys } from './migration-20261121061000-recovery-keys.ts';
@@ -50,6 +51,7 @@ export const MIGRATIONS = [
   { name: 'Migration20261121054000NarrowComputers', class: Migration20261121054000NarrowComputers },
   { name: 'Migration20261121054100ActivityBlocks', class: Migration20261121054100ActivityBlocks },
   { name: 'Migration20261121054200ActivityFilters', class: Migration20261121054200ActivityFilters },
+  { name: 'Migration20261121054300ReleaseIndexes', class: Migration20261121054300ReleaseIndexes },
   { name: 'Migration20261121055000ArchivedComputers', class: Migration20261121055000ArchivedComputers },
   { name: 'Migration20261121060000KernelPackages', class: Migration20261121060000KernelPackages },
   { name: 'Migration20261121061000RecoveryKeys', class: Migration20261121061000RecoveryKeys },

@@ -12,8 +12,10 @@ export function distributionCondition(name: string, compilation: Compilation): s
   }
   const wanted = compilation.value(name, 'text');
   const codeName = `c.distribution_info ->> 'code_name'`;
-  return `(c.distribution is not null and lower(c.distribution) = lower(${wanted})
-    or ${codeName} is not null and lower(${codeName}) = lower(${wanted}))`;
+  // Reported texts can be too long for an index; 64 bits of them are not, and nobody else's.
+  const digest = (text: string) => `hashtextextended(lower(${text}), 0)`;
+  return `(c.distribution is not null and ${digest('c.distribution')} = ${digest(wanted)}
+    or ${codeName} is not null and ${digest(codeName)} = ${digest(wanted)})`;
 }
 
 /** A known network device, active or not, has an address that contains the text, in any case. */
