@@ -5,6 +5,7 @@ import type { ScriptProfile, ScriptProfileRequest, TriggerRequest } from '../../
 import { createScriptProfilesService, type ScriptProfilesService } from '../../src/services/script-profiles.service.ts';
 import { createScriptsService } from '../../src/services/scripts.service.ts';
 import { anAccount, SETTINGS } from './activity-rows.ts';
+import { administratorOf } from './callers.ts';
 
 /** An account with computers, a script, and the service of profiles over its database, without an API. */
 export interface ScriptWorld {
@@ -19,21 +20,7 @@ export interface ScriptWorld {
 
 export async function createScriptWorld(db: Database, clock: Clock, computers = 2): Promise<ScriptWorld> {
   const account = await anAccount(db, { computers });
-  const [person] = await db.query<{ id: number }>(
-    `insert into person (name, email, allowable_emails, identity)
-     select 'Owner', e, array[e], e from (select gen_random_uuid()::text || '@fleet.example') as p(e) returning id`,
-  );
-  const caller: Caller = {
-    accountId: account.accountId,
-    accountName: 'test',
-    personId: person!.id,
-    email: 'owner@fleet.example',
-    name: 'Owner',
-    token: { id: 'test', expiresAt: 0, epochs: { person: 0, account: 0, system: 0 } },
-    origin: { address: '127.0.0.1', requestId: 'test' },
-    may: () => true,
-    groups: () => 'all',
-  };
+  const caller = await administratorOf(db, account);
   const { scriptProfiles } = loadConfig({}, 'stack');
   const limits = { ...scriptProfiles, minIntervalMinutes: 1 };
   const deps = { db, clock, settings: SETTINGS, publicUrl: 'http://localhost:8080', limits };

@@ -8,6 +8,7 @@ import { createUsgKind } from '../../src/services/schedule/usg-kind.ts';
 import type { UsgProfileRequest } from '../../src/services/usg-profiles/model.ts';
 import { createUsgProfilesService, type UsgProfilesService } from '../../src/services/usg-profiles.service.ts';
 import { anAccount, SETTINGS } from './activity-rows.ts';
+import { administratorOf } from './callers.ts';
 
 /** An account with computers, and the profile service and schedule kind over its database, without an API. */
 export interface UsgWorld {
@@ -23,21 +24,7 @@ export interface UsgWorld {
 
 export async function createUsgWorld(db: Database, clock: Clock, computers = 2): Promise<UsgWorld> {
   const account = await anAccount(db, { computers });
-  const [person] = await db.query<{ id: number }>(
-    `insert into person (name, email, allowable_emails, identity)
-     select 'Owner', e, array[e], e from (select gen_random_uuid()::text || '@fleet.example') as p(e) returning id`,
-  );
-  const caller: Caller = {
-    accountId: account.accountId,
-    accountName: 'test',
-    personId: person!.id,
-    email: 'owner@fleet.example',
-    name: 'Owner',
-    token: { id: 'test', expiresAt: 0, epochs: { person: 0, account: 0, system: 0 } },
-    origin: { address: '127.0.0.1', requestId: 'test' },
-    may: () => true,
-    groups: () => 'all',
-  };
+  const caller = await administratorOf(db, account);
   const deps = { db, recurrences: createRecurrences(), files: createDatabaseFileStore(db), settings: SETTINGS };
   const logger = createLogger({ level: 'silent', role: 'test' });
   const profiles = createUsgProfilesService({ ...deps, clock });

@@ -9,8 +9,8 @@ import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.t
 import { NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import { aGroup, anAccount, childrenOf, type TestAccount, tell } from '../support/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { addSearchAttributes, createTimeSkippingEnvironment } from '../support/temporal.ts';
-import { countEvents, quietRuntime, TEST_DATA_CONVERTER, until, withWorker } from '../support/workflow-environment.ts';
+import { createSkippedServer, SkippedClock } from '../support/skipped-time.ts';
+import { countEvents, until, withWorker } from '../support/workflow-environment.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -18,11 +18,9 @@ const DAY_MS = 86_400_000;
 let environment: TestWorkflowEnvironment;
 let database: TestDatabase;
 let db: Database;
-let nowMs = 0;
-const clock = { now: () => new Date(nowMs) };
+const clock = new SkippedClock(() => environment);
 
 beforeAll(async () => {
-  quietRuntime();
   database = await createTestDatabase();
   db = database.persistence.db;
 });
@@ -31,19 +29,12 @@ afterAll(() => database?.drop());
 
 // A server for each test: what one leaves open would keep the clock of the next from skipping.
 beforeEach(async () => {
-  environment = await createTimeSkippingEnvironment({ client: { dataConverter: TEST_DATA_CONVERTER } });
-  await addSearchAttributes(environment);
+  environment = await createSkippedServer();
 });
 
 afterEach(async () => {
   await environment?.teardown();
 });
-
-/** The server's clock is the one that skips. */
-async function readClock(): Promise<number> {
-  nowMs = await environment.currentTimeMs();
-  return nowMs;
-}
 
 interface Fleet {
   /** Starts the workflow of a group. */
@@ -60,7 +51,7 @@ async function withFleet(run: (fleet: Fleet) => Promise<void>): Promise<void> {
   const lanes: typeof store = {
     ...store,
     advance: async (id, cancelAll) => {
-      await readClock();
+      await clock.read();
       return store.advance(id, cancelAll);
     },
   };
@@ -86,14 +77,14 @@ async function withFleet(run: (fleet: Fleet) => Promise<void>): Promise<void> {
         await until(async () => (await childrenOf(db, group)).every(({ message }) => message !== null));
       },
       async fetch(computers) {
-        const at = new Date(await readClock());
+        const at = new Date(await clock.read());
         const due = await db.query<{ activity_id: number }>(FETCH, [computers, at]);
         const ids = due.map(({ activity_id }) => activity_id);
         if (ids.length > 0) await news(ids, 'delivered', at);
         return ids;
       },
       async report(operations) {
-        await news(operations, 'result', new Date(await readClock()));
+        await news(operations, 'result', new Date(await clock.read()));
       },
     });
   });
@@ -117,7 +108,7 @@ describe('an agent that is away for weeks', () => {
       const account = await anAccount(db);
       const groups: number[] = [];
       for (let round = 0; round < 3; round += 1) {
-        await readClock();
+        await clock.read();
         groups.push(await group(account));
         await start(groups.at(-1)!);
         await environment.sleep(15 * DAY_MS);
@@ -135,7 +126,7 @@ describe('a window after a moment', () => {
   it('spreads deliveries over it, each at a moment of its own that is kept and told truly', async () => {
     await withFleet(async ({ start, fetch, report }) => {
       const account = await anAccount(db, { computers: 30 });
-      const after = (await readClock()) + 2 * DAY_MS;
+      const after = (await clock.read()) + 2 * DAY_MS;
       const id = await group(account, { deliverAfter: new Date(after), windowMinutes: 60 });
       await start(id);
       const moments = (await childrenOf(db, id)).map(({ deliver_at }) => deliver_at!.getTime());
@@ -172,7 +163,7 @@ describe('what cannot be answered any more', () => {
   it('ends 30 days after delivery and says so', async () => {
     await withFleet(async ({ start, fetch }) => {
       const account = await anAccount(db);
-      await readClock();
+      await clock.read();
       const id = await group(account);
       await start(id);
       expect(await fetch(account.computers)).toHaveLength(1);
@@ -190,7 +181,7 @@ describe('what cannot be answered any more', () => {
   it('ends ten minutes after the time limit when it is a script, and says so', async () => {
     await withFleet(async ({ start, fetch }) => {
       const account = await anAccount(db);
-      await readClock();
+      await clock.read();
       const script = { id: 1, version: 1, title: 'x', interpreter: '/bin/sh', code: 'sleep 9', attachments: [] };
       const operations = [scriptOperation(script, { username: 'root', timeLimit: 5 * 60, env: {} })];
       const id = await group(account, { operations });
@@ -213,7 +204,7 @@ describe('what cannot be answered any more', () => {
   it('is not delivered after its last moment, and says so', async () => {
     await withFleet(async ({ start, fetch }) => {
       const account = await anAccount(db, { computers: 2 });
-      const last = (await readClock()) + 3 * DAY_MS;
+      const last = (await clock.read()) + 3 * DAY_MS;
       const id = await group(account);
       await db.query('update activity set deliver_before_time = $2 where parent_id = $1', [id, new Date(last)]);
       await start(id);

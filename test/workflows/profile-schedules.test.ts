@@ -1,10 +1,10 @@
-import { ScheduleNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/logger.ts';
 import { systemClock } from '../../src/services/ports.ts';
 import { ensureSchedule } from '../../temporal/profile-schedules.ts';
 import { startMissedDates } from '../../workers/reconciler/missed-dates.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
+import { inSeconds, schedulesOf } from '../support/profile-schedules.ts';
 import { createUsgWorld, type UsgWorld } from '../support/usg-world.ts';
 import { until } from '../support/workflow-environment.ts';
 
@@ -22,20 +22,7 @@ afterAll(async () => {
   await runtime?.close();
 });
 
-const inSeconds = (seconds: number) => new Date(Math.floor(Date.now() / 1000) * 1000 + seconds * 1000);
-const handle = (id: number) => runtime.client.schedule.getHandle(`usg/${id}`);
-const exists = (id: number) =>
-  handle(id)
-    .describe()
-    .then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof ScheduleNotFoundError) return false;
-        throw error;
-      },
-    );
-const noOrders = () =>
-  until(async () => (await runtime.db.query(`select 1 from outbox where kind = 'schedule_sync'`)).length === 0);
+const { handle, exists, noOrders } = schedulesOf(() => runtime, 'usg');
 const repair = (now: Date) =>
   startMissedDates({ ...runtime, logger: createLogger({ level: 'silent', role: 'test' }) }, now);
 

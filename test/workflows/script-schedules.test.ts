@@ -1,10 +1,10 @@
-import { ScheduleNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/logger.ts';
 import { systemClock } from '../../src/services/ports.ts';
 import { cronDates } from '../../src/services/schedule/cron-dates.ts';
 import { compareSchedules, startMissedDates } from '../../workers/reconciler/missed-dates.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
+import { inSeconds, schedulesOf } from '../support/profile-schedules.ts';
 import { createScriptWorld, type ScriptWorld } from '../support/script-world.ts';
 import { until } from '../support/workflow-environment.ts';
 
@@ -23,20 +23,7 @@ afterAll(async () => {
 });
 
 const HOUR = 3_600_000;
-const inSeconds = (seconds: number) => new Date(Math.floor(Date.now() / 1000) * 1000 + seconds * 1000);
-const handle = (id: number) => runtime.client.schedule.getHandle(`script/${id}`);
-const exists = (id: number) =>
-  handle(id)
-    .describe()
-    .then(
-      () => true,
-      (error: unknown) => {
-        if (error instanceof ScheduleNotFoundError) return false;
-        throw error;
-      },
-    );
-const noOrders = () =>
-  until(async () => (await runtime.db.query(`select 1 from outbox where kind = 'schedule_sync'`)).length === 0);
+const { handle, exists, noOrders } = schedulesOf(() => runtime, 'script');
 const silent = () => ({ ...runtime, logger: createLogger({ level: 'silent', role: 'test' }) });
 const recurring = (interval: string, startAfter = inSeconds(-60)) => ({
   type: 'recurring',

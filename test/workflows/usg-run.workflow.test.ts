@@ -11,9 +11,9 @@ import { NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import { childrenOf, tell } from '../support/activity-rows.ts';
 import { auditReport } from '../support/audit-reports.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { addSearchAttributes, createTimeSkippingEnvironment } from '../support/temporal.ts';
+import { createSkippedServer, SkippedClock } from '../support/skipped-time.ts';
 import { createUsgWorld } from '../support/usg-world.ts';
-import { quietRuntime, statusOf, TEST_DATA_CONVERTER, until, withWorker } from '../support/workflow-environment.ts';
+import { statusOf, until, withWorker } from '../support/workflow-environment.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -23,13 +23,10 @@ const WINDOW_MINUTES = 90;
 let environment: TestWorkflowEnvironment;
 let database: TestDatabase;
 let db: Database;
-let nowMs = 0;
-const clock = { now: () => new Date(nowMs) };
+const clock = new SkippedClock(() => environment);
 
 beforeAll(async () => {
-  quietRuntime();
-  environment = await createTimeSkippingEnvironment({ client: { dataConverter: TEST_DATA_CONVERTER } });
-  await addSearchAttributes(environment);
+  environment = await createSkippedServer();
   database = await createTestDatabase();
   db = database.persistence.db;
 });
@@ -38,12 +35,6 @@ afterAll(async () => {
   await environment?.teardown();
   await database?.drop();
 });
-
-/** The server's clock is the one that skips. */
-async function readClock(): Promise<number> {
-  nowMs = await environment.currentTimeMs();
-  return nowMs;
-}
 
 /** A run whose agents are played by hand. */
 class PlayedRun {
@@ -67,7 +58,7 @@ class PlayedRun {
   async fetch(): Promise<Map<number, number>> {
     const due = await db.query<{ activity_id: number; computer_id: number }>(DUE, [
       this.computers,
-      new Date(await readClock()),
+      new Date(await clock.read()),
     ]);
     const fetched = new Map<number, number>();
     for (const { activity_id, computer_id } of due) {
@@ -81,7 +72,7 @@ class PlayedRun {
 
   /** Lets a computer report a step; behind a successful audit goes the report. */
   async report(computer: number, step: number, ok = true): Promise<void> {
-    await readClock();
+    await clock.read();
     await this.#tell(computer, step, 'result', ok);
     const { id } = (await this.steps(computer))[step]!;
     if (step !== 2 || !ok) return;
@@ -108,7 +99,7 @@ function skippingLanes(): LaneStore {
   return {
     ...store,
     advance: async (id, cancelAll) => {
-      await readClock();
+      await clock.read();
       return store.advance(id, cancelAll);
     },
   };
@@ -116,7 +107,7 @@ function skippingLanes(): LaneStore {
 
 describe('a run that fixes, restarts and audits', () => {
   it('restarts each computer hours after its fix, spread over the window, and audits after the restart', async () => {
-    await readClock();
+    await clock.read();
     const world = await createUsgWorld(db, clock, 4);
     const profile = await world.create({
       mode: 'fix-restart-audit',
@@ -149,7 +140,7 @@ describe('a run that fixes, restarts and audits', () => {
       await until(async () => (await run.statuses(broken))[2] === 'canceled');
       expect(await run.statuses(broken)).toEqual(['failed', 'canceled', 'canceled']);
       for (const computer of sound) await until(async () => (await run.statuses(computer))[1] === 'undelivered');
-      const fixedAt = await readClock();
+      const fixedAt = await clock.read();
 
       const moments: number[] = [];
       for (const computer of sound) {
