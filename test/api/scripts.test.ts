@@ -179,6 +179,19 @@ describe('PATCH /scripts/<id>', () => {
     expect((await call('PATCH', path, {})).body.version_number).toBe(1);
   });
 
+  it('moves it to another access group, by whoever may write scripts there', async () => {
+    const { body } = await create({ title: title(), access_group: 'servers' });
+    const to = (group: string, as = token) => call('PATCH', `/scripts/${body.id}`, { access_group: group }, as);
+    const role = { accountId, email: 'mover@x.example', role: 'ServerAdmin', groups: ['servers'] };
+    const member = await app.login(await createMember(sql(), role));
+    expect((await to('desktops', member)).status).toBe(403);
+    expect((await to('nowhere')).body).toMatchObject({ error: 'UnknownAccessGroup', code: 400 });
+    expect((await call('GET', `/scripts/${body.id}`)).body.access_group).toBe('servers');
+    const moved = await to('desktops');
+    expect(moved.body).toMatchObject({ access_group: 'desktops', version_number: 1 });
+    expect((await call('GET', `/scripts/${body.id}`, undefined, member)).status).toBe(404);
+  });
+
   it('takes nothing from an archived or redacted script', async () => {
     const { body } = await create({ title: title() });
     await call('POST', `/scripts/${body.id}:archive`);

@@ -3110,6 +3110,8 @@ export interface components {
             code?: components["schemas"]["ScriptCode"] | null;
             time_limit?: components["schemas"]["ScriptTimeLimit"];
             username?: components["schemas"]["ScriptUsername"];
+            /** @description Its profiles move along */
+            access_group?: string | null;
             attachments?: components["schemas"]["ScriptAttachments"];
         };
         ScriptCommand: {

@@ -85,6 +85,7 @@ export function readScriptPatch(body: unknown): ScriptPatch {
     code: patch.code ?? undefined,
     timeLimit: patch.time_limit ?? undefined,
     username: patch.username ?? undefined,
+    accessGroup: patch.access_group ?? undefined,
     attachments: uploadsOf(patch.attachments),
   };
 }

@@ -135,6 +135,7 @@ export interface ScriptChange {
   username?: string;
   version?: number;
   status?: ScriptStatus;
+  accessGroupId?: number;
 }
 
 /** Changes what is given. @throws a violation of `script_title` when another active one has the title */
@@ -153,6 +154,7 @@ export async function updateScript(
     change.status ?? null,
     edit.editorId,
     edit.now,
+    change.accessGroupId ?? null,
   ]);
 }
 
@@ -227,5 +229,5 @@ const RUNNABLE = `
 const UPDATE = `
   update script set title = coalesce($2, title), time_limit = coalesce($3, time_limit),
     username = coalesce($4, username), version = coalesce($5, version), status = coalesce($6, status),
-    last_editor_id = $7, last_edited_at = $8
+    access_group_id = coalesce($9, access_group_id), last_editor_id = $7, last_edited_at = $8
   where id = $1`;

@@ -1,4 +1,5 @@
 import { DomainError } from '../../domain/errors.ts';
+import type { Permission } from '../../domain/permissions.ts';
 import { DEFAULT_TIME_LIMIT, DEFAULT_USERNAME } from '../../domain/scripts/script.ts';
 import { recordEvent } from '../../persistence/repositories/events.repository.ts';
 import { lockRights } from '../../persistence/repositories/rights-lock.ts';
@@ -50,9 +51,10 @@ export async function createScript(deps: ScriptsDeps, caller: Caller, request: S
 
 export async function patchScript(deps: ScriptsDeps, caller: Caller, id: number, patch: ScriptPatch): Promise<Script> {
   return titled(deps, async (tx) => {
+    if (patch.accessGroup !== undefined) await lockRights(tx, caller.accountId);
     const script = requireActive(await lockManageable(tx, caller, id));
     const now = deps.clock.now();
-    const { change, body, attachments } = await readPatch(tx, script, patch);
+    const { change, body, attachments } = await readPatch(tx, caller, script, patch);
     if (body) {
       const version = { version: change.version!, title: change.title ?? script.title, editorId: caller.personId, now };
       await insertScriptVersion(tx, id, { ...body, ...version });
@@ -91,11 +93,16 @@ export function eventOf({ id, title }: { id: number; title: string }, message: s
   return { entityType: 'Script' as const, entityId: id, entityName: title, message };
 }
 
-async function readPatch(tx: Sql, script: ScriptWithCode, patch: ScriptPatch) {
+async function readPatch(tx: Sql, caller: Caller, script: ScriptWithCode, patch: ScriptPatch) {
   const change: ScriptChange = {};
   if (patch.title !== undefined) change.title = readLine('body.title', patch.title);
   if (patch.username !== undefined) change.username = readUsername(patch.username);
   if (patch.timeLimit !== undefined) change.timeLimit = patch.timeLimit;
+  if (patch.accessGroup !== undefined && patch.accessGroup !== script.access_group) {
+    // Its profiles run in the new group from now on.
+    const needed = script.script_profiles.length > 0 ? WITH_PROFILES : (['ManageScript'] as const);
+    change.accessGroupId = await findAccessGroup(tx, caller, patch.accessGroup, needed);
+  }
   const given = patch.code === undefined ? null : readScriptBody(patch.code);
   const isNew = given !== null && (given.code !== script.code || given.interpreter !== script.interpreter);
   if (isNew) change.version = script.version + 1;
@@ -122,9 +129,13 @@ async function titled<T>({ db }: ScriptsDeps, work: (tx: Sql) => Promise<T>): Pr
   }
 }
 
+/** What it takes to bring a script that has profiles into a group. @see api-decisions 3.5 */
+const WITH_PROFILES: readonly Permission[] = ['ManageScript', 'ManageScriptProfile', 'ExecuteScript'];
+
 const PARTS: ReadonlyArray<readonly [keyof ScriptChange, string]> = [
   ['title', 'the title'],
   ['version', 'the code'],
   ['timeLimit', 'the time limit'],
   ['username', 'the user name'],
+  ['accessGroupId', 'the access group'],
 ];

@@ -46,6 +46,8 @@ export interface ScriptPatch {
   code?: string | undefined;
   timeLimit?: number | undefined;
   username?: string | undefined;
+  /** Name of an access group. */
+  accessGroup?: string | undefined;
   /** All files the script has from now on. */
   attachments?: readonly AttachmentUpload[] | undefined;
 }
