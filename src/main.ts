@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   const gateway = withGateway ? createGateway({ persistence, config, logger, clock: systemClock }) : null;
   const app = gatewayOnly
     ? createGatewayApp({ gateway: gateway!.router, readiness: services.readiness, logger })
-    : await createApiApp({ config, logger, metrics, services, gateway: gateway?.router });
+    : createApiApp({ config, logger, metrics, services, gateway: gateway?.router });
   const server = await listen(app, config);
   if (!gatewayOnly) void rotateKeys(persistence, config, logger);
   logger.info({ address: `http://${config.host}:${config.port}` }, 'serving');
@@ -88,6 +88,7 @@ function createApiApp(deps: {
     gateway,
     codec: [access.cors, createCodecRouter({ encryptionKeys: config.encryptionKeys, allow: access.allow })],
     onAnswer: metrics.observeRequest,
+    prepareAhead: true,
   });
 }
 

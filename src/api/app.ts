@@ -20,6 +20,8 @@ export interface AppDeps extends HandlerDeps {
   gateway?: RequestHandler;
   /** Serves `/codec/encode` and `/codec/decode` for the Temporal UI. */
   codec?: RequestHandler[];
+  /** Makes requests of every kind ready in the background; else each is made ready by the first of its kind. */
+  prepareAhead?: boolean;
   /** Checks answers against the document; for tests. */
   validateResponses?: boolean;
   /** Told of every answered operation. */
@@ -29,14 +31,19 @@ export interface AppDeps extends HandlerDeps {
 /**
  * Builds the whole HTTP application without listening.
  *
- * @throws when the document, its schemas and the handlers do not fit together
+ * @throws when the document and the handlers do not fit together
  */
-export async function createApp(deps: AppDeps): Promise<Express> {
+export function createApp(deps: AppDeps): Express {
   const document = loadDocument();
   const operations = buildOperations(document, createHandlers(deps));
-  const validator = await createValidator(document, operations, {
+  const validator = createValidator(document, operations, {
     validateResponses: deps.validateResponses ?? false,
   });
+  if (deps.prepareAhead) {
+    void validator.prepareAll().catch((error: unknown) => {
+      deps.logger.error({ err: error }, 'the document does not describe all requests');
+    });
+  }
   const dispatcher = createDispatcher({
     routes: new RouteTable(operations),
     validator,

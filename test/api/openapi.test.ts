@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/api/app.ts';
 import type { Handlers } from '../../src/api/handler.ts';
+import { createValidator } from '../../src/api/middleware/validator.ts';
 import { eachOperation, loadDocument, type OpenApiDocument } from '../../src/api/openapi/document.ts';
 import { typesAreCurrent } from '../../src/api/openapi/generate.ts';
 import { buildOperations } from '../../src/api/operations.ts';
@@ -68,6 +69,15 @@ describe('the OpenAPI document', () => {
     expect(() => buildOperations(doc, handlers)).toThrow('getPerson has no valid x-permission');
   });
 
+  it('has schemas that can be compiled, and no operation in the shadow of another', async () => {
+    const doc = document();
+    const operations = buildOperations(doc, handlersOf(doc));
+    await createValidator(doc, operations, { validateResponses: true }).prepareAll();
+    doc.components.schemas.PersonEdit = { type: 'object', properties: { name: { type: 'text' } } };
+    const broken = createValidator(doc, operations, { validateResponses: false });
+    await expect(broken.prepareAll()).rejects.toThrow('type must be JSONType');
+  });
+
   it('catches an answer that does not fit', async () => {
     const services = { ...app.services };
     services.accounts = { ...services.accounts, standaloneExists: async () => 'maybe' as unknown as boolean };
@@ -79,7 +89,7 @@ describe('the OpenAPI document', () => {
       deployment: 'standalone' as const,
       validateResponses: true,
     };
-    const broken = await createApp(deps);
+    const broken = createApp(deps);
     const server = broken.listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as { port: number };

@@ -242,9 +242,10 @@ describe('PATCH /script-profiles/<id>', () => {
   });
 
   it('forgets the runs of a one-time trigger that gets another time, and those of another type', async () => {
+    const startedAt = `${world.clock.now().toISOString().slice(0, 19)}Z`;
     const { id } = (await create({ trigger: once('2026-11-21T12:00:00Z') })).body;
     const read = async () => (await call('GET', `/script-profiles/${id}`)).body.trigger;
-    const done = { is_finished: true, last_run: '2026-11-21T12:00:00Z', next_run: null };
+    const done = { is_finished: true, last_run: startedAt, next_run: null };
     expect(await read()).toMatchObject(done);
     const patch = (trigger: object) => call('PATCH', `/script-profiles/${id}`, { trigger });
     await patch(once('2026-11-21T12:00:00Z'));

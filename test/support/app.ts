@@ -68,7 +68,7 @@ export async function createTestApp(persistence: Persistence, options: TestAppOp
     logger,
     settings: { ...settings, activities: options.activities ?? settings.activities, ...options.settings },
   });
-  const app = await createApp({
+  const app = createApp({
     services,
     logger,
     publicUrl: PUBLIC_URL,

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
 import { type error as EovErrors, middleware as openApiMiddleware } from 'express-openapi-validator';
 import { DomainError, type ErrorDetail } from '../../domain/errors.ts';
@@ -17,6 +18,12 @@ export interface Validator {
     res: Response,
     params: Record<string, string | number>,
   ): Promise<void>;
+  /**
+   * Prepares every operation that no request has asked for yet, one at a time between requests.
+   *
+   * @throws when a schema cannot be compiled, or an operation is shadowed by another
+   */
+  prepareAll(): Promise<void>;
   /** Throws when an answer does not fit the document. Null when answers are not checked. */
   checkAnswer: ((operation: Operation, req: Request, status: number, body: unknown) => Promise<void>) | null;
 }
@@ -26,19 +33,20 @@ interface OpenApiRequest extends Request {
   openapi?: { pathParams: Record<string, unknown>; schema: { operationId: string } };
 }
 type Step = RequestHandler;
+/** Puts on a request what the validator's route lookup would have found. */
+type Prepare = (operation: Operation, req: OpenApiRequest, params: Record<string, unknown>) => Promise<void>;
 
 /**
- * Prepares express-openapi-validator.
+ * Prepares express-openapi-validator; an operation is prepared when it is first asked for, or by `prepareAll`.
  *
  * @remarks Its own route lookup compiles one pattern per preceding route and request. Requests are routed before, so
  * the lookup runs once per operation here, and its result is put on each request instead.
- * @throws when the document or one of its schemas cannot be compiled
  */
-export async function createValidator(
+export function createValidator(
   document: OpenApiDocument,
   operations: readonly Operation[],
   options: { validateResponses: boolean },
-): Promise<Validator> {
+): Validator {
   const steps = openApiMiddleware({
     apiSpec: validatedPart(document) as never,
     validateRequests: { allowUnknownQueryParameters: true, coerceTypes: false },
@@ -54,26 +62,31 @@ export async function createValidator(
     return found;
   };
   const validate = step('requestMiddleware');
-  const learned = new Map<Operation, Metadata>();
   const basePath = document.servers[0]!.url;
-  for (const operation of operations) {
-    learned.set(
-      operation,
-      await learn(operation, basePath, [step('pathParamsMiddleware'), step('metadataMiddleware')]),
-    );
-    await warmUp(operation, learned.get(operation)!, validate);
-  }
-  const prepare = (operation: Operation, req: OpenApiRequest, params: Record<string, unknown>) => {
-    req.openapi = { ...learned.get(operation)!, pathParams: params };
+  const lookup = [step('pathParamsMiddleware'), step('metadataMiddleware')];
+  const known = new Map<Operation, Promise<Metadata>>();
+  const metadataOf = (operation: Operation): Promise<Metadata> => {
+    const metadata = known.get(operation) ?? learn(operation, basePath, lookup);
+    known.set(operation, metadata);
+    return metadata;
+  };
+  const prepare: Prepare = async (operation, req, params) => {
+    req.openapi = { ...(await metadataOf(operation)), pathParams: params };
   };
   return {
     async checkRequest(operation, req, res, params) {
-      prepare(operation, req, params);
+      await prepare(operation, req, params);
       // The media type is checked already; the validator would keep compiled schemas for every spelling of it.
       req.headers['content-type'] = JSON_TYPE;
       await run(validate, req, res).catch((error: unknown) => {
         throw toDomainError(error);
       });
+    },
+    async prepareAll() {
+      for (const operation of operations) {
+        await setImmediate();
+        await warmUp(operation, await metadataOf(operation), validate);
+      }
     },
     checkAnswer: options.validateResponses ? answerChecker(step('responseMiddleware'), prepare) : null,
   };
@@ -82,12 +95,9 @@ export async function createValidator(
 const JSON_TYPE = 'application/json';
 
 /** The validator checks what goes through `res.json`; it gets a response of its own, so that the real one stays unsent. */
-function answerChecker(
-  hook: Step,
-  prepare: (operation: Operation, req: OpenApiRequest, params: Record<string, unknown>) => void,
-) {
+function answerChecker(hook: Step, prepare: Prepare) {
   return async (operation: Operation, req: OpenApiRequest, status: number, body: unknown): Promise<void> => {
-    if (!req.openapi) prepare(operation, req, {});
+    if (!req.openapi) await prepare(operation, req, {});
     const probe = {
       statusCode: status,
       headersSent: false,
