@@ -65,7 +65,7 @@ describe('npm start, as a new user', { timeout: 150_000 }, () => {
     expect(new Set(computers.map((c) => c.id)).size).toBe(FLEET);
     const page = await api.get<Page<ComputerBody>>('/computers?limit=5');
     expect(page.results.map((c) => c.id)).toEqual(computers.slice(0, 5).map((c) => c.id));
-    expect(page.next).toBe(`${stack.url}/api/v2/computers?limit=5&offset=5`);
+    expect(page.next).toContain(`${stack.url}/api/v2/computers?limit=5&offset=5`);
     // Without a parameter the list leaves out the WSL instances of Windows hosts.
     expect((await api.get<Page<ComputerBody>>('/computers')).count).toBe(ROOTS);
   });
