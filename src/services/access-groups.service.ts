@@ -1,10 +1,10 @@
 import { cleanTitle, slugOf } from '../domain/access-group-names.ts';
 import { DomainError } from '../domain/errors.ts';
+import { freeName } from '../persistence/free-name.ts';
 import {
   type AccessGroupRow,
   deleteAccessGroup,
   findAccessGroup,
-  freeAccessGroupName,
   insertAccessGroup,
   isTitleTaken,
   listAccessGroups,
@@ -70,7 +70,7 @@ async function create(tx: Sql, caller: Caller, given: string, parent: string): P
   const { accountId } = caller;
   const title = await requireFreeTitle(tx, accountId, given, null);
   const [parentId] = await resolveAccessGroups(tx, accountId, [parent], 'body.parent');
-  const name = await freeAccessGroupName(tx, accountId, slugOf(title));
+  const name = await freeName(tx, 'access_group', accountId, slugOf(title));
   await insertAccessGroup(tx, { accountId, name, title, parentId: parentId! });
   const group = await requireGroup(tx, caller, name);
   await recordEvent(tx, caller, eventOf(group, `Created the access group ${title} below ${parent}`));

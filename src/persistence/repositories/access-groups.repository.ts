@@ -44,19 +44,6 @@ export async function findAccessGroupIds(sql: Sql, accountId: number, names: rea
   return new Map(rows.map(({ id, name }) => [name, id]));
 }
 
-/** The first free name of `slug`, `slug-2`, `slug-3`... */
-export async function freeAccessGroupName(sql: Sql, accountId: number, slug: string): Promise<string> {
-  const rows = await sql.query<{ name: string }>(
-    `select candidate as name
-     from (select $2::text || case when n = 1 then '' else '-' || n end as candidate, n
-       from generate_series(1, (select count(*) + 1 from access_group where account_id = $1 and starts_with(name, $2::text))) n) c
-     where not exists (select from access_group g where g.account_id = $1 and g.name = candidate)
-     order by n limit 1`,
-    [accountId, slug],
-  );
-  return rows[0]!.name;
-}
-
 /** Tells whether another group than `name` has this title. */
 export async function isTitleTaken(sql: Sql, accountId: number, title: string, name: string | null): Promise<boolean> {
   const rows = await sql.query<{ taken: boolean }>(

@@ -112,19 +112,6 @@ export async function readUsgProfile(sql: Sql, id: number): Promise<UsgProfileRo
   return rows[0] ?? null;
 }
 
-/** The first free name of `slug`, `slug-2`, `slug-3`... in an account whose names nobody else takes meanwhile. */
-export async function freeUsgProfileName(tx: Sql, accountId: number, slug: string): Promise<string> {
-  const rows = await tx.query<{ name: string }>(
-    `select candidate as name
-     from (select $2::text || case when n = 1 then '' else '-' || n end as candidate, n
-       from generate_series(1, (select count(*) + 1 from usg_profile where account_id = $1 and starts_with(name, $2::text))) n) c
-     where not exists (select from usg_profile p where p.account_id = $1 and p.name = candidate)
-     order by n limit 1`,
-    [accountId, slug],
-  );
-  return rows[0]!.name;
-}
-
 /** @returns id of the new profile */
 export async function insertUsgProfile(tx: Sql, profile: NewUsgProfile): Promise<number> {
   const rows = await tx.query<{ id: number }>(INSERT, [

@@ -4,11 +4,11 @@ import { parseInstant } from '../../domain/instant.ts';
 import { LAST_DATE } from '../../domain/schedule/plan.ts';
 import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
 import { BENCHMARKS, CUSTOM_BENCHMARK, readMode, tailoringFileKey, type UsgMode } from '../../domain/usg/profile.ts';
+import { freeName } from '../../persistence/free-name.ts';
 import { recordEvent } from '../../persistence/repositories/events.repository.ts';
 import { lockRights } from '../../persistence/repositories/rights-lock.ts';
 import { orderScheduleSync } from '../../persistence/repositories/schedule-orders.repository.ts';
 import {
-  freeUsgProfileName,
   insertUsgProfile,
   readUsgProfile,
   setTailoringFile,
@@ -80,7 +80,7 @@ async function insert(
 ): Promise<number> {
   const { accountId, personId } = caller;
   const accessGroupId = await requireGroup(tx, caller, request.accessGroup ?? ROOT);
-  const name = await freeUsgProfileName(tx, accountId, slugOf(checked.title, 'profile'));
+  const name = await freeName(tx, 'usg_profile', accountId, slugOf(checked.title, 'profile'));
   const id = await insertUsgProfile(tx, {
     account_id: accountId,
     access_group_id: accessGroupId,

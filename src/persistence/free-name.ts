@@ -1,0 +1,24 @@
+import type { Sql } from './sql.ts';
+
+/**
+ * The first free name of `slug`, `slug-2`, `slug-3`... among an account's rows of a table.
+ *
+ * @remarks Free for as long as nobody else names a row there: the caller sees to that.
+ * @see api-decisions 5.1 and 11.4
+ */
+export async function freeName(
+  sql: Sql,
+  table: 'access_group' | 'usg_profile',
+  accountId: number,
+  slug: string,
+): Promise<string> {
+  const rows = await sql.query<{ name: string }>(
+    `select candidate as name
+     from (select $2::text || case when n = 1 then '' else '-' || n end as candidate, n
+       from generate_series(1, (select count(*) + 1 from ${table} where account_id = $1 and starts_with(name, $2::text))) n) c
+     where not exists (select from ${table} t where t.account_id = $1 and t.name = candidate)
+     order by n limit 1`,
+    [accountId, slug],
+  );
+  return rows[0]!.name;
+}
