@@ -1,6 +1,6 @@
 import type { ActivitySettings } from '../../config.ts';
 import type { GroupProgress, LanePlan, LaneProgress } from '../../domain/activity/progress.ts';
-import { type ChildCounts, countDifference, rollUp } from '../../domain/activity/roll-up.ts';
+import { countDifference } from '../../domain/activity/roll-up.ts';
 import type { ActivityStatus } from '../../domain/activity/status.ts';
 import type { Database, Sql } from '../sql.ts';
 import { isOpen } from '../status-sql.ts';
@@ -18,6 +18,7 @@ import {
   type Released,
   releaseDependents,
 } from './lane-news.ts';
+import { moveParent } from './lane-parents.ts';
 import { readBoundForHolding } from './message-backlog.repository.ts';
 import { recordPackageChanges } from './package-changes.repository.ts';
 import { recordAuditProgress } from './usg-audits.repository.ts';
@@ -218,25 +219,6 @@ function progressOf(lane: LaneCounts, now: Date): LaneProgress {
   };
 }
 
-async function moveParent(
-  tx: Sql,
-  parent: number,
-  difference: ChildCounts,
-  endedAt: Date | null,
-  now: Date,
-): Promise<void> {
-  const { open, delivered, succeeded, failed, canceled } = difference;
-  const [row] = await tx.query<ChildCounts & { status: string }>(
-    MOVE_PARENT,
-    [parent, open, delivered, succeeded, failed, canceled, now],
-    'parent-move',
-  );
-  if (!row) return;
-  const status = rollUp(row);
-  if (row.open === 0) await tx.query(END_PARENT, [parent, status, endedAt]);
-  else if (status !== row.status) await tx.query(SET_PARENT_STATUS, [parent, status], 'parent-status');
-}
-
 async function readOpenLanes(db: Sql, activity: number): Promise<LanePlan[]> {
   return db.query<LanePlan & { [key: string]: unknown }>(OPEN_LANES, [activity]);
 }
@@ -267,24 +249,6 @@ const MOVE_LANE = `
     next_due_at = case when open_count + $2 = 0 then null else $7::timestamptz end
   where id = $1
   returning open_count, succeeded_count, failed_count, canceled_count, next_due_at`;
-
-const MOVE_PARENT = `
-  update activity set open_count = open_count + $2, delivered_count = delivered_count + $3,
-    succeeded_count = succeeded_count + $4, failed_count = failed_count + $5, canceled_count = canceled_count + $6,
-    modification_time = $7,
-    delivery_time = case when delivered_count + $3 > 0 then coalesce(delivery_time, $7) else delivery_time end
-  where id = $1
-  returning status, open_count as open, delivered_count as delivered, succeeded_count as succeeded,
-    failed_count as failed, canceled_count as canceled`;
-
-const SET_PARENT_STATUS = 'update activity set status = $2 where id = $1';
-
-// The children are searched once, when the last one ends; a late result can only move the end forward.
-const END_PARENT = `
-  update activity p set status = $2, completion_time = case when p.completion_time is null
-    then (select max(c.completion_time) from activity c where c.parent_id = p.id)
-    else greatest(p.completion_time, $3::timestamptz) end
-  where p.id = $1`;
 
 const UNOPENED = `select id from lane where parent_id = $1 and open_count > 0 and opened_at is null order by id`;
 

@@ -1,0 +1,46 @@
+import { type ChildCounts, rollUp } from '../../domain/activity/roll-up.ts';
+import type { Sql } from '../sql.ts';
+
+/**
+ * Moves the counters of a parent by what its children's have changed, and its status with them; the last end of a child
+ * ends it.
+ *
+ * @param endedAt - the latest end among the children that ended now, if any did
+ * @see api-decisions 4.2
+ */
+export async function moveParent(
+  tx: Sql,
+  parent: number,
+  difference: ChildCounts,
+  endedAt: Date | null,
+  now: Date,
+): Promise<void> {
+  const { open, delivered, succeeded, failed, canceled } = difference;
+  const [row] = await tx.query<ChildCounts & { status: string }>(
+    MOVE_PARENT,
+    [parent, open, delivered, succeeded, failed, canceled, now],
+    'parent-move',
+  );
+  if (!row) return;
+  const status = rollUp(row);
+  if (row.open === 0) await tx.query(END_PARENT, [parent, status, endedAt]);
+  else if (status !== row.status) await tx.query(SET_PARENT_STATUS, [parent, status], 'parent-status');
+}
+
+const MOVE_PARENT = `
+  update activity set open_count = open_count + $2, delivered_count = delivered_count + $3,
+    succeeded_count = succeeded_count + $4, failed_count = failed_count + $5, canceled_count = canceled_count + $6,
+    modification_time = $7,
+    delivery_time = case when delivered_count + $3 > 0 then coalesce(delivery_time, $7) else delivery_time end
+  where id = $1
+  returning status, open_count as open, delivered_count as delivered, succeeded_count as succeeded,
+    failed_count as failed, canceled_count as canceled`;
+
+const SET_PARENT_STATUS = 'update activity set status = $2 where id = $1';
+
+// The children are searched once, when the last one ends; a late result can only move the end forward.
+const END_PARENT = `
+  update activity p set status = $2, completion_time = case when p.completion_time is null
+    then (select max(c.completion_time) from activity c where c.parent_id = p.id)
+    else greatest(p.completion_time, $3::timestamptz) end
+  where p.id = $1`;
