@@ -42,7 +42,14 @@ export async function openPersistence(options: PersistenceOptions): Promise<Pers
     clientUrl: options.url,
     entities: Object.values(entities),
     extensions: [Migrator],
-    migrations: { migrationsList: MIGRATIONS, snapshot: false, tableName: 'schema_migration', silent: true },
+    migrations: {
+      migrationsList: MIGRATIONS,
+      snapshot: false,
+      tableName: 'schema_migration',
+      silent: true,
+      // Each in a transaction of its own: short locks, and an index can be built without any.
+      allOrNothing: false,
+    },
     forceUtcTimezone: true,
     pool: { min: 0, max: options.poolSize },
     driverOptions: { application_name: options.applicationName, ...CONNECTION },
@@ -138,10 +145,24 @@ function within(em: EntityManager): Sql {
 
 const MIGRATION_LOCK = 7_160_521;
 
-/** Brings the schema up to date. Safe to run again and from several processes at once: one migrates, the others wait. */
+/**
+ * Brings the schema up to date, each migration in a transaction of its own.
+ *
+ * @remarks Safe to run again and from several processes at once: one migrates, the others wait. The lock is the
+ * session's, because a transaction kept open would hold up an index that is built beside writers.
+ */
 export async function migrate(persistence: Persistence): Promise<void> {
-  await persistence.db.transaction(async (tx) => {
-    await tx.query('select pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+  const session = await persistence.db.connect();
+  let broken: Error | undefined;
+  try {
+    await session.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await persistence.orm.migrator.up();
-  });
+    await session.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+  } catch (error) {
+    // Closing the session gives the lock back.
+    broken = error instanceof Error ? error : new Error(String(error));
+    throw error;
+  } finally {
+    session.release(broken);
+  }
 }
