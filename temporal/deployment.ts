@@ -49,6 +49,23 @@ export async function makeBuildCurrent(settings: DeploymentSettings, buildId: st
   });
 }
 
+/**
+ * Open workflows that no other build can end: reports that `buildId` began. Its workers may be stopped at zero.
+ *
+ * @see temporal-design 1 (12), 8
+ */
+export async function countBoundWorkflows(settings: DeploymentSettings, buildId: string): Promise<number> {
+  const { temporalNamespace: namespace } = settings;
+  const query = `ExecutionStatus = 'Running' AND TemporalWorkflowVersioningBehavior = 'Pinned'
+    AND TemporalWorkerDeploymentVersion = '${DEPLOYMENT_NAME}:${buildId}'`;
+  return await withConnection(settings, async (connection) => {
+    const { count } = await bounded(connection, () =>
+      connection.workflowService.countWorkflowExecutions({ namespace, query }),
+    );
+    return Number(count);
+  });
+}
+
 async function currentBuild(connection: Connection, namespace: string): Promise<string | null> {
   try {
     const { workerDeploymentInfo } = await bounded(connection, () =>

@@ -2,11 +2,13 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bootstrap } from '../../temporal/bootstrap.ts';
 import { connectClient, type TemporalClient } from '../../temporal/connection.ts';
-import { DEPLOYMENT_NAME, makeBuildCurrent, readCurrentBuild } from '../../temporal/deployment.ts';
+import { countBoundWorkflows, DEPLOYMENT_NAME, makeBuildCurrent, readCurrentBuild } from '../../temporal/deployment.ts';
 import { createTemporalHealth } from '../../temporal/health.ts';
 import { LANE_WORKFLOW, NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
-import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
+import { REPORT_WORKFLOW } from '../../workflows/contracts/report.contract.ts';
+import { TASK_QUEUES, type TaskQueue } from '../../workflows/contracts/task-queues.ts';
 import { FakeLanes } from '../support/fake-lanes.ts';
+import { FakeReports } from '../support/fake-reports.ts';
 import { createTestNamespace } from '../support/temporal.ts';
 import { quietRuntime, TEST_DATA_CONVERTER, TEST_KEYS, until, workflowCode } from '../support/workflow-environment.ts';
 
@@ -14,6 +16,7 @@ let settings: { temporalAddress: string; temporalNamespace: string; encryptionKe
 let native: NativeConnection;
 let temporal: TemporalClient;
 const lanes = new FakeLanes();
+const reports = new FakeReports();
 const WAIT_MS = 20_000;
 
 beforeAll(async () => {
@@ -30,12 +33,12 @@ afterAll(async () => {
   await native?.close();
 });
 
-async function startBuild(buildId: string): Promise<() => Promise<void>> {
+async function startBuild(buildId: string, taskQueue: TaskQueue = TASK_QUEUES.activity): Promise<() => Promise<void>> {
   const worker = await Worker.create({
     connection: native,
     namespace: settings.temporalNamespace,
-    taskQueue: TASK_QUEUES.activity,
-    activities: lanes.activities(temporal.client),
+    taskQueue,
+    activities: { ...lanes.activities(temporal.client), ...reports.activities(temporal.client) },
     workflowBundle: { code: await workflowCode() },
     dataConverter: TEST_DATA_CONVERTER,
     workerDeploymentOptions: {
@@ -90,9 +93,32 @@ describe('worker builds', () => {
     await stopSecond();
   });
 
+  it('lets a report end on the build that began it, and tells when that build may go', async () => {
+    const stopSecond = await startBuild('second', TASK_QUEUES.report);
+    reports.outcome = 'never ends';
+    const handle = await temporal.client.workflow.start(REPORT_WORKFLOW, {
+      taskQueue: TASK_QUEUES.report,
+      workflowId: 'activity/2',
+      args: [{ id: 2 }],
+    });
+    await until(() => reports.begun === 1);
+    const stopThird = await startBuild('third', TASK_QUEUES.report);
+    await makeBuildCurrent(settings, 'third', WAIT_MS);
+    await until(async () => (await countBoundWorkflows(settings, 'second')) === 1);
+    expect(await countBoundWorkflows(settings, 'third')).toBe(0);
+
+    await handle.cancel();
+    await handle.result().catch(() => undefined);
+    const { raw } = await handle.describe();
+    expect(raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId).toBe('second');
+    expect(reports).toMatchObject({ begun: 1, ends: ['canceled'] });
+    await until(async () => (await countBoundWorkflows(settings, 'second')) === 0);
+    await Promise.all([stopSecond(), stopThird()]);
+  });
+
   it('cannot make a build current that nobody serves', async () => {
     await expect(makeBuildCurrent(settings, 'nobody', 300)).rejects.toThrow();
-    expect(await readCurrentBuild(settings)).toBe('second');
+    expect(await readCurrentBuild(settings)).toBe('third');
   });
 });
 
