@@ -72,5 +72,8 @@ async function apply(directory: string, { file, find, replace }: Edit): Promise<
   const path = join(directory, file);
   const text = await readFile(path, 'utf8');
   if (!text.includes(find)) throw new Error(`${file} no longer has ${JSON.stringify(find)}`);
-  await writeFile(path, text.replace(find, () => replace));
+  await writeFile(
+    path,
+    text.replace(find, () => replace),
+  );
 }

@@ -6,8 +6,8 @@ import type { Database } from '../../src/persistence/sql.ts';
 export interface SqlFleet {
   accountId: number;
   computers: number[];
-  /** Creates an activity as POST does. @returns its id */
-  act(computers?: readonly number[]): Promise<number>;
+  /** Creates an activity as POST does, to be delivered at once or later. @returns its id */
+  act(computers?: readonly number[], deliverAfter?: Date): Promise<number>;
   /** Creates an operation without a group. @returns its id */
   actAlone(computer: number): Promise<number>;
   /** Hands out what is queued and due. @returns how many */
@@ -45,12 +45,13 @@ export async function createSqlFleet(db: Database, size: number): Promise<SqlFle
   return {
     accountId,
     computers,
-    act: (chosen = computers) =>
+    act: (chosen = computers, deliverAfter) =>
       db.transaction((tx) =>
         createGroup(
           tx,
           {
             ...plan(),
+            deliverAfter: deliverAfter ?? null,
             type: 'ActivityGroup',
             summary: 'Install snap hello',
             computers: chosen,

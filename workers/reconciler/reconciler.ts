@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from '../../src/logger.ts';
 import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
+import { advanceMark } from '../../src/persistence/repositories/restore.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
 import type { ReconcileActivities } from '../../workflows/contracts/activities.ts';
@@ -8,6 +9,7 @@ import { activityWorkflowId, parseActivityWorkflowId } from '../../workflows/con
 import type { ReconcileCursor, ReconcileResult } from '../../workflows/contracts/reconcile.contract.ts';
 import { type Repair, type RepairDeps, repairGroup, repairLane } from '../relay/repair.ts';
 import { createStarter } from '../relay/starter.ts';
+import { repairAfterRestore } from '../restore/repair.ts';
 import { type EventRetention, shortenEventLog } from './event-retention.ts';
 import { repairReports } from './lost-reports.ts';
 import { compareSchedules, startMissedDates } from './missed-dates.ts';
@@ -54,6 +56,10 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
     async reconcile(cursor) {
       const startedAt = options.clock.now().getTime();
       const repairs = new RepairCount();
+      // First: nothing may be started anew that ran in the time the database has lost.
+      if (!(await advanceMark(options.db, cursor?.mark ?? null, startedAt))) {
+        await repairAfterRestore(options, options.clock.now(), Math.max(startedAt, cursor?.mark ?? 0));
+      }
       const closedSince = cursor?.closedSince ?? startedAt - FIRST_LOOKBACK_MS;
       await repairClosed(deps, closedSince, repairs);
       const laneAfter = await comparePages(deps, options, cursor?.laneAfter ?? 0, repairs);
@@ -64,7 +70,7 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
         await compareSchedules(options, options.clock.now());
       await deleteOldRuns(options.client, startedAt);
       await shortenEventLog(options);
-      return { cursor: { closedSince: startedAt - LAG_MS, laneAfter }, ...repairs.result() };
+      return { cursor: { closedSince: startedAt - LAG_MS, laneAfter, mark: startedAt }, ...repairs.result() };
     },
   };
 }

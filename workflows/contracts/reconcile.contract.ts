@@ -11,6 +11,8 @@ export interface ReconcileCursor {
   closedSince: number;
   /** Open lanes up to this id were compared in the current round; 0 starts a new round. */
   laneAfter: number;
+  /** When the last run was, in ms since the epoch, as the database was told too: one that knows less was restored. */
+  mark?: number;
 }
 
 export interface ReconcileResult {

@@ -32,6 +32,12 @@ export interface ProfileKind {
   refill(profileId: number, now: Date): Promise<void>;
   /** The latest date of each profile, or of one, that was due at `dueBefore` and has no run; at most some hundreds. */
   missed(dueBefore: Date, profileId?: number): Promise<MissedDate[]>;
+  /**
+   * Lets every date up to `now` go without a run, with an event. Idempotent.
+   *
+   * @param latest - the latest of those dates
+   */
+  passOver(profileId: number, latest: Date, now: Date): Promise<void>;
   /** Ids of the schedules there should be, of profiles that were not just made. */
   expected(now: Date): Promise<string[]>;
 }

@@ -40,6 +40,8 @@ export function createScriptKind(deps: ScriptKindDeps): ProfileKind {
       db.transaction((tx) => startDue(tx, deps, { profileId, nominalTime, now })),
     refill: async () => {},
     missed: (dueBefore, profileId) => missed(db, dueBefore, profileId),
+    passOver: (profileId, latest, now) =>
+      db.transaction((tx) => passOver(tx, { profileId, nominalTime: latest, now }, deps.limits.minIntervalMinutes)),
     expected: (now) => expectedScriptSchedules(db, now),
   };
 }
@@ -90,19 +92,34 @@ async function startDue(tx: Sql, deps: ScriptKindDeps, { profileId, nominalTime,
   if (outcome !== 'busy') return outcome === 'known' ? 'known' : 'started';
   deps.logger.warn({ profileId, nominalTime }, 'a scheduled run was skipped: every computer still has an open one');
   const message = `Skipped a scheduled run of the script profile ${profile.title}: every computer still has an open run`;
+  await recordSkip(tx, profile, message);
+  return 'busy';
+}
+
+function recordSkip(tx: Sql, profile: ScriptProfileRow, message: string): Promise<void> {
   const actor = {
     accountId: profile.account_id,
     personId: null,
     name: 'Schedule',
     origin: { address: '', requestId: '' },
   };
-  await recordEvent(tx, actor, {
+  return recordEvent(tx, actor, {
     entityType: 'ScriptProfile',
-    entityId: profileId,
+    entityId: profile.id,
     entityName: profile.title,
     message,
   });
-  return 'busy';
+}
+
+async function passOver(tx: Sql, due: Due, minIntervalMinutes: number): Promise<void> {
+  const { profileId, nominalTime, now } = due;
+  const profile = await lockForRun(tx, profileId);
+  if (!profile || profile.archived || profile.due_at === null || profile.due_at > now) return;
+  const { trigger } = profile;
+  await setDue(tx, profileId, trigger.type === 'recurring' ? nextDue(trigger, now, null, minIntervalMinutes) : null);
+  await orderScheduleSync(tx, scheduleIdOf('script', profileId), now);
+  const message = `Left out the run of the script profile ${profile.title} that was due at ${nominalTime.toISOString()}`;
+  await recordSkip(tx, profile, message);
 }
 
 /** Why a date makes no run; null: it does. */

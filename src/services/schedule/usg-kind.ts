@@ -44,6 +44,7 @@ export function createUsgKind(deps: UsgKindDeps): ProfileKind {
       db.transaction((tx) => startDue(tx, deps, { profileId, nominalTime, now })),
     refill: (profileId, now) => refill(deps, profileId, now),
     missed: (dueBefore, profileId) => missedUsgDates(db, dueBefore, { profileId, limit: MISSED_LIMIT }),
+    passOver: (profileId, latest, now) => db.transaction((tx) => passOver(tx, { profileId, latest, now })),
     expected: (now) => expectedUsgSchedules(db, now),
   };
 }
@@ -82,6 +83,25 @@ async function startDue(
     message: `Skipped a scheduled run of the USG profile ${row.title}: every computer still has an open run`,
   });
   return 'busy';
+}
+
+async function passOver(
+  tx: Sql,
+  { profileId, latest, now }: { profileId: number; latest: Date; now: Date },
+): Promise<void> {
+  const row = await lockUsgProfile(tx, profileId);
+  if (!row || row.archived || !row.planned_dates.some((date) => date.getTime() === latest.getTime())) return;
+  await setPlannedDates(
+    tx,
+    profileId,
+    row.planned_dates.filter((date) => date > now),
+  );
+  await recordEvent(tx, systemOf(row), {
+    entityType: 'UsgProfile',
+    entityId: row.id,
+    entityName: row.title,
+    message: `Left out the run of the USG profile ${row.title} that was due at ${latest.toISOString()}`,
+  });
 }
 
 function systemOf(row: UsgProfileRow) {

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { UNKNOWN_OUTCOME } from '../../src/persistence/repositories/restore.repository.ts';
+import type { ReconcileCursor } from '../../workflows/contracts/reconcile.contract.ts';
+import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
+import { takeBackup } from '../support/logical-backup.ts';
+import { createScriptWorld } from '../support/script-world.ts';
+import { createSqlFleet, type SqlFleet } from '../support/sql-fleet.ts';
+import { createUsgWorld } from '../support/usg-world.ts';
+import { until } from '../support/workflow-environment.ts';
+
+/** A database restored to an older backup beside a Temporal server that knows more. @see perf-reliability B4, row 11 */
+let runtime: ActivityRuntime;
+let fleet: SqlFleet;
+let cursor: ReconcileCursor | null = null;
+
+beforeAll(async () => {
+  runtime = await createActivityRuntime();
+  await runtime.startWorker();
+  runtime.startRelay();
+  fleet = await createSqlFleet(runtime.db, 60);
+});
+
+afterAll(async () => {
+  await runtime?.close();
+});
+
+async function reconcile(): Promise<void> {
+  ({ cursor } = await runtime.reconciler.reconcile(cursor));
+}
+
+async function children(id: number): Promise<Array<{ id: number; status: string; text: string | null }>> {
+  return await runtime.db.query(
+    'select id, status, result_text as text from activity where parent_id = $1 order by id',
+    [id],
+  );
+}
+
+async function status(id: number): Promise<string | undefined> {
+  const [row] = await runtime.db.query<{ status: string }>('select status from activity where id = $1', [id]);
+  return row?.status;
+}
+
+async function queued(id: number): Promise<number> {
+  const [row] = await runtime.db.query<{ count: number }>(
+    `select count(*)::int as count from agent_message m join activity a on a.id = m.activity_id
+     where a.parent_id = $1 and m.state = 'queued'`,
+    [id],
+  );
+  return row!.count;
+}
+
+const allAre = (id: number, wanted: string) => async () =>
+  (await children(id)).every((child) => child.status === wanted);
+
+async function epoch(): Promise<string> {
+  const [row] = await runtime.db.query<{ value: string }>(`select value from system_setting where key = 'token_epoch'`);
+  return row!.value;
+}
+
+describe('a database restored to an older backup', () => {
+  it('gives nothing out again that a computer may have had, and lets later results count', async () => {
+    const tomorrow = new Date(Date.now() + 86_400_000);
+    const [given, later] = [await fleet.act(), await fleet.act(fleet.computers.slice(0, 3), tomorrow)];
+    await until(async () => (await queued(given)) === 60 && (await queued(later)) === 3);
+    await reconcile();
+    const epochBefore = await epoch();
+    const restore = await takeBackup(runtime.db);
+
+    await fleet.deliver();
+    const lost = await fleet.act(fleet.computers.slice(0, 2));
+    await until(allAre(given, 'delivered'));
+    await until(async () => (await queued(lost)) === 2);
+    await reconcile();
+    await restore();
+    expect(await status(lost)).toBeUndefined();
+    expect(await queued(given)).toBe(60);
+
+    await reconcile();
+    expect(await fleet.deliver()).toBe(0);
+    await until(allAre(given, 'canceled'));
+    expect((await children(given)).map(({ text }) => text)).toEqual(new Array(60).fill(UNKNOWN_OUTCOME));
+    expect(await queued(later)).toBe(3);
+    expect(await allAre(later, 'undelivered')()).toBe(true);
+    expect(await runtime.status(`activity/${lost}`)).toBe('TERMINATED');
+    expect(Number(await epoch())).toBe(Number(epochBefore) + 1);
+
+    // One computer's result comes after all, and counts once.
+    const [first] = await children(given);
+    await runtime.db.query(
+      `insert into agent_inbox (lane_id, activity_id, kind, ok, code, body)
+       select lane_id, id, 'result', true, 0, 'done' from activity where id = $1`,
+      [first!.id],
+    );
+    await until(async () => (await status(first!.id)) === 'succeeded');
+    const next = await fleet.act([fleet.computers[0]!]);
+    expect(next).toBeGreaterThan(lost + 100_000);
+    await until(async () => {
+      await fleet.deliver();
+      await fleet.report();
+      return (await status(next)) === 'succeeded';
+    });
+  });
+
+  it('repairs once, and a database that lost nothing never', async () => {
+    const before = await epoch();
+    const id = await fleet.act(fleet.computers.slice(0, 4));
+    await until(async () => (await queued(id)) === 4);
+    for (let round = 0; round < 3; round += 1) await reconcile();
+    expect(await epoch()).toBe(before);
+    expect(await queued(id)).toBe(4);
+    await fleet.deliver();
+    await fleet.report();
+    await until(allAre(id, 'succeeded'));
+  });
+
+  it('tells the event log of each account', async () => {
+    const rows = await runtime.db.query<{ message: string }>(
+      `select message from event where account_id = $1 and person_name = 'Restore'`,
+      [fleet.accountId],
+    );
+    expect(rows.map(({ message }) => message)).toEqual([
+      'The database was restored from a backup: 60 operations of unknown outcome were ended',
+    ]);
+  });
+
+  it('does not run dates again that may have had their run in the time that was lost', async () => {
+    const clock = { now: () => new Date() };
+    const usg = await createUsgWorld(runtime.db, clock);
+    const scripts = await createScriptWorld(runtime.db, clock);
+    const profile = await usg.create({ startDate: '2090-01-01' });
+    const soon = new Date(Date.now() + 60_000);
+    const script = await scripts.create({ type: 'one_time', timestamp: soon.toISOString() });
+    await reconcile();
+    const restore = await takeBackup(runtime.db);
+    await reconcile();
+    await restore();
+    // The dates pass while nobody serves.
+    const past = new Date(Date.now() - 300_000);
+    await runtime.db.query(
+      'update usg_profile set planned_dates = array[$2::timestamptz] || planned_dates where id = $1',
+      [profile, past],
+    );
+    await runtime.db.query('update script_profile set due_at = $2 where id = $1', [script.id, past]);
+
+    await reconcile();
+    expect(await usg.runs(profile)).toEqual([]);
+    expect(await scripts.runs(script.id)).toEqual([]);
+    await reconcile();
+    expect(await usg.runs(profile)).toEqual([]);
+    expect(await scripts.runs(script.id)).toEqual([]);
+    const rows = await runtime.db.query<{ message: string }>(
+      `select message from event where message like 'Left out the run of the %' order by message`,
+    );
+    expect(rows.map(({ message }) => message.replace(/ that was due.*/, ''))).toEqual([
+      expect.stringContaining('USG profile Weekly baseline'),
+      expect.stringContaining('script profile Profile 1'),
+    ]);
+  });
+});

@@ -1,0 +1,94 @@
+import type { Client } from '@temporalio/client';
+import type { Logger } from '../../src/logger.ts';
+import { recordEvent } from '../../src/persistence/repositories/events.repository.ts';
+import {
+  endUncertainOperations,
+  forgetExchangeTokens,
+  setMark,
+  skipIds,
+} from '../../src/persistence/repositories/restore.repository.ts';
+import { revokeSystem } from '../../src/persistence/repositories/revocations.repository.ts';
+import type { Database, Sql } from '../../src/persistence/sql.ts';
+import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
+import { terminateOrphans } from './orphan-workflows.ts';
+
+export interface RestoreDeps {
+  db: Database;
+  client: Client;
+  kinds: ProfileKinds;
+  logger: Logger;
+}
+
+/** What a repair after a restore did. */
+export interface RestoreReport {
+  /** Operations whose outcome is not known, ended. */
+  operations: number;
+  /** Workflows that drove nothing any more, terminated. */
+  workflows: string[];
+  /** Dates of profiles that may have had their run, passed over. */
+  dates: number;
+}
+
+/**
+ * Brings a database that was restored from a backup in line with a Temporal server, agents and people that know more,
+ * always to the stricter side: nothing that may have been carried out is carried out again, no id is given out twice,
+ * no token is good any more.
+ *
+ * @param mark - what the reconciler's mark becomes at least, in ms since the epoch
+ * @remarks Safe to repeat. What only the server lost needs none of this: the reconciler starts workflows again.
+ * @see perf-reliability B4, row 11
+ */
+export async function repairAfterRestore(deps: RestoreDeps, now: Date, mark: number): Promise<RestoreReport> {
+  const { db, client, logger } = deps;
+  // Before anything can be made anew under an id that a workflow or an agent knows.
+  await db.transaction(skipIds);
+  const dates = await passOverDates(deps, now);
+  const operations = await db.transaction(async (tx) => {
+    await forgetExchangeTokens(tx);
+    await revokeSystem(tx);
+    return endUncertain(tx, now);
+  });
+  const workflows = await terminateOrphans(db, client);
+  // Last: a repair that was cut off is begun again.
+  await setMark(db, mark);
+  const report = { operations, workflows, dates };
+  logger.warn(
+    { operations, workflows: workflows.length, dates },
+    'the database was restored from a backup: operations of unknown outcome are ended, all tokens are revoked',
+  );
+  return report;
+}
+
+async function endUncertain(tx: Sql, now: Date): Promise<number> {
+  const byAccount = await endUncertainOperations(tx, now);
+  let total = 0;
+  for (const { accountId, accountName, operations } of byAccount) {
+    total += operations;
+    const actor = { accountId, personId: null, name: 'Restore', origin: { address: '', requestId: '' } };
+    await recordEvent(tx, actor, {
+      entityType: 'Account',
+      entityId: accountId,
+      entityName: accountName,
+      message: `The database was restored from a backup: ${operations} operations of unknown outcome were ended`,
+    });
+  }
+  return total;
+}
+
+async function passOverDates({ kinds }: RestoreDeps, now: Date): Promise<number> {
+  let passed = 0;
+  for (const kind of kinds.values()) {
+    const done = new Set<number>();
+    for (;;) {
+      const missed = (await kind.missed(now)).filter(({ profileId }) => !done.has(profileId));
+      if (missed.length === 0) break;
+      for (const { profileId, nominalTime } of missed) {
+        await kind.passOver(profileId, nominalTime, now);
+        await kind.refill(profileId, now);
+        done.add(profileId);
+      }
+    }
+    passed += done.size;
+  }
+  return passed;
+}
