@@ -4,11 +4,14 @@ import { createAccount, createGroup, createMember } from './accounts.ts';
 import { ADMIN, type Answer, createAdmin, createTestApp, type TestApp } from './app.ts';
 import { insertComputer } from './computers.ts';
 import { createTestDatabase } from './database.ts';
-import { insertPackage, reportPackages } from './packages.ts';
+import { fingerprint } from './database-digest.ts';
+import { insertPackage, reportKernels, reportPackages } from './packages.ts';
 import { type DocumentedOperation, type Samples, sampleBody, samplePath } from './sample-requests.ts';
 
 /** In the name of every object of the account under test, and in nothing else. */
 export const MARK = 'marked';
+/** The same of the other account. */
+export const OTHER_MARK = 'foreign';
 
 /** Objects that never were. */
 export const NEVER: Samples = {
@@ -31,6 +34,7 @@ export const NEVER: Samples = {
   path: 'never-was',
   computer_ids: [2_000_000_000],
   activity_ids: [2_000_000_000],
+  package_ids: [2_000_000_000],
 };
 
 /** Path parameters and body fields that name objects of an account. */
@@ -69,6 +73,10 @@ export interface RightsWorld {
   otherAccountId: number;
   /** The account's objects; those with an access group are in `servers`. */
   objects: Samples;
+  /** The like of the other account. */
+  otherObjects: Samples;
+  /** A valid token, kept until a call may have ended it. */
+  tokenOf(who: Who): Promise<string>;
   /** Calls an operation about some objects, with a body about them or, when `empty`, with `{}`. */
   call(who: Who | null, operation: DocumentedOperation, about: { objects: Samples; empty?: boolean }): Promise<Answer>;
   /** Digest of every table that requests may change; logins and throttles aside. */
@@ -76,17 +84,16 @@ export interface RightsWorld {
   close(): Promise<void>;
 }
 
-/** Two accounts, one of everything, and somebody of every kind that the matrix tells apart. */
+/** Two accounts with one of everything each, and somebody of every kind that the matrix tells apart. */
 export async function createRightsWorld(): Promise<RightsWorld> {
   const database = await createTestDatabase();
   const { db } = database.persistence;
   const { accountId } = await createAdmin(database.persistence);
-  await createGroup(db, accountId, 'servers');
-  await createGroup(db, accountId, 'desktops');
   const app = await createTestApp(database.persistence, { settings: { smtpUrl: null } });
   const people = await createPeople(db, accountId);
-  const objects = await createObjects(app, db, accountId);
+  const objects = await createObjects(app, db, { accountId, admin: ADMIN, mark: MARK });
   const other = await createAccount(db, 'other');
+  const otherObjects = await createObjects(app, db, { accountId: other.accountId, admin: other, mark: OTHER_MARK });
   people.set('other account', other);
   const tokens = new Map<Who, string>();
   const tokenOf = async (who: Who) => {
@@ -101,6 +108,8 @@ export async function createRightsWorld(): Promise<RightsWorld> {
     accountId,
     otherAccountId: other.accountId,
     objects,
+    otherObjects,
+    tokenOf,
     async call(who, operation, about) {
       const token = who === null ? null : await tokenOf(who);
       const body = about.empty && operation.body ? {} : sampleBody(operation, about.objects);
@@ -122,6 +131,7 @@ export async function createRightsWorld(): Promise<RightsWorld> {
 }
 
 async function createPeople(db: Database, accountId: number) {
+  await createGroup(db, accountId, 'desktops');
   const people = new Map<Who, { email: string; password: string }>();
   const add = async (who: Who, role: string, groups?: string[]) => {
     const email = `${who.replaceAll(' ', '-').toLowerCase()}@${MARK}.example`;
@@ -146,102 +156,119 @@ async function createPeople(db: Database, accountId: number) {
   return people;
 }
 
-async function createObjects(app: TestApp, db: Database, accountId: number): Promise<Samples> {
-  const token = await app.login(ADMIN);
-  const computer = await insertComputer(db, { accountId, title: `${MARK}-computer`, group: 'servers', tags: [MARK] });
-  await insertComputer(db, { accountId, title: `${MARK}-pending`, group: 'servers', state: 'pending' });
-  await reportPackages(db, computer, { installed: [await insertPackage(db, `${MARK}-package`, '1')] });
-  const role = await app.call('POST', '/roles', { token, body: { name: `${MARK}-role` } });
-  const victim = await createMember(db, { accountId, email: `victim@${MARK}.example`, role: 'Auditor' });
-  const group = await app.call('POST', '/access-groups', { token, body: { title: `${MARK}-group` } });
-  const guest = { name: `${MARK}-guest`, email: `guest@${MARK}.example` };
-  const invitation = await app.call('POST', '/invitations', { token, body: guest });
-  const search = await app.call('POST', '/saved-searches', { token, body: { name: `${MARK}-search`, search: 'web' } });
+interface Owner {
+  accountId: number;
+  admin: { email: string; password: string };
+  /** In the name of every object made. */
+  mark: string;
+}
+
+async function createObjects(app: TestApp, db: Database, { accountId, admin, mark }: Owner): Promise<Samples> {
+  const token = await app.login(admin);
+  const create = async (path: string, body: object) => (await app.call('POST', path, { token, body })).body;
+  await createGroup(db, accountId, 'servers');
+  const computer = await insertComputer(db, { accountId, title: `${mark}-computer`, group: 'servers', tags: [mark] });
+  const pending = await insertComputer(db, { accountId, title: `${mark}-pending`, group: 'servers', state: 'pending' });
+  const archived = await insertComputer(db, { accountId, title: `${mark}-gone`, group: 'servers', archived: true });
+  const kernels = await reportKernels(db, computer);
+  const installed = await insertPackage(db, `${mark}-package`, '1');
+  await reportPackages(db, computer, { installed: [installed, kernels.now], available: [kernels.next] });
+  const victim = await createMember(db, { accountId, email: `victim@${mark}.example`, role: 'Auditor' });
+  const role = await create('/roles', { name: `${mark}-role` });
+  const group = await create('/access-groups', { title: `${mark}-group` });
+  const invitation = await create('/invitations', { name: `${mark}-guest`, email: `guest@${mark}.example` });
+  const search = await create('/saved-searches', { name: `${mark}-search`, search: 'web' });
   const action = { computer_ids: [computer], action: 'install', snaps: [{ name: 'hello' }] };
-  const activity = await app.call('POST', '/snaps', { token, body: action });
+  const activity = await create('/snaps', action);
   const alerts = await app.call('GET', '/alerts', { token });
-  const profile = await app.call('POST', '/usg-profiles', {
-    token,
-    body: {
-      title: `${MARK}-profile`,
-      benchmark: 'disa_stig',
-      mode: 'audit',
-      schedule: 'FREQ=WEEKLY',
-      start_date: '2090-01-01',
-      access_group: 'servers',
-      tailoring_file: `<Tailoring id="${MARK}"/>`,
-    },
-  });
-  const script = await app.call('POST', '/scripts', {
-    token,
-    body: {
-      title: `${MARK}-script`,
-      code: '#!/bin/sh\ntrue\n',
-      access_group: 'servers',
-      attachments: [{ filename: `${MARK}.txt`, content: '' }],
-    },
-  });
-  const trigger = { trigger_type: 'one_time', timestamp: '2090-01-01T00:00:00Z' };
-  const scriptProfile = await app.call('POST', '/script-profiles', {
-    token,
-    body: {
-      title: `${MARK}-script-profile`,
-      script_id: script.body.id,
-      all_computers: true,
-      tags: [],
-      time_limit: 60,
-      username: 'root',
-      trigger,
-    },
+  const profile = await create('/usg-profiles', {
+    title: `${mark}-profile`,
+    benchmark: 'disa_stig',
+    mode: 'audit',
+    schedule: 'FREQ=WEEKLY',
+    start_date: '2090-01-01',
+    access_group: 'servers',
+    tailoring_file: `<Tailoring id="${mark}"/>`,
   });
   return {
-    script_profile_id: scriptProfile.body.id,
-    trigger,
-    usg_profile_id: profile.body.id,
-    script_id: script.body.id,
-    script_version_id: 1,
-    script_attachment_id: script.body.attachments[0].id,
-    code: '#!/bin/sh\ntrue\n',
+    ...(await createScripts(create, mark)),
+    import_id: await importFacts(db, accountId, computer, mark),
+    usg_profile_id: profile.id,
     start_date: '2026-01-01',
-    path: profile.body.tailoring_file_uri,
+    path: profile.tailoring_file_uri,
     computer_id: computer,
-    activity_id: activity.body.id,
+    pending_id: pending,
+    archived_id: archived,
+    activity_id: activity.id,
     alert_id: alerts.body[0].id,
-    invitation_id: invitation.body.id,
+    invitation_id: invitation.id,
     person_id: victim.personId,
-    role_name: role.body.name,
-    saved_search_name: search.body.name,
-    access_group_name: group.body.name,
+    role_name: role.name,
+    saved_search_name: search.name,
+    access_group_name: group.name,
     account_name: 'never-was',
-    secure_id: invitation.body.secure_id,
+    secure_id: invitation.secure_id,
     computer_ids: [computer],
-    activity_ids: [activity.body.id],
+    activity_ids: [activity.id],
+    package_ids: [installed],
     roles: ['Auditor'],
     email: 'sample@fleet.example',
     pids: [1],
-    kernel_package_id: 1,
+    kernel_package_id: kernels.next,
   };
 }
 
-const VOLATILE = ['login_failure', 'login_address'];
-
-async function fingerprint(db: Database, accountId?: number): Promise<string> {
-  const tables = await db.query<{ name: string }>(
-    `select t.table_name as name from information_schema.tables t
-     where t.table_schema = 'public' and t.table_type = 'BASE TABLE' and t.table_name <> all($1)
-       and ($2 or exists (select from information_schema.columns c
-         where c.table_name = t.table_name and c.column_name = 'account_id'))
-     order by 1`,
-    [VOLATILE, accountId === undefined],
+/** What no agent tells, from a file: licence, contract, membership of other profiles, and an annotation. */
+async function importFacts(db: Database, account: number, computer: number, mark: string): Promise<number> {
+  const [license] = await db.query<{ id: number }>(
+    'insert into legacy_license (account_id, title) values ($1, $2) returning id',
+    [account, `${mark}-license`],
   );
-  const where = accountId === undefined ? '' : `where account_id = ${accountId}`;
-  const parts = tables.map(({ name }) => {
-    const row = name === 'person' ? `to_jsonb(t) - 'last_login_time' - 'last_login_host'` : 't';
-    return `select '${name}:' || md5(coalesce(string_agg((${row})::text, '' order by (${row})::text), '')) as line from "${name}" t ${where}`;
+  const types = ['repository', 'package', 'upgrade', 'reboot', 'removal', 'wsl'];
+  const ofProfiles = [account, types, license!.id];
+  await db.query(
+    `insert into profile (account_id, type, id, name, title) select $1, t, $3, $4, $4 from unnest($2::text[]) t`,
+    [...ofProfiles, `${mark}-imported`],
+  );
+  await db.query(
+    `insert into computer_profile (account_id, type, profile_id, computer_id) select $1, t, $3, $4 from unnest($2::text[]) t`,
+    [...ofProfiles, computer],
+  );
+  await db.query('insert into computer_license values ($1, $2)', [computer, license!.id]);
+  await db.query('insert into contract (account_id, id) values ($1, $2)', [account, `${mark}-contract`]);
+  await db.query('insert into computer_contract values ($1, $2, $3)', [account, computer, `${mark}-contract`]);
+  await db.query(`update computer set annotations = jsonb_build_object($2::text, $3::text) where id = $1`, [
+    computer,
+    `${mark}-key`,
+    `${mark}-value`,
+  ]);
+  return license!.id;
+}
+
+async function createScripts(create: (path: string, body: object) => Promise<Answer['body']>, mark: string) {
+  const code = '#!/bin/sh\ntrue\n';
+  const script = await create('/scripts', {
+    title: `${mark}-script`,
+    code,
+    access_group: 'servers',
+    attachments: [{ filename: `${mark}.txt`, content: '' }],
   });
-  const rows = await db.query<{ line: string }>(parts.join(' union all '));
-  return rows
-    .map(({ line }) => line)
-    .sort()
-    .join('\n');
+  const trigger = { trigger_type: 'one_time', timestamp: '2090-01-01T00:00:00Z' };
+  const profile = await create('/script-profiles', {
+    title: `${mark}-script-profile`,
+    script_id: script.id,
+    all_computers: true,
+    tags: [],
+    time_limit: 60,
+    username: 'root',
+    trigger,
+  });
+  return {
+    script_profile_id: profile.id,
+    trigger,
+    script_id: script.id,
+    script_version_id: 1,
+    script_attachment_id: script.attachments[0].id,
+    code,
+  };
 }

@@ -21,6 +21,7 @@ export interface DocumentedOperation {
   pathParameters: string[];
   /** Those of the query that have to be given. */
   queryParameters: string[];
+  allQueryParameters: string[];
   /** Schema of the JSON body; null when there is none. */
   body: JsonSchema | null;
 }
@@ -39,6 +40,7 @@ export const OPERATIONS: readonly DocumentedOperation[] = eachOperation(document
     access: access === 'none' || access === 'token' || access === 'account' ? access : ([access].flat() as string[]),
     pathParameters: namesOf(operation, (p) => p.in === 'path'),
     queryParameters: namesOf(operation, (p) => p.in === 'query' && p.required === true),
+    allQueryParameters: namesOf(operation, (p) => p.in === 'query'),
     body: bodySchema(document, operation),
   };
 });
