@@ -1,5 +1,8 @@
+import jsonwebtoken from 'jsonwebtoken';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GROUP_PERMISSIONS, SEED_ROLES } from '../../src/domain/permissions.ts';
+import { JWT_SECRET } from '../support/app.ts';
+import { insertComputer } from '../support/computers.ts';
 import { RIGHTS_TABLE } from '../support/rights-table.ts';
 import {
   ACCOUNT_OBJECTS,
@@ -33,6 +36,23 @@ const isScoped = (operation: DocumentedOperation) =>
   [...operation.pathParameters, ...operation.queryParameters, ...bodyFields(operation)].some((name) =>
     SCOPED_OBJECTS.includes(name),
   );
+/** Tokens that were never good, or are not any more. */
+async function uselessTokens({ tokenOf, callWith }: RightsWorld): Promise<Record<string, string>> {
+  const good = await tokenOf('DesktopAdmin');
+  const { iat: _, ...claims } = jsonwebtoken.decode(good) as Record<string, unknown>;
+  const invalidate = OPERATIONS.find(({ title }) => title === 'POST /tokens/invalidate-me')!;
+  expect((await callWith(good, invalidate, { objects: {} })).status).toBeLessThan(300);
+  const expired = { ...claims, exp: Math.floor(Date.now() / 1000) - 60 };
+  return {
+    malformed: 'not.a.token',
+    empty: ' ',
+    unsigned: jsonwebtoken.sign(claims, '', { algorithm: 'none' }),
+    'of another key': jsonwebtoken.sign(claims, 'another secret that is long enough too'),
+    expired: jsonwebtoken.sign(expired, JWT_SECRET),
+    revoked: good,
+  };
+}
+
 /** A refusal apart from the number of the object it is about. */
 const refusal = ({ status, text }: { status: number; text: string }) =>
   `${status} ${text.replace(/\d{2,}|\b\d\b/g, '#')}`;
@@ -52,15 +72,37 @@ describe('the matrix of rights', () => {
   );
 
   const guarded = OPERATIONS.filter(({ access }) => access !== 'none');
+  let useless: Record<string, string>;
+  beforeAll(async () => {
+    useless = await uselessTokens(world);
+  });
+
   it.each(guarded.map((o) => [o.title, o] as const))('%s needs a token', async (_, operation) => {
     const before = await world.fingerprint();
     const answer = await world.call(null, operation, { objects: world.objects });
     expect(answer.body).toMatchObject({ error: 'Unauthorized', code: 401 });
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    for (const [kind, token] of Object.entries(useless)) {
+      const refused = await world.callWith(token, operation, { objects: world.objects });
+      expect([refused.status, refused.text], kind).toEqual([401, answer.text]);
+      expect(refused.headers.get('www-authenticate'), kind).toBe('Bearer');
+    }
     expect(await world.fingerprint()).toBe(before);
   });
 
   const ofAccounts = guarded.filter(({ access }) => access !== 'token');
+  it.each(ofAccounts.map((o) => [o.title, o] as const))('%s is closed with its account', async (_, operation) => {
+    const token = await world.tokenOf('GlobalAdmin');
+    const close = (closed: boolean) =>
+      world.db.query('update account set disabled = $2 where id = $1', [world.accountId, closed]);
+    await close(true);
+    const before = await world.fingerprint();
+    const answer = await world.callWith(token, operation, { objects: world.objects });
+    expect(await world.fingerprint()).toBe(before);
+    await close(false);
+    expect(answer.body).toMatchObject({ error: 'AccountDisabled', code: 403 });
+  });
+
   it.each(ofAccounts.map((o) => [o.title, o] as const))('%s needs an account', async (_, operation) => {
     const before = await world.fingerprint();
     const answer = await world.call('homeless', operation, { objects: world.objects });
@@ -86,6 +128,36 @@ describe('the matrix of rights', () => {
       }
     },
   );
+});
+
+describe('an archived computer', () => {
+  const FIELDS = ['computer_id', 'computer_ids'];
+  const acting = OPERATIONS.filter(
+    (o) => o.method !== 'GET' && [...o.pathParameters, ...bodyFields(o)].some((name) => FIELDS.includes(name)),
+  );
+  /** What may be done with one: to put it away again, and to be rid of it. Pending ones are no archived ones. */
+  const ALLOWED = ['POST /computers/{computer_id}/archive', 'POST /computers:delete'];
+  it.each(acting.map((o) => [o.title, o] as const))('%s does not act on one', async (title, operation) => {
+    const computer_title = `${MARK}-gone`;
+    // Its own, as some are allowed to be rid of it.
+    const archived = await insertComputer(world.db, {
+      accountId: world.accountId,
+      title: computer_title,
+      archived: true,
+    });
+    const objects = {
+      ...world.objects,
+      computer_id: archived,
+      computer_ids: [archived],
+      computer_title,
+    };
+    const before = await world.fingerprint();
+    const answer = await world.call('GlobalAdmin', operation, { objects });
+    if (ALLOWED.includes(title)) return expect(answer.status, answer.text).toBeLessThan(300);
+    const isPending = title.startsWith('POST /pending-computers');
+    expect(answer.body).toMatchObject({ error: isPending ? 'UnknownComputer' : 'ComputerArchived' });
+    expect(await world.fingerprint()).toBe(before);
+  });
 });
 
 describe('another account', () => {

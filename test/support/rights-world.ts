@@ -66,6 +66,11 @@ export const SCOPED_OBJECTS = [
 
 export type Who = 'homeless' | 'other account' | 'no permission' | 'outside' | 'viewer outside' | string;
 
+interface About {
+  objects: Samples;
+  empty?: boolean;
+}
+
 export interface RightsWorld {
   app: TestApp;
   db: Database;
@@ -78,7 +83,9 @@ export interface RightsWorld {
   /** A valid token, kept until a call may have ended it. */
   tokenOf(who: Who): Promise<string>;
   /** Calls an operation about some objects, with a body about them or, when `empty`, with `{}`. */
-  call(who: Who | null, operation: DocumentedOperation, about: { objects: Samples; empty?: boolean }): Promise<Answer>;
+  call(who: Who | null, operation: DocumentedOperation, about: About): Promise<Answer>;
+  /** The same with a token as it is. */
+  callWith(token: string | null, operation: DocumentedOperation, about: About): Promise<Answer>;
   /** Digest of every table that requests may change; logins and throttles aside. */
   fingerprint(accountId?: number): Promise<string>;
   close(): Promise<void>;
@@ -102,6 +109,10 @@ export async function createRightsWorld(): Promise<RightsWorld> {
     return token;
   };
   for (const who of people.keys()) await tokenOf(who);
+  const callWith = (token: string | null, operation: DocumentedOperation, about: About) => {
+    const body = about.empty && operation.body ? {} : sampleBody(operation, about.objects);
+    return app.call(operation.method, samplePath(operation, about.objects), { token, body });
+  };
   return {
     app,
     db,
@@ -110,10 +121,9 @@ export async function createRightsWorld(): Promise<RightsWorld> {
     objects,
     otherObjects,
     tokenOf,
+    callWith,
     async call(who, operation, about) {
-      const token = who === null ? null : await tokenOf(who);
-      const body = about.empty && operation.body ? {} : sampleBody(operation, about.objects);
-      const answer = await app.call(operation.method, samplePath(operation, about.objects), { token, body });
+      const answer = await callWith(who === null ? null : await tokenOf(who), operation, about);
       // What succeeds may have ended tokens.
       if (operation.method !== 'GET' && answer.status < 300) tokens.clear();
       return answer;
@@ -169,7 +179,7 @@ async function createObjects(app: TestApp, db: Database, { accountId, admin, mar
   await createGroup(db, accountId, 'servers');
   const computer = await insertComputer(db, { accountId, title: `${mark}-computer`, group: 'servers', tags: [mark] });
   const pending = await insertComputer(db, { accountId, title: `${mark}-pending`, group: 'servers', state: 'pending' });
-  const archived = await insertComputer(db, { accountId, title: `${mark}-gone`, group: 'servers', archived: true });
+  await insertComputer(db, { accountId, title: `${mark}-gone`, group: 'servers', archived: true });
   const kernels = await reportKernels(db, computer);
   const installed = await insertPackage(db, `${mark}-package`, '1');
   await reportPackages(db, computer, { installed: [installed, kernels.now], available: [kernels.next] });
@@ -198,7 +208,6 @@ async function createObjects(app: TestApp, db: Database, { accountId, admin, mar
     path: profile.tailoring_file_uri,
     computer_id: computer,
     pending_id: pending,
-    archived_id: archived,
     activity_id: activity.id,
     alert_id: alerts.body[0].id,
     invitation_id: invitation.id,
