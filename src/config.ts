@@ -18,9 +18,12 @@ export interface Config {
   /** An external Temporal server, `host:port`; null in the embedded stack's own process. */
   readonly temporalAddress: string | null;
   readonly temporalNamespace: string;
+  readonly temporalTls: TemporalTlsSettings;
   readonly temporalPort: number;
   readonly temporalUiPort: number;
   readonly temporalBin: string | null;
+  /** Where metrics and the health checks beside them listen. */
+  readonly metricsHost: string;
   readonly metricsPort: number;
   readonly deployment: 'standalone' | 'saas';
   /** Empty: no first administrator is made. */
@@ -43,6 +46,18 @@ export interface Config {
   readonly activities: ActivitySettings;
   readonly identity: IdentitySettings;
   readonly scriptProfiles: ScriptProfileLimits;
+}
+
+/** How the Temporal server is reached, when not in the clear. */
+export interface TemporalTlsSettings {
+  readonly enabled: boolean;
+  /** PEM files: of the authority that signed the server's certificate, and our own certificate with its key. */
+  readonly caFile: string | null;
+  readonly certFile: string | null;
+  readonly keyFile: string | null;
+  /** Name in the server's certificate, where it is not the host of the address. */
+  readonly serverName: string | null;
+  readonly apiKey: string | null;
 }
 
 /** @see API specification, "Script profile limits"; api-decisions 2.7 */
@@ -86,20 +101,30 @@ export interface ActivitySettings {
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** What a process needs: the embedded stack makes for itself what every other role requires from outside. */
-export type ConfigRole = 'stack' | 'process';
+type Needed = 'database' | 'temporal' | 'keys' | 'jwt';
+
+/** What a process cannot do without. The embedded stack makes all of it for itself. */
+const NEEDS = {
+  stack: [],
+  process: ['database', 'temporal', 'keys', 'jwt'],
+  migrate: ['database'],
+  temporal: ['temporal', 'keys'],
+} as const satisfies Record<string, readonly Needed[]>;
+
+/** `process`: API, gateway, worker; `migrate`: only the database; `temporal`: only the Temporal server. */
+export type ConfigRole = keyof typeof NEEDS;
 
 /**
  * Reads and checks every setting.
  *
  * @param env - environment variables; an empty value counts as absent, except for FLOTILLA_ADMIN_EMAIL
- * @param role - `process` requires database, Temporal address and secrets; `stack` makes them
+ * @param role - decides which settings are required
  * @throws {ConfigError} naming every wrong setting
  * @see design.md 3, "Commands and settings"
  */
 export function loadConfig(env: Record<string, string | undefined>, role: ConfigRole): Config {
   const read = new SettingReader(env);
-  const external = role === 'process';
+  const needs = (what: Needed): boolean => (NEEDS[role] as readonly Needed[]).includes(what);
   const host = read.text('FLOTILLA_HOST') ?? '127.0.0.1';
   const port = read.port('FLOTILLA_PORT', 8080);
   const publicUrl = read.url('FLOTILLA_PUBLIC_URL', ['http:', 'https:']) ?? `http://${linkHost(host)}:${port}`;
@@ -110,21 +135,23 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
     publicUrl,
     trustedProxies: read.networks('FLOTILLA_TRUSTED_PROXIES'),
     dataDir: read.text('FLOTILLA_DATA_DIR') ?? '.flotilla',
-    databaseUrl: read.url('FLOTILLA_DATABASE_URL', ['postgres:', 'postgresql:'], external),
+    databaseUrl: read.url('FLOTILLA_DATABASE_URL', ['postgres:', 'postgresql:'], needs('database')),
     databasePort: read.port('FLOTILLA_DATABASE_PORT', 5433),
     databasePoolSize: read.int('FLOTILLA_DATABASE_POOL_SIZE', 10, 1, 200),
-    temporalAddress: read.hostPort('FLOTILLA_TEMPORAL_ADDRESS', external),
+    temporalAddress: read.hostPort('FLOTILLA_TEMPORAL_ADDRESS', needs('temporal')),
     temporalNamespace: read.text('FLOTILLA_TEMPORAL_NAMESPACE') ?? 'flotilla',
+    temporalTls: readTemporalTls(read),
     temporalPort: read.port('FLOTILLA_TEMPORAL_PORT', 7233),
     temporalUiPort: read.port('FLOTILLA_TEMPORAL_UI_PORT', 8233),
     temporalBin: read.text('FLOTILLA_TEMPORAL_BIN'),
+    metricsHost: read.text('FLOTILLA_METRICS_HOST') ?? '127.0.0.1',
     metricsPort: read.port('FLOTILLA_METRICS_PORT', 9464),
     deployment,
     adminEmail: read.email('FLOTILLA_ADMIN_EMAIL', 'admin@example.com'),
     adminPassword: read.secret('FLOTILLA_ADMIN_PASSWORD', 3, 1024),
     simulatedComputers: read.int('FLOTILLA_SIMULATED_COMPUTERS', 25, 0, 200_000),
-    jwtSecret: read.secret('FLOTILLA_JWT_SECRET', 32, 4096, external),
-    encryptionKeys: read.keys('FLOTILLA_ENCRYPTION_KEYS', external),
+    jwtSecret: read.secret('FLOTILLA_JWT_SECRET', 32, 4096, needs('jwt')),
+    encryptionKeys: read.keys('FLOTILLA_ENCRYPTION_KEYS', needs('keys')),
     smtpUrl: read.url('FLOTILLA_SMTP_URL', ['smtp:', 'smtps:']),
     mailFrom: read.email('FLOTILLA_MAIL_FROM', '') || `flotilla@${mailDomain(publicUrl)}`,
     eventRetentionDays: read.retention('FLOTILLA_EVENT_RETENTION_DAYS', 36_500),
@@ -144,6 +171,21 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
   }
   read.finish();
   return Object.freeze(config);
+}
+
+function readTemporalTls(read: SettingReader): TemporalTlsSettings {
+  const caFile = read.file('FLOTILLA_TEMPORAL_TLS_CA');
+  const certFile = read.file('FLOTILLA_TEMPORAL_TLS_CERT');
+  const keyFile = read.file('FLOTILLA_TEMPORAL_TLS_KEY');
+  const serverName = read.text('FLOTILLA_TEMPORAL_TLS_SERVER_NAME');
+  const apiKey = read.text('FLOTILLA_TEMPORAL_API_KEY');
+  const asked = [caFile, certFile, keyFile, serverName, apiKey].some((value) => value !== null);
+  if ((certFile === null) !== (keyFile === null)) {
+    read.problem('FLOTILLA_TEMPORAL_TLS_CERT', 'and FLOTILLA_TEMPORAL_TLS_KEY must be given together');
+  }
+  const enabled = read.flag('FLOTILLA_TEMPORAL_TLS', asked);
+  if (asked && !enabled) read.problem('FLOTILLA_TEMPORAL_TLS', 'must not be false beside the settings that need it');
+  return Object.freeze({ enabled, caFile, certFile, keyFile, serverName, apiKey });
 }
 
 function readActivitySettings(read: SettingReader): ActivitySettings {

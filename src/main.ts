@@ -20,7 +20,6 @@ async function main(): Promise<void> {
   const { gatewayOnly, withGateway } = readArguments();
   const config = loadConfig(process.env, 'process');
   const logger = createLogger({ level: config.logLevel, role: gatewayOnly ? 'gateway' : 'api' });
-  const metrics = await startMetrics(config.metricsPort, logger);
   const persistence = await openPersistence({
     url: config.databaseUrl!,
     poolSize: config.databasePoolSize,
@@ -38,6 +37,8 @@ async function main(): Promise<void> {
     logger,
     settings: config,
   });
+  const obstacles = async () => (await services.readiness.check()).map(({ part, reason }) => `${part}: ${reason}`);
+  const metrics = await startMetrics({ config, logger, obstacles });
   const gateway = withGateway ? createGateway({ persistence, config, logger, clock: systemClock }) : null;
   const app = gatewayOnly
     ? createGatewayApp({ gateway: gateway!.router, readiness: services.readiness, logger })

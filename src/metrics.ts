@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { Logger } from './logger.ts';
 
@@ -10,12 +10,26 @@ export interface Metrics {
   close(): Promise<void>;
 }
 
-const LOOPBACK = '127.0.0.1';
+export interface MetricsOptions {
+  /** Where to listen: the first free port from `metricsPort` on is taken and logged. */
+  config: { metricsHost: string; metricsPort: number };
+  logger: Logger;
+  /** Why the process cannot do its work now; empty when it can. Answered by `/readyz`. */
+  obstacles?: () => readonly string[] | Promise<readonly string[]>;
+  /** Address of metrics that a library of this process serves by itself; they are shown after our own. */
+  upstream?: string | null;
+}
+
 const PORTS_TRIED = 100;
+const UPSTREAM_LIMIT_MS = 5_000;
 const REQUEST_BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Measures this process and serves it on loopback, on the first free port from `firstPort` on; the port is logged. */
-export async function startMetrics(firstPort: number, logger: Logger): Promise<Metrics> {
+/**
+ * Measures this process and serves it: `/metrics`, and for health checks `/healthz` (the process answers) and `/readyz`
+ * (503 with the reasons while it cannot do its work).
+ */
+export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
+  const { config, logger } = options;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Histogram({
@@ -25,19 +39,25 @@ export async function startMetrics(firstPort: number, logger: Logger): Promise<M
     buckets: REQUEST_BUCKETS_SECONDS,
     registers: [registry],
   });
+  const pages: Record<string, (res: ServerResponse) => Promise<void>> = {
+    '/metrics': async (res) => {
+      const text = (await registry.metrics()) + (await readUpstream(options.upstream ?? null));
+      res.writeHead(200, { 'Content-Type': registry.contentType }).end(text);
+    },
+    '/healthz': async (res) => sendJson(res, 200, { alive: true }),
+    '/readyz': async (res) => {
+      const reasons = (await options.obstacles?.()) ?? [];
+      sendJson(res, reasons.length === 0 ? 200 : 503, { ready: reasons.length === 0, reasons });
+    },
+  };
   const server = createServer((req, res) => {
-    if (req.url !== '/metrics') {
-      res.writeHead(404).end();
-      return;
-    }
-    registry.metrics().then(
-      (text) => res.writeHead(200, { 'Content-Type': registry.contentType }).end(text),
-      () => res.writeHead(500).end(),
-    );
+    const page = req.method === 'GET' || req.method === 'HEAD' ? pages[(req.url ?? '').split('?')[0]!] : undefined;
+    if (!page) res.writeHead(404).end();
+    else page(res).catch(() => res.headersSent || res.writeHead(500).end());
   });
-  const port = await listenOnFreePort(server, firstPort);
+  const port = await listenOnFreePort(server, config);
   server.unref();
-  logger.info({ metrics: `http://${LOOPBACK}:${port}/metrics` }, 'serving metrics');
+  logger.info({ metrics: `http://${shownHost(config.metricsHost)}:${port}/metrics` }, 'serving metrics');
   return {
     registry,
     observeRequest: (operation, status, seconds) => requests.labels(operation, String(status)).observe(seconds),
@@ -45,14 +65,30 @@ export async function startMetrics(firstPort: number, logger: Logger): Promise<M
   };
 }
 
-async function listenOnFreePort(server: Server, firstPort: number): Promise<number> {
-  for (let port = firstPort; port < firstPort + PORTS_TRIED && port <= 65_535; port++) {
-    if (await listens(server, port)) return port;
-  }
-  throw new Error(`No free port for metrics from ${firstPort} on`);
+function sendJson(res: ServerResponse, status: number, body: object): void {
+  res.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' }).end(`${JSON.stringify(body)}\n`);
 }
 
-function listens(server: Server, port: number): Promise<boolean> {
+/** What the library serves; nothing when it does not answer, because our own metrics are worth showing alone. */
+async function readUpstream(url: string | null): Promise<string> {
+  if (url === null) return '';
+  const answer = await fetch(url, { signal: AbortSignal.timeout(UPSTREAM_LIMIT_MS) }).catch(() => null);
+  return answer?.ok ? `\n${await answer.text()}` : '';
+}
+
+function shownHost(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+async function listenOnFreePort(server: Server, at: MetricsOptions['config']): Promise<number> {
+  const { metricsHost: host, metricsPort: first } = at;
+  for (let port = first; port < first + PORTS_TRIED && port <= 65_535; port++) {
+    if (await listens(server, host, port)) return port;
+  }
+  throw new Error(`No free port for metrics from ${first} on`);
+}
+
+function listens(server: Server, host: string, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException) => {
       server.off('listening', onListening);
@@ -63,7 +99,7 @@ function listens(server: Server, port: number): Promise<boolean> {
       server.off('error', onError);
       resolve(true);
     };
-    server.once('error', onError).once('listening', onListening).listen(port, LOOPBACK);
+    server.once('error', onError).once('listening', onListening).listen(port, host);
   });
 }
 

@@ -1,4 +1,6 @@
+import { accessSync, constants } from 'node:fs';
 import { isIP } from 'node:net';
+import { readSecretFiles } from './secret-files.ts';
 
 export interface EncryptionKey {
   readonly id: string;
@@ -16,13 +18,15 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads environment variables one by one and collects what is wrong with them. */
+/** Reads environment variables, and files that they name, one by one and collects what is wrong with them. */
 export class SettingReader {
   readonly #env: Record<string, string | undefined>;
   readonly #problems: string[] = [];
 
   constructor(env: Record<string, string | undefined>) {
-    this.#env = env;
+    const secrets = readSecretFiles(env);
+    this.#env = secrets.env;
+    for (const { name, message } of secrets.problems) this.problem(name, message);
   }
 
   problem(name: string, message: string): void {
@@ -99,6 +103,18 @@ export class SettingReader {
   pattern(name: string, pattern: RegExp, message: string): string | null {
     const value = this.text(name);
     if (value !== null && !pattern.test(value)) this.problem(name, message);
+    return value;
+  }
+
+  /** Path of a file that can be read now. */
+  file(name: string): string | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    try {
+      accessSync(value, constants.R_OK);
+    } catch {
+      this.problem(name, `names a file that cannot be read: ${value}`);
+    }
     return value;
   }
 

@@ -1,9 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
+import type { NativeConnectionOptions } from '@temporalio/worker';
 import type { Config } from '../src/config.ts';
 import { createDataConverter } from './data-converter.ts';
 
 /** What of the configuration a connection needs. */
-export type TemporalSettings = Pick<Config, 'temporalAddress' | 'temporalNamespace' | 'encryptionKeys'>;
+export type TemporalSettings = ServerSettings & Pick<Config, 'temporalNamespace' | 'encryptionKeys'>;
+
+/** Where the server is and how it is reached; in the clear when nothing is said about that. */
+export type ServerSettings = Pick<Config, 'temporalAddress'> & Partial<Pick<Config, 'temporalTls'>>;
 
 export interface TemporalClient {
   client: Client;
@@ -30,7 +35,31 @@ export async function connectClient(config: TemporalSettings): Promise<TemporalC
 }
 
 /** A lazy connection without a namespace, for bootstrap and health. */
-export function openConnection(config: Pick<Config, 'temporalAddress'>): Connection {
-  if (!config.temporalAddress) throw new Error('the address of the Temporal server is not set');
-  return Connection.lazy({ address: config.temporalAddress, connectTimeout: CALL_LIMIT_MS });
+export function openConnection(settings: ServerSettings): Connection {
+  return Connection.lazy({ ...serverOptions(settings), connectTimeout: CALL_LIMIT_MS });
+}
+
+/**
+ * Address and encryption of every connection to the server, a worker's too. Certificates are read anew each time, so
+ * that a renewed one is taken with the next connection.
+ *
+ * @throws when the address is missing or a file cannot be read
+ */
+export function serverOptions(
+  settings: ServerSettings,
+): Pick<NativeConnectionOptions, 'tls' | 'apiKey'> & { address: string } {
+  const { temporalAddress: address, temporalTls } = settings;
+  if (!address) throw new Error('the address of the Temporal server is not set');
+  if (!temporalTls?.enabled) return { address };
+  const { caFile, certFile, keyFile, serverName, apiKey } = temporalTls;
+  const clientCertPair = certFile && keyFile ? { crt: readFileSync(certFile), key: readFileSync(keyFile) } : null;
+  return {
+    address,
+    tls: {
+      ...(caFile && { serverRootCACertificate: readFileSync(caFile) }),
+      ...(clientCertPair && { clientCertPair }),
+      ...(serverName && { serverNameOverride: serverName }),
+    },
+    ...(apiKey && { apiKey }),
+  };
 }

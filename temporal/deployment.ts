@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Connection, isGrpcServiceError } from '@temporalio/client';
 import type { Config } from '../src/config.ts';
-import { openConnection } from './connection.ts';
+import { openConnection, type ServerSettings } from './connection.ts';
 
 /** All workers of Flotilla are one deployment; its versions are the digests of the workflow code. */
 export const DEPLOYMENT_NAME = 'flotilla';
 
-export type DeploymentSettings = Pick<Config, 'temporalAddress' | 'temporalNamespace'>;
+export type DeploymentSettings = ServerSettings & Pick<Config, 'temporalNamespace'>;
 
 const CALL_LIMIT_MS = 5_000;
 const PAUSE_MS = 100;

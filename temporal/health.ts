@@ -3,7 +3,7 @@ import { tsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import type { TemporalHealth } from '../src/services/ports.ts';
 import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
-import { openConnection, type TemporalSettings } from './connection.ts';
+import { openConnection, type ServerSettings, type TemporalSettings } from './connection.ts';
 
 const ANSWER_LIMIT_MS = 2_000;
 const CACHE_MS = 1_500;
@@ -21,7 +21,7 @@ const WORKFLOW_TASKS = proto.temporal.api.enums.v1.TaskQueueType.TASK_QUEUE_TYPE
  * @remarks One good answer serves all callers of 1.5 s; no look takes longer than 2 s.
  */
 export function createTemporalHealth(
-  config: Pick<TemporalSettings, 'temporalAddress' | 'temporalNamespace'>,
+  config: ServerSettings & Pick<TemporalSettings, 'temporalNamespace'>,
 ): TemporalHealth & { close(): Promise<void> } {
   const connection = openConnection(config);
   let last: { until: number; outcome: Promise<void> } | null = null;

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, ConfigError, loadConfig } from '../src/config.ts';
 import { announceReady, stopInOrder } from '../src/lifecycle.ts';
 import { createLogger, type Logger } from '../src/logger.ts';
+import { startMetrics } from '../src/metrics.ts';
 import { openPersistence, type Persistence } from '../src/persistence/orm.ts';
 import { createLaneStore } from '../src/persistence/repositories/lanes.repository.ts';
 import { createDatabaseFileStore } from '../src/services/files.ts';
@@ -42,14 +43,21 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
   const config = loadConfig(process.env, 'process');
   const logger = createLogger({ level: config.logLevel, role: 'worker' });
   const bundle = await currentBundle(logger);
-  const count = await installRuntime(config.metricsPort, logger);
+  const { count, metricsUrl } = await installRuntime(logger);
+  let workers: readonly RunningWorker[] = [];
+  const metrics = await startMetrics({
+    config,
+    logger,
+    upstream: metricsUrl,
+    obstacles: () => unpolled(queues, workers),
+  });
   const persistence = await openWhenThere(config.databaseUrl!, config.databasePoolSize, logger);
   const { client, close } = await connectClient(config);
   const lanes = createLaneStore({ db: persistence.db, clock: systemClock, settings: config.activities });
   const { publicUrl, activities: settings, scriptProfiles: limits } = config;
   const kinds = createProfileKinds({ db: persistence.db, settings, limits, publicUrl, logger });
   const parts: Parts = { db: persistence.db, client, lanes, publicUrl, logger, kinds, clock: systemClock };
-  const workers = await startWorkers(queues, config, bundle, parts);
+  workers = await startWorkers(queues, config, bundle, parts);
   const servesActivities = queues.includes(TASK_QUEUES.activity);
   const relay = servesActivities ? startRelay({ ...parts, settings, count }) : null;
   const reports = servesActivities ? startAuditReports(parts) : null;
@@ -60,9 +68,15 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
       await Promise.all(workers.map((worker) => worker.stop()));
       await close();
       await persistence.close();
+      await metrics.close();
     },
     STOP_LIMIT_MS[config.embedded ? 'embedded' : 'separate'],
   );
+}
+
+function unpolled(queues: readonly TaskQueue[], workers: readonly RunningWorker[]): string[] {
+  const polled = workers.filter((worker) => worker.isPolling()).map((worker) => worker.queue);
+  return queues.filter((queue) => !polled.includes(queue)).map((queue) => `the task queue ${queue} is not polled`);
 }
 
 type Parts = Omit<RelayOptions, 'settings' | 'count'>;

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Config } from '../src/config.ts';
 import type { Logger } from '../src/logger.ts';
+import { serverOptions } from '../temporal/connection.ts';
 import { createDataConverter } from '../temporal/data-converter.ts';
 import { DEPLOYMENT_NAME } from '../temporal/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
@@ -21,6 +22,9 @@ export interface WorkerSettings {
 }
 
 export interface RunningWorker {
+  readonly queue: TaskQueue;
+  /** Whether the server hands out tasks to it now; says nothing about whether its build is the current one. */
+  isPolling(): boolean;
   /** Takes no new tasks, lets running ones end, and then resolves. */
   stop(): Promise<void>;
 }
@@ -52,14 +56,20 @@ export function keepWorker(settings: WorkerSettings): RunningWorker {
   const { logger, queue } = settings;
   const stopping = new AbortController();
   let worker: Worker | null = null;
+  let isPolling = false;
+  const onPolling = async (): Promise<void> => {
+    await settings.onPolling();
+    isPolling = true;
+  };
   const runOnce = async (): Promise<void> => {
-    const connection = await NativeConnection.connect({ address: settings.config.temporalAddress! });
+    const connection = await NativeConnection.connect(serverOptions(settings.config));
     try {
       await connection.workflowService.describeNamespace({ namespace: settings.config.temporalNamespace });
       worker = await Worker.create({ connection, ...workerOptions(settings) });
       if (stopping.signal.aborted) return;
-      await runPolling(worker, settings.onPolling);
+      await runPolling(worker, onPolling);
     } finally {
+      isPolling = false;
       worker = null;
       await connection.close();
     }
@@ -81,6 +91,8 @@ export function keepWorker(settings: WorkerSettings): RunningWorker {
   };
   const kept = keep();
   return {
+    queue,
+    isPolling: () => isPolling,
     async stop() {
       stopping.abort();
       if (worker?.getState() === 'RUNNING') worker.shutdown();

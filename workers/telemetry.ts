@@ -3,19 +3,24 @@ import { DefaultLogger, type LogEntry, type LogLevel, Runtime } from '@temporali
 import type { Logger } from '../src/logger.ts';
 
 const LOOPBACK = '127.0.0.1';
-const PORTS_TO_TRY = 50;
 
 /** Counts by name, exported beside the SDK's own metrics. */
 export type Count = (what: string) => void;
 
+/** The SDK's runtime of this process. */
+export interface WorkerRuntime {
+  count: Count;
+  /** Where the SDK serves its own metrics, on loopback; null when no port was free. */
+  metricsUrl: string | null;
+}
+
 /**
- * Sets up the SDK's runtime: its log into ours, its metrics on the next free port, and signals left to us.
+ * Sets up the SDK's runtime: its log into ours, its metrics on a free port, and signals left to us.
  *
- * @param firstPort - where to begin looking for a free port
  * @remarks Once per process, before any connection is opened.
  */
-export async function installRuntime(firstPort: number, logger: Logger): Promise<Count> {
-  const port = await nextFreePort(firstPort);
+export async function installRuntime(logger: Logger): Promise<WorkerRuntime> {
+  const port = await freePort();
   Runtime.install({
     logger: new DefaultLogger('INFO', forwarder(logger)),
     shutdownSignals: [],
@@ -24,13 +29,15 @@ export async function installRuntime(firstPort: number, logger: Logger): Promise
       ...(port === null ? {} : { metrics: { prometheus: { bindAddress: `${LOOPBACK}:${port}` } } }),
     },
   });
-  if (port !== null) logger.info({ metrics: `http://${LOOPBACK}:${port}/metrics` }, 'serving metrics');
   const counter = Runtime.instance().metricMeter.createCounter(
     'flotilla_relay_events',
     '1',
     'what the relay did, by kind',
   );
-  return (what) => counter.add(1, { kind: what });
+  return {
+    count: (what) => counter.add(1, { kind: what }),
+    metricsUrl: port === null ? null : `http://${LOOPBACK}:${port}/metrics`,
+  };
 }
 
 const WARN_EVERY_MS = 10_000;
@@ -54,15 +61,13 @@ const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERR
   keyof Logger
 >;
 
-async function nextFreePort(first: number): Promise<number | null> {
-  for (let port = first; port < first + PORTS_TO_TRY && port <= 65_535; port += 1) if (await isFree(port)) return port;
-  return null;
-}
-
-function isFree(port: number): Promise<boolean> {
+function freePort(): Promise<number | null> {
   return new Promise((resolve) => {
     const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen(port, LOOPBACK, () => probe.close(() => resolve(true)));
+    probe.once('error', () => resolve(null));
+    probe.listen(0, LOOPBACK, () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : null));
+    });
   });
 }

@@ -52,7 +52,8 @@ export async function openPersistence(options: PersistenceOptions): Promise<Pers
     },
     forceUtcTimezone: true,
     pool: { min: 0, max: options.poolSize },
-    driverOptions: { application_name: options.applicationName, ...CONNECTION },
+    // The driver reads the URL itself: sslmode and its certificates are told there.
+    driverOptions: { connectionString: options.url, application_name: options.applicationName, ...CONNECTION },
     logger: (message) => options.onError?.(new Error(message)),
     debug: false,
   });

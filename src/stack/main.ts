@@ -1,4 +1,5 @@
 import { type Config, ConfigError, loadConfig } from '../config.ts';
+import { readSecretFiles } from '../secret-files.ts';
 import { localUrl } from './roles.ts';
 import { createStack, type Stack, type StartedStack } from './stack.ts';
 import { StackError } from './stack-error.ts';
@@ -21,7 +22,7 @@ async function run(): Promise<void> {
   try {
     const config = loadConfig(process.env, 'stack');
     say('Flotilla starts');
-    stack = createStack({ config, env: process.env, report: (message) => say(`  ${message}`) });
+    stack = createStack({ config, env: readSecretFiles(process.env).env, report: (message) => say(`  ${message}`) });
     const started = await stack.start();
     announce(config, started);
     if (started.administrator?.generatedPassword) await started.administratorShown();

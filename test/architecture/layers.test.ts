@@ -30,6 +30,8 @@ const LAYERS: ReadonlyArray<{ layer: string; may: readonly string[] }> = [
 const PROCESS_FILES = [
   'src/config.ts',
   'src/setting-reader.ts',
+  'src/secret-files.ts',
+  'src/one-shot.ts',
   'src/logger.ts',
   'src/lifecycle.ts',
   'src/logged-process.ts',

@@ -11,11 +11,18 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A migrated, empty database of its own, cloned from the run's template. Call it once per test file, `drop` at its end. */
-export async function createTestDatabase(options: { poolSize?: number } = {}): Promise<TestDatabase> {
+/**
+ * A migrated, empty database of its own, cloned from the run's template. Call it once per test file, `drop` at its end.
+ *
+ * @param options - `migrated: false` leaves the schema out
+ */
+export async function createTestDatabase(
+  options: { poolSize?: number; migrated?: boolean } = {},
+): Promise<TestDatabase> {
   const adminUrl = inject('adminDatabaseUrl');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await administer(adminUrl, `create database ${name} template ${TEMPLATE_DATABASE} strategy file_copy`);
+  const template = options.migrated === false ? 'template0' : TEMPLATE_DATABASE;
+  await administer(adminUrl, `create database ${name} template ${template} strategy file_copy`);
   const url = adminUrl.replace(/\/postgres$/, `/${name}`);
   const persistence = await openPersistence({ url, poolSize: options.poolSize ?? 10, applicationName: name });
   return {

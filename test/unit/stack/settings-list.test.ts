@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config.ts';
+import { SECRET_SETTINGS } from '../../../src/secret-files.ts';
 import { checkPorts } from '../../../src/stack/preflight.ts';
 
 const PROJECT = join(import.meta.dirname, '../../..');
@@ -11,7 +12,8 @@ describe('.env.example', () => {
     const [code, example] = await Promise.all(
       ['src/config.ts', '.env.example'].map((file) => readFile(join(PROJECT, file), 'utf8')),
     );
-    const known = new Set(code!.match(/(?<=read\.\w+\(')FLOTILLA_\w+/g));
+    const files = SECRET_SETTINGS.map((name) => `${name}_FILE`);
+    const known = new Set([...code!.matchAll(/(?<=read\.\w+\(')FLOTILLA_\w+/g)].map(String).concat(files));
     const listed = new Set(example!.match(/^FLOTILLA_\w+/gm));
     expect([...known].filter((name) => !listed.has(name))).toEqual([]);
     expect([...listed].filter((name) => !known.has(name))).toEqual(['FLOTILLA_TEST_SERVER_BIN']);
