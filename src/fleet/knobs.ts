@@ -13,6 +13,8 @@ export interface Knobs {
   /** Shares of operations at which the agent dies before, or right after, carrying them out. */
   dieBefore: number;
   dieAfter: number;
+  /** Seconds by which the clock is ahead; negative when it is behind. */
+  clockAhead: number;
   /** How many of the next events go wrong whatever the shares say; counted down. */
   next: Partial<Record<Mishap, number>>;
 }
@@ -36,7 +38,7 @@ export const NO_FAULTS: FaultShares = {
 /** Sets the knobs of a computer; which ones are slow follows from the seed. */
 export function createKnobs(shares: FaultShares, seed: number, index: number): Knobs {
   const { offline: _, slow, ...mishaps } = shares;
-  return { ...mishaps, offline: false, slow: createRandom(seed, 'slow', index).chance(slow), next: {} };
+  return { ...mishaps, offline: false, slow: createRandom(seed, 'slow', index).chance(slow), clockAhead: 0, next: {} };
 }
 
 /** Tells whether a computer goes away for good once it has enrolled and told all about itself. */

@@ -16,6 +16,8 @@ export interface RunnerHost {
   readonly packageIds: PackageIds;
   /** The machine is off, or restarting. */
   readonly isDown: boolean;
+  /** By the machine's own clock. */
+  nowSeconds(): number;
   download(id: number): Promise<Buffer | null>;
   /** The agent's process ends and starts again. */
   die(): void;
@@ -129,7 +131,7 @@ export class OperationRunner {
     const random = createRandom(settings.seed, 'operation', machine.blueprint.index, Number(message['operation-id']));
     const operation = findOperation(String(message['type']), machine.blueprint) ?? unsupported;
     if (operation !== unsupported && strikes(knobs, 'failing', random.next())) return failedOutcome(message);
-    const nowSeconds = Math.floor(Date.now() / 1000);
+    const nowSeconds = this.#host.nowSeconds();
     const { auditRules } = settings;
     const download = (id: number) => this.#host.download(id);
     const workplace = { machine, random, packageIds, nowSeconds, auditRules, download };

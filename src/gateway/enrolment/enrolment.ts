@@ -7,7 +7,11 @@ import { hashSecureId, newSecureId } from './secure-id.ts';
 
 export type Enrolment =
   | { kind: 'enrolled'; computerId: number; secureId: string; approved: boolean }
-  | { kind: 'refused'; info: 'unknown-account' | 'max-pending-computers' };
+  | { kind: 'refused'; info: 'unknown-account' | 'max-pending-computers' }
+  | { kind: 'late' };
+
+/** No connection keeps a registration back for longer. */
+const LATEST_SECONDS = 3600;
 
 interface AccountRow {
   id: number;
@@ -23,6 +27,7 @@ interface AccountRow {
  * @remarks A registration that is repeated because its answer was lost finds the computer of the first one, as long as
  * nobody has used the identity given then. Two machines that say the same of themselves both get it at first; the one
  * that uses its identity first keeps the computer and the other, unknown by then, gets its own when it comes back.
+ * A registration that the network brings late, when its computer enrolled by a repetition and is in use, enrols nobody.
  * @see agent-protocol 6; design.md 8 "Enrolment"
  */
 export async function enrol(
@@ -42,9 +47,10 @@ export async function enrol(
     const secureId = newSecureId();
     const existing = await findRepeated(tx, digest);
     if (existing) {
-      await takeOver(tx, existing.id, hashSecureId(secureId), existing.pending);
+      await takeOver(tx, existing.id, hashSecureId(secureId), existing.pending, registration.madeAt);
       return { kind: 'enrolled', computerId: existing.id, secureId, approved: !existing.pending };
     }
+    if (await isLate(tx, registration, digest)) return { kind: 'late' };
     if (!account.auto_register && (await isFull(tx, account)))
       return { kind: 'refused', info: 'max-pending-computers' };
     const computerId = await insert(tx, account, registration, digest, hashSecureId(secureId), now);
@@ -88,8 +94,17 @@ async function findRepeated(tx: Sql, digest: Buffer): Promise<{ id: number; pend
 }
 
 // Earlier identities stay valid until one of them is used: who got which is not known yet.
-async function takeOver(tx: Sql, computerId: number, hash: Buffer, pending: boolean): Promise<void> {
+async function takeOver(
+  tx: Sql,
+  computerId: number,
+  hash: Buffer,
+  pending: boolean,
+  madeAt: number | null,
+): Promise<void> {
   await tx.query('insert into agent_identity (secure_id_hash, computer_id) values ($1, $2)', [hash, computerId]);
+  // `greatest` passes over nulls.
+  const registered = 'update agent set registered_at_agent = greatest(registered_at_agent, $2) where computer_id = $1';
+  await tx.query(registered, [computerId, madeAt]);
   if (!pending) return;
   await tx.query(
     `update agent set version = version + 1, in_next = null, out_base = null, token = null, request_digest = null,
@@ -97,6 +112,19 @@ async function takeOver(tx: Sql, computerId: number, hash: Buffer, pending: bool
      where computer_id = $1 and in_next is not null`,
     [computerId],
   );
+}
+
+/** A copy that knows of its original is none of these, and a machine that lost its identity registers anew, later. */
+async function isLate(tx: Sql, { madeAt, cloneSecureId }: Registration, digest: Buffer): Promise<boolean> {
+  if (madeAt === null || cloneSecureId !== null) return false;
+  const [row] = await tx.query<{ late: boolean }>(
+    `select exists (
+       select from agent s join computer c on c.id = s.computer_id
+       where s.registration_digest = $1 and not c.archived and s.in_next is not null
+         and s.registered_at_agent between $2 and $3) as late`,
+    [digest, madeAt, madeAt + LATEST_SECONDS],
+  );
+  return row!.late;
 }
 
 async function isFull(tx: Sql, account: AccountRow): Promise<boolean> {
@@ -136,6 +164,7 @@ async function insert(
       digest,
       hash,
       now,
+      registration.madeAt,
     ],
     'gateway-enrol',
   );
@@ -172,7 +201,7 @@ const INSERT = `
     select $1, id, 'pending', $3, $4, $5::text[], $6, $7, $8, $9::jsonb, $10, $11, (select min(id) from original), $15
     from wanted returning id
   ), session as (
-    insert into agent (computer_id, registration_digest) select id, $13 from made
+    insert into agent (computer_id, registration_digest, registered_at_agent) select id, $13, $16 from made
   ), identity as (
     insert into agent_identity (secure_id_hash, computer_id) select $14, id from made
   ), contact as (

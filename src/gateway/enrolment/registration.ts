@@ -22,6 +22,8 @@ export interface Registration {
   cloneSecureId: string | null;
   /** Links a WSL instance with the Windows host it runs on. */
   hostagentUid: string | null;
+  /** Seconds, by the agent's clock, when the message was made; null from the setup tool. */
+  madeAt: number | null;
 }
 
 /**
@@ -46,6 +48,7 @@ export function readRegistration(message: BObject): Registration {
     proInfo: readProInfo(message),
     cloneSecureId: optional('clone_secure_id') || null,
     hostagentUid: optional('hostagent_uid') || null,
+    madeAt: Number.isSafeInteger(message['timestamp']) ? (message['timestamp'] as number) : null,
   };
 }
 

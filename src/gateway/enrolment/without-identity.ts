@@ -45,6 +45,7 @@ export async function answerWithoutIdentity(
     return [registrationMessage('unknown-account')];
   }
   const enrolment = await deps.gate.run(() => enrol(deps.db, registration, deps.clock.now(), deps.runs));
+  if (enrolment.kind === 'late') return [acceptedTypesMessage(REGISTER_ONLY.types)];
   if (enrolment.kind === 'refused') {
     deps.logger.info({ address, reason: enrolment.info }, 'registration refused');
     if (!deps.refusals.take(address, 1, nowMs)) throw tooMany();

@@ -13,6 +13,7 @@ import { type Acknowledged, acknowledge, countIncoming, type Incoming, queueOf }
 import type { ExchangeDeps, IdentifiedRequest } from './deps.ts';
 import { type ExchangeWrite, promotes, writeExchanges } from './exchange-writer.ts';
 import { noteForeignResults } from './foreign-results.ts';
+import { continueWith } from './freshness.ts';
 import { type Outgoing, planOutgoing } from './outgoing.ts';
 import { renderPlaces } from './render.ts';
 import type { Session } from './session.ts';
@@ -21,7 +22,6 @@ import type { SessionChange, SessionWritten } from './session-writer.ts';
 /** A payload of a computer whose identity and token are good. */
 export interface Arrival extends IdentifiedRequest {
   session: Session;
-  digest: Buffer | null;
   now: Date;
   /** The agent returned the token of the last answer, so it received that answer. */
   arrived: boolean;
@@ -126,13 +126,16 @@ async function nextOperationId(db: Sql): Promise<number> {
 }
 
 function toChange(
-  { session, payload, digest, now }: Arrival,
+  arrival: Arrival,
   incoming: Incoming,
   ack: Acknowledged,
   outgoing: Outgoing,
   facts: Facts,
 ): SessionChange {
-  const { places, controls, outNext, headTries, headSends, askedResync } = outgoing;
+  const { session, payload, now } = arrival;
+  const { places, controls, outNext, headSends, askedResync } = outgoing;
+  const moved = incoming.take > 0 || ack.outBase !== session.outBase;
+  const { token, requestDigest, kept } = continueWith(session, arrival, moved, randomUUID);
   const asked = places.find((place) => place.kind === 'control' && place.message['type'] === 'resynchronize');
   const resyncId =
     askedResync && asked?.kind === 'control' ? (asked.message['operation-id'] as number) : session.resyncId;
@@ -140,10 +143,11 @@ function toChange(
     inNext: incoming.inNext,
     outBase: ack.outBase,
     outNext,
-    token: randomUUID(),
-    requestDigest: digest,
+    token,
+    requestDigest,
     controls,
-    headTries,
+    // With the token of an earlier answer the agent will not show that it received this one.
+    headTries: kept ? Math.max(outgoing.headTries - 1, -1) : outgoing.headTries,
     headSends,
     clientTypesDigest: payload.clientAcceptedTypes
       ? typeListDigest(payload.clientAcceptedTypes)

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { KeyedQueue } from '../http/gate.ts';
 import { Refusal } from '../http/refusal.ts';
 import { REGISTER_ONLY } from '../message-types.ts';
@@ -7,11 +6,11 @@ import { acceptedTypesMessage, encodeAnswer, unknownIdMessage } from './answer.t
 import { bury } from './bury.ts';
 import { MAX_MESSAGES_PER_ANSWER, queueOf } from './counters.ts';
 import type { ExchangeDeps, IdentifiedRequest } from './deps.ts';
+import { judge } from './freshness.ts';
 import { renderPlaces } from './render.ts';
 import type { Session } from './session.ts';
 
 const MAX_ATTEMPTS = 5;
-const DIGEST_BYTES = 16;
 
 /** Exchanges with agents that present an identity. @see agent-protocol 4 and 13 */
 export class IdentifiedExchange {
@@ -34,10 +33,9 @@ export class IdentifiedExchange {
   }
 
   async #untilSettled(request: IdentifiedRequest): Promise<Buffer> {
-    const digest = request.token === null ? null : requestDigest(request.token, request.body);
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
       try {
-        const answer = await this.#attempt(request, digest);
+        const answer = await this.#attempt(request);
         if (answer) return answer;
       } catch (error) {
         if (!isLostRace(error)) throw error;
@@ -46,7 +44,7 @@ export class IdentifiedExchange {
     throw new Refusal(503, 'ServiceUnavailable', 'Too many exchanges of this computer at once');
   }
 
-  async #attempt(request: IdentifiedRequest, digest: Buffer | null): Promise<Buffer | null> {
+  async #attempt(request: IdentifiedRequest): Promise<Buffer | null> {
     const { db, clock, contacts, sessions } = this.#deps;
     const now = clock.now();
     const identified = await sessions.read(request.secureIdHash);
@@ -56,17 +54,17 @@ export class IdentifiedExchange {
       return this.#unknown();
     }
     const { session } = identified;
-    const verdict = judgeToken(session, request.token, digest);
+    const verdict = judge(session, request);
     if (verdict === 'foreign') {
       this.#deps.logger.warn({ computerId: session.computerId }, 'an identity is used by two machines');
       return this.#unknown(session.title);
     }
+    if (verdict === 'late') return this.#untouched(session);
     contacts.exchanged(session.computerId, now);
     if (verdict === 'repeated') return this.#again(session, request.payload.sequence);
     const arrival: Arrival = {
       ...request,
       session,
-      digest,
       now,
       arrived: request.token !== null && session.token !== null,
     };
@@ -76,6 +74,16 @@ export class IdentifiedExchange {
   async #unknown(cloneOf?: string): Promise<Buffer> {
     const messages = [unknownIdMessage(cloneOf), acceptedTypesMessage(REGISTER_ONLY.types)];
     return encodeAnswer(await this.#deps.serverUuid(), messages, null);
+  }
+
+  /** What a late payload is answered changes nothing; should its sender still be there, it can go on from here. */
+  async #untouched({ computerId, inNext, token, clientTypesDigest }: Session): Promise<Buffer> {
+    this.#deps.logger.info({ computerId }, 'a payload came late and was ignored');
+    return encodeAnswer(await this.#deps.serverUuid(), [], {
+      nextExpected: inNext!,
+      token: token ?? '',
+      clientTypesDigest,
+    });
   }
 
   /** The answer to the last accepted exchange, put together anew: nothing has changed since. */
@@ -89,16 +97,6 @@ export class IdentifiedExchange {
       clientTypesDigest: session.clientTypesDigest,
     });
   }
-}
-
-/** Tells one machine from two with the same identity. @see design.md 8 "The same exchange again" */
-function judgeToken(session: Session, token: string | null, digest: Buffer | null): 'good' | 'repeated' | 'foreign' {
-  if (token === null || session.token === null || token === session.token) return 'good';
-  return digest && session.requestDigest?.equals(digest) ? 'repeated' : 'foreign';
-}
-
-function requestDigest(token: string, body: Buffer): Buffer {
-  return createHash('sha256').update(token).update('\0').update(body).digest().subarray(0, DIGEST_BYTES);
 }
 
 /** PostgreSQL ended one of two transactions that waited for each other. */

@@ -47,7 +47,7 @@ export async function makePrototypes(db: Database, options: PrototypeOptions): P
     const { blueprint } = machine;
     const registration = overWire(registrationOf(blueprint, options.account.name, options.account.registrationKey));
     const enrolment = await enrol(db, readRegistration(registration), now, runs);
-    if (enrolment.kind === 'refused') throw new Error(`the account takes no computers: ${enrolment.info}`);
+    if (enrolment.kind !== 'enrolled') throw new Error(`the account takes no computers: ${enrolment.kind}`);
     const messages = FACTS.flatMap((type) => factOf(type, machine) ?? []);
     const facts = readMessages([...messages, ...(await packageMessages(machine, catalogue, now))].map(overWire), null);
     if (facts.rejected.length > 0) throw new Error(`rejected: ${JSON.stringify(facts.rejected[0])}`);

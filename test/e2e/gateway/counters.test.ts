@@ -124,6 +124,62 @@ describe('counters of an exchange', () => {
     expect(await tagsOf(agent.id)).toEqual(['original']);
   });
 
+  it('AGENT-old: an exchange that comes late takes no counter back, hands nothing out and makes no clone', async () => {
+    await agent.exchange();
+    agent.token = null;
+    const early = agent.payload();
+    const [first, second] = [await anOperation(world.db, agent.id), await anOperation(world.db, agent.id)];
+    await agent.exchange();
+    await agent.exchange([result(first)]);
+    const waiting = await anOperation(world.db, agent.id);
+    for (const late of [early, agent.payload([result(second)], { sequence: 0, 'next-expected-sequence': 0 })]) {
+      const answer = await post(world, late, { 'X-Computer-ID': agent.secureId });
+      expect(answer).toMatchObject({ types: [], nextExpected: 1, token: agent.token });
+    }
+    const honest = await agent.exchange([result(second)]);
+    expect(honest.messages.map((m) => m['operation-id'])).toEqual([waiting]);
+    expect(await messageStates(world.db, [first, second, waiting])).toEqual(['acked', 'acked', 'sent']);
+  });
+
+  it('AGENT-dup: a payload repeated without a token leaves every answer to it good', async () => {
+    await agent.exchange();
+    agent.token = null;
+    const headers = { 'X-Computer-ID': agent.secureId };
+    const payload = agent.payload([tags('a')]);
+    const answers = [];
+    for (let i = 0; i < 3; i++) answers.push(await post(world, payload, headers));
+    expect(new Set(answers.map(({ token }) => token))).toHaveLength(1);
+    agent.takeIn(answers[0]!);
+    const { types, token } = await agent.exchange([tags('b')]);
+    expect(types).toEqual([]);
+    expect(token).not.toBe(answers[0]!.token);
+  });
+
+  it('AGENT-dup: the first sending may come after its repetition without a token', async () => {
+    await agent.exchange();
+    const [headers, payload] = [agent.headers(), agent.payload()];
+    agent.token = null;
+    const again = await agent.send();
+    const operation = await anOperation(world.db, agent.id);
+    expect((await post(world, payload, headers)).messages.map((m) => m['operation-id'])).toEqual([operation]);
+    expect((await post(world, payload, headers)).messages.map((m) => m['operation-id'])).toEqual([operation]);
+    agent.takeIn(again);
+    const honest = await agent.exchange([tags('b')]);
+    expect(honest.messages.map((m) => m['operation-id'])).toEqual([operation]);
+    expect((await inbox(world.db)).filter((row) => row.kind === 'delivered')).toHaveLength(1);
+  });
+
+  it('AGENT-forge: notices a copy without a token of its own, however old', async () => {
+    await agent.exchange([tags('a')]);
+    const copy = new RawAgent(world, agent.id, agent.secureId);
+    await agent.exchange([tags('b')]);
+    const start = await copy.exchange();
+    expect(start).toMatchObject({ types: [], nextExpected: 2 });
+    expect((await copy.exchange([tags('copy')])).types).toEqual([]);
+    const original = await agent.exchange([tags('c')]);
+    expect(original.messages[0]!['clone-of']).toMatch(/^computer-/);
+  });
+
   it('runs concurrent exchanges of one computer one after another', async () => {
     await agent.exchange();
     const operations = await Promise.all(Array.from({ length: 5 }, () => anOperation(world.db, agent.id)));

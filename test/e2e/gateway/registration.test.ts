@@ -142,6 +142,30 @@ describe('registration', () => {
     expect((await first.exchange()).nextExpected).toBe(0);
   });
 
+  it('AGENT-old: a registration that comes late enrols nobody, and a later one of an equal machine does', async () => {
+    const account = await anAccount(world.db);
+    const at = Math.floor(Date.now() / 1000);
+    const names = { computer_title: 'late', hostname: 'late' };
+    const honest = await RawAgent.enrol(world, account, { ...names, timestamp: at });
+    await honest.exchange();
+    const send = (fields: Record<string, BValue>) =>
+      register(world, { account_name: account.name, ...names, ...fields });
+    for (const timestamp of [at, at - 30]) expect(await send({ timestamp })).toMatchObject({ types: ['register'] });
+    expect(await computers(account.id)).toHaveLength(1);
+    expect((await honest.exchange()).types).toEqual([]);
+    const others: Record<string, BValue>[] = [
+      { timestamp: at + 60 },
+      { timestamp: at - 86_400 },
+      { timestamp: at, clone_secure_id: honest.secureId },
+    ];
+    for (const [i, fields] of others.entries()) {
+      const { type, id } = await send(fields);
+      expect(type).toBe('set-id');
+      await new RawAgent(world, 0, Buffer.from(id as Buffer).toString()).exchange();
+      expect(await computers(account.id)).toHaveLength(i + 2);
+    }
+  });
+
   it('AGENT-forge: flags a copy by its former identity and by its machine id, merging neither', async () => {
     const account = await anAccount(world.db);
     const original = await RawAgent.enrol(world, account, { machine_id: 'm-1' });
