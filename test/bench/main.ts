@@ -12,6 +12,7 @@ import { computers } from './sets/computers.bench.ts';
 import { login } from './sets/login.bench.ts';
 import { snaps } from './sets/snaps.bench.ts';
 import { startup } from './sets/startup.bench.ts';
+import { usg } from './sets/usg.bench.ts';
 
 const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   startup,
@@ -21,6 +22,7 @@ const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   snaps,
   computers,
   activities,
+  usg,
 };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

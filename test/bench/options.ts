@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util';
 
-export const BENCHMARKS = ['startup', 'auth', 'login', 'checkins', 'snaps', 'computers', 'activities'] as const;
+export const BENCHMARKS = ['startup', 'auth', 'login', 'checkins', 'snaps', 'computers', 'activities', 'usg'] as const;
 export type BenchmarkName = (typeof BENCHMARKS)[number];
 
 /** What to run and how long. */
 export interface Options {
   names: readonly BenchmarkName[];
-  /** Group sizes of `snaps` and fleet sizes of `computers`, ascending; each has its own when absent. */
+  /** Group sizes of `snaps`, fleet sizes of `computers` and `usg`, ascending; each has its own when absent. */
   computers?: readonly number[];
   /** Rows of `activities`. */
   activities: number;
@@ -25,6 +25,7 @@ export const USAGE = `npm run bench -- [name ...] [options]
   names: ${BENCHMARKS.join(', ')} (all when none is given)
 
   --computers N,N          group sizes of snaps (1000,10000), fleet sizes of computers (1000,10000,100000)
+                           and, the last one, of usg (10000)
   --activities 1000000     rows of activities (on 10,000 computers unless --computers says otherwise)
   --rounds 5               measured rounds of each side, after one warm-up
   --seconds 5              length of one round of auth, login and checkins

@@ -95,7 +95,8 @@ async function exchange(order: Extract<LoadOrder, { kind: 'exchange' }>): Promis
 }
 
 async function probe(order: Extract<LoadOrder, { kind: 'probe' }>): Promise<LoadResult> {
-  const bytes = prepared(order.request)[0]!;
+  const requests = prepared(order.request);
+  let asked = 0;
   const tally = new Tally();
   const idle: Array<{ connection: RawConnection; since: number }> = [];
   const open: Promise<void>[] = [];
@@ -104,7 +105,7 @@ async function probe(order: Extract<LoadOrder, { kind: 'probe' }>): Promise<Load
     // A server closes idle connections, and a request on its way just then is lost.
     const usable = free && performance.now() - free.since < REUSE_LIMIT_MS;
     const connection = usable ? free.connection : await RawConnection.open(order.port);
-    const answer = await connection.request(bytes);
+    const answer = await connection.request(requests[asked++ % requests.length]!);
     idle.push({ connection, since: performance.now() });
     return answer;
   };

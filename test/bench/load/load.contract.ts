@@ -9,7 +9,7 @@ export type LoadOrder =
   | { kind: 'times'; port: number; request: RepeatRequest; count: number }
   /** Empty exchanges of the enrolled agents in turn. */
   | { kind: 'exchange'; port: number; connections: number; seconds: number }
-  /** One request every `everyMs` until `stop`, whatever the answers take. */
+  /** One request every `everyMs`, `bodies` in turn, until `stop`, whatever the answers take. */
   | { kind: 'probe'; port: number; request: RepeatRequest; everyMs: number }
   | { kind: 'stop' };
 

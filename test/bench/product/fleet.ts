@@ -32,6 +32,8 @@ export interface FleetOrder {
   account: string;
   pingSeconds: number;
   seed: number;
+  /** Rules that an audit looks at; the fleet's own number when absent. */
+  auditRules?: number;
 }
 
 /**
@@ -58,6 +60,7 @@ export async function startFleet(
       '--ping-interval': pingSeconds,
       '--urgent-interval': AGENT_TIMES.urgentSeconds,
       '--operation-time': AGENT_TIMES.operationSeconds,
+      ...(order.auditRules === undefined ? {} : { '--audit-rules': order.auditRules }),
     };
     const command = ['src/fleet/main.ts', ...Object.entries(args).flatMap(([name, value]) => [name, String(value)])];
     const child = resources.spawn(process.execPath, command, { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] });
