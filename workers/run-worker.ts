@@ -34,8 +34,14 @@ const LAST_PAUSE_MS = 2_000;
 /** Waiting workflows need not be cached; a miss costs one history read and a short replay. */
 const CACHED_WORKFLOWS = {
   [TASK_QUEUES.activity]: 1_500,
-  [TASK_QUEUES.schedule]: 10,
+  [TASK_QUEUES.schedule]: 100,
   [TASK_QUEUES.report]: 50,
+} as const;
+/** Schedules start many workflows at one moment; their steps are local activities, which hold a task while they run. */
+const TASKS_AT_ONCE = {
+  [TASK_QUEUES.activity]: 100,
+  [TASK_QUEUES.schedule]: 20,
+  [TASK_QUEUES.report]: 5,
 } as const;
 /** Each holds a connection and as much of a core as it gets; the others wait their turn. */
 const REPORTS_AT_ONCE = 2;
@@ -128,7 +134,7 @@ function workerOptions({ config, queue, code, buildId, activities }: WorkerSetti
     },
     dataConverter: createDataConverter(config.encryptionKeys),
     maxCachedWorkflows: CACHED_WORKFLOWS[queue],
-    maxConcurrentWorkflowTaskExecutions: queue === TASK_QUEUES.activity ? 100 : 5,
+    maxConcurrentWorkflowTaskExecutions: TASKS_AT_ONCE[queue],
     maxConcurrentLocalActivityExecutions: steps,
     maxConcurrentActivityTaskExecutions: queue === TASK_QUEUES.report ? Math.min(steps, REPORTS_AT_ONCE) : steps,
     workflowTaskPollerBehavior: { type: 'autoscaling', initial: 2, maximum: 10 },

@@ -56,6 +56,8 @@ const DYNAMIC_CONFIG = {
   'matching.useNewMatcher': true,
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
+  // Profiles due at one moment: those above the limit are put off by seconds, again and again.
+  'worker.schedulerNamespaceStartWorkflowRPS': 1000,
 };
 
 /**

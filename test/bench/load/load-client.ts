@@ -8,9 +8,9 @@ import type { LoadOrder, LoadReply, LoadResult } from './load.contract.ts';
 export interface LoadClient {
   readonly pid: number;
   /** @throws when the order failed or an answer was not 200 */
-  run(order: Exclude<LoadOrder, { kind: 'stop' | 'probe' }>): Promise<LoadResult>;
+  run(order: Exclude<LoadOrder, { kind: 'stop' | 'probe' | 'probe-exchange' }>): Promise<LoadResult>;
   /** Starts probing; the returned function stops it and gives what was measured. */
-  probe(order: Extract<LoadOrder, { kind: 'probe' }>): () => Promise<LoadResult>;
+  probe(order: Extract<LoadOrder, { kind: 'probe' | 'probe-exchange' }>): () => Promise<LoadResult>;
   close(): Promise<void>;
 }
 

@@ -97,6 +97,26 @@ async function exchange(order: Extract<LoadOrder, { kind: 'exchange' }>): Promis
 async function probe(order: Extract<LoadOrder, { kind: 'probe' }>): Promise<LoadResult> {
   const requests = prepared(order.request);
   let asked = 0;
+  return untilStopped(order, (connection) => connection.request(requests[asked++ % requests.length]!));
+}
+
+async function probeExchange(order: Extract<LoadOrder, { kind: 'probe-exchange' }>): Promise<LoadResult> {
+  // An agent never exchanges twice at once: it stands in line again when it has its answer.
+  const line = [...agents];
+  return untilStopped(order, async (connection) => {
+    const agent = line.shift();
+    if (!agent) throw new Error('every agent still waits for an answer');
+    await agent.exchange(connection);
+    line.push(agent);
+    return undefined;
+  });
+}
+
+/** Asks at a steady pace, whatever the answers take. */
+async function untilStopped(
+  order: { port: number; everyMs: number },
+  request: (connection: RawConnection) => Promise<RawAnswer | undefined>,
+): Promise<LoadResult> {
   const tally = new Tally();
   const idle: Array<{ connection: RawConnection; since: number }> = [];
   const open: Promise<void>[] = [];
@@ -105,7 +125,7 @@ async function probe(order: Extract<LoadOrder, { kind: 'probe' }>): Promise<Load
     // A server closes idle connections, and a request on its way just then is lost.
     const usable = free && performance.now() - free.since < REUSE_LIMIT_MS;
     const connection = usable ? free.connection : await RawConnection.open(order.port);
-    const answer = await connection.request(requests[asked++ % requests.length]!);
+    const answer = await request(connection);
     idle.push({ connection, since: performance.now() });
     return answer;
   };
@@ -149,6 +169,8 @@ function obey(order: Exclude<LoadOrder, { kind: 'stop' }>): Promise<LoadResult> 
       return exchange(order);
     case 'probe':
       return probe(order);
+    case 'probe-exchange':
+      return probeExchange(order);
   }
 }
 

@@ -11,6 +11,8 @@ export type LoadOrder =
   | { kind: 'exchange'; port: number; connections: number; seconds: number }
   /** One request every `everyMs`, `bodies` in turn, until `stop`, whatever the answers take. */
   | { kind: 'probe'; port: number; request: RepeatRequest; everyMs: number }
+  /** One empty exchange of an enrolled agent every `everyMs`, each agent in turn, until `stop`. */
+  | { kind: 'probe-exchange'; port: number; everyMs: number }
   | { kind: 'stop' };
 
 export interface RepeatRequest {

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { BenchContext } from '../bench.ts';
+import { createStorageMeter, type StorageMeter, type Writes, writesBetween } from '../harness/storage.ts';
+import { measure, type Role, type Usage } from '../harness/usage.ts';
+import { pause } from '../harness/wait.ts';
+import type { LoadOrder, LoadResult } from '../load/load.contract.ts';
+import { startLoad } from '../load/load-client.ts';
+import { API_PREFIX, type Api, logIn } from '../product/api.ts';
+import { pingSecondsFor, startFleet } from '../product/fleet.ts';
+import { type Stack, startStack } from '../product/stack.ts';
+
+/** Rules of a report, as many as those of real benchmarks. */
+export const RULES = 400;
+/** What the computers that are audited are told apart by: those that only exchange cannot audit. */
+export const AUDITED_TAG = 'audited';
+const EXCHANGING = 50;
+const PROBE_EVERY_MS = 100;
+const SETTLE_MS = 1500;
+
+type Probe = Extract<LoadOrder, { kind: 'probe' | 'probe-exchange' }>;
+
+/** Everything a round needs. */
+export interface UsgSetting {
+  stack: Stack;
+  api: Api;
+  database: pg.Client;
+  /** Starts all probes; the returned function stops them. */
+  probe(): () => Promise<Probed>;
+  meter: StorageMeter;
+  roles: readonly Role[];
+}
+
+/** What others saw of the server meanwhile. */
+export interface Probed {
+  /** Of all agents in turn: one that pings so often would be refused. */
+  ping: LoadResult;
+  exchange: LoadResult;
+  api: LoadResult;
+}
+
+/** What a round took beside its time. */
+export interface Watched {
+  probed: Probed;
+  writes: { postgres: Writes; temporal: Writes };
+  usage: Usage;
+}
+
+/** Starts a stack with a fleet that audits, and agents that only exchange. */
+export async function prepareUsg(context: BenchContext, computers: number): Promise<UsgSetting> {
+  const { options, resources, root } = context;
+  const stack = await startStack(resources, root, join(resources.folder('flotilla-bench-'), 'data'));
+  await stack.ready();
+  const api = await logIn(stack);
+  const database = new pg.Client({ connectionString: stack.environment()['FLOTILLA_DATABASE_URL']! });
+  database.on('error', () => {});
+  await database.connect();
+  resources.defer(() => database.end());
+  const meter = createStorageMeter(database, stack.dataDir);
+  resources.defer(() => meter.close());
+  context.progress(`enrolling ${computers} simulated computers`);
+  const { pingSeconds = pingSecondsFor(computers) } = options;
+  const order = { computers, account: api.account, pingSeconds, seed: 1, auditRules: RULES };
+  const fleet = await startFleet(resources, root, stack, order);
+  await database.query('update computer set tags = tags || $1::text', [AUDITED_TAG]);
+  const probes = await startProbes(context, stack, api);
+  const roles: Role[] = [
+    ...stack.roles,
+    { name: 'fleet (not counted)', roots: () => [fleet.pid] },
+    { name: 'load', roots: () => probes.pids },
+    { name: 'bench', roots: () => [process.pid], alone: true },
+  ];
+  return { stack, api, database, probe: probes.start, meter, roles };
+}
+
+async function startProbes({ resources }: BenchContext, { port }: Stack, api: Api) {
+  const loads = [await startLoad(resources), await startLoad(resources), await startLoad(resources)] as const;
+  const ids = await api.computerIds();
+  await loads[1].run({ kind: 'enrol', port, account: api.account, count: EXCHANGING, prefix: 'exchanging' });
+  const pinging = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const asking = { Authorization: `Bearer ${api.token}`, Accept: 'application/json' };
+  const bodies = ids.map((id) => `insecure_id=${id}`);
+  const every = { port, everyMs: PROBE_EVERY_MS };
+  const list = { method: 'GET', path: `${API_PREFIX}/computers?limit=20`, headers: asking, bodies: [] };
+  const orders: readonly [Probe, Probe, Probe] = [
+    { kind: 'probe', ...every, request: { method: 'POST', path: '/ping', headers: pinging, bodies } },
+    { kind: 'probe-exchange', ...every },
+    { kind: 'probe', ...every, request: list },
+  ];
+  return {
+    pids: loads.map(({ pid }) => pid),
+    start() {
+      const stops = loads.map((load, i) => load.probe(orders[i]!));
+      return async (): Promise<Probed> => {
+        const [ping, exchange, listing] = await Promise.all(stops.map((stop) => stop()));
+        return { ping: ping!, exchange: exchange!, api: listing! };
+      };
+    },
+  };
+}
+
+/** Does `work` while agents and a client of the API are served, and measures all of it. */
+export async function watched<T>(setting: UsgSetting, work: () => Promise<T>): Promise<{ result: T } & Watched> {
+  await pause(SETTLE_MS);
+  const before = await setting.meter.read();
+  const stop = setting.probe();
+  const { result, usage } = await measure(setting.roles, work);
+  const after = await setting.meter.read();
+  const probed = await stop();
+  for (const { failures } of Object.values(probed)) assert.equal(failures, 0, 'no answer but 200 meanwhile');
+  const writes = {
+    postgres: writesBetween(before.postgres, after.postgres),
+    temporal: writesBetween(before.temporal, after.temporal),
+  };
+  return { result, probed, writes, usage };
+}
+
+/** Creates a monthly audit profile. */
+export function createProfile(api: Api, title: string, over: object): Promise<{ id: number }> {
+  const profile = { title, benchmark: 'cis_level1_server', mode: 'audit', schedule: 'FREQ=MONTHLY', ...over };
+  return api.call('POST', '/usg-profiles', profile);
+}
