@@ -2,6 +2,7 @@ import type { Logger } from '../src/logger.ts';
 import type { Database } from '../src/persistence/sql.ts';
 import type { Clock } from '../src/services/ports.ts';
 import { createReportReader } from '../src/services/usg-audits/report-reader.ts';
+import { KnownRuleSets } from '../src/services/usg-audits/rule-set.ts';
 import { closeUnreported, takeInReports } from '../src/services/usg-audits/take-in.ts';
 import { type Loop, startLoop } from './relay/loop.ts';
 
@@ -15,7 +16,7 @@ const OVERDUE_EVERY_MS = 60_000;
  */
 export function startAuditReports(options: { db: Database; clock: Clock; logger: Logger }): Pick<Loop, 'stop'> {
   const { logger } = options;
-  const deps = { ...options, read: createReportReader() };
+  const deps = { ...options, read: createReportReader(), sets: new KnownRuleSets() };
   const reports = startLoop({ name: 'audit-reports', everyMs: TICK_MS, round: () => takeInReports(deps), logger });
   const overdue = startLoop({
     name: 'unreported-audits',

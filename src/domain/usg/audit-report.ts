@@ -30,16 +30,20 @@ export interface AuditedRule {
 /** A report as rules in its order, or why it cannot be used. */
 export type AuditReading = { rules: AuditedRule[] } | { reason: string };
 
-const PASSED: ReadonlySet<RuleResult> = new Set(['pass', 'fixed']);
+/** Letters of the results that count as passed. */
+const PASSED = new Set<string>([RULE_RESULTS.pass, RULE_RESULTS.fixed]);
 /** What could not be found out is not compliant, as in the default scoring of the format. */
-const FAILED: ReadonlySet<RuleResult> = new Set(['fail', 'error', 'unknown']);
+const FAILED = new Set<string>([RULE_RESULTS.fail, RULE_RESULTS.error, RULE_RESULTS.unknown]);
 
-/** How many rules passed and failed; the others do not apply. */
-export function countResults(rules: ReadonlyArray<Pick<AuditedRule, 'result'>>): { passed: number; failed: number } {
-  return {
-    passed: rules.filter(({ result }) => PASSED.has(result)).length,
-    failed: rules.filter(({ result }) => FAILED.has(result)).length,
-  };
+/** How many rules passed and failed, by the letters of their results; the others do not apply. */
+export function countLetters(results: string): { passed: number; failed: number } {
+  let passed = 0;
+  let failed = 0;
+  for (const letter of results) {
+    if (PASSED.has(letter)) passed += 1;
+    else if (FAILED.has(letter)) failed += 1;
+  }
+  return { passed, failed };
 }
 
 /** Size of all texts of some rules, in UTF-16 units. */

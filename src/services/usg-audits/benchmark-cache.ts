@@ -12,14 +12,15 @@ const MAX_CHARS = 8 * 1024 * 1024;
 export class BenchmarkCache {
   readonly #heads = new Map<string, BenchmarkHead>();
 
-  find(bytes: Uint8Array): BenchmarkHead | null {
-    return bytes.length === 0 ? null : (this.#heads.get(digest(bytes)) ?? null);
+  /** @param name - of the benchmark, see {@link benchmarkName} */
+  find(name: string): BenchmarkHead | null {
+    return this.#heads.get(name) ?? null;
   }
 
   /** Keeps what was read; the oldest makes room. */
-  keep(bytes: Uint8Array, head: BenchmarkHead): void {
-    if (bytes.length === 0 || lengthOf(head.definitions.values()) > MAX_CHARS) return;
-    this.#heads.set(digest(bytes), head);
+  keep(name: string, head: BenchmarkHead): void {
+    if (lengthOf(head.definitions.values()) > MAX_CHARS) return;
+    this.#heads.set(name, head);
     if (this.#heads.size > MAX_HEADS) this.#heads.delete(this.#heads.keys().next().value!);
   }
 }
@@ -32,6 +33,7 @@ function lengthOf(definitions: Iterable<Definition>): number {
   return length;
 }
 
-function digest(bytes: Uint8Array): string {
+/** What a benchmark is known by: a digest of all bytes of a report before its test result. */
+export function benchmarkName(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('base64');
 }

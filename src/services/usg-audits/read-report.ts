@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { StringDecoder } from 'node:string_decoder';
 import { SaxesParser } from 'saxes';
-import type { AuditedRule, AuditReading } from '../../domain/usg/audit-report.ts';
-import { BenchmarkCache } from './benchmark-cache.ts';
+import type { AuditReading } from '../../domain/usg/audit-report.ts';
+import { BenchmarkCache, benchmarkName } from './benchmark-cache.ts';
 import { type BenchmarkHead, Refused, ReportReader } from './report-content.ts';
 
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -24,35 +24,50 @@ const DECLARATION = /<!\s{0,100}(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
  * @see agent-protocol 9.6; perf-reliability B3
  */
 export function readAuditReport(bytes: Uint8Array, known = new BenchmarkCache()): AuditReading {
+  return judged(() => ({ rules: readContent(bytes, known).reader.rules() }));
+}
+
+/** What `read` answers, or why the report is refused; nothing is thrown because of a report. */
+export function judged<T>(read: () => T): T | { reason: string } {
   try {
-    return { rules: read(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), known) };
+    return read();
   } catch (error) {
     if (error instanceof Refused) return { reason: error.message };
     return { reason: `the report cannot be read: ${error instanceof Error ? error.message : 'unknown error'}` };
   }
 }
 
-function read(report: Buffer, known: BenchmarkCache): AuditedRule[] {
+/**
+ * Reads what {@link readAuditReport} does, as the reader that has it, and the name of the benchmark before the results.
+ *
+ * @throws {Refused} with the reason
+ */
+export function readContent(bytes: Uint8Array, known: BenchmarkCache): { reader: ReportReader; benchmark: string } {
+  const report = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (report.length > MAX_BYTES) throw new Refused('the report is larger than 32 MiB');
   const text = report.toString('latin1');
   if (DECLARATION.test(text)) throw new Refused('the report has a document type or entities');
   if (!isUtf8(report)) throw new Refused('the report is not encoded as UTF-8');
   const start = text.search(TEST_RESULT);
   const head = report.subarray(0, Math.max(start, 0));
-  const benchmark = known.find(head);
-  const reader = new ReportReader(benchmark ?? undefined);
+  const benchmark = benchmarkName(head);
+  const before = head.length > 0 ? known.find(benchmark) : null;
+  const reader = new ReportReader(before ?? undefined);
   const parser = createParser();
-  if (benchmark) reopen(parser, benchmark);
+  if (before) reopen(parser, before);
   attach(parser, reader);
-  if (!benchmark) feed(parser, head);
-  const before = benchmark ? null : reader.head();
+  if (!before) feed(parser, head);
+  const fresh = before || head.length === 0 ? null : reader.head();
   const end = text.indexOf('>', head.length) + 1;
   feed(parser, report.subarray(head.length, end));
   // Not so in a comment or a quotation, or when the tag has not ended: then it is not known where the head stops.
-  if (before && reader.isInTestResult) known.keep(head, before);
+  if (fresh && reader.isInTestResult) {
+    known.keep(benchmark, fresh);
+    reader.endBenchmark();
+  }
   feed(parser, report.subarray(end));
   parser.close();
-  return reader.rules();
+  return { reader, benchmark };
 }
 
 type Parser = SaxesParser<{ xmlns: false; position: false }>;

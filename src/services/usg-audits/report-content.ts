@@ -41,6 +41,9 @@ interface Verdict {
   result: RuleResult | 'notselected' | null;
 }
 
+/** A verdict on a rule that was selected. */
+type Finding = Verdict & { result: RuleResult };
+
 type Attributes = Readonly<Record<string, string>>;
 
 /** Collects rules and results from the events of a parser. */
@@ -49,6 +52,8 @@ export class ReportReader {
   /** Elements around the present place, as they are written. */
   readonly #open: string[];
   #verdicts: Verdict[] = [];
+  /** All rules so far are those of a benchmark that is known by its name. */
+  #isOfBenchmark: boolean;
   #inTest = 0;
   #inItem = 0;
   #definition: Definition | null = null;
@@ -56,9 +61,10 @@ export class ReportReader {
   #capture: Capture | null = null;
 
   /** @param head - what has been read of the report, when that is known */
-  constructor(head: BenchmarkHead = { open: [], definitions: new Map() }) {
-    this.#open = [...head.open];
-    this.#definitions = new Map(head.definitions);
+  constructor(head?: BenchmarkHead) {
+    this.#open = [...(head?.open ?? [])];
+    this.#definitions = new Map(head?.definitions);
+    this.#isOfBenchmark = head !== undefined;
   }
 
   get #depth(): number {
@@ -73,6 +79,11 @@ export class ReportReader {
   head(): BenchmarkHead | null {
     if (this.#inItem > 0 || this.#inTest > 0) return null;
     return { open: [...this.#open], definitions: new Map(this.#definitions) };
+  }
+
+  /** Tells that what has been read so far is a benchmark as a whole. */
+  endBenchmark(): void {
+    this.#isOfBenchmark = true;
   }
 
   open(written: string, attributes: Attributes): void {
@@ -110,16 +121,34 @@ export class ReportReader {
   }
 
   rules(): AuditedRule[] {
-    const selected = this.#verdicts.filter(({ result }) => result !== 'notselected');
-    if (selected.length === 0) throw new Refused('the report has no result of any rule');
-    const rules = selected.map((verdict) => this.#toRule(verdict));
+    const rules = this.#findings().map((finding) => this.#toRule(finding));
     if (textLength(rules) > MAX_TEXT_CHARS) throw new Refused('the report has more than 16 MiB of texts of rules');
     return rules;
   }
 
-  #toRule(verdict: Verdict): AuditedRule {
+  /** Results of the rules, in the order of {@link rules}. */
+  results(): RuleResult[] {
+    return this.#findings().map(({ result }) => result);
+  }
+
+  /** What sets the rules apart from others of the same benchmark; null when not all of them are defined by it alone. */
+  selection(): string | null {
+    const findings = this.#findings();
+    if (!this.#isOfBenchmark || !findings.every(({ rule }) => this.#definitions.has(rule))) return null;
+    return findings.map(({ rule, severity }) => `${severity ?? ''} ${rule}`).join('\n');
+  }
+
+  #findings(): Finding[] {
+    const findings = this.#verdicts.filter(({ result }) => result !== 'notselected');
+    if (findings.length === 0) throw new Refused('the report has no result of any rule');
+    if (findings.some(({ result }) => result === null)) {
+      throw new Refused('the report has a rule without a known result');
+    }
+    return findings as Finding[];
+  }
+
+  #toRule(verdict: Finding): AuditedRule {
     const known = this.#definitions.get(verdict.rule);
-    if (verdict.result === null) throw new Refused('the report has a rule without a known result');
     return {
       rule: verdict.rule,
       severity: verdict.severity ?? known?.severity ?? 'unknown',
@@ -127,13 +156,14 @@ export class ReportReader {
       identifiers: known ? known.identifiers : verdict.identifiers,
       description: known?.description ?? '',
       rationale: known?.rationale ?? '',
-      result: verdict.result as RuleResult,
+      result: verdict.result,
     };
   }
 
   #openRule(attributes: Attributes): void {
     if (this.#definitions.size >= MAX_RULES) throw new Refused(`the report has more than ${MAX_RULES} rules`);
     const severity = readSeverity(attributes['severity']) ?? 'unknown';
+    this.#isOfBenchmark = false;
     this.#definition = { severity, title: '', description: '', rationale: '', identifiers: [] };
     this.#definitions.set(readId(attributes['id']), this.#definition);
     this.#inItem = this.#depth;

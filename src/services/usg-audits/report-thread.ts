@@ -1,9 +1,14 @@
 import { parentPort } from 'node:worker_threads';
-import { BenchmarkCache } from './benchmark-cache.ts';
-import { readAuditReport } from './read-report.ts';
+import { createBriefReader } from './brief-reading.ts';
 
-const known = new BenchmarkCache();
+/** A report, and digests of the rule sets that need not be told again. */
+export interface ReadingRequest {
+  report: Uint8Array;
+  sets: readonly string[];
+}
+
+const read = createBriefReader();
 
 // Reads reports, one after the other.
-parentPort?.on('message', (bytes: Uint8Array) => parentPort!.postMessage(readAuditReport(bytes, known)));
+parentPort?.on('message', ({ report, sets }: ReadingRequest) => parentPort!.postMessage(read(report, sets)));
 parentPort?.postMessage('ready');

@@ -1,11 +1,4 @@
-import { createHash } from 'node:crypto';
-import {
-  type AuditedRule,
-  type AuditReading,
-  countResults,
-  RULE_RESULTS,
-  textLength,
-} from '../../domain/usg/audit-report.ts';
+import { countLetters, RULE_RESULTS, textLength } from '../../domain/usg/audit-report.ts';
 import {
   type AuditVerdict,
   appendReasons,
@@ -18,23 +11,22 @@ import {
   readWaitingReport,
   type WaitingReport,
 } from '../../persistence/repositories/usg-reports-in.repository.ts';
-import {
-  type CatalogueRule,
-  type CatalogueRuleSet,
-  keepRuleSets,
-} from '../../persistence/repositories/usg-rules.repository.ts';
+import { type CatalogueRuleSet, keepRuleSets } from '../../persistence/repositories/usg-rules.repository.ts';
 import type { Database, Sql } from '../../persistence/sql.ts';
 import type { Clock } from '../ports.ts';
 import type { ReportReader } from './report-reader.ts';
+import { KnownRuleSets, ruleSetOf } from './rule-set.ts';
 
 export interface TakeInDeps {
   db: Database;
   clock: Clock;
   read: ReportReader;
+  /** Kept from one call to the next. */
+  sets?: KnownRuleSets;
 }
 
 /** Reports of one transaction: enough to share its cost, few enough that a crash repeats little. */
-const BATCH = 20;
+const BATCH = 50;
 /** Texts of rules in one transaction, beyond which the rest waits; in UTF-16 units. */
 const BATCH_CHARS = 16 * 1024 * 1024;
 /** Agents send a report right behind the result; one that has not come by then does not come. */
@@ -46,7 +38,15 @@ const NO_REPORT = 'The computer sent no report of its audit.';
 interface ReadReport extends WaitingReport {
   account_id: number;
   run_id: number;
-  reading: AuditReading;
+  found: Found | { reason: string };
+}
+
+/** The rules of a report, and a letter for the result of each. */
+interface Found {
+  set: CatalogueRuleSet;
+  results: string;
+  /** Of texts that were not known before, in UTF-16 units. */
+  newChars: number;
 }
 
 /**
@@ -55,28 +55,55 @@ interface ReadReport extends WaitingReport {
  *
  * @returns whether more may be waiting
  * @remarks One transaction that ends with the reports put away: after a crash in between it is as if it had not begun.
- * Several may run at once. What is in memory is bounded: one report, and the texts of some.
+ * Several may run at once. What is in memory is bounded: two reports, and the texts of some.
  * @see API specification, "USG profiles"; api-decisions 5.4
  */
-export async function takeInReports({ db, clock, read }: TakeInDeps): Promise<boolean> {
+export async function takeInReports({ db, clock, read, sets = new KnownRuleSets() }: TakeInDeps): Promise<boolean> {
   return db.transaction(async (tx) => {
     const claimed = await claimWaitingReports(tx, BATCH);
     if (claimed.length === 0) return false;
     const reports: ReadReport[] = [];
-    const done: number[] = [];
+    const done = claimed.filter((report) => !isOfRun(report)).map(({ activity_id }) => activity_id);
     let room = BATCH_CHARS;
-    for (const report of claimed) {
-      if (room <= 0) break;
+    for await (const { report, text } of withTexts(tx, claimed.filter(isOfRun))) {
+      const found = await readFound(read, text, sets);
+      if ('newChars' in found) room -= found.newChars;
+      reports.push({ ...report, found });
       done.push(report.activity_id);
-      if (!isOfRun(report)) continue;
-      const reading = await read(await readWaitingReport(tx, report.activity_id));
-      if ('rules' in reading) room -= textLength(reading.rules);
-      reports.push({ ...report, reading });
+      if (room <= 0) break;
     }
     await store(tx, reports, clock.now());
     await deleteWaitingReports(tx, done);
     return claimed.length === BATCH || done.length < claimed.length;
   });
+}
+
+type RunReport = WaitingReport & { account_id: number; run_id: number };
+
+/** Reports with what agents sent; the next one is on its way while one is looked at. */
+async function* withTexts(tx: Sql, reports: readonly RunReport[]): AsyncGenerator<{ report: RunReport; text: Buffer }> {
+  const fetch = (report: RunReport | undefined): Promise<Buffer | null> => {
+    const text = report ? readWaitingReport(tx, report.activity_id) : Promise.resolve(null);
+    text.catch(() => undefined); // Told when it is this report's turn.
+    return text;
+  };
+  let next = fetch(reports[0]);
+  for (const [place, report] of reports.entries()) {
+    const text = (await next)!;
+    next = fetch(reports[place + 1]);
+    yield { report, text };
+  }
+}
+
+async function readFound(read: ReportReader, text: Buffer, sets: KnownRuleSets): Promise<Found | { reason: string }> {
+  const known = sets.all;
+  const reading = await read(text, [...known.keys()]);
+  if ('reason' in reading) return reading;
+  if ('set' in reading) return { set: known.get(reading.set)!, results: reading.results, newChars: 0 };
+  const { rules } = reading;
+  const set = ruleSetOf(rules);
+  sets.keep(set, rules);
+  return { set, results: rules.map(({ result }) => RULE_RESULTS[result]).join(''), newChars: textLength(rules) };
 }
 
 /**
@@ -99,7 +126,7 @@ export async function closeUnreported({ db, clock }: Pick<TakeInDeps, 'db' | 'cl
   });
 }
 
-function isOfRun(report: WaitingReport): report is WaitingReport & { account_id: number; run_id: number } {
+function isOfRun(report: WaitingReport): report is RunReport {
   return report.run_id !== null && report.account_id !== null;
 }
 
@@ -120,8 +147,8 @@ async function store(tx: Sql, reports: readonly ReadReport[], now: Date): Promis
 async function storeRules(tx: Sql, reports: readonly ReadReport[]): Promise<Map<number, number>> {
   const ids = new Map<number, number>();
   for (const accountId of [...new Set(reports.map(({ account_id }) => account_id))].sort((a, b) => a - b)) {
-    const own = reports.flatMap(({ account_id, activity_id, reading }) =>
-      account_id === accountId && 'rules' in reading ? [{ activity_id, set: ruleSetOf(reading.rules) }] : [],
+    const own = reports.flatMap(({ account_id, activity_id, found }) =>
+      account_id === accountId && 'set' in found ? [{ activity_id, set: found.set }] : [],
     );
     const distinct = [...new Map(own.map(({ set }) => [set.digest.toString('hex'), set])).values()];
     if (distinct.length === 0) continue;
@@ -132,27 +159,14 @@ async function storeRules(tx: Sql, reports: readonly ReadReport[]): Promise<Map<
   return ids;
 }
 
-function toVerdict({ run_id, computer_id, received_at, reading }: ReadReport, ruleSetId: number | null): AuditVerdict {
+function toVerdict({ run_id, computer_id, received_at, found }: ReadReport, ruleSetId: number | null): AuditVerdict {
   const own = { runId: run_id, computerId: computer_id, reportedAt: received_at };
-  if ('reason' in reading) return { ...failedFor(`The report of the audit was refused: ${reading.reason}.`), ...own };
-  const { passed, failed } = countResults(reading.rules);
-  const results = reading.rules.map(({ result }) => RULE_RESULTS[result]).join('');
-  return { ...own, state: failed === 0 ? 'pass' : 'fail', reason: null, passed, failed, ruleSetId, results };
+  if ('reason' in found) return { ...failedFor(`The report of the audit was refused: ${found.reason}.`), ...own };
+  const { passed, failed } = countLetters(found.results);
+  const state = failed === 0 ? 'pass' : 'fail';
+  return { ...own, state, reason: null, passed, failed, ruleSetId, results: found.results };
 }
 
 function failedFor(reason: string) {
   return { state: 'fail' as const, reason, passed: 0, failed: 0, ruleSetId: null, results: null };
-}
-
-function ruleSetOf(rules: readonly AuditedRule[]): CatalogueRuleSet {
-  const entries = rules.map(toCatalogueRule);
-  const hash = createHash('sha256');
-  for (const { digest } of entries) hash.update(digest);
-  return { digest: hash.digest(), rules: entries };
-}
-
-function toCatalogueRule({ result: _, ...rule }: AuditedRule): CatalogueRule {
-  const { severity, title, identifiers, description, rationale } = rule;
-  const text = JSON.stringify([rule.rule, severity, title, identifiers, description, rationale]);
-  return { ...rule, digest: createHash('sha256').update(text).digest() };
 }

@@ -24,13 +24,13 @@ export interface AuditRound extends Watched {
 /** One run of a profile, until every computer that audits has a result of every rule. */
 export async function auditRound(setting: UsgSetting, profile: number): Promise<AuditRound> {
   const { result, ...measured } = await watched(setting, () => runAudits(setting, profile));
-  const { rows } = await setting.database.query<{ reports: number; rules: number }>(
-    `select count(*)::int as reports, coalesce(min(length(results)), 0)::int as rules
+  const { rows } = await setting.database.query<{ reports: number; rules: number; reason: string | null }>(
+    `select count(*)::int as reports, coalesce(min(length(results)), 0)::int as rules, min(u.reason) as reason
      from usg_audit u join usg_run r on r.id = u.run_id where r.activity_id = $1 and u.reported_at is not null`,
     [result.activity],
   );
   const { reports, rules } = rows[0]!;
-  assert.ok(reports > 0 && rules >= RULES, 'every report has a result of every rule');
+  assert.ok(reports > 0 && rules >= RULES, `every report has a result of every rule: ${JSON.stringify(rows)}`);
   const read = await timed(() => setting.api.call<Shown>('GET', `/usg-profiles/${profile}`));
   const { passing, failing, report_uri } = read.value.last_run_results;
   assert.equal(passing + failing, result.computers, 'every computer counts once');

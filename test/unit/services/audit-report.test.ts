@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { RULE_RESULTS } from '../../../src/domain/usg/audit-report.ts';
 import { BenchmarkCache } from '../../../src/services/usg-audits/benchmark-cache.ts';
+import { createBriefReader } from '../../../src/services/usg-audits/brief-reading.ts';
 import { readAuditReport } from '../../../src/services/usg-audits/read-report.ts';
 import { createReportReader } from '../../../src/services/usg-audits/report-reader.ts';
+import { ruleSetOf } from '../../../src/services/usg-audits/rule-set.ts';
 import { auditReport } from '../../support/audit-reports.ts';
 
 const read = (text: string | Buffer) => readAuditReport(Buffer.from(text));
@@ -155,3 +158,55 @@ describe('hostile reports', () => {
     expect(await hasty(slow)).toEqual({ reason: 'the report takes too long to read' });
   });
 });
+
+describe('createBriefReader', () => {
+  const setOf = (report: Buffer) => ruleSetOf(rulesOf(report)).digest.toString('hex');
+  const lettersOf = (report: Buffer) =>
+    rulesOf(report)
+      .map(({ result }) => RULE_RESULTS[result])
+      .join('');
+
+  it('tells only results of a set that whoever asks has, and everything of any other', () => {
+    const read = createBriefReader();
+    const first = auditReport(['pass', 'fail']);
+    const set = setOf(first);
+    expect(read(first, [set])).toEqual(readAuditReport(first));
+    const second = auditReport(['error', 'notapplicable']);
+    expect(setOf(second)).toBe(set);
+    expect(read(second, [])).toEqual(readAuditReport(second));
+    expect(read(second, ['another', set])).toEqual({ set, results: lettersOf(second) });
+    const refused = Buffer.from(String(second).replace('</Benchmark>', '</Other>'));
+    expect(read(refused, [set])).toEqual(readAuditReport(refused));
+  });
+
+  it.each([
+    ['other severities', (text: string) => text.replace(/(<rule-result [^>]*severity=")[a-z]+/, '$1info')],
+    ['fewer selected rules', (text: string) => text.replace('<result>pass<', '<result>notselected<')],
+    ['another benchmark', (text: string) => text.replace('Rule 1', 'Rule One')],
+    ['a rule defined after its results', (text: string) => text.replace('</Benchmark>', lateRule('late'))],
+  ])('does not take a report with %s for one of the same set', (_, change) => {
+    const read = createBriefReader();
+    const plain = auditReport(['pass', 'fail']);
+    const changed = Buffer.from(change(String(plain)));
+    expect(String(changed)).not.toBe(String(plain));
+    const sets = [setOf(plain), setOf(changed)];
+    for (const report of [plain, changed, plain, changed]) {
+      const reading = read(report, sets);
+      if (!('set' in reading)) expect(reading).toEqual(readAuditReport(report));
+      else expect(reading).toEqual({ set: setOf(report), results: lettersOf(report) });
+    }
+  });
+
+  it('holds a benchmark apart from rules that stand behind what only looks like its end', () => {
+    const read = createBriefReader();
+    const report = (title: string) =>
+      Buffer.from(`<B><!-- <TestResult> --><Rule id="a"><title>${title}</title></Rule>${testResult('a=pass')}</B>`);
+    for (const title of ['A', 'B', 'A', 'B']) {
+      const reading = read(report(title), [setOf(report('A')), setOf(report('B'))]);
+      expect(reading).toMatchObject({ rules: [{ title }] });
+    }
+  });
+});
+
+const lateRule = (title: string) =>
+  `<Rule id="xccdf_org.ssgproject.content_rule_0"><title>${title}</title></Rule></Benchmark>`;
