@@ -101,11 +101,11 @@ async function probe(order: Extract<LoadOrder, { kind: 'probe' }>): Promise<Load
 }
 
 async function probeExchange(order: Extract<LoadOrder, { kind: 'probe-exchange' }>): Promise<LoadResult> {
-  // An agent never exchanges twice at once: it stands in line again when it has its answer.
+  // An agent never exchanges twice at once: it stands in line again when it has its answer, and waiting for one counts.
   const line = [...agents];
   return untilStopped(order, async (connection) => {
-    const agent = line.shift();
-    if (!agent) throw new Error('every agent still waits for an answer');
+    while (line.length === 0) await pause(5);
+    const agent = line.shift()!;
     await agent.exchange(connection);
     line.push(agent);
     return undefined;

@@ -82,11 +82,11 @@ async function startProbes({ resources }: BenchContext, { port }: Stack, api: Ap
   const asking = { Authorization: `Bearer ${api.token}`, Accept: 'application/json' };
   const bodies = ids.map((id) => `insecure_id=${id}`);
   const every = { port, everyMs: PROBE_EVERY_MS };
-  const list = { method: 'GET', path: `${API_PREFIX}/computers?limit=20`, headers: asking, bodies: [] };
+  const person = { method: 'GET', path: `${API_PREFIX}/person`, headers: asking, bodies: [] };
   const orders: readonly [Probe, Probe, Probe] = [
     { kind: 'probe', ...every, request: { method: 'POST', path: '/ping', headers: pinging, bodies } },
     { kind: 'probe-exchange', ...every },
-    { kind: 'probe', ...every, request: list },
+    { kind: 'probe', ...every, request: person },
   ];
   return {
     pids: loads.map(({ pid }) => pid),

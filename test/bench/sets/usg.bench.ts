@@ -45,7 +45,7 @@ function report({ options }: BenchContext, audits: readonly AuditRound[], due: D
   builder.asserted('no answer of gateway and API but 200 meanwhile');
   builder.note(`${audits[0]?.computers} computers, ${audits[0]?.reports} of which report, ${RULES} rules each`);
   builder.note(
-    'meanwhile: one ping, one exchange and one page of 20 computers every 100 ms, beside those of the fleet',
+    'meanwhile: one ping, one exchange and one GET /person every 100 ms, beside those of the fleet',
   );
   return builder.finish('usg', { audits, due }, options.judgeAnyway);
 }
@@ -104,7 +104,7 @@ function memory<R extends Watched>(): Array<Figure<R>> {
 const PROBES: ReadonlyArray<readonly [keyof Probed, string]> = [
   ['ping', 'ping'],
   ['exchange', 'exchange'],
-  ['api', 'GET /computers'],
+  ['api', 'GET /person'],
 ];
 
 function latencies<R extends Watched>(): Array<Figure<R>> {
