@@ -58,6 +58,8 @@ const DYNAMIC_CONFIG = {
   'matching.numTaskqueueWritePartitions': 1,
   // Profiles due at one moment: those above the limit are put off by seconds, again and again.
   'worker.schedulerNamespaceStartWorkflowRPS': 1000,
+  // The server runs schedules itself, by two pollers; what they do not reach within 5 s is read anew from its history.
+  'worker.perNamespaceWorkerOptions': { MaxConcurrentWorkflowTaskPollers: 16, StickyScheduleToStartTimeout: '60s' },
 };
 
 /**
@@ -104,7 +106,7 @@ export async function startLocalTemporal(options: LocalTemporalOptions): Promise
 function serverArguments(options: LocalTemporalOptions, ip: string): string[] {
   const dynamic = Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => [
     '--dynamic-config-value',
-    `${key}=${value}`,
+    `${key}=${typeof value === 'object' ? JSON.stringify(value) : value}`,
   ]);
   const ui = options.uiPort === null ? ['--headless'] : ['--ui-ip', ip, '--ui-port', String(options.uiPort)];
   const codec = options.codecEndpoint && options.uiPort !== null ? ['--ui-codec-endpoint', options.codecEndpoint] : [];

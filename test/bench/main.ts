@@ -10,6 +10,7 @@ import { auth } from './sets/auth.bench.ts';
 import { checkIns } from './sets/check-ins.bench.ts';
 import { computers } from './sets/computers.bench.ts';
 import { login } from './sets/login.bench.ts';
+import { report } from './sets/report.bench.ts';
 import { snaps } from './sets/snaps.bench.ts';
 import { startup } from './sets/startup.bench.ts';
 import { usg } from './sets/usg.bench.ts';
@@ -23,6 +24,7 @@ const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   computers,
   activities,
   usg,
+  report,
 };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -51,8 +53,8 @@ for (const name of options.names) {
   current = resources;
   const progress = (text: string) => process.stderr.write(`[${name}] ${text}\n`);
   try {
-    const report = await BENCHMARKS[name]({ options, resources, root, machine, progress });
-    console.log(`\n${renderTable(report)}\nJSON: ${writeReport(root, report, machine, new Date())}`);
+    const found = await BENCHMARKS[name]({ options, resources, root, machine, progress });
+    console.log(`\n${renderTable(found)}\nJSON: ${writeReport(root, found, machine, new Date())}`);
   } catch (error) {
     if (!interrupted) console.error(`\n== ${name}: void\n${error instanceof Error ? error.stack : String(error)}`);
     process.exitCode = 1;

@@ -1,12 +1,22 @@
 import { parseArgs } from 'node:util';
 
-export const BENCHMARKS = ['startup', 'auth', 'login', 'checkins', 'snaps', 'computers', 'activities', 'usg'] as const;
+export const BENCHMARKS = [
+  'startup',
+  'auth',
+  'login',
+  'checkins',
+  'snaps',
+  'computers',
+  'activities',
+  'usg',
+  'report',
+] as const;
 export type BenchmarkName = (typeof BENCHMARKS)[number];
 
 /** What to run and how long. */
 export interface Options {
   names: readonly BenchmarkName[];
-  /** Group sizes of `snaps`, fleet sizes of `computers` and `usg`, ascending; each has its own when absent. */
+  /** Group sizes of `snaps`, fleet sizes of `computers`, `usg` and `report`, ascending; each has its own when absent. */
   computers?: readonly number[];
   /** Rows of `activities`. */
   activities: number;
@@ -25,14 +35,15 @@ export const USAGE = `npm run bench -- [name ...] [options]
   names: ${BENCHMARKS.join(', ')} (all when none is given)
 
   --computers N,N          group sizes of snaps (1000,10000), fleet sizes of computers (1000,10000,100000)
-                           and, the last one, of usg (10000)
+                           and, the last one, of usg and report (10000)
   --activities 1000000     rows of activities (on 10,000 computers unless --computers says otherwise)
   --rounds 5               measured rounds of each side, after one warm-up
   --seconds 5              length of one round of auth, login and checkins
   --ping-seconds N         how often simulated agents ping (default: 2,000 pings/s of the whole fleet; real agents: 30)
   --judge-anyway           verdicts in spite of foreign load or steal above 10 %
 
-A try in a minute: npm run bench -- snaps --computers 200,1000 --rounds 2`;
+A try in a minute or two: npm run bench -- snaps --computers 200,1000 --rounds 2
+                          npm run bench -- usg report --computers 1000 --rounds 2`;
 
 /**
  * Reads the command line.

@@ -13,6 +13,7 @@ describe('parseOptions', () => {
     const options = parseOptions(['snaps', 'auth', 'snaps', '--computers', '1000,200', '--rounds', '2']);
     expect(options.names).toEqual(['snaps', 'auth']);
     expect(options.computers).toEqual([200, 1000]);
+    expect(parseOptions(['usg', 'report', '--computers', '100000']).computers).toEqual([100_000]);
   });
 
   it('names what it does not know', () => {
