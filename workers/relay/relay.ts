@@ -4,6 +4,7 @@ import type { LaneStore } from '../../src/persistence/repositories/lanes.reposit
 import type { Database } from '../../src/persistence/sql.ts';
 import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
 import { inboxRound } from './inbox.ts';
+import { lateDatesRound } from './late-dates.ts';
 import { startListener } from './listener.ts';
 import { startLoop } from './loop.ts';
 import type { NudgeSettings } from './nudge-planner.ts';
@@ -37,6 +38,7 @@ export interface Relay {
 const INBOX_TICK_MS = 100;
 /** Only a safety net: NOTIFY wakes the outbox. */
 const OUTBOX_POLL_MS = 1_000;
+const LATE_DATES_MS = 2_000;
 
 /**
  * Carries news from the rows to the workflows: starts and cancels from the outbox, nudges from the inbox, schedules of profiles
@@ -78,9 +80,15 @@ export function startRelay(options: RelayOptions): Relay {
     round: inboxRound({ db, client, lanes, settings, logger, repair, isLeader: listener.isLeader, count }),
     logger,
   });
+  const lateDates = startLoop({
+    name: 'late-dates',
+    everyMs: LATE_DATES_MS,
+    round: lateDatesRound({ client, kinds, clock, logger, isLeader: listener.isLeader }),
+    logger,
+  });
   return {
     async stop() {
-      await Promise.all([outbox.stop(), schedules.stop(), inbox.stop(), listener.stop()]);
+      await Promise.all([outbox.stop(), schedules.stop(), inbox.stop(), lateDates.stop(), listener.stop()]);
     },
   };
 }

@@ -1,0 +1,80 @@
+import type { Client } from '@temporalio/client';
+import { describe, expect, it } from 'vitest';
+import { createLogger } from '../../../src/logger.ts';
+import type { MissedDate, ProfileKind } from '../../../src/services/schedule/profile-kind.ts';
+import { lateDatesRound } from '../../../workers/relay/late-dates.ts';
+
+const NOW = new Date('2026-05-04T02:11:05Z');
+const DUE = new Date('2026-05-04T02:11:00Z');
+
+function aRound({ late, paused = [], failing = [], isLeader = true }: Setup) {
+  const started: number[] = [];
+  const asked: Date[] = [];
+  let lists = 0;
+  const missed = Array.from({ length: late }, (_, n): MissedDate => ({ profileId: n + 1, nominalTime: DUE }));
+  const kind: ProfileKind = {
+    name: 'usg',
+    desired: async () => null,
+    async startDue(profileId, nominalTime) {
+      expect(nominalTime).toEqual(DUE);
+      if (failing.includes(profileId)) throw new Error('deadlock detected');
+      started.push(profileId);
+      return 'started';
+    },
+    refill: async () => undefined,
+    async missed(dueBefore) {
+      asked.push(dueBefore);
+      return missed;
+    },
+    expected: async () => [],
+  };
+  const list = async function* ({ query }: { query: string }) {
+    expect(query).toBe('TemporalSchedulePaused = true');
+    lists += 1;
+    for (const id of paused) yield { scheduleId: `usg/${id}` };
+  };
+  const round = lateDatesRound({
+    client: { schedule: { list } } as unknown as Client,
+    kinds: new Map([['usg', kind]]),
+    clock: { now: () => NOW },
+    logger: createLogger({ level: 'silent', role: 'test' }),
+    isLeader: () => isLeader,
+  });
+  return { round, started, asked, lists: () => lists };
+}
+
+interface Setup {
+  late: number;
+  paused?: number[];
+  failing?: number[];
+  isLeader?: boolean;
+}
+
+describe('late dates', () => {
+  it('are left to the server as long as they are few', async () => {
+    const { round, started, asked, lists } = aRound({ late: 49 });
+    expect(await round()).toBe(false);
+    expect(asked).toEqual([new Date('2026-05-04T02:11:03Z')]);
+    expect([started, lists()]).toEqual([[], 0]);
+  });
+
+  it('are started when there are many, but for those that an operator paused', async () => {
+    const { round, started } = aRound({ late: 60, paused: [7, 60] });
+    await round();
+    expect(started.toSorted((a, b) => a - b)).toEqual(
+      Array.from({ length: 60 }, (_, n) => n + 1).filter((id) => id !== 7 && id !== 60),
+    );
+  });
+
+  it('are started even though one of them cannot be', async () => {
+    const { round, started } = aRound({ late: 50, failing: [1, 25, 50] });
+    await round();
+    expect(started).toHaveLength(47);
+  });
+
+  it('are looked at by one relay only', async () => {
+    const { round, started, asked } = aRound({ late: 500, isLeader: false });
+    await round();
+    expect([started, asked]).toEqual([[], []]);
+  });
+});
