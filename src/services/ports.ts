@@ -116,7 +116,7 @@ export interface OpenFile extends FoundFile {
 }
 
 export interface DraftFile {
-  /** Adds UTF-8 text that begins and ends with whole characters. */
+  /** Adds UTF-8 text that begins and ends with whole characters; its bytes may be overwritten once it has been. */
   append(piece: Buffer): Promise<void>;
   /**
    * Gives the file its key, once its pieces are committed, which no other file of the account has from then on. The one that had it can be read to

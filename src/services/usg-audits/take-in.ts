@@ -55,7 +55,7 @@ interface Found {
  *
  * @returns whether more may be waiting
  * @remarks One transaction that ends with the reports put away: after a crash in between it is as if it had not begun.
- * Several may run at once. What is in memory is bounded: two reports, and the texts of some.
+ * Several may run at once. What is in memory is bounded: one report, and the texts of some.
  * @see API specification, "USG profiles"; api-decisions 5.4
  */
 export async function takeInReports({ db, clock, read, sets = new KnownRuleSets() }: TakeInDeps): Promise<boolean> {
@@ -63,36 +63,20 @@ export async function takeInReports({ db, clock, read, sets = new KnownRuleSets(
     const claimed = await claimWaitingReports(tx, BATCH);
     if (claimed.length === 0) return false;
     const reports: ReadReport[] = [];
-    const done = claimed.filter((report) => !isOfRun(report)).map(({ activity_id }) => activity_id);
+    const done: number[] = [];
     let room = BATCH_CHARS;
-    for await (const { report, text } of withTexts(tx, claimed.filter(isOfRun))) {
-      const found = await readFound(read, text, sets);
+    for (const report of claimed) {
+      if (room <= 0) break;
+      done.push(report.activity_id);
+      if (!isOfRun(report)) continue;
+      const found = await readFound(read, await readWaitingReport(tx, report.activity_id), sets);
       if ('newChars' in found) room -= found.newChars;
       reports.push({ ...report, found });
-      done.push(report.activity_id);
-      if (room <= 0) break;
     }
     await store(tx, reports, clock.now());
     await deleteWaitingReports(tx, done);
     return claimed.length === BATCH || done.length < claimed.length;
   });
-}
-
-type RunReport = WaitingReport & { account_id: number; run_id: number };
-
-/** Reports with what agents sent; the next one is on its way while one is looked at. */
-async function* withTexts(tx: Sql, reports: readonly RunReport[]): AsyncGenerator<{ report: RunReport; text: Buffer }> {
-  const fetch = (report: RunReport | undefined): Promise<Buffer | null> => {
-    const text = report ? readWaitingReport(tx, report.activity_id) : Promise.resolve(null);
-    text.catch(() => undefined); // Told when it is this report's turn.
-    return text;
-  };
-  let next = fetch(reports[0]);
-  for (const [place, report] of reports.entries()) {
-    const text = (await next)!;
-    next = fetch(reports[place + 1]);
-    yield { report, text };
-  }
 }
 
 async function readFound(read: ReportReader, text: Buffer, sets: KnownRuleSets): Promise<Found | { reason: string }> {
@@ -126,7 +110,7 @@ export async function closeUnreported({ db, clock }: Pick<TakeInDeps, 'db' | 'cl
   });
 }
 
-function isOfRun(report: WaitingReport): report is RunReport {
+function isOfRun(report: WaitingReport): report is WaitingReport & { account_id: number; run_id: number } {
   return report.run_id !== null && report.account_id !== null;
 }
 

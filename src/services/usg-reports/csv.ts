@@ -1,6 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import { reportName } from '../../domain/usg/report.ts';
 import type { ReportRow, ReportRule } from '../../persistence/repositories/usg-report-rows.ts';
+import type { Pieces } from './pieces.ts';
 
 export const SUMMARY_COLUMNS = [
   'Instance ID',
@@ -45,34 +46,57 @@ function harmless(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
 }
 
+/** Cells that stay as they are, whatever the rules of the format and of spreadsheets. */
+const PLAIN = /^(?:\w[\w .:/()-]*)?$/;
+
+/** What stands in a line for a text. */
+function cellOf(text: string): string {
+  return PLAIN.test(text) ? text : toLines([[text]]).slice(0, -2);
+}
+
 const timeOf = (moment: Date | null): string => (moment === null ? '' : `${moment.toISOString().slice(0, 19)}Z`);
 
-/** One computer in one run. @see api-decisions 5.5 "Summary CSV" */
-export function summaryRecord({ computer_id, title, passed, failed, reported_at }: ReportRow): Array<string | number> {
+/** The line of one computer in one run. @see api-decisions 5.5 "Summary CSV" */
+export function summaryLine({ computer_id, title, passed, failed, reported_at }: ReportRow): string {
   const judged = passed + failed;
   const rate = judged === 0 ? NOT_APPLICABLE : Math.round((100 * passed) / judged);
-  return [computer_id, title ?? '', passed, failed, rate, timeOf(reported_at)];
+  return `${computer_id},${cellOf(title ?? '')},${passed},${failed},${rate},${timeOf(reported_at)}\r\n`;
 }
 
 /** A rule as its cells in every line of a detailed report that is about it, with the commas around them. */
-export function ruleCells({ rule, severity, title, identifiers, description, rationale }: ReportRule): string {
+export function ruleCells({ rule, severity, title, identifiers, description, rationale }: ReportRule): Buffer {
   const cells = toLines([[rule, severity, identifiers.join('; '), description || title, rationale]]);
-  return `,${cells.slice(0, -2)},`;
+  return Buffer.from(`,${cells.slice(0, -2)},`);
 }
 
 /**
- * The lines of one computer in one run, one for each rule.
+ * Writes the lines of one computer in one run, one for each rule.
  *
  * @param rules - cells of the rules of its set, in order
  * @see api-decisions 5.5 "Detailed CSV"
  */
-export function detailedLines(profileId: number, row: ReportRow, rules: readonly string[], label: string): string {
-  const head = `${row.computer_id},${reportName(profileId, label)}`;
-  const tail = `,${timeOf(row.reported_at)}\r\n`;
+export function writeDetailedLines(
+  pieces: Pieces,
+  row: ReportRow,
+  rules: RuleCells,
+  { profileId, label }: { profileId: number; label: string },
+): void {
+  const head = Buffer.from(`${row.computer_id},${reportName(profileId, label)}`);
+  const endOf = (pass: string) => Buffer.from(`${pass},${timeOf(row.reported_at)}\r\n`);
+  const notApplicable = endOf(NOT_APPLICABLE);
+  const ends = new Map(Object.entries(PASS).map(([letter, pass]) => [letter, endOf(pass)]));
+  const longest = Math.max(notApplicable.length, ...[...ends.values()].map(({ length }) => length));
+  pieces.reserve(rules.bytes + rules.cells.length * (head.length + longest));
   const letters = row.results ?? '';
-  let lines = '';
-  for (const [place, cells] of rules.entries()) {
-    lines += head + cells + (PASS[letters[place] ?? ''] ?? NOT_APPLICABLE) + tail;
+  for (const [place, cells] of rules.cells.entries()) {
+    pieces.add(head);
+    pieces.add(cells);
+    pieces.add(ends.get(letters[place] ?? '') ?? notApplicable);
   }
-  return lines;
+}
+
+/** Cells of the rules of a set, and how long all of them are. */
+export interface RuleCells {
+  cells: readonly Buffer[];
+  bytes: number;
 }

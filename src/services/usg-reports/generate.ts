@@ -2,7 +2,6 @@ import { dayRange } from '../../domain/usg/report.ts';
 import type { FileDraft } from '../../persistence/repositories/stored-files.repository.ts';
 import {
   type ReportedRuns,
-  type ReportRow,
   type RunsState,
   readKeptSince,
   readReportRows,
@@ -12,7 +11,16 @@ import {
 import type { UsgReportQuestion } from '../../persistence/repositories/usg-reports.repository.ts';
 import type { Database, Sql } from '../../persistence/sql.ts';
 import type { DraftFile, FileStore } from '../ports.ts';
-import { DETAILED_COLUMNS, detailedLines, ruleCells, SUMMARY_COLUMNS, summaryRecord, toLines } from './csv.ts';
+import {
+  DETAILED_COLUMNS,
+  type RuleCells,
+  ruleCells,
+  SUMMARY_COLUMNS,
+  summaryLine,
+  toLines,
+  writeDetailedLines,
+} from './csv.ts';
+import { Pieces } from './pieces.ts';
 
 export interface ReportWriter {
   db: Database;
@@ -30,9 +38,6 @@ export interface WrittenReport {
   file: DraftFile;
   state: RunsState;
 }
-
-/** Text is collected to pieces of about so many characters. */
-const PIECE_LENGTH = 128 * 1024;
 
 /**
  * Writes the report that answers a question: every run in its range as they all stand at one moment.
@@ -54,56 +59,54 @@ export async function writeReport(
     const file = await files.draft(tx, facts);
     const runs = { ...question, kept_since: await readKeptSince(tx, accountId, now) };
     const state = await readRunsState(tx, runs);
-    let piece = '';
+    const pieces = new Pieces((piece) => file.append(piece));
     let written = 0;
-    for await (const { text, computers } of reportText(tx, runs, question.detailed)) {
-      piece += text;
+    for await (const computers of writeRows(tx, runs, question.detailed, pieces)) {
       written += computers;
-      if (piece.length < PIECE_LENGTH) continue;
-      await file.append(Buffer.from(piece));
-      piece = '';
+      if (!pieces.isFull) continue;
+      await pieces.handOn();
       await watch.onPiece(state.computers === 0 ? 0 : Math.min(1, written / state.computers));
     }
-    await file.append(Buffer.from(piece));
+    await pieces.handOn();
     return { file, state };
   });
 }
 
-interface ReportText {
-  text: string;
-  /** Computers that it completes. */
-  computers: number;
-}
-
-async function* reportText(tx: Sql, runs: ReportedRuns, isDetailed: boolean): AsyncGenerator<ReportText> {
-  yield { text: toLines([isDetailed ? DETAILED_COLUMNS : SUMMARY_COLUMNS]), computers: 0 };
+/** Writes line by line. @returns how many computers each step completes */
+async function* writeRows(tx: Sql, runs: ReportedRuns, isDetailed: boolean, pieces: Pieces): AsyncGenerator<number> {
+  pieces.addText(toLines([isDetailed ? DETAILED_COLUMNS : SUMMARY_COLUMNS]));
   const rules = new RuleSets(tx);
   for await (const rows of readReportRows(tx, runs, isDetailed)) {
-    if (!isDetailed) yield { text: toLines(rows.map(summaryRecord)), computers: rows.length };
-    else for (const row of rows) yield { text: await linesOf(runs.profile_id, row, rules), computers: 1 };
+    if (isDetailed) {
+      for (const row of rows) {
+        const { label } = dayRange(row.started_at);
+        writeDetailedLines(pieces, row, await rules.read(row.rule_set_id!), { profileId: runs.profile_id, label });
+        yield 1;
+      }
+    } else {
+      pieces.addText(rows.map(summaryLine).join(''));
+      yield rows.length;
+    }
   }
-}
-
-async function linesOf(profileId: number, row: ReportRow, rules: RuleSets): Promise<string> {
-  return detailedLines(profileId, row, await rules.read(row.rule_set_id!), dayRange(row.started_at).label);
 }
 
 /** Computers of one release share their rules; the cells of the latest sets are kept. */
 class RuleSets {
   readonly #tx: Sql;
-  readonly #sets = new Map<number, string[]>();
+  readonly #sets = new Map<number, RuleCells>();
 
   constructor(tx: Sql) {
     this.#tx = tx;
   }
 
-  async read(id: number): Promise<string[]> {
+  async read(id: number): Promise<RuleCells> {
     const known = this.#sets.get(id);
     if (known) return known;
     const cells = (await readRuleSet(this.#tx, id)).map(ruleCells);
+    const set = { cells, bytes: cells.reduce((sum, { length }) => sum + length, 0) };
     if (this.#sets.size >= KEPT_SETS) this.#sets.delete(this.#sets.keys().next().value!);
-    this.#sets.set(id, cells);
-    return cells;
+    this.#sets.set(id, set);
+    return set;
   }
 }
 
