@@ -22,6 +22,9 @@ function aRound({ late, paused = [], failing = [], isLeader = true }: Setup) {
       return 'started';
     },
     refill: async () => undefined,
+    passOver: async () => {
+      throw new Error('not asked for');
+    },
     async missed(dueBefore) {
       asked.push(dueBefore);
       return missed;
