@@ -14,6 +14,8 @@ export interface LateDatesDeps {
 
 /** The server starts a date within this time when it has little to do. */
 const LATE_MS = 2_000;
+/** Older dates are left to the reconciler, which knows whether the database was restored. */
+const RECENT_MS = 60_000;
 /** So many late dates at once tell that the server is behind; fewer are on their way. */
 const MANY = 50;
 /** Runs started at a time. */
@@ -32,7 +34,9 @@ export function lateDatesRound(deps: LateDatesDeps): () => Promise<boolean> {
   return async () => {
     if (!deps.isLeader()) return false;
     for (const kind of deps.kinds.values()) {
-      const late = await kind.missed(new Date(deps.clock.now().getTime() - LATE_MS));
+      const now = deps.clock.now().getTime();
+      const missed = await kind.missed(new Date(now - LATE_MS));
+      const late = missed.filter(({ nominalTime }) => nominalTime.getTime() >= now - RECENT_MS);
       if (late.length >= MANY) await startLate(deps, kind, late);
     }
     return false;

@@ -6,12 +6,15 @@ import { lateDatesRound } from '../../../workers/relay/late-dates.ts';
 
 const NOW = new Date('2026-05-04T02:11:05Z');
 const DUE = new Date('2026-05-04T02:11:00Z');
+const LONG_AGO = new Date('2026-05-04T02:10:04Z');
 
-function aRound({ late, paused = [], failing = [], isLeader = true }: Setup) {
+function aRound({ late, old = 0, paused = [], failing = [], isLeader = true }: Setup) {
   const started: number[] = [];
   const asked: Date[] = [];
   let lists = 0;
-  const missed = Array.from({ length: late }, (_, n): MissedDate => ({ profileId: n + 1, nominalTime: DUE }));
+  const missed = Array.from({ length: late + old }, (_, n): MissedDate => {
+    return { profileId: n + 1, nominalTime: n < late ? DUE : LONG_AGO };
+  });
   const kind: ProfileKind = {
     name: 'usg',
     desired: async () => null,
@@ -48,6 +51,7 @@ function aRound({ late, paused = [], failing = [], isLeader = true }: Setup) {
 
 interface Setup {
   late: number;
+  old?: number;
   paused?: number[];
   failing?: number[];
   isLeader?: boolean;
@@ -73,6 +77,15 @@ describe('late dates', () => {
     const { round, started } = aRound({ late: 50, failing: [1, 25, 50] });
     await round();
     expect(started).toHaveLength(47);
+  });
+
+  it('are left to the reconciler when they are older: the database may be a restored one', async () => {
+    const { round, started } = aRound({ late: 49, old: 100 });
+    await round();
+    expect(started).toEqual([]);
+    const both = aRound({ late: 50, old: 100 });
+    await both.round();
+    expect(Math.max(...both.started)).toBe(50);
   });
 
   it('are looked at by one relay only', async () => {
