@@ -194,6 +194,23 @@ describe('an audit', () => {
     expect((await run.steps(1))[0]!.result_text).toBe(texts[1]);
   });
 
+  it('waits with a report that cannot be read for the lane that advances, without holding what that needs', async () => {
+    const run = await aRun('audit', 1);
+    await run.tell(0, 0, 'delivered');
+    await run.report(0, Buffer.from('<broken'));
+    const [step] = await run.steps(0);
+    const advancing = await db.transaction(async (tx) => {
+      await tx.query('select 1 from lane where id = $1 for update', [step!.lane_id]);
+      const taken = takeIn();
+      await lockAwaited(db);
+      await tx.query("update activity set status = 'succeeded', result_text = 'done' where id = $1", [step!.id]);
+      await tx.query('select 1 from usg_audit where computer_id = $1 for update nowait', [step!.computer_id]);
+      return { taken };
+    });
+    await advancing.taken;
+    expect((await run.steps(0))[0]!.result_text).toMatch(/^done\nThe report of the audit was refused: /);
+  });
+
   it('without a report fails after half an hour, and a late one still counts', async () => {
     const run = await aRun('audit', 1);
     await run.tell(0, 0, 'result');

@@ -76,7 +76,15 @@ export async function saveVerdicts(
   ]);
 }
 
-/** Adds a reason to what operations that have succeeded show as their result. */
+/**
+ * Locks the lanes of some operations until the transaction ends. Whoever gives audits their verdict and then changes what
+ * their operations show does so first: lanes that advance lock their own row, then operations, then audits.
+ */
+export async function lockLanesOf(tx: Sql, activityIds: readonly number[]): Promise<void> {
+  if (activityIds.length > 0) await tx.query(LOCK_LANES, [activityIds]);
+}
+
+/** Adds a reason to what operations that have succeeded show as their result. @see lockLanesOf */
 export async function appendReasons(
   tx: Sql,
   reasons: ReadonlyArray<{ activityId: number; reason: string }>,
@@ -115,6 +123,9 @@ const LOCK_JUDGED = `
   select from (select v.*, r.profile_id as profile from unnest($1::int[], $2::int[]) as v(run, computer)
     join usg_run r on r.id = v.run order by v.run, v.computer) v
   cross join lateral (${locked({ computer: 'v.computer', profile: 'v.profile', run: 'v.run' })}) u`;
+
+const LOCK_LANES = `
+  select from lane where id in (select lane_id from activity where id = any($1::int[])) order by id for update`;
 
 const counted = (state: string) =>
   `count(*) filter (where new = '${state}') - count(*) filter (where old = '${state}')`;
