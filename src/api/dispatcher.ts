@@ -7,7 +7,7 @@ import { resolveAlias } from './aliases.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { Reply } from './handler.ts';
 import { JsonText } from './json-text.ts';
-import { invalidParameter } from './middleware/error-body.ts';
+import { type ErrorReply, invalidParameter } from './middleware/error-body.ts';
 import { readJsonBody } from './middleware/json-body.ts';
 import { readPairsBody } from './middleware/pairs-body.ts';
 import { replyToError, requestIdOf, sendJson, sendStream } from './middleware/send.ts';
@@ -53,7 +53,7 @@ export function createDispatcher(deps: DispatcherDeps): RequestHandler {
       await answer(deps.validator, operation, req, res, reply, requestId);
     } catch (error) {
       if (res.headersSent) res.destroy();
-      else sendJson(req, res, { ...replyToError(error, requestId, deps.logger), requestId });
+      else sendJson(req, res, { ...refuse(deps, operation, error, requestId), requestId });
     }
     deps.onAnswer(operation?.id ?? 'none', res.statusCode, (performance.now() - startedAt) / 1000);
   };
@@ -123,6 +123,19 @@ async function answer(
   if (stream) return await sendStream(req, res, { ...stream, headers, requestId });
   if (validator.checkAnswer) await checkAnswer(validator.checkAnswer, operation, req, status, body);
   sendJson(req, res, { status, body, headers, requestId });
+}
+
+/** The answer to what was thrown. Where answers are checked, one that the document does not have is a defect itself. */
+function refuse(
+  { validator, logger }: DispatcherDeps,
+  operation: Operation | undefined,
+  error: unknown,
+  requestId: string,
+): ErrorReply {
+  const reply = replyToError(error, requestId, logger);
+  const { error: code } = reply.body;
+  if (!operation || !validator.checkAnswer || operation.refusals.get(reply.status)?.has(code)) return reply;
+  return replyToError(new Error(`${operation.id} does not declare ${reply.status} ${code}`), requestId, logger);
 }
 
 async function checkAnswer(

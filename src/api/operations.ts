@@ -9,8 +9,10 @@ import {
   type OpenApiDocument,
   type OperationObject,
   type ParameterObject,
+  parametersOf,
   resolveReference,
 } from './openapi/document.ts';
+import { type Refusals, refusalsOf } from './openapi/refusals.ts';
 
 /** What a caller must bring: nothing, a token, any role in the token's account, or permissions that must all hold. */
 export type Access = 'none' | 'token' | 'account' | readonly Permission[];
@@ -41,6 +43,7 @@ export interface Operation {
   pathParameters: readonly PathParameter[];
   queryParameters: ReadonlyMap<string, ParameterKind>;
   statuses: ReadonlySet<number>;
+  refusals: Refusals;
   handler: Handler;
 }
 
@@ -78,7 +81,7 @@ function toOperation(
   handler: Handler,
   problems: string[],
 ): Operation {
-  const parameters = (operation.parameters ?? []).map((p) => resolveReference<ParameterObject>(document, p));
+  const parameters = parametersOf(document, operation);
   const kindOf = (p: ParameterObject) => parameterKind(resolveReference<JsonSchema>(document, p.schema));
   const inPath = parameters.filter((p) => p.in === 'path');
   const named = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
@@ -103,6 +106,7 @@ function toOperation(
     pathParameters: named.flatMap((name) => pathParameters.filter((p) => p.name === name)),
     queryParameters: new Map(parameters.filter((p) => p.in === 'query').map((p) => [p.name, kindOf(p)])),
     statuses: new Set(Object.keys(operation.responses).map(Number)),
+    refusals: refusalsOf(operation, method, parameters),
   };
 }
 

@@ -6,6 +6,8 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 /** How often Node looks for connections past their time; its own default is half a minute. */
 const TIMEOUT_CHECK_MS = 2_000;
+/** Room for a query of 8 KiB in which every byte is percent-encoded. @see api-decisions 8 */
+const MAX_HEADER_BYTES = 32 * 1024;
 const MAX_CONNECTIONS = 10_000;
 /** Requests under way at a stop get this long to end; the rest of an ordered stop needs its time too. */
 const DRAIN_MS = 2_000;
@@ -25,6 +27,7 @@ export interface HttpServer {
 export async function listen(app: RequestListener, at: { host: string; port: number }): Promise<HttpServer> {
   const server = createServer(
     {
+      maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
+import type { ErrorCode } from '../../domain/errors.ts';
+import { describeRefusals, refusalsOf } from './refusals.ts';
 
 export type JsonSchema = Record<string, unknown>;
 
@@ -22,6 +24,10 @@ export interface OperationObject {
   security?: unknown[];
   /** A permission, several that must all hold, `account` (any administrator), `token` or `none`. */
   'x-permission': string | string[];
+  /** Error codes by status, beside those that follow from all the rest. @see refusals.ts */
+  'x-errors'?: Record<string, ErrorCode[]>;
+  /** It looks at nothing that is stored. */
+  'x-stateless'?: boolean;
   /** Key of the feature that the operation is part of; 403 where the deployment has it not. */
   'x-feature'?: string;
   /** Largest body in bytes where it is not the usual 2 MiB. */
@@ -50,7 +56,7 @@ export type HttpMethod = (typeof HTTP_METHODS)[number];
 
 /**
  * Merges the head, `paths/*.yaml` and `schemas/*.yaml` of a folder into one OpenAPI 3.1 document.
- * Every operation gets the common error answer, and no security where it needs no token.
+ * Every operation gets its error answers, and no security where it needs no token.
  *
  * @throws when two files define the same path or schema
  */
@@ -59,8 +65,8 @@ export function loadDocument(folder = import.meta.dirname): OpenApiDocument {
   const paths = mergeFolder(join(folder, 'paths')) as OpenApiDocument['paths'];
   const schemas = mergeFolder(join(folder, 'schemas')) as Record<string, JsonSchema>;
   const document = { ...head, paths, components: { ...head.components, schemas } };
-  for (const { operation } of eachOperation(document)) {
-    operation.responses = { ...operation.responses, default: { $ref: '#/components/responses/Error' } };
+  for (const { method, operation } of eachOperation(document)) {
+    describeRefusals(document, operation, refusalsOf(operation, method, parametersOf(document, operation)));
     if (operation['x-permission'] === 'none') operation.security = [];
   }
   return document;
@@ -74,6 +80,11 @@ export function eachOperation(document: OpenApiDocument) {
       return operation ? [{ path, method, operation }] : [];
     }),
   );
+}
+
+/** Parameters of an operation, references followed. */
+export function parametersOf(document: OpenApiDocument, operation: OperationObject): ParameterObject[] {
+  return (operation.parameters ?? []).map((p) => resolveReference<ParameterObject>(document, p));
 }
 
 /** Follows a local reference such as `#/components/parameters/Limit`. */

@@ -3408,25 +3408,7 @@ export interface components {
             file_content: string;
         };
     };
-    responses: {
-        /** @description The request failed; nothing was changed */
-        Error: {
-            headers: {
-                /** @description The caller's own, where it is short and plain, or a new one; the server's log names it */
-                "X-Request-Id": string;
-                /** @description With 401 */
-                "WWW-Authenticate"?: "Bearer";
-                /** @description Seconds, with 429 and 503 */
-                "Retry-After"?: number;
-                /** @description Methods that can be used, with 405 */
-                Allow?: string;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-    };
+    responses: never;
     parameters: {
         /** @description Page size; more than 1000 counts as 1000 */
         Limit: number;
@@ -3483,7 +3465,16 @@ export interface components {
         UsgProfileId: components["schemas"]["Id"];
     };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description The caller's own, where it is short and plain, or a new one; the server's log names it */
+        RequestId: string;
+        /** @description How to prove who calls */
+        Authenticate: "Bearer";
+        /** @description Seconds after which trying again makes sense */
+        RetryAfter: number;
+        /** @description Seconds after which trying again makes sense, where that is known */
+        RetryAfterIfKnown: number;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -3511,7 +3502,6 @@ export interface operations {
                     "application/json": components["schemas"]["AccessGroupPage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     createAccessGroup: {
@@ -3536,7 +3526,6 @@ export interface operations {
                     "application/json": components["schemas"]["AccessGroup"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getAccessGroup: {
@@ -3559,7 +3548,6 @@ export interface operations {
                     "application/json": components["schemas"]["AccessGroup"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     deleteAccessGroup: {
@@ -3582,7 +3570,6 @@ export interface operations {
                     "application/json": components["schemas"]["AccessGroup"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     renameAccessGroup: {
@@ -3609,7 +3596,6 @@ export interface operations {
                     "application/json": components["schemas"]["AccessGroup"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     createAccount: {
@@ -3634,7 +3620,6 @@ export interface operations {
                     "application/json": components["schemas"]["Account"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getPreferences: {
@@ -3655,7 +3640,6 @@ export interface operations {
                     "application/json": components["schemas"]["Preferences"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     updatePreferences: {
@@ -3680,7 +3664,6 @@ export interface operations {
                     "application/json": components["schemas"]["Preferences"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listActivities: {
@@ -3721,7 +3704,6 @@ export interface operations {
                     "application/json": components["schemas"]["ActivityPage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listParentActivities: {
@@ -3762,7 +3744,6 @@ export interface operations {
                     "application/json": components["schemas"]["ParentActivityPage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     cancelActivities: {
@@ -3787,7 +3768,6 @@ export interface operations {
                     "application/json": components["schemas"]["Id"][];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     approveActivities: {
@@ -3812,7 +3792,6 @@ export interface operations {
                     "application/json": components["schemas"]["Id"][];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     reapplyActivities: {
@@ -3837,7 +3816,6 @@ export interface operations {
                     "application/json": components["schemas"]["Id"][];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     revertActivities: {
@@ -3862,7 +3840,6 @@ export interface operations {
                     "application/json": components["schemas"]["Id"][];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listActivityTypes: {
@@ -3883,7 +3860,6 @@ export interface operations {
                     "application/json": string[];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getActivity: {
@@ -3906,7 +3882,6 @@ export interface operations {
                     "application/json": components["schemas"]["DetailedActivity"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listComputerActivities: {
@@ -3934,7 +3909,6 @@ export interface operations {
                     "application/json": components["schemas"]["ActivityPage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listAdministrators: {
@@ -3960,7 +3934,6 @@ export interface operations {
                     "application/json": components["schemas"]["AdministratorPage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     setAdministratorRoles: {
@@ -3987,7 +3960,6 @@ export interface operations {
                     "application/json": components["schemas"]["Administrator"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     deleteAdministrator: {
@@ -4008,7 +3980,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
         };
     };
     listRoles: {
@@ -4034,7 +4005,6 @@ export interface operations {
                     "application/json": components["schemas"]["RolePage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     createRole: {
@@ -4059,7 +4029,6 @@ export interface operations {
                     "application/json": components["schemas"]["Role"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     deleteRole: {
@@ -4080,7 +4049,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
         };
     };
     changeRole: {
@@ -4107,7 +4075,6 @@ export interface operations {
                     "application/json": components["schemas"]["Role"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listPermissions: {
@@ -4133,7 +4100,6 @@ export interface operations {
                     "application/json": components["schemas"]["PermissionPage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listAlerts: {
@@ -4154,7 +4120,6 @@ export interface operations {
                     "application/json": components["schemas"]["Alert"][];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     summarizeAlerts: {
@@ -4175,7 +4140,6 @@ export interface operations {
                     "application/json": components["schemas"]["AlertSummary"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     dismissAlert: {
@@ -4198,7 +4162,6 @@ export interface operations {
                     "application/json": components["schemas"]["Alert"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     addComputerTags: {
@@ -4223,7 +4186,6 @@ export interface operations {
                     "application/json": components["schemas"]["IdList"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     removeComputerTags: {
@@ -4248,7 +4210,6 @@ export interface operations {
                     "application/json": components["schemas"]["IdList"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     annotateComputers: {
@@ -4273,7 +4234,6 @@ export interface operations {
                     "application/json": components["schemas"]["IdList"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     removeComputerAnnotation: {
@@ -4298,7 +4258,6 @@ export interface operations {
                     "application/json": components["schemas"]["IdList"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     changeComputerAccessGroup: {
@@ -4323,7 +4282,6 @@ export interface operations {
                     "application/json": components["schemas"]["IdList"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     archiveComputer: {
@@ -4350,7 +4308,6 @@ export interface operations {
                     "application/json": components["schemas"]["Activity"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     sanitizeComputer: {
@@ -4377,7 +4334,6 @@ export interface operations {
                     "application/json": components["schemas"]["Activity"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     deleteComputers: {
@@ -4400,7 +4356,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
         };
     };
     listComputers: {
@@ -4477,7 +4432,6 @@ export interface operations {
                     "application/json": components["schemas"]["ComputerPage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getComputer: {
@@ -4523,7 +4477,6 @@ export interface operations {
                     "application/json": components["schemas"]["ComputerDetail"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     editComputer: {
@@ -4550,7 +4503,6 @@ export interface operations {
                     "application/json": components["schemas"]["ComputerDetail"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listEvents: {
@@ -4580,7 +4532,6 @@ export interface operations {
                     "application/json": components["schemas"]["EventPage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listFeatures: {
@@ -4606,7 +4557,6 @@ export interface operations {
                     "application/json": components["schemas"]["FeaturePage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     login: {
@@ -4631,7 +4581,6 @@ export interface operations {
                     "application/json": components["schemas"]["LoginResponse"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getStandaloneAccount: {
@@ -4652,7 +4601,6 @@ export interface operations {
                     "application/json": components["schemas"]["StandaloneAccountState"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     createStandaloneAccount: {
@@ -4677,7 +4625,6 @@ export interface operations {
                     "application/json": components["schemas"]["Account"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getPerson: {
@@ -4698,7 +4645,6 @@ export interface operations {
                     "application/json": components["schemas"]["Person"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     updatePerson: {
@@ -4723,7 +4669,6 @@ export interface operations {
                     "application/json": components["schemas"]["Person"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     sendTestEmail: {
@@ -4742,7 +4687,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
         };
     };
     listInvitations: {
@@ -4768,7 +4712,6 @@ export interface operations {
                     "application/json": components["schemas"]["InvitationPage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     createInvitation: {
@@ -4793,7 +4736,6 @@ export interface operations {
                     "application/json": components["schemas"]["NewInvitation"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getInvitation: {
@@ -4816,7 +4758,6 @@ export interface operations {
                     "application/json": components["schemas"]["Invitation"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     resendInvitation: {
@@ -4839,7 +4780,6 @@ export interface operations {
                     "application/json": components["schemas"]["Invitation"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     deleteInvitation: {
@@ -4860,7 +4800,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
         };
     };
     getInvitationSummary: {
@@ -4883,7 +4822,6 @@ export interface operations {
                     "application/json": components["schemas"]["InvitationSummary"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     acceptInvitation: {
@@ -4908,7 +4846,6 @@ export interface operations {
                     "application/json": components["schemas"]["AcceptedInvitation"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     rejectInvitation: {
@@ -4931,7 +4868,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
         };
     };
     getHotpatchInfo: {
@@ -4954,7 +4890,6 @@ export interface operations {
                     "application/json": components["schemas"]["HotpatchInfo"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getKernels: {
@@ -4977,7 +4912,6 @@ export interface operations {
                     "application/json": components["schemas"]["KernelListing"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     upgradeKernel: {
@@ -5013,7 +4947,6 @@ export interface operations {
                     "application/json": components["schemas"]["Activity"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     downgradeKernel: {
@@ -5049,7 +4982,6 @@ export interface operations {
                     "application/json": components["schemas"]["Activity"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getMessageBacklogSetting: {
@@ -5070,7 +5002,6 @@ export interface operations {
                     "application/json": components["schemas"]["MessageBacklogSetting"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     setMessageBacklogSetting: {
@@ -5095,7 +5026,6 @@ export interface operations {
                     "application/json": components["schemas"]["MessageBacklogSetting"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     clearMessageBacklogSetting: {
@@ -5114,7 +5044,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
         };
     };
     listPackages: {
@@ -5156,7 +5085,6 @@ export interface operations {
                     "application/json": components["schemas"]["PackagePage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     actOnPackages: {
@@ -5181,7 +5109,6 @@ export interface operations {
                     "application/json": components["schemas"]["Activity"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listComputerPackages: {
@@ -5223,7 +5150,6 @@ export interface operations {
                     "application/json": components["schemas"]["ComputerPackagePage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listPendingComputers: {
@@ -5249,7 +5175,6 @@ export interface operations {
                     "application/json": components["schemas"]["PendingComputerPage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     acceptPendingComputers: {
@@ -5274,7 +5199,6 @@ export interface operations {
                     "application/json": components["schemas"]["IdList"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     rejectPendingComputers: {
@@ -5299,7 +5223,6 @@ export interface operations {
                     "application/json": components["schemas"]["IdList"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     restartComputer: {
@@ -5326,7 +5249,6 @@ export interface operations {
                     "application/json": components["schemas"]["Activity"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     shutDownComputer: {
@@ -5353,7 +5275,6 @@ export interface operations {
                     "application/json": components["schemas"]["Activity"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listProcesses: {
@@ -5381,7 +5302,6 @@ export interface operations {
                     "application/json": components["schemas"]["ProcessPage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     killProcesses: {
@@ -5406,7 +5326,6 @@ export interface operations {
                     "application/json": components["schemas"]["Activity"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     terminateProcesses: {
@@ -5431,7 +5350,6 @@ export interface operations {
                     "application/json": components["schemas"]["Activity"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getRecoveryKey: {
@@ -5454,7 +5372,6 @@ export interface operations {
                     "application/json": components["schemas"]["RecoveryKey"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     generateRecoveryKey: {
@@ -5484,7 +5401,6 @@ export interface operations {
                     "application/json": components["schemas"]["Activity"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listSavedSearches: {
@@ -5510,7 +5426,6 @@ export interface operations {
                     "application/json": components["schemas"]["SavedSearchPage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     createSavedSearch: {
@@ -5535,7 +5450,6 @@ export interface operations {
                     "application/json": components["schemas"]["SavedSearch"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     deleteSavedSearch: {
@@ -5556,7 +5470,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
         };
     };
     changeSavedSearch: {
@@ -5583,7 +5496,6 @@ export interface operations {
                     "application/json": components["schemas"]["SavedSearch"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listScriptProfiles: {
@@ -5614,7 +5526,6 @@ export interface operations {
                     "application/json": components["schemas"]["ScriptProfilePage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     createScriptProfile: {
@@ -5639,7 +5550,6 @@ export interface operations {
                     "application/json": components["schemas"]["ScriptProfile"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getScriptProfile: {
@@ -5662,7 +5572,6 @@ export interface operations {
                     "application/json": components["schemas"]["ScriptProfile"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     patchScriptProfile: {
@@ -5689,7 +5598,6 @@ export interface operations {
                     "application/json": components["schemas"]["ScriptProfile"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     archiveScriptProfile: {
@@ -5710,7 +5618,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
         };
     };
     listScriptProfileActivities: {
@@ -5738,7 +5645,6 @@ export interface operations {
                     "application/json": components["schemas"]["ParentActivityPage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listScriptProfileComputers: {
@@ -5766,7 +5672,6 @@ export interface operations {
                     "application/json": components["schemas"]["ComputerPage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getScriptProfileLimits: {
@@ -5787,7 +5692,6 @@ export interface operations {
                     "application/json": components["schemas"]["ScriptProfileLimits"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listProfilesOfScript: {
@@ -5815,7 +5719,6 @@ export interface operations {
                     "application/json": components["schemas"]["ScriptProfilePage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listScripts: {
@@ -5845,7 +5748,6 @@ export interface operations {
                     "application/json": components["schemas"]["ScriptPage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     createScript: {
@@ -5870,7 +5772,6 @@ export interface operations {
                     "application/json": components["schemas"]["Script"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getScript: {
@@ -5893,7 +5794,6 @@ export interface operations {
                     "application/json": components["schemas"]["Script"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     patchScript: {
@@ -5920,7 +5820,6 @@ export interface operations {
                     "application/json": components["schemas"]["Script"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     archiveScript: {
@@ -5941,7 +5840,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
         };
     };
     redactScript: {
@@ -5962,7 +5860,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
         };
     };
     executeScript: {
@@ -5989,7 +5886,6 @@ export interface operations {
                     "application/json": components["schemas"]["Activity"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listScriptVersions: {
@@ -6017,7 +5913,6 @@ export interface operations {
                     "application/json": components["schemas"]["ScriptVersionPage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getScriptVersion: {
@@ -6041,7 +5936,6 @@ export interface operations {
                     "application/json": components["schemas"]["ScriptVersion"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getScriptAttachment: {
@@ -6065,7 +5959,6 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     actOnSnaps: {
@@ -6090,7 +5983,6 @@ export interface operations {
                     "application/json": components["schemas"]["Activity"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listInstalledSnaps: {
@@ -6118,7 +6010,6 @@ export interface operations {
                     "application/json": components["schemas"]["InstalledSnapPage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listTags: {
@@ -6144,7 +6035,6 @@ export interface operations {
                     "application/json": components["schemas"]["TagPage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     loginByAccessKey: {
@@ -6169,7 +6059,6 @@ export interface operations {
                     "application/json": components["schemas"]["LoginResponse"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getLoginMethods: {
@@ -6190,7 +6079,6 @@ export interface operations {
                     "application/json": components["schemas"]["LoginMethods"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getMe: {
@@ -6211,7 +6099,6 @@ export interface operations {
                     "application/json": components["schemas"]["LoginResponse"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     logout: {
@@ -6232,7 +6119,6 @@ export interface operations {
                     "application/json": components["schemas"]["Nothing"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     switchAccount: {
@@ -6257,7 +6143,6 @@ export interface operations {
                     "application/json": components["schemas"]["TokenAnswer"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     invalidateOwnTokens: {
@@ -6276,7 +6161,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
         };
     };
     invalidateAccountTokens: {
@@ -6295,7 +6179,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
         };
     };
     invalidateSystemTokens: {
@@ -6314,7 +6197,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
         };
     };
     invalidateNamedAccountTokens: {
@@ -6335,7 +6217,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            default: components["responses"]["Error"];
         };
     };
     changePassword: {
@@ -6360,7 +6241,6 @@ export interface operations {
                     "application/json": components["schemas"]["Nothing"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listCredentials: {
@@ -6381,7 +6261,6 @@ export interface operations {
                     "application/json": components["schemas"]["Credentials"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     regenerateCredentials: {
@@ -6406,7 +6285,6 @@ export interface operations {
                     "application/json": components["schemas"]["Credential"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     listUsgProfiles: {
@@ -6440,7 +6318,6 @@ export interface operations {
                     "application/json": components["schemas"]["UsgProfilePage"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     createUsgProfile: {
@@ -6465,7 +6342,6 @@ export interface operations {
                     "application/json": components["schemas"]["UsgProfile"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getUsgProfile: {
@@ -6488,7 +6364,6 @@ export interface operations {
                     "application/json": components["schemas"]["UsgProfile"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     patchUsgProfile: {
@@ -6515,7 +6390,6 @@ export interface operations {
                     "application/json": components["schemas"]["UsgProfile"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     archiveUsgProfile: {
@@ -6538,7 +6412,6 @@ export interface operations {
                     "application/json": components["schemas"]["UsgProfile"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     executeUsgProfile: {
@@ -6561,7 +6434,6 @@ export interface operations {
                     "application/json": components["schemas"]["UsgRunStarted"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getUsgProfileReport: {
@@ -6591,7 +6463,6 @@ export interface operations {
                     "application/json": components["schemas"]["UsgReportFound"] | components["schemas"]["UsgReportStarted"];
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
     getUsgProfileBlob: {
@@ -6616,7 +6487,6 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            default: components["responses"]["Error"];
         };
     };
 }
