@@ -87,7 +87,11 @@ async function rename(tx: Sql, caller: Caller, name: string, given: string): Pro
 
 async function remove(tx: Sql, caller: Caller, name: string): Promise<AccessGroupRow> {
   const group = await requireGroup(tx, caller, name);
-  if (group.parent === '') throw new DomainError('InvalidParameter', `The access group ${name} cannot be removed`);
+  if (group.parent === '') {
+    throw new DomainError('InvalidParameter', `The access group ${name} cannot be removed`, {
+      details: [{ path: 'access_group_name', message: 'cannot be removed' }],
+    });
+  }
   await deleteAccessGroup(tx, group.id);
   const message = `Removed the access group ${group.title}; its content moved to ${group.parent}`;
   await recordEvent(tx, caller, eventOf(group, message));

@@ -2911,18 +2911,18 @@ export interface components {
             next: components["schemas"]["PageLink"];
             previous: components["schemas"]["PageLink"];
         };
-        /** @description A type and the fields of that type */
-        ScriptProfileTriggerRequest: {
+        /** @description A type and the fields of that type; those left out stay when the type does */
+        ScriptProfileTriggerPatch: {
             /** @enum {string|null} */
             trigger_type?: "event" | "one_time" | "recurring" | null;
             /** @description With `event`: `post_enrollment` */
             event_type?: string | null;
             /**
-             * @description With `one_time`: ISO 8601, without a zone UTC
+             * @description With `one_time`: ISO 8601 between 1970 and 2099, without a zone UTC
              * @example 2036-05-04T02:00:00Z
              */
             timestamp?: string | null;
-            /** @description With `recurring`: ISO 8601, it runs after that */
+            /** @description With `recurring`: ISO 8601 between 1970 and 2099, it runs after that */
             start_after?: string | null;
             /**
              * @description With `recurring`: five cron fields in UTC with numbers, names of months and weekdays, `*`, lists, ranges and
@@ -2931,25 +2931,61 @@ export interface components {
              */
             interval?: string | null;
         };
+        /** @description A type and the fields of that type */
+        ScriptProfileTriggerRequest: {
+            /** @enum {string|null} */
+            trigger_type?: "event" | "one_time" | "recurring" | null;
+            /** @description With `event`: `post_enrollment` */
+            event_type?: string | null;
+            /**
+             * @description With `one_time`: ISO 8601 between 1970 and 2099, without a zone UTC
+             * @example 2036-05-04T02:00:00Z
+             */
+            timestamp?: string | null;
+            /** @description With `recurring`: ISO 8601 between 1970 and 2099, it runs after that */
+            start_after?: string | null;
+            /**
+             * @description With `recurring`: five cron fields in UTC with numbers, names of months and weekdays, `*`, lists, ranges and
+             *     steps. When both kinds of day are restricted, one of them is enough.
+             * @example 0 3 * * mon-fri
+             */
+            interval?: string | null;
+        } | {
+            /** @enum {string} */
+            trigger_type: "event";
+            /** @enum {string} */
+            event_type: "post_enrollment";
+        } | {
+            /** @enum {string} */
+            trigger_type: "one_time";
+            timestamp: string;
+        } | {
+            /** @enum {string} */
+            trigger_type: "recurring";
+            start_after: string;
+            interval: string;
+        };
+        ScriptProfileTags: components["schemas"]["Tag"][];
+        /** @description A login name */
+        ScriptProfileUsername: string;
+        /** @description No other active script profile has its title */
         ScriptProfileRequest: {
-            /** @description One line; no other active script profile has it */
-            title: string;
+            title: components["schemas"]["Line"];
             script_id: components["schemas"]["Id"];
             all_computers: boolean;
-            /** @description Letters, digits and dashes */
-            tags: string[];
+            tags: components["schemas"]["ScriptProfileTags"];
             /** @description Seconds */
             time_limit: number;
-            username: string;
+            username: components["schemas"]["ScriptProfileUsername"];
             trigger: components["schemas"]["ScriptProfileTriggerRequest"];
         };
         ScriptProfilePatch: {
-            title?: string | null;
+            title?: components["schemas"]["OptionalLine"];
             all_computers?: boolean | null;
-            tags?: string[] | null;
+            tags?: components["schemas"]["ScriptProfileTags"] | null;
             time_limit?: components["schemas"]["ScriptTimeLimit"];
-            username?: string | null;
-            trigger?: components["schemas"]["ScriptProfileTriggerRequest"] | null;
+            username?: components["schemas"]["ScriptUsername"];
+            trigger?: components["schemas"]["ScriptProfileTriggerPatch"] | null;
         };
         ScriptProfileLimits: {
             /** @description Computers of one run; those with the lowest ids are taken */
@@ -3449,7 +3485,7 @@ export interface components {
         /** @description Restart once the change has succeeded */
         RebootAfter: boolean;
         /** @description ISO 8601, in the future; without a zone UTC */
-        DeliverAfter: string;
+        DeliverAfter: components["schemas"]["Moment"];
         /** @description Minutes; each computer waits a random time within it */
         DeliverDelayWindow: number;
         InvitationId: components["schemas"]["Id"];

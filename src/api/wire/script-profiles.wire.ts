@@ -90,7 +90,7 @@ export function readScriptProfilePatch(body: unknown): ScriptProfilePatch {
   };
 }
 
-function readTrigger(trigger: Schemas['ScriptProfileTriggerRequest']): TriggerRequest {
+function readTrigger(trigger: Schemas['ScriptProfileTriggerPatch']): TriggerRequest {
   return {
     type: trigger.trigger_type ?? undefined,
     eventType: trigger.event_type ?? undefined,
