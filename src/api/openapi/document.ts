@@ -1,58 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
-import type { ErrorCode } from '../../domain/errors.ts';
+import {
+  HTTP_METHODS,
+  type JsonSchema,
+  type OpenApiDocument,
+  type OperationObject,
+  type ParameterObject,
+  type Reference,
+} from './objects.ts';
 import { describeRefusals, refusalsOf } from './refusals.ts';
 
-export type JsonSchema = Record<string, unknown>;
-
-export interface ParameterObject {
-  name: string;
-  in: 'query' | 'path' | 'header' | 'cookie';
-  required?: boolean;
-  allowReserved?: boolean;
-  schema: JsonSchema;
-}
-
-export interface OperationObject {
-  operationId: string;
-  tags: string[];
-  summary: string;
-  parameters?: Array<ParameterObject | Reference>;
-  requestBody?: { required?: boolean; content: Record<string, { schema: JsonSchema }> };
-  responses: Record<string, unknown>;
-  security?: unknown[];
-  /** A permission, several that must all hold, `account` (any administrator), `token` or `none`. */
-  'x-permission': string | string[];
-  /** Error codes by status, beside those that follow from all the rest. @see refusals.ts */
-  'x-errors'?: Record<string, ErrorCode[]>;
-  /** It looks at nothing that is stored. */
-  'x-stateless'?: boolean;
-  /** Key of the feature that the operation is part of; 403 where the deployment has it not. */
-  'x-feature'?: string;
-  /** Largest body in bytes where it is not the usual 2 MiB. */
-  'x-body-limit'?: number;
-  /** The body may also be `key=value` pairs, and no media type is asked for. */
-  'x-body-pairs'?: boolean;
-}
-
-export interface Reference {
-  $ref: string;
-}
-
-export type PathItem = Partial<Record<HttpMethod, OperationObject>>;
-
-export interface OpenApiDocument {
-  openapi: string;
-  info: Record<string, unknown>;
-  servers: Array<{ url: string }>;
-  paths: Record<string, PathItem>;
-  components: Record<string, Record<string, unknown>> & { schemas: Record<string, JsonSchema> };
-  [key: string]: unknown;
-}
-
-export const HTTP_METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
-export type HttpMethod = (typeof HTTP_METHODS)[number];
+export type { HttpMethod, JsonSchema, OpenApiDocument, OperationObject, ParameterObject } from './objects.ts';
 
 /**
  * Merges the head, `paths/*.yaml` and `schemas/*.yaml` of a folder into one OpenAPI 3.1 document.

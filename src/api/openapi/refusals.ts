@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorCode } from '../../domain/errors.ts';
-import type { HttpMethod, OpenApiDocument, OperationObject, ParameterObject } from './document.ts';
+import type { HttpMethod, OpenApiDocument, OperationObject, ParameterObject } from './objects.ts';
 
 /** Error codes that an operation can answer with, by status. */
 export type Refusals = ReadonlyMap<number, ReadonlySet<ErrorCode>>;
