@@ -19,10 +19,10 @@ const SECRET_KEYS = [
 ];
 
 /**
- * The one structured logger: JSON lines on standard error.
+ * The one structured logger: JSON lines on standard error, or at the end of a file.
  * Keys are the same everywhere: `requestId`, `activityId`, `operationId`, `workflowId`, `computerId`.
  */
-export function createLogger(options: { level: string; role: string }): Logger {
+export function createLogger(options: { level: string; role: string; file?: string }): Logger {
   return pino(
     {
       level: options.level,
@@ -30,6 +30,6 @@ export function createLogger(options: { level: string; role: string }): Logger {
       redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '[redacted]' },
       timestamp: pino.stdTimeFunctions.isoTime,
     },
-    pino.destination({ dest: 2, sync: true }),
+    pino.destination({ dest: options.file ?? 2, sync: true }),
   );
 }

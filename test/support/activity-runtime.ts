@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { loadConfig } from '../../src/config.ts';
-import { createLogger } from '../../src/logger.ts';
 import { createLaneStore, type LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { createDatabaseFileStore } from '../../src/services/files.ts';
@@ -20,6 +19,7 @@ import type { ReportActivities } from '../../workflows/contracts/activities.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
 import { createTestDatabase } from './database.ts';
 import { createTestNamespace } from './temporal.ts';
+import { testLogger } from './test-log.ts';
 import { quietRuntime, TEST_DATA_CONVERTER, TEST_KEYS, workflowCode } from './workflow-environment.ts';
 
 /** What a worker process is made of, in the test's process, on a namespace and a database of its own. */
@@ -44,7 +44,7 @@ export interface ActivityRuntime {
   close(): Promise<void>;
 }
 
-const logger = createLogger({ level: 'silent', role: 'test' });
+const logger = testLogger();
 
 export async function createActivityRuntime(): Promise<ActivityRuntime> {
   quietRuntime();

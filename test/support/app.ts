@@ -7,6 +7,7 @@ import type { Persistence } from '../../src/persistence/orm.ts';
 import { createStandaloneAccount } from '../../src/services/accounts.service.ts';
 import { type Clock, systemClock, type TemporalHealth } from '../../src/services/ports.ts';
 import { createServices, type Services } from '../../src/services/services.ts';
+import { testLogger } from './test-log.ts';
 
 export const JWT_SECRET = 'a secret of the tests that is long enough';
 export const PUBLIC_URL = 'https://fleet.example';
@@ -59,7 +60,7 @@ export interface TestAppOptions {
 export async function createTestApp(persistence: Persistence, options: TestAppOptions = {}): Promise<TestApp> {
   const deployment = options.deployment ?? 'standalone';
   const settings = { ...loadConfig({ FLOTILLA_DEPLOYMENT: deployment }, 'stack'), publicUrl: PUBLIC_URL };
-  const logger = createLogger({ level: options.logLevel ?? 'silent', role: 'test' });
+  const logger = options.logLevel ? createLogger({ level: options.logLevel, role: 'test' }) : testLogger();
   const services = createServices({
     persistence,
     clock: options.clock ?? systemClock,

@@ -5,12 +5,12 @@ import express from 'express';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { EVERYTHING } from '../../src/gateway/message-types.ts';
-import { createLogger } from '../../src/logger.ts';
 import { openPersistence } from '../../src/persistence/orm.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { type BObject, type BValue, decode, encode } from '../../src/protocol/bpickle.ts';
 import { createTestDatabase } from './database.ts';
 import { createTcpProxy } from './tcp-proxy.ts';
+import { testLogger } from './test-log.ts';
 
 export interface GatewayWorld {
   url: string;
@@ -38,7 +38,7 @@ export async function createGatewayWorld(options: { poolSize?: number } = {}): P
   });
   const key = `test:${randomBytes(32).toString('base64')}`;
   const config = loadConfig({ FLOTILLA_ENCRYPTION_KEYS: key }, 'stack');
-  const logger = createLogger({ level: 'silent', role: 'test' });
+  const logger = testLogger();
   let nowMs = Date.now();
   const clock = {
     now: () => new Date(nowMs),

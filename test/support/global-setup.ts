@@ -11,6 +11,7 @@ import { isAlive, processesIn, signalProcess } from '../../src/stack/processes.t
 import { StackError } from '../../src/stack/stack-error.ts';
 import { serveRunServices } from './run-services.ts';
 import { findTemporalPrograms, temporalServices } from './temporal-services.ts';
+import { collectLogs, expectNoSecretLogged } from './test-log.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -42,11 +43,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const teardown = async (): Promise<void> => {
     await services?.close();
     await postgres?.stop();
-    await rm(directory, { recursive: true, force: true, maxRetries: 5 });
-    process.off('exit', emergency);
+    try {
+      expectNoSecretLogged(join(directory, 'logs'));
+    } finally {
+      await rm(directory, { recursive: true, force: true, maxRetries: 5 });
+      process.off('exit', emergency);
+    }
   };
   try {
     await chmod(directory, 0o711);
+    collectLogs(join(directory, 'logs'));
     const programs = findTemporalPrograms();
     postgres = await startOnFreePort(directory);
     pids.push(postgres.pid);

@@ -102,3 +102,15 @@ function sampleObject(schema: JsonSchema, samples: Samples): Record<string, unkn
       .map(([name, field]) => [name, name in samples ? samples[name] : sampleOf(field, samples)]),
   );
 }
+
+/** The declared fields of a body with the JSON types they may have; none where the document leaves it open. */
+export function fieldTypes(operation: DocumentedOperation): Array<{ name: string; types: string[] }> {
+  const fields = Object.entries((operation.body?.['properties'] as Record<string, JsonSchema> | undefined) ?? {});
+  return fields.map(([name, field]) => ({ name, types: typesOf(field) }));
+}
+
+function typesOf(given: JsonSchema): string[] {
+  const schema = resolveReference<JsonSchema>(document, given);
+  const choices = [schema['anyOf'], schema['oneOf']].flat().filter(Boolean) as JsonSchema[];
+  return [...([schema['type']].flat().filter(Boolean) as string[]), ...choices.flatMap(typesOf)];
+}

@@ -32,10 +32,51 @@ export async function tablesWith(stack: TestStack, text: string): Promise<string
   return found;
 }
 
-/** Everything a workflow's history holds, decrypted, as one text. */
-export async function readableHistory(stack: TestStack, workflowId: string): Promise<string> {
+/**
+ * `table.column` of every column that shows a secret, as text or as bytes, by the name of the secret. Reads every row of
+ * every table once.
+ */
+export async function columnsWith(
+  stack: TestStack,
+  secrets: Readonly<Record<string, string>>,
+): Promise<Record<string, string[]>> {
+  const tables = await stack.rows<{ name: string }>(
+    `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
+  );
+  // JSON shows bytes in hexadecimal digits; files travel in base 64.
+  const forms = Object.entries(secrets).flatMap(([name, value]) =>
+    (['utf8', 'hex', 'base64'] as const).map((encoding) => ({
+      name,
+      form: Buffer.from(value).toString(encoding).replace(/=+$/, ''),
+    })),
+  );
+  const parts = tables.map(
+    ({ name }) => `select distinct f.name as secret, '${name}.' || e.key as place
+      from "${name}" t, jsonb_each_text(to_jsonb(t)) e, jsonb_to_recordset($1::jsonb) f(name text, form text)
+      where strpos(e.value, f.form) > 0`,
+  );
+  const rows = await stack.rows<{ secret: string; place: string }>(`${parts.join(' union ')} order by 2`, [
+    JSON.stringify(forms),
+  ]);
+  const places: Record<string, string[]> = {};
+  for (const { secret, place } of rows) places[secret] = [...(places[secret] ?? []), place];
+  return places;
+}
+
+/** Everything the histories of all workflows hold, decrypted, and how many there are. */
+export async function allHistories(stack: TestStack): Promise<{ workflows: number; text: string }> {
   const client = await stack.temporal();
-  const history = await client.workflow.getHandle(workflowId).fetchHistory();
+  const texts: string[] = [];
+  for await (const { workflowId, runId } of client.workflow.list()) {
+    texts.push(await readableHistory(stack, workflowId, runId));
+  }
+  return { workflows: texts.length, text: texts.join('\n') };
+}
+
+/** Everything a workflow's history holds, decrypted, as one text. */
+export async function readableHistory(stack: TestStack, workflowId: string, runId?: string): Promise<string> {
+  const client = await stack.temporal();
+  const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
   const worker = stack.processes('worker')[0]!;
   const keys = readEncryptionKeys(environmentOf(worker.pid, 'FLOTILLA_ENCRYPTION_KEYS')!);
   const [codec] = createDataConverter(keys).payloadCodecs!;

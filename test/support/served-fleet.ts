@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { loadConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway/gateway.ts';
-import { createLogger } from '../../src/logger.ts';
 import { openPersistence } from '../../src/persistence/orm.ts';
 import { createLaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
@@ -9,6 +8,7 @@ import { systemClock } from '../../src/services/ports.ts';
 import { createAdmin, createTestApp, type TestApp } from './app.ts';
 import { createTestDatabase } from './database.ts';
 import { RawAgent } from './gateway-world.ts';
+import { testLogger } from './test-log.ts';
 
 /** The API and the gateway in one application on a database; the test itself does what workers do. */
 export interface ServedFleet {
@@ -80,7 +80,7 @@ async function serve(url: string) {
   const gateway = createGateway({
     persistence,
     config: loadConfig({ FLOTILLA_ENCRYPTION_KEYS: `test:${randomBytes(32).toString('base64')}` }, 'stack'),
-    logger: createLogger({ level: 'silent', role: 'test' }),
+    logger: testLogger(),
     clock: systemClock,
   });
   const app = await createTestApp(persistence, { gateway: gateway.router });

@@ -19,6 +19,7 @@ import {
   type StackRole,
 } from './stack-processes.ts';
 import { get, inheritedEnvironment, spawnProgram } from './stack-programs.ts';
+import { searchStackLogs } from './test-log.ts';
 
 const PREFIX = 'flotilla-e2e-';
 const READY_LIMIT_MS = 90_000;
@@ -222,6 +223,7 @@ export class TestStack {
   /** Ends every process below the stack's directory by force and removes the directory. */
   async dispose(): Promise<void> {
     await this.#disconnect();
+    searchStackLogs(this, this.#env);
     await killStack(this.root);
     await rm(this.root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
     process.off('exit', this.#emergency);

@@ -1,4 +1,3 @@
-import { createLogger } from '../../src/logger.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { createDatabaseFileStore } from '../../src/services/files.ts';
 import type { Caller, Clock } from '../../src/services/ports.ts';
@@ -9,6 +8,7 @@ import type { UsgProfileRequest } from '../../src/services/usg-profiles/model.ts
 import { createUsgProfilesService, type UsgProfilesService } from '../../src/services/usg-profiles.service.ts';
 import { anAccount, SETTINGS } from './activity-rows.ts';
 import { administratorOf } from './callers.ts';
+import { testLogger } from './test-log.ts';
 
 /** An account with computers, and the profile service and schedule kind over its database, without an API. */
 export interface UsgWorld {
@@ -26,7 +26,7 @@ export async function createUsgWorld(db: Database, clock: Clock, computers = 2):
   const account = await anAccount(db, { computers });
   const caller = await administratorOf(db, account);
   const deps = { db, recurrences: createRecurrences(), files: createDatabaseFileStore(db), settings: SETTINGS };
-  const logger = createLogger({ level: 'silent', role: 'test' });
+  const logger = testLogger();
   const profiles = createUsgProfilesService({ ...deps, clock });
   return {
     profiles,
