@@ -14,12 +14,14 @@ import { openPersistence, type Persistence } from './persistence/orm.ts';
 import { systemClock } from './services/ports.ts';
 import { rotateRecoveryKeys } from './services/recovery-key-rotation.ts';
 import { createServices, type Services } from './services/services.ts';
+import { startTracing } from './tracing.ts';
 
 /** `npm run api`, `npm run gateway`: serves clients, agents, or both. */
 async function main(): Promise<void> {
   const { gatewayOnly, withGateway } = readArguments();
   const config = loadConfig(process.env, 'process');
   const logger = createLogger({ level: config.logLevel, role: gatewayOnly ? 'gateway' : 'api' });
+  const tracing = await startTracing(gatewayOnly ? 'gateway' : 'api', logger);
   const persistence = await openPersistence({
     url: config.databaseUrl!,
     poolSize: config.databasePoolSize,
@@ -39,7 +41,10 @@ async function main(): Promise<void> {
   });
   const obstacles = async () => (await services.readiness.check()).map(({ part, reason }) => `${part}: ${reason}`);
   const metrics = await startMetrics({ config, logger, obstacles });
-  const gateway = withGateway ? createGateway({ persistence, config, logger, clock: systemClock }) : null;
+  metrics.watchPools(persistence.pools);
+  const gateway = withGateway
+    ? createGateway({ persistence, config, logger, clock: systemClock, registry: metrics.registry })
+    : null;
   const app = gatewayOnly
     ? createGatewayApp({ gateway: gateway!.router, readiness: services.readiness, logger })
     : createApiApp({ config, logger, metrics, services, gateway: gateway?.router });
@@ -52,6 +57,7 @@ async function main(): Promise<void> {
     await temporal.close();
     await persistence.close();
     await metrics.close();
+    await tracing.close();
   });
   announceReady();
 }
@@ -88,6 +94,7 @@ function createApiApp(deps: {
     trustedProxies: config.trustedProxies,
     gateway,
     codec: [access.cors, createCodecRouter({ encryptionKeys: config.encryptionKeys, allow: access.allow })],
+    onArrival: metrics.beginRequest,
     onAnswer: metrics.observeRequest,
     prepareAhead: true,
   });

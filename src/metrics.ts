@@ -1,12 +1,27 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import type { Logger } from './logger.ts';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { droppedLogLines, type Logger } from './logger.ts';
+
+/** How the connections of one pool stand. */
+export interface PoolState {
+  /** Which pool of the process. */
+  name: string;
+  used: number;
+  idle: number;
+  /** Callers that wait for a connection. */
+  waiting: number;
+  max: number;
+}
 
 /** What one process measures of itself, in Prometheus' text format. */
 export interface Metrics {
   registry: Registry;
+  /** Told of every API operation that begins; `observeRequest` ends it. */
+  beginRequest(): void;
   /** Records one answered API operation. */
   observeRequest(operation: string, status: number, seconds: number): void;
+  /** Shows pools of database connections, read at each scrape. */
+  watchPools(read: () => readonly PoolState[]): void;
   close(): Promise<void>;
 }
 
@@ -32,13 +47,8 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   const { config, logger } = options;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const requests = new Histogram({
-    name: 'flotilla_request_duration_seconds',
-    help: 'Time from the first line of an API request to its answer',
-    labelNames: ['operation', 'status'] as const,
-    buckets: REQUEST_BUCKETS_SECONDS,
-    registers: [registry],
-  });
+  countDroppedLines(registry);
+  const requests = requestMetrics(registry);
   const pages: Record<string, (res: ServerResponse) => Promise<void>> = {
     '/metrics': async (res) => {
       const text = (await registry.metrics()) + (await readUpstream(options.upstream ?? null));
@@ -60,9 +70,74 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   logger.info({ metrics: `http://${shownHost(config.metricsHost)}:${port}/metrics` }, 'serving metrics');
   return {
     registry,
-    observeRequest: (operation, status, seconds) => requests.labels(operation, String(status)).observe(seconds),
+    ...requests,
+    watchPools: (read) => watchPools(registry, read),
     close: () => closeServer(server),
   };
+}
+
+function requestMetrics(registry: Registry): Pick<Metrics, 'beginRequest' | 'observeRequest'> {
+  const seconds = new Histogram({
+    name: 'flotilla_request_duration_seconds',
+    help: 'Time from the first line of an API request to its answer',
+    labelNames: ['operation', 'status'] as const,
+    buckets: REQUEST_BUCKETS_SECONDS,
+    registers: [registry],
+  });
+  const inFlight = new Gauge({
+    name: 'flotilla_requests_in_flight',
+    help: 'API requests that are not answered yet',
+    registers: [registry],
+  });
+  const errors = new Counter({
+    name: 'flotilla_request_errors_total',
+    help: 'API requests answered with a status of 500 or above',
+    registers: [registry],
+  });
+  return {
+    beginRequest: () => inFlight.inc(),
+    observeRequest: (operation, status, duration) => {
+      inFlight.dec();
+      if (status >= 500) errors.inc();
+      seconds.labels(operation, String(status)).observe(duration);
+    },
+  };
+}
+
+function countDroppedLines(registry: Registry): void {
+  const lines: Counter = new Counter({
+    name: 'flotilla_log_lines_dropped_total',
+    help: 'Lines of the log that were dropped because nobody took them',
+    registers: [registry],
+    collect() {
+      lines.reset();
+      lines.inc(droppedLogLines());
+    },
+  });
+}
+
+function watchPools(registry: Registry, read: () => readonly PoolState[]): void {
+  const gauge = (name: string, help: string, values: (pool: PoolState) => Record<string, number>): void => {
+    const collected: Gauge<'pool' | 'state'> = new Gauge({
+      name,
+      help,
+      labelNames: ['pool', 'state'] as const,
+      registers: [registry],
+      collect() {
+        for (const pool of read())
+          for (const [state, count] of Object.entries(values(pool)))
+            collected.set(state === '' ? { pool: pool.name } : { pool: pool.name, state }, count);
+      },
+    });
+  };
+  gauge('flotilla_database_connections', 'Open database connections by pool and state', ({ used, idle }) => ({
+    used,
+    idle,
+  }));
+  gauge('flotilla_database_connections_max', 'Bound of the pool', ({ max }) => ({ '': max }));
+  gauge('flotilla_database_pool_waiting', 'Callers that wait for a database connection', ({ waiting }) => ({
+    '': waiting,
+  }));
 }
 
 function sendJson(res: ServerResponse, status: number, body: object): void {

@@ -3,6 +3,7 @@ import { Client, Connection } from '@temporalio/client';
 import type { NativeConnectionOptions } from '@temporalio/worker';
 import type { Config } from '../src/config.ts';
 import { createDataConverter } from './data-converter.ts';
+import { TRACED_STARTS } from './trace-headers.ts';
 
 /** What of the configuration a connection needs. */
 export type TemporalSettings = ServerSettings & Pick<Config, 'temporalNamespace' | 'encryptionKeys'>;
@@ -30,6 +31,7 @@ export async function connectClient(config: TemporalSettings): Promise<TemporalC
     connection,
     namespace: config.temporalNamespace,
     dataConverter: createDataConverter(config.encryptionKeys),
+    interceptors: { workflow: [TRACED_STARTS] },
   });
   return { client, close: () => connection.close() };
 }

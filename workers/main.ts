@@ -8,6 +8,7 @@ import { openPersistence, type Persistence } from '../src/persistence/orm.ts';
 import { createLaneStore } from '../src/persistence/repositories/lanes.repository.ts';
 import { createDatabaseFileStore } from '../src/services/files.ts';
 import { systemClock } from '../src/services/ports.ts';
+import { startTracing } from '../src/tracing.ts';
 import { connectClient } from '../temporal/connection.ts';
 import { makeBuildCurrent, readCurrentBuild } from '../temporal/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
@@ -17,6 +18,8 @@ import { createProfileActivities } from './activities/profile.activities.ts';
 import { createReportActivities } from './activities/report.activities.ts';
 import { createRetentionActivities } from './activities/retention.activities.ts';
 import { startAuditReports } from './audit-reports.ts';
+import { startFleetGauges } from './fleet-gauges.ts';
+import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
 import { createProfileKinds } from './profile-kinds.ts';
 import { chooseQueues } from './queues.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
@@ -43,7 +46,8 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
   const config = loadConfig(process.env, 'process');
   const logger = createLogger({ level: config.logLevel, role: 'worker' });
   const bundle = await currentBundle(logger);
-  const { count, metricsUrl } = await installRuntime(logger);
+  const tracing = await startTracing('worker', logger);
+  const { metricsUrl } = await installRuntime(logger);
   let workers: readonly RunningWorker[] = [];
   const metrics = await startMetrics({
     config,
@@ -51,24 +55,33 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
     upstream: metricsUrl,
     obstacles: () => unpolled(queues, workers),
   });
+  const measures = createWorkerMetrics(metrics.registry);
   const persistence = await openWhenThere(config.databaseUrl!, config.databasePoolSize, logger);
+  metrics.watchPools(persistence.pools);
   const { client, close } = await connectClient(config);
-  const lanes = createLaneStore({ db: persistence.db, clock: systemClock, settings: config.activities });
+  const onAdvance = (events: number, closed: boolean): void => {
+    measures.settled(events);
+    if (closed) measures.laneClosed();
+  };
+  const lanes = createLaneStore({ db: persistence.db, clock: systemClock, settings: config.activities, onAdvance });
   const { publicUrl, activities: settings, scriptProfiles: limits } = config;
   const kinds = createProfileKinds({ db: persistence.db, settings, limits, publicUrl, logger });
-  const parts: Parts = { db: persistence.db, client, lanes, publicUrl, logger, kinds, clock: systemClock };
+  const parts: Parts = { db: persistence.db, client, lanes, publicUrl, logger, kinds, clock: systemClock, measures };
   workers = await startWorkers(queues, config, bundle, parts);
   const servesActivities = queues.includes(TASK_QUEUES.activity);
-  const relay = servesActivities ? startRelay({ ...parts, settings, count }) : null;
+  const relay = servesActivities ? startRelay({ ...parts, settings, count: measures.relay }) : null;
+  const gauges =
+    relay && startFleetGauges({ db: persistence.db, registry: metrics.registry, logger, isLeader: relay.isLeader });
   const reports = servesActivities ? startAuditReports(parts) : null;
   stopInOrder(
     logger,
     async () => {
-      await Promise.race([Promise.all([relay?.stop(), reports?.stop()]), delay(RELAY_STOP_LIMIT_MS)]);
+      await Promise.race([Promise.all([relay?.stop(), gauges?.stop(), reports?.stop()]), delay(RELAY_STOP_LIMIT_MS)]);
       await Promise.all(workers.map((worker) => worker.stop()));
       await close();
       await persistence.close();
       await metrics.close();
+      await tracing.close();
     },
     STOP_LIMIT_MS[config.embedded ? 'embedded' : 'separate'],
   );
@@ -79,7 +92,7 @@ function unpolled(queues: readonly TaskQueue[], workers: readonly RunningWorker[
   return queues.filter((queue) => !polled.includes(queue)).map((queue) => `the task queue ${queue} is not polled`);
 }
 
-type Parts = Omit<RelayOptions, 'settings' | 'count'>;
+type Parts = Omit<RelayOptions, 'settings' | 'count'> & { measures: WorkerMetrics };
 
 /** Announces readiness once every queue is polled by a build that gets work. */
 async function startWorkers(
@@ -94,7 +107,7 @@ async function startWorkers(
   const activities = {
     [TASK_QUEUES.activity]: () => createLaneActivities(parts),
     [TASK_QUEUES.schedule]: () => ({
-      ...createReconciler({ ...parts, eventRetentionDays }),
+      ...createReconciler({ ...parts, eventRetentionDays, metrics: parts.measures }),
       ...createProfileActivities(parts),
       ...createRetentionActivities({ ...parts, activityRetentionDays }),
       ...createAuditRetentionActivities(parts),
@@ -109,7 +122,8 @@ async function startWorkers(
       if (waiting.delete(queue) && waiting.size === 0) announceReady();
     };
     const buildId = bundle.digest;
-    return keepWorker({ config, queue, code, buildId, activities: activities[queue](), logger, onPolling });
+    const { measures } = parts;
+    return keepWorker({ config, queue, code, buildId, activities: activities[queue](), logger, onPolling, measures });
   });
 }
 

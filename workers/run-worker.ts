@@ -7,6 +7,8 @@ import { createDataConverter } from '../temporal/data-converter.ts';
 import { DEPLOYMENT_NAME } from '../temporal/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
 import { complaints } from './complaints.ts';
+import { stepInterceptors, TRACE_SINKS } from './interceptors.ts';
+import type { WorkerMetrics } from './metrics.ts';
 
 export interface WorkerSettings {
   config: Config;
@@ -17,6 +19,7 @@ export interface WorkerSettings {
   buildId: string;
   activities: object;
   logger: Logger;
+  measures: Pick<WorkerMetrics, 'step'>;
   /** Called whenever the worker polls, again after every loss of the server; when it fails, the worker starts over. */
   onPolling: () => Promise<void>;
 }
@@ -119,13 +122,15 @@ async function runPolling(worker: Worker, onPolling: () => Promise<void>): Promi
   if (failure) throw failure;
 }
 
-function workerOptions({ config, queue, code, buildId, activities }: WorkerSettings): WorkerOptions {
+function workerOptions({ config, queue, code, buildId, activities, measures }: WorkerSettings): WorkerOptions {
   const steps = Math.max(1, config.databasePoolSize - RESERVED_CONNECTIONS);
   return {
     namespace: config.temporalNamespace,
     taskQueue: queue,
     workflowBundle: { code },
     activities,
+    interceptors: { activity: [stepInterceptors(measures)] },
+    sinks: TRACE_SINKS,
     // Waiting workflows outlive many deploys: they go on with the newest code, guarded by patches and replay tests.
     workerDeploymentOptions: {
       useWorkerVersioning: true,

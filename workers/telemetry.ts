@@ -4,14 +4,10 @@ import type { Logger } from '../src/logger.ts';
 
 const LOOPBACK = '127.0.0.1';
 
-/** Counts by name, exported beside the SDK's own metrics. */
-export type Count = (what: string) => void;
-
 /** The SDK's runtime of this process. */
 export interface WorkerRuntime {
-  count: Count;
-  /** Where the SDK serves its own metrics, on loopback; null when no port was free. */
-  metricsUrl: string | null;
+  /** Where the SDK serves its own metrics, on loopback. */
+  metricsUrl: string;
 }
 
 /**
@@ -20,24 +16,23 @@ export interface WorkerRuntime {
  * @remarks Once per process, before any connection is opened.
  */
 export async function installRuntime(logger: Logger): Promise<WorkerRuntime> {
-  const port = await freePort();
+  const address = `${LOOPBACK}:${await freePort()}`;
   Runtime.install({
     logger: new DefaultLogger('INFO', forwarder(logger)),
     shutdownSignals: [],
     telemetryOptions: {
       logging: { forward: {}, filter: 'warn,temporalio_sdk_core=warn,temporalio_client=error' },
-      ...(port === null ? {} : { metrics: { prometheus: { bindAddress: `${LOOPBACK}:${port}` } } }),
+      metrics: {
+        prometheus: {
+          bindAddress: address,
+          countersTotalSuffix: true,
+          unitSuffix: true,
+          useSecondsForDurations: true,
+        },
+      },
     },
   });
-  const counter = Runtime.instance().metricMeter.createCounter(
-    'flotilla_relay_events',
-    '1',
-    'what the relay did, by kind',
-  );
-  return {
-    count: (what) => counter.add(1, { kind: what }),
-    metricsUrl: port === null ? null : `http://${LOOPBACK}:${port}/metrics`,
-  };
+  return { metricsUrl: `http://${address}/metrics` };
 }
 
 const WARN_EVERY_MS = 10_000;
@@ -61,13 +56,14 @@ const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERR
   keyof Logger
 >;
 
-function freePort(): Promise<number | null> {
-  return new Promise((resolve) => {
+/** A port that the system has to give: the SDK does not tell which one it got. */
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
     const probe = createServer();
-    probe.once('error', () => resolve(null));
+    probe.once('error', reject);
     probe.listen(0, LOOPBACK, () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : null));
+      const { port } = probe.address() as { port: number };
+      probe.close(() => resolve(port));
     });
   });
 }

@@ -7,6 +7,7 @@ import { FAILURE_CONVERTER_PATH } from '../temporal/data-converter.ts';
 
 const PROJECT = fileURLToPath(new URL('..', import.meta.url));
 const WORKFLOWS_PATH = path.join(PROJECT, 'workflows', 'index.ts');
+const INTERCEPTORS_PATH = path.join(PROJECT, 'workflows', 'interceptors.ts');
 /** Everything that can end up in the bundle. */
 const SOURCES = ['workflows', path.join('src', 'domain'), path.join('temporal', 'failure-converter.ts')];
 const SDK_MANIFEST = path.join(PROJECT, 'node_modules', '@temporalio', 'workflow', 'package.json');
@@ -49,6 +50,7 @@ export async function buildBundle(logger?: Logger, directory = BUNDLE_DIRECTORY)
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
   const { code } = await bundleWorkflowCode({
     workflowsPath: WORKFLOWS_PATH,
+    workflowInterceptorModules: [INTERCEPTORS_PATH],
     failureConverterPath: FAILURE_CONVERTER_PATH,
     logger: logger ?? new DefaultLogger('WARN'),
   });

@@ -24,6 +24,8 @@ export interface AppDeps extends HandlerDeps {
   prepareAhead?: boolean;
   /** Checks answers against the document; for tests. */
   validateResponses?: boolean;
+  /** Told of every operation that begins. */
+  onArrival?(): void;
   /** Told of every answered operation. */
   onAnswer?(operationId: string, status: number, seconds: number): void;
 }
@@ -51,6 +53,7 @@ export function createApp(deps: AppDeps): Express {
     features: new Set(deps.services.features.flatMap(({ key, enabled }) => (enabled ? [key] : []))),
     clientAddress: createClientAddress(deps.trustedProxies ?? []),
     logger: deps.logger,
+    onArrival: deps.onArrival ?? (() => undefined),
     onAnswer: deps.onAnswer ?? (() => undefined),
   });
   return assemble(deps.logger, [

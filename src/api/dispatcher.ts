@@ -15,6 +15,7 @@ import type { Validator } from './middleware/validator.ts';
 import type { Access, Operation } from './operations.ts';
 import { readQuery } from './query.ts';
 import { RawBody } from './raw-body.ts';
+import { asRequest } from './request-span.ts';
 import type { RouteTable } from './route-table.ts';
 
 export interface DispatcherDeps {
@@ -25,6 +26,8 @@ export interface DispatcherDeps {
   features: ReadonlySet<string>;
   clientAddress: ClientAddress;
   logger: Logger;
+  /** Told of every operation that begins, for metrics; `onAnswer` follows. */
+  onArrival(): void;
   /** Told of every answered operation, for metrics. */
   onAnswer(operationId: string, status: number, seconds: number): void;
 }
@@ -44,17 +47,21 @@ export function createDispatcher(deps: DispatcherDeps): RequestHandler {
     const { path, headers } = resolveAlias(requested);
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
     const startedAt = performance.now();
+    deps.onArrival();
     const requestId = requestIdOf(req);
     let operation: Operation | undefined;
-    try {
-      const match = deps.routes.match(req.method, path);
-      operation = match.operation;
-      const reply = await serve(deps, operation, match.params, req, res, requestId);
-      await answer(deps.validator, operation, req, res, reply, requestId);
-    } catch (error) {
-      if (res.headersSent) res.destroy();
-      else sendJson(req, res, { ...refuse(deps, operation, error, requestId), requestId });
-    }
+    await asRequest(req, requestId, async (describe) => {
+      try {
+        const match = deps.routes.match(req.method, path);
+        operation = match.operation;
+        const reply = await serve(deps, operation, match.params, req, res, requestId);
+        await answer(deps.validator, operation, req, res, reply, requestId);
+      } catch (error) {
+        if (res.headersSent) res.destroy();
+        else sendJson(req, res, { ...refuse(deps, operation, error, requestId), requestId });
+      }
+      describe(operation, res.statusCode);
+    });
     deps.onAnswer(operation?.id ?? 'none', res.statusCode, (performance.now() - startedAt) / 1000);
   };
 }

@@ -1,4 +1,5 @@
 import { type NextFunction, type Request, type Response, Router } from 'express';
+import { Registry } from 'prom-client';
 import type { Config } from '../config.ts';
 import type { Logger } from '../logger.ts';
 import type { Persistence } from '../persistence/orm.ts';
@@ -10,17 +11,21 @@ import { pingRoute } from './contact/ping.route.ts';
 import { PingDesk } from './contact/pings.ts';
 import { IdentifiedExchange } from './exchange/exchange.ts';
 import { messageSystemRoute } from './exchange/message-system.route.ts';
+import { OperationTraces } from './exchange/operation-traces.ts';
 import { createSessionStore } from './exchange/session-store.ts';
 import { PackageCatalogue } from './facts/package-catalogue.ts';
 import { FloodLimiter } from './http/flood-limiter.ts';
 import { Gate } from './http/gate.ts';
 import { Refusal, sendRefusal } from './http/refusal.ts';
+import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts';
 
 export interface GatewayDeps {
   persistence: Persistence;
   config: Config;
   logger: Logger;
   clock: Clock;
+  /** Where metrics are kept; in one of its own, that nobody reads, when left out. */
+  registry?: Registry;
 }
 
 export interface Gateway {
@@ -48,6 +53,7 @@ const REFUSAL_LIMITS = { burst: 1000, perSecond: 2, maxKeys: 50_000 };
 export function createGateway(deps: GatewayDeps): Gateway {
   const { persistence, config, logger, clock } = deps;
   const db = persistence.keyed;
+  const metrics = createGatewayMetrics(deps.registry ?? new Registry());
   const contacts = new ContactBuffer(db, logger);
   const gate = new Gate(Math.max(1, config.databasePoolSize - SPARED_CONNECTIONS), MAX_WAITING_EXCHANGES);
   const serverUuid = readOnce(async () => {
@@ -59,7 +65,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
     logger,
     clock,
     gate,
-    sessions: createSessionStore(db, clock),
+    sessions: createSessionStore(db, clock, metrics.batched),
+    metrics,
+    traces: new OperationTraces(db),
     contacts,
     serverUuid,
     catalogue: new PackageCatalogue(db),
@@ -67,29 +75,38 @@ export function createGateway(deps: GatewayDeps): Gateway {
   });
   const { activities: settings, scriptProfiles: limits, publicUrl } = config;
   const runs = { settings, limits, publicUrl };
+  const desk = new PingDesk(db, clock, metrics.batched);
   const router = Router({ caseSensitive: true, strict: true });
   router
     .route('/message-system')
     .post(
-      messageSystemRoute({
-        exchange,
-        serverUuid,
-        clock,
-        budget: { limitBytes: MAX_BODIES_BYTES, usedBytes: 0 },
-        floods: new FloodLimiter(EXCHANGE_LIMITS),
-        enrolment: { db, logger, clock, gate, refusals: new FloodLimiter(REFUSAL_LIMITS), runs },
-      }),
+      metrics.measured(
+        'message-system',
+        messageSystemRoute({
+          exchange,
+          serverUuid,
+          clock,
+          budget: { limitBytes: MAX_BODIES_BYTES, usedBytes: 0 },
+          floods: new FloodLimiter(EXCHANGE_LIMITS),
+          enrolment: { db, logger, clock, gate, refusals: new FloodLimiter(REFUSAL_LIMITS), runs, metrics },
+        }),
+      ),
     )
     .all(wrongMethod('POST'));
   router
     .route('/ping')
-    .post(pingRoute({ desk: new PingDesk(db, clock), contacts, clock, floods: new FloodLimiter(PING_LIMITS) }))
+    .post(
+      metrics.measured('ping', pingRoute({ desk, contacts, clock, floods: new FloodLimiter(PING_LIMITS), metrics })),
+    )
     .all(wrongMethod('POST'));
-  router.route('/attachment/:id').get(attachmentRoute(db)).all(wrongMethod('GET'));
+  router
+    .route('/attachment/:id')
+    .get(metrics.measured('attachment', attachmentRoute(db)))
+    .all(wrongMethod('GET'));
   router.get('/hash-id-databases/*name', () => {
     throw new Refusal(404, 'NotFound', 'There is no such database');
   });
-  router.use(failure(logger));
+  router.use(failure(logger, metrics));
   return { router, close: () => contacts.close() };
 }
 
@@ -113,9 +130,11 @@ function wrongMethod(allowed: string) {
 }
 
 /** Whatever went wrong, agents take it as "try again"; nothing was stored. */
-function failure(logger: Logger) {
+function failure(logger: Logger, metrics: GatewayMetrics) {
   return (error: unknown, _req: Request, res: Response, _next: NextFunction): void => {
-    sendRefusal(res, error instanceof Refusal ? error : toRefusal(error, logger));
+    const refusal = error instanceof Refusal ? error : toRefusal(error, logger);
+    metrics.refused(refusal.code);
+    sendRefusal(res, refusal);
   };
 }
 

@@ -2,6 +2,8 @@ import { Migrator } from '@mikro-orm/migrations';
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { CompiledQuery } from 'kysely';
 import pg, { type Pool, type PoolClient, type QueryResultRow } from 'pg';
+import type { PoolState } from '../metrics.ts';
+import { inChildSpan } from '../tracing.ts';
 import * as entities from './entities/index.ts';
 import { MIGRATIONS } from './migrations/index.ts';
 import type { Database, Sql } from './sql.ts';
@@ -19,6 +21,8 @@ export interface Persistence {
   keyed: Database;
   /** Plain SQL in the transaction that `em` is in. */
   within(em: EntityManager): Sql;
+  /** How the connections of both pools stand now. */
+  pools(): PoolState[];
   close(): Promise<void>;
 }
 
@@ -64,7 +68,12 @@ export async function openPersistence(options: PersistenceOptions): Promise<Pers
   const close = async () => {
     await Promise.all([orm.close(), keyed.end()]);
   };
-  return { orm, db: createDatabase(pool), keyed: createDatabase(keyed), within, close };
+  const pools = () => [poolState('main', pool), poolState('keyed', keyed)];
+  return { orm, db: createDatabase(pool), keyed: createDatabase(keyed), within, pools, close };
+}
+
+function poolState(name: string, { totalCount, idleCount, waitingCount, options: { max } }: Pool): PoolState {
+  return { name, used: totalCount - idleCount, idle: idleCount, waiting: waitingCount, max: max ?? totalCount };
 }
 
 /** A host that vanished without a word is noticed by the probes of TCP. */
@@ -93,24 +102,26 @@ export function createDatabase(pool: Pool): Database {
   return {
     query: (text, values, name) => run(pool, text, values, name),
     connect: () => pool.connect(),
-    async transaction(work) {
-      const client = await pool.connect();
-      let broken: Error | undefined;
-      try {
-        await client.query('begin');
-        const result = await work({ query: (text, values, name) => run(client, text, values, name) });
-        await client.query('commit');
-        return result;
-      } catch (error) {
-        await client.query('rollback').catch((failure: Error) => {
-          broken = failure;
-        });
-        throw error;
-      } finally {
-        client.release(broken);
-      }
-    },
+    transaction: (work) => inChildSpan('database transaction', () => transact(pool, work)),
   };
+}
+
+async function transact<T>(pool: Pool, work: (tx: Sql) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work({ query: (text, values, name) => run(client, text, values, name) });
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    await client.query('rollback').catch((failure: Error) => {
+      broken = failure;
+    });
+    throw error;
+  } finally {
+    client.release(broken);
+  }
 }
 
 async function run<R extends QueryResultRow>(

@@ -33,9 +33,13 @@ const PROCESS_FILES = [
   'src/secret-files.ts',
   'src/one-shot.ts',
   'src/logger.ts',
+  'src/log-fields.ts',
+  'src/log-sink.ts',
   'src/lifecycle.ts',
   'src/logged-process.ts',
   'src/metrics.ts',
+  'src/tracing.ts',
+  'src/tracing-exporter.ts',
   'src/require-node.mjs',
 ];
 

@@ -56,7 +56,17 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
   const { db } = database.persistence;
   const { activities, scriptProfiles: limits } = loadConfig({}, 'stack');
   const lanes = createLaneStore({ db, clock: systemClock, settings: activities });
-  const events = { scheduled: 0, started: 0, cancelled: 0, nudged: 0, late: 0, repaired: 0 };
+  const events = {
+    scheduled: 0,
+    started: 0,
+    cancelled: 0,
+    nudged: 0,
+    repeated: 0,
+    late: 0,
+    repaired: 0,
+    refused: 0,
+    failed: 0,
+  };
   const publicUrl = 'http://localhost:8080';
   const kinds = createProfileKinds({ db, settings: activities, limits, publicUrl, logger });
   const common = { db, client, lanes, publicUrl, logger, kinds, clock: systemClock };

@@ -30,9 +30,9 @@ export class Scenario {
     this.api = new ApiClient(stack.url);
   }
 
-  /** Starts a stack and enrols so many computers. */
-  static async begin(size: number): Promise<Scenario> {
-    const stack = await createStack(SETTINGS);
+  /** Starts a stack, with further settings, and enrols so many computers. */
+  static async begin(size: number, env: Record<string, string> = {}): Promise<Scenario> {
+    const stack = await createStack({ ...SETTINGS, ...env });
     try {
       await stack.start();
       await logTransitions(stack);

@@ -20,17 +20,21 @@ const GRACE_MS = 60_000;
  * Starts the run of the latest date of every profile whose schedule let it pass, once: a server that was away, or came
  * back without its data, makes up for a day at most. Dates of schedules that an operator paused are let pass.
  *
+ * @returns the kind of the profile of each date that was missed
  * @see temporal-design 6, "Facts"
  */
-export async function startMissedDates({ client, kinds, logger }: MissedDatesDeps, now: Date): Promise<void> {
+export async function startMissedDates({ client, kinds, logger }: MissedDatesDeps, now: Date): Promise<string[]> {
+  const missed: string[] = [];
   for (const kind of kinds.values()) {
     for (const { profileId, nominalTime } of await kind.missed(new Date(now.getTime() - GRACE_MS))) {
       if (await isPausedByOperator(client, scheduleIdOf(kind.name, profileId))) continue;
       const outcome = await kind.startDue(profileId, nominalTime, now);
       await kind.refill(profileId, now);
+      missed.push(kind.name);
       logger.warn({ kind: kind.name, profileId, nominalTime, outcome }, 'a date passed without its schedule');
     }
   }
+  return missed;
 }
 
 /**

@@ -7,6 +7,7 @@ import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
 import type { ReconcileActivities } from '../../workflows/contracts/activities.ts';
 import { activityWorkflowId, parseActivityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
 import type { ReconcileCursor, ReconcileResult } from '../../workflows/contracts/reconcile.contract.ts';
+import type { WorkerMetrics } from '../metrics.ts';
 import { type Repair, type RepairDeps, repairGroup, repairLane } from '../relay/repair.ts';
 import { createStarter } from '../relay/starter.ts';
 import { repairAfterRestore } from '../restore/repair.ts';
@@ -25,6 +26,7 @@ export interface ReconcilerOptions extends EventRetention {
   kinds: ProfileKinds;
   /** Lanes younger than this are left alone: the relay may be about to start them. Default 60,000. */
   settleMs?: number;
+  metrics?: Pick<WorkerMetrics, 'reconciled' | 'scheduleMissed'>;
 }
 
 interface OpenLane {
@@ -65,11 +67,12 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
       const laneAfter = await comparePages(deps, options, cursor?.laneAfter ?? 0, repairs);
       const reports = { settleMs: options.settleMs ?? SETTLE_MS, now: options.clock.now() };
       for (const repair of await repairReports(deps, reports)) repairs.add(repair);
-      await startMissedDates(options, options.clock.now());
+      for (const kind of await startMissedDates(options, options.clock.now())) options.metrics?.scheduleMissed(kind);
       if (Math.floor(startedAt / MINUTE_MS) % COMPARE_EVERY_MINUTES === 0)
         await compareSchedules(options, options.clock.now());
       await deleteOldRuns(options.client, startedAt);
       await shortenEventLog(options);
+      options.metrics?.reconciled(repairs.result(), (options.clock.now().getTime() - startedAt) / 1000);
       return { cursor: { closedSince: startedAt - LAG_MS, laneAfter, mark: startedAt }, ...repairs.result() };
     },
   };

@@ -16,7 +16,7 @@ export interface InboxDeps {
   /** Whether this relay is the one that nudges; the others only look after what stays lying. */
   isLeader: () => boolean;
   /** Called per nudge and per lane settled here because its workflow is closed. */
-  count: (what: 'nudged' | 'late') => void;
+  count: (what: 'nudged' | 'repeated' | 'late') => void;
 }
 
 const CALL_LIMIT_MS = 10_000;
@@ -57,7 +57,11 @@ export function inboxRound(deps: InboxDeps): () => Promise<boolean> {
 }
 
 /** @throws the first error, once every call has ended; lanes not reached by then are due again in the next round */
-async function tellAll(deps: InboxDeps, planner: NudgePlanner, due: readonly Waiting[]): Promise<void> {
+async function tellAll(
+  deps: InboxDeps,
+  planner: NudgePlanner,
+  due: ReadonlyArray<Waiting & { repeated: boolean }>,
+): Promise<void> {
   const queue = [...due];
   const worker = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
@@ -74,7 +78,7 @@ async function tellAll(deps: InboxDeps, planner: NudgePlanner, due: readonly Wai
   if (failed) throw failed.reason;
 }
 
-async function tell(deps: InboxDeps, lane: Waiting): Promise<void> {
+async function tell(deps: InboxDeps, lane: Waiting & { repeated: boolean }): Promise<void> {
   if (lane.open === 0) {
     await deps.lanes.applyLate(lane.lane);
     deps.count('late');
@@ -83,6 +87,7 @@ async function tell(deps: InboxDeps, lane: Waiting): Promise<void> {
   try {
     await deps.client.workflow.getHandle(lane.workflowId).signal(NUDGE_SIGNAL);
     deps.count('nudged');
+    if (lane.repeated) deps.count('repeated');
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
     await deps.repair(lane.lane);

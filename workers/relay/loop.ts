@@ -11,6 +11,8 @@ export interface LoopOptions {
   everyMs: number;
   /** One round; returns true when there is more to do at once. */
   round: () => Promise<boolean>;
+  /** Told of every round that failed. */
+  onFailure?: () => void;
   logger: Logger;
 }
 
@@ -46,6 +48,7 @@ export function startLoop(options: LoopOptions): Loop {
         if (!more) await rest(options.everyMs);
       } catch (error) {
         report(error);
+        options.onFailure?.();
         woken = false;
         await rest(Math.max(backoffMs, options.everyMs));
         backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS);

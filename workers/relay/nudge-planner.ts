@@ -42,9 +42,14 @@ export class NudgePlanner {
     this.#settings = settings;
   }
 
-  /** Picks from all lanes that have news at `nowMs`, and remembers them as nudged. */
-  pick<T extends LaneNews>(news: readonly T[], nowMs: number): T[] {
-    const due = news.filter((lane) => this.#isDue(lane, nowMs));
+  /**
+   * Picks from all lanes that have news at `nowMs`, and remembers them as nudged. `repeated`: the same news was nudged
+   * before.
+   */
+  pick<T extends LaneNews>(news: readonly T[], nowMs: number): Array<T & { repeated: boolean }> {
+    const due = news
+      .filter((lane) => this.#isDue(lane, nowMs))
+      .map((lane) => ({ ...lane, repeated: this.#nudged.get(lane.lane)?.fingerprint === lane.fingerprint }));
     for (const lane of due) {
       this.#nudged.set(lane.lane, { fingerprint: lane.fingerprint, at: nowMs });
     }

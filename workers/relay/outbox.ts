@@ -1,9 +1,10 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from '../../src/logger.ts';
 import type { Database, Sql } from '../../src/persistence/sql.ts';
+import { inSpan, SpanKind } from '../../src/tracing.ts';
 import { parseActivityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
 import { isServerAway, RefusedEntries } from './refused.ts';
-import { readActivities, type Starter } from './starter.ts';
+import { readActivities, type Startable, type Starter } from './starter.ts';
 
 export interface OutboxDeps {
   db: Database;
@@ -11,13 +12,15 @@ export interface OutboxDeps {
   starter: Starter;
   logger: Logger;
   /** Called per executed entry. */
-  count: (what: 'started' | 'cancelled') => void;
+  count: (what: 'started' | 'cancelled' | 'refused') => void;
 }
 
 interface Entry {
   id: number;
   kind: 'start' | 'cancel';
   key: string;
+  /** Trace of the request that ordered it. */
+  traceparent: string | null;
 }
 
 const BATCH = 50;
@@ -63,7 +66,7 @@ async function execute(
     starts.map((entry) =>
       attempt(entry, async () => {
         const row = byId.get(Number(entry.key));
-        if (row && (await deps.starter.start(row, 'once'))) deps.count('started');
+        if (row && (await start(deps, row, entry.traceparent))) deps.count('started');
         return true;
       }),
     ),
@@ -74,9 +77,22 @@ async function execute(
   return [...started, ...cancelled].filter((id) => id !== null);
 }
 
+/** Continues the trace of the request, if there is one, into the workflow. */
+function start({ starter, logger }: OutboxDeps, row: Startable, parent: string | null): Promise<boolean> {
+  const { workflowId, activityId } = row;
+  const begin = async (): Promise<boolean> => {
+    const isNew = await starter.start(row, 'once');
+    logger.debug({ workflowId, activityId, isNew }, 'workflow started');
+    return isNew;
+  };
+  if (parent === null) return begin();
+  const attributes = { 'flotilla.activity_id': activityId, 'flotilla.workflow_id': workflowId };
+  return inSpan('relay start', { kind: SpanKind.PRODUCER, parent, attributes }, begin);
+}
+
 /** @returns the id of an entry that is done, null of one to be kept. @throws when the server is away */
 async function settle(
-  { logger }: OutboxDeps,
+  { logger, count }: OutboxDeps,
   entry: Entry,
   refused: RefusedEntries,
   work: () => Promise<boolean>,
@@ -87,6 +103,7 @@ async function settle(
   } catch (error) {
     if (isServerAway(error)) throw error;
     reason = error;
+    count('refused');
     logger.error({ kind: entry.kind, key: entry.key, err: error }, 'outbox entry was refused, trying again later');
   }
   refused.add(entry.id);
@@ -109,6 +126,6 @@ async function cancel(deps: OutboxDeps, entry: Entry): Promise<boolean> {
 }
 
 const CLAIM = `
-  select id, kind, key from outbox
+  select id, kind, key, traceparent from outbox
   where kind in ('start', 'cancel') and id <> all($1::bigint[])
   order by id limit $2 for update skip locked`;

@@ -28,9 +28,24 @@ export interface RelayOptions {
   count?: (what: RelayEvent) => void;
 }
 
-export type RelayEvent = 'scheduled' | 'started' | 'cancelled' | 'nudged' | 'late' | 'repaired';
+/**
+ * `late`: news of a lane settled whose workflow had ended. `repeated`: a nudge whose news had not been taken. `refused`: an
+ * entry that the server did not take. `failed`: a round that came to nothing.
+ */
+export type RelayEvent =
+  | 'scheduled'
+  | 'started'
+  | 'cancelled'
+  | 'nudged'
+  | 'repeated'
+  | 'late'
+  | 'repaired'
+  | 'refused'
+  | 'failed';
 
 export interface Relay {
+  /** Whether this relay is the one that nudges. */
+  isLeader(): boolean;
   /** Ends after the calls that are under way. */
   stop(): Promise<void>;
 }
@@ -61,6 +76,7 @@ export function startRelay(options: RelayOptions): Relay {
     everyMs: OUTBOX_POLL_MS,
     round: outboxRound({ db, client, starter, logger, count }),
     logger,
+    onFailure: () => count('failed'),
   });
   const { kinds, clock } = options;
   // Apart from the starts, which schedules must not hold up.
@@ -69,6 +85,7 @@ export function startRelay(options: RelayOptions): Relay {
     everyMs: OUTBOX_POLL_MS,
     round: scheduleOrdersRound({ db, client, kinds, clock, logger, count }),
     logger,
+    onFailure: () => count('failed'),
   });
   const listener = startListener(db, logger, () => {
     outbox.wake();
@@ -79,6 +96,7 @@ export function startRelay(options: RelayOptions): Relay {
     everyMs: INBOX_TICK_MS,
     round: inboxRound({ db, client, lanes, settings, logger, repair, isLeader: listener.isLeader, count }),
     logger,
+    onFailure: () => count('failed'),
   });
   const lateDates = startLoop({
     name: 'late-dates',
@@ -87,6 +105,7 @@ export function startRelay(options: RelayOptions): Relay {
     logger,
   });
   return {
+    isLeader: listener.isLeader,
     async stop() {
       await Promise.all([outbox.stop(), schedules.stop(), inbox.stop(), lateDates.stop(), listener.stop()]);
     },

@@ -4,6 +4,7 @@ import type { Clock } from '../../services/ports.ts';
 import { withBody } from '../http/body.ts';
 import type { FloodLimiter } from '../http/flood-limiter.ts';
 import { Refusal } from '../http/refusal.ts';
+import type { GatewayMetrics } from '../metrics.ts';
 import type { ContactBuffer } from './contact-buffer.ts';
 import type { PingAnswer, PingDesk } from './pings.ts';
 
@@ -22,7 +23,13 @@ const ANSWERS: Readonly<Record<PingAnswer, Buffer>> = {
  *
  * @throws {Refusal} 413 and 429; a body that names no computer is answered like an unknown one
  */
-export function pingRoute(deps: { desk: PingDesk; contacts: ContactBuffer; clock: Clock; floods: FloodLimiter }) {
+export function pingRoute(deps: {
+  desk: PingDesk;
+  contacts: ContactBuffer;
+  clock: Clock;
+  floods: FloodLimiter;
+  metrics: Pick<GatewayMetrics, 'pinged'>;
+}) {
   const budget = { limitBytes: Number.POSITIVE_INFINITY, usedBytes: 0 };
   return async (req: Request, res: Response): Promise<void> => {
     const answer = await withBody(req, MAX_BODY_BYTES, budget, async (body) => {
@@ -37,6 +44,7 @@ export function pingRoute(deps: { desk: PingDesk; contacts: ContactBuffer; clock
       if (found !== 'unknown') deps.contacts.pinged(computerId, now);
       return found;
     });
+    deps.metrics.pinged(answer);
     res.statusCode = 200;
     res.setHeader('Content-Type', 'application/octet-stream');
     res.end(ANSWERS[answer]);

@@ -17,9 +17,12 @@ interface Batch {
 export class PingDesk {
   readonly #db: Database;
   readonly #clock: Clock;
+  readonly #onBatch: (batch: string, size: number) => void;
   #batch: Batch | null = null;
 
-  constructor(db: Database, clock: Clock) {
+  /** @param onBatch - told how many pings each query answered */
+  constructor(db: Database, clock: Clock, onBatch: (batch: string, size: number) => void) {
+    this.#onBatch = onBatch;
     this.#db = db;
     this.#clock = clock;
   }
@@ -45,6 +48,7 @@ export class PingDesk {
   }
 
   async #look(ids: readonly number[]): Promise<ReadonlyMap<number, boolean>> {
+    this.#onBatch('ping', ids.length);
     const rows = await this.#db.query<{ id: number; waiting: boolean }>(
       LOOK,
       [ids, this.#clock.now()],

@@ -10,6 +10,7 @@ import type { FloodLimiter } from '../http/flood-limiter.ts';
 import type { Gate } from '../http/gate.ts';
 import { Refusal } from '../http/refusal.ts';
 import { REGISTER_ONLY } from '../message-types.ts';
+import type { GatewayMetrics } from '../metrics.ts';
 import { enrol } from './enrolment.ts';
 import { type Registration, readRegistration } from './registration.ts';
 
@@ -22,6 +23,7 @@ export interface EnrolmentDeps {
   refusals: FloodLimiter;
   /** For what runs on computers that enrol. */
   runs: ProfileRunDeps;
+  metrics: Pick<GatewayMetrics, 'enrolled'>;
 }
 
 /**
@@ -41,17 +43,20 @@ export async function answerWithoutIdentity(
   if (!deps.refusals.take(address, 0, nowMs)) throw tooMany();
   const registration = tryRead(message);
   if (!registration) {
+    deps.metrics.enrolled('refused');
     if (!deps.refusals.take(address, 1, nowMs)) throw tooMany();
     return [registrationMessage('unknown-account')];
   }
   const enrolment = await deps.gate.run(() => enrol(deps.db, registration, deps.clock.now(), deps.runs));
   if (enrolment.kind === 'late') return [acceptedTypesMessage(REGISTER_ONLY.types)];
   if (enrolment.kind === 'refused') {
+    deps.metrics.enrolled('refused');
     deps.logger.info({ address, reason: enrolment.info }, 'registration refused');
     if (!deps.refusals.take(address, 1, nowMs)) throw tooMany();
     return [registrationMessage(enrolment.info)];
   }
   const { computerId, secureId, approved } = enrolment;
+  deps.metrics.enrolled(approved ? 'approved' : 'pending');
   deps.logger.info({ computerId, approved }, 'computer enrolled');
   return [setIdMessage(secureId, computerId)];
 }

@@ -4,7 +4,7 @@ import type { BValue } from '../../protocol/bpickle.ts';
 import { typeListDigest } from '../../protocol/type-digest.ts';
 import { type Facts, noFacts, type OperationResult } from '../facts/facts.ts';
 import { MAX_INT4, MalformedMessage } from '../facts/fields.ts';
-import { readMessages } from '../facts/read-messages.ts';
+import { messageType, readMessages } from '../facts/read-messages.ts';
 import { hasFacts } from '../facts/save-facts.ts';
 import { saveOneByOne } from '../facts/save-one-by-one.ts';
 import { EVERYTHING, REGISTER_ONLY } from '../message-types.ts';
@@ -61,13 +61,30 @@ export async function acceptExchange(deps: ExchangeDeps, arrival: Arrival): Prom
   if (!written) return null;
   await noteForeignResults(deps, session, change.results, written.accepted, now);
   for (const type of facts.unknownTypes) deps.contacts.sawUnknownType(type);
-  deps.logger.debug(
-    { computerId: session.computerId, messages: messages.length, operations: written.claimed.size },
-    'exchange',
-  );
+  noteAccepted(deps, arrival, messages, change, written);
   const answer = await renderPlaces(deps.db, outgoing.places, written.claimed);
   const { inNext: nextExpected, token, clientTypesDigest } = change;
   return encodeAnswer(await deps.serverUuid(), answer, { nextExpected, token, clientTypesDigest });
+}
+
+function noteAccepted(
+  { metrics, traces, logger }: ExchangeDeps,
+  { session: { computerId }, now }: Arrival,
+  messages: readonly BValue[],
+  { claims, results, dropped }: SessionChange,
+  { claimed, accepted }: SessionWritten,
+): void {
+  // Both sets are of all exchanges that were written together.
+  const delivered = claims.flatMap(({ activityId }) => (claimed.has(activityId) ? [activityId] : []));
+  const answered = results.filter(({ operationId }) => accepted.has(operationId));
+  metrics.exchanged('accepted');
+  metrics.received(messages.map((message) => messageType(message)));
+  metrics.delivered(delivered.length);
+  metrics.results(answered.map(({ ok }) => ok));
+  if (dropped) metrics.poisoned();
+  void traces.record({ computerId, startMs: now.getTime(), delivered, results: answered });
+  const answers = answered.map(({ operationId }) => operationId);
+  logger.debug({ computerId, messages: messages.length, delivered, answered: answers }, 'exchange');
 }
 
 /** Nobody has agreed to know anything of a pending computer; an archived one may only finish what it was given. */

@@ -5,6 +5,8 @@ import type { Clock } from '../../services/ports.ts';
 import type { ContactBuffer } from '../contact/contact-buffer.ts';
 import type { PackageCatalogue } from '../facts/package-catalogue.ts';
 import type { Gate } from '../http/gate.ts';
+import type { GatewayMetrics } from '../metrics.ts';
+import type { OperationTraces } from './operation-traces.ts';
 import type { ExchangePayload } from './request.ts';
 import type { SessionStore } from './session-store.ts';
 
@@ -17,6 +19,8 @@ export interface ExchangeDeps {
   sessions: SessionStore;
   contacts: ContactBuffer;
   catalogue: PackageCatalogue;
+  metrics: GatewayMetrics;
+  traces: OperationTraces;
   encryptionKeys: readonly EncryptionKey[];
   /** Identifies this deployment to agents; stable for ever. */
   serverUuid(): Promise<string>;

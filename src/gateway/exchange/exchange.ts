@@ -45,23 +45,34 @@ export class IdentifiedExchange {
   }
 
   async #attempt(request: IdentifiedRequest): Promise<Buffer | null> {
-    const { db, clock, contacts, sessions } = this.#deps;
+    const { db, clock, contacts, sessions, metrics } = this.#deps;
     const now = clock.now();
     const identified = await sessions.read(request.secureIdHash);
-    if (!identified) return this.#unknown();
+    if (!identified) {
+      metrics.exchanged('unknown');
+      return this.#unknown();
+    }
     if (identified.kind === 'removed') {
+      metrics.exchanged('removed');
       await bury(db, identified.computerId, now);
       return this.#unknown();
     }
     const { session } = identified;
     const verdict = judge(session, request);
     if (verdict === 'foreign') {
+      metrics.exchanged('clone');
       this.#deps.logger.warn({ computerId: session.computerId }, 'an identity is used by two machines');
       return this.#unknown(session.title);
     }
-    if (verdict === 'late') return this.#untouched(session);
+    if (verdict === 'late') {
+      metrics.exchanged('late');
+      return this.#untouched(session);
+    }
     contacts.exchanged(session.computerId, now);
-    if (verdict === 'repeated') return this.#again(session, request.payload.sequence);
+    if (verdict === 'repeated') {
+      metrics.exchanged('repeated');
+      return this.#again(session, request.payload.sequence);
+    }
     const arrival: Arrival = {
       ...request,
       session,

@@ -18,14 +18,23 @@ export interface SessionStore {
   write(write: ExchangeWrite): Promise<SessionWritten | null>;
 }
 
-export function createSessionStore(db: Database, clock: Clock): SessionStore {
+/** @param onBatch - told how many calls each statement carried out */
+export function createSessionStore(
+  db: Database,
+  clock: Clock,
+  onBatch: (batch: string, size: number) => void,
+): SessionStore {
   const limits = { size: BATCH, running: 1, waiting: MAX_WAITING, gatherMs: GATHER_MS };
-  const read = async (hashes: Buffer[]) => (await readSessions(db, hashes, clock.now())).map((value) => ({ value }));
+  const read = async (hashes: Buffer[]) => {
+    onBatch('read', hashes.length);
+    return (await readSessions(db, hashes, clock.now())).map((value) => ({ value }));
+  };
   const reads = new Batcher<Buffer, Identified | null>(read, limits);
-  const writes = new Batcher<ExchangeWrite, SessionWritten | null>((items) => writeEach(db, items), {
-    ...limits,
-    running: 2,
-  });
+  const write = (items: ExchangeWrite[]) => {
+    onBatch('write', items.length);
+    return writeEach(db, items);
+  };
+  const writes = new Batcher<ExchangeWrite, SessionWritten | null>(write, { ...limits, running: 2 });
   return { read: (hash) => reads.call(hash), write: (write) => writes.call(write) };
 }
 

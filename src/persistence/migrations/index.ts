@@ -29,6 +29,7 @@ import { Migration20261121072000UsgReports } from './migration-20261121072000-us
 import { Migration20261121080000Scripts } from './migration-20261121080000-scripts.ts';
 import { Migration20261121080100ScriptTriggers } from './migration-20261121080100-script-triggers.ts';
 import { Migration20261121081000ScriptDue } from './migration-20261121081000-script-due.ts';
+import { Migration20261121090000OperationTraces } from './migration-20261121090000-operation-traces.ts';
 import { Migration20261121094000RegistrationTime } from './migration-20261121094000-registration-time.ts';
 import { Migration20261121110000ReconcilerMark } from './migration-20261121110000-reconciler-mark.ts';
 
@@ -65,6 +66,7 @@ export const MIGRATIONS = [
   { name: 'Migration20261121080000Scripts', class: Migration20261121080000Scripts },
   { name: 'Migration20261121080100ScriptTriggers', class: Migration20261121080100ScriptTriggers },
   { name: 'Migration20261121081000ScriptDue', class: Migration20261121081000ScriptDue },
+  { name: 'Migration20261121090000OperationTraces', class: Migration20261121090000OperationTraces },
   { name: 'Migration20261121094000RegistrationTime', class: Migration20261121094000RegistrationTime },
   { name: 'Migration20261121110000ReconcilerMark', class: Migration20261121110000ReconcilerMark },
 ];

@@ -66,7 +66,7 @@ export type LaneSettings = Pick<ActivitySettings, 'singleLaneLimit' | 'laneMinSi
  * @see temporal-design 3
  */
 export async function createGroup(tx: Sql, plan: GroupPlan, settings: LaneSettings): Promise<number> {
-  const payloads = await createPayloads(tx, plan.accountId, plan.operations, plan.now);
+  const payloads = await createPayloads(tx, plan, plan.operations);
   const parent = await nextActivityId(tx);
   const chained = plan.operations.some(({ after }) => typeof after === 'number');
   await tx.query(chained ? CREATE_CHAINED_GROUP : CREATE_GROUP, [
@@ -109,9 +109,8 @@ export async function createPlacedGroup(tx: Sql, plan: PlacedGroupPlan, settings
   const { operations, messages } = plan;
   const payloads = await createPayloads(
     tx,
-    plan.accountId,
+    plan,
     messages.map((message) => ({ message })),
-    plan.now,
   );
   const parent = await nextActivityId(tx);
   await tx.query(CREATE_PLACED_GROUP, [
@@ -167,7 +166,7 @@ export async function createOperation(tx: Sql, plan: SinglePlan): Promise<number
     computers: [computer],
     operations: [{ ...operation, after: null }],
   };
-  const payloads = await createPayloads(tx, plan.accountId, group.operations, plan.now);
+  const payloads = await createPayloads(tx, plan, group.operations);
   const [row] = await tx.query<{ id: number }>(CREATE_SINGLE, [
     ...operationArrays(group, payloads),
     1,
@@ -187,17 +186,17 @@ export function laneSize(computers: number, settings: LaneSettings): number {
 
 async function createPayloads(
   tx: Sql,
-  accountId: number,
+  plan: { accountId: number; now: Date; traceparent?: string | null },
   operations: ReadonlyArray<Pick<OperationTemplate, 'message'>>,
-  now: Date,
 ): Promise<number[]> {
   const rows = await tx.query<{ id: number }>(CREATE_PAYLOADS, [
-    accountId,
+    plan.accountId,
     operations.map(({ message }) => message.type),
     operations.map(({ message }) => JSON.stringify(message.fields)),
-    now,
+    plan.now,
     operations.map(({ message }) => message.answerSeconds ?? null),
     operations.map(({ message }) => message.scriptId ?? null),
+    plan.traceparent ?? null,
   ]);
   return rows.map(({ id }) => id);
 }

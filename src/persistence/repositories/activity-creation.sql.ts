@@ -1,8 +1,8 @@
 // Statements of activity-creation.repository.ts; all but the first share their first fifteen parameters.
 
 export const CREATE_PAYLOADS = `
-  insert into operation_payload (account_id, message_type, fields, creation_time, answer_seconds, script_id)
-  select $1, type, fields::jsonb, $4, answer_seconds, script_id
+  insert into operation_payload (account_id, message_type, fields, creation_time, answer_seconds, script_id, traceparent)
+  select $1, type, fields::jsonb, $4, answer_seconds, script_id, $7
   from unnest($2::text[], $3::text[], $5::int[], $6::int[]) with ordinality
     as o(type, fields, answer_seconds, script_id, position)
   order by position

@@ -27,6 +27,8 @@ export interface LaneStoreOptions {
   db: Database;
   clock: { now(): Date };
   settings: Pick<ActivitySettings, 'expiryDays'>;
+  /** Told of every lane that was moved: how many news it settled, and whether its last operation ended just now. */
+  onAdvance?(events: number, closed: boolean): void;
 }
 
 /**
@@ -77,6 +79,11 @@ interface LaneRow extends LaneCounts {
   usg_run_id: number | null;
 }
 
+interface Advanced extends LaneProgress {
+  events: number;
+  closed: boolean;
+}
+
 /** No timer is set further ahead; a lane that wakes early only looks. */
 const LONGEST_WAIT_MS = 365 * 86_400_000;
 
@@ -86,7 +93,8 @@ const NOTHING: LaneProgress = { open: 0, succeeded: 0, failed: 0, canceled: 0, n
 export function createLaneStore(options: LaneStoreOptions): LaneStore {
   const { db } = options;
   const advance = async (lane: number, cancelAll: boolean): Promise<LaneProgress> => {
-    const progress = await db.transaction((tx) => advanceLane(tx, lane, cancelAll, options));
+    const { events, closed, ...progress } = await db.transaction((tx) => advanceLane(tx, lane, cancelAll, options));
+    options.onAdvance?.(events, closed);
     if (progress.open > 0) progress.waitingFor = await readWaiting(db, lane);
     return progress;
   };
@@ -104,9 +112,9 @@ export function createLaneStore(options: LaneStoreOptions): LaneStore {
   };
 }
 
-async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: LaneStoreOptions): Promise<LaneProgress> {
+async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: LaneStoreOptions): Promise<Advanced> {
   const [lane] = await tx.query<LaneRow & Record<string, unknown>>(LOCK, [id], 'lane-lock');
-  if (!lane) return { ...NOTHING };
+  if (!lane) return { ...NOTHING, events: 0, closed: false };
   const now = options.clock.now();
   if (lane.bounded && (lane.opened_at === null || lane.has_dependents)) {
     lane.bounded = (await readBoundForHolding(tx, lane.account_id)) !== null;
@@ -132,7 +140,8 @@ async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: Lan
       ? await nextMoment(tx, id, now, patience, due)
       : earliest(known, [], momentsAfter(now, released), patience);
   const counts = await recordCounts(tx, lane, changes, nextDue, now);
-  return news.consumed === NEWS_LIMIT ? { ...counts, nextDueAt: now.getTime() } : counts;
+  const moved = { events: news.consumed, closed: lane.open_count > 0 && counts.open === 0 };
+  return { ...counts, ...moved, ...(news.consumed === NEWS_LIMIT && { nextDueAt: now.getTime() }) };
 }
 
 async function cancel(

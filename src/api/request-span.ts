@@ -1,0 +1,31 @@
+import type { Request } from 'express';
+import { withLogFields } from '../log-fields.ts';
+import { failSpan, inSpan, parseTraceparent, type Span, SpanKind } from '../tracing.ts';
+import type { Operation } from './operations.ts';
+import { traceparentHeader } from './trace-context.ts';
+
+/**
+ * Runs one request within its span, which continues the client's trace, and with its ids in every line of the log. The
+ * span says which operation it was and how it ended, and nothing of what was sent.
+ */
+export function asRequest(
+  req: Request,
+  requestId: string,
+  work: (describe: (operation: Operation | undefined, status: number) => void) => Promise<void>,
+): Promise<void> {
+  const parent = traceparentHeader(req);
+  const trace = parent === null ? null : parseTraceparent(parent);
+  const attributes = { 'http.request.method': req.method, 'flotilla.request_id': requestId };
+  return withLogFields({ requestId, ...(trace && { trace_id: trace.traceId }) }, () =>
+    inSpan(req.method, { kind: SpanKind.SERVER, parent, attributes }, (span) =>
+      work((operation, status) => describe(span, operation, status)),
+    ),
+  );
+}
+
+function describe(span: Span | null, operation: Operation | undefined, status: number): void {
+  if (span === null) return;
+  if (operation) span.updateName(operation.id);
+  span.setAttribute('http.response.status_code', status);
+  if (status >= 500) failSpan(span, null);
+}

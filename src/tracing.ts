@@ -1,0 +1,189 @@
+import {
+  type Attributes,
+  context,
+  diag,
+  isSpanContextValid,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
+
+export { type Span, SpanKind };
+
+/** Makes spans once tracing is on. */
+interface Recorder {
+  tracer: Tracer;
+  /** Gives the next span this id. */
+  useSpanId(id: string): void;
+}
+
+let recorder: Recorder | null = null;
+
+/** Whether this process records traces; when not, none of this file costs more than asking. */
+export function isTracing(): boolean {
+  return recorder !== null;
+}
+
+/** Where it is told that traces cannot be recorded. */
+export interface TracingLog {
+  info(message: string): void;
+  warn(message: string): void;
+}
+
+/** Exports spans until it is closed. */
+export interface Tracing {
+  /** Sends what is left, for a moment at most. */
+  close(): Promise<void>;
+}
+
+/**
+ * Turns tracing on when the standard variables name an OTLP endpoint (`OTEL_EXPORTER_OTLP_ENDPOINT` or
+ * `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`) and nothing forbids it; otherwise loads nothing.
+ *
+ * @param role - what this process is; becomes `service.name` unless `OTEL_SERVICE_NAME` says otherwise
+ */
+export async function startTracing(role: string, logger: TracingLog): Promise<Tracing> {
+  const obstacle = whyOff(process.env);
+  if (obstacle !== null) {
+    if (obstacle !== '') logger.warn(`no traces are recorded: ${obstacle}`);
+    return { close: async () => undefined };
+  }
+  const { openExporter } = await import('./tracing-exporter.ts');
+  const { tracer, useSpanId, close } = openExporter(role, process.env);
+  diag.setLogger(exportComplaints(logger));
+  recorder = { tracer, useSpanId };
+  logger.info('recording traces');
+  return {
+    async close() {
+      recorder = null;
+      await close();
+    },
+  };
+}
+
+/** @returns null when tracing is on, '' when nobody asked for it, else what is wrong with what was asked */
+function whyOff(env: NodeJS.ProcessEnv): string | null {
+  const text = (name: string): string => env[name]?.trim() ?? '';
+  const endpoint = text('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') || text('OTEL_EXPORTER_OTLP_ENDPOINT');
+  const exporter = text('OTEL_TRACES_EXPORTER') || 'otlp';
+  if (endpoint === '' || exporter === 'none' || text('OTEL_SDK_DISABLED').toLowerCase() === 'true') return '';
+  if (exporter !== 'otlp') return `OTEL_TRACES_EXPORTER ${exporter} is not known`;
+  const protocol = text('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') || text('OTEL_EXPORTER_OTLP_PROTOCOL');
+  if (protocol === 'grpc') return 'OTLP is spoken over HTTP alone';
+  return URL.canParse(endpoint) ? null : 'the OTLP endpoint is not a URL';
+}
+
+const COMPLAIN_EVERY_MS = 60_000;
+
+/** A collector that is away fails every batch: said once a minute, without what was to be sent. */
+function exportComplaints(logger: TracingLog) {
+  let complainedAt = 0;
+  const complain = (): void => {
+    if (Date.now() - complainedAt < COMPLAIN_EVERY_MS) return;
+    complainedAt = Date.now();
+    logger.warn('traces could not be exported');
+  };
+  const nothing = (): void => undefined;
+  return { error: complain, warn: nothing, info: nothing, debug: nothing, verbose: nothing };
+}
+
+export interface SpanOptions {
+  kind?: SpanKind;
+  attributes?: Attributes;
+  /** The W3C trace context that the span continues; the active span when left out, none when null. */
+  parent?: string | null;
+}
+
+/**
+ * Runs `work` within a span that ends with it; a rejection marks the span as failed, without its text, which could hold
+ * what people or agents sent.
+ *
+ * @param work - gets null when tracing is off
+ */
+export async function inSpan<T>(
+  name: string,
+  options: SpanOptions,
+  work: (span: Span | null) => Promise<T>,
+): Promise<T> {
+  if (recorder === null) return work(null);
+  const { parent, ...rest } = options;
+  const within = parent === undefined ? context.active() : contextOf(parent);
+  const span = recorder.tracer.startSpan(name, rest, within);
+  try {
+    return await context.with(trace.setSpan(within, span), () => work(span));
+  } catch (error) {
+    failSpan(span, error);
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+/** As {@link inSpan} where a span is already under way; elsewhere just runs `work`. */
+export function inChildSpan<T>(name: string, work: () => Promise<T>): Promise<T> {
+  if (recorder === null || trace.getActiveSpan()?.isRecording() !== true) return work();
+  return inSpan(name, {}, work);
+}
+
+/** Marks a span as failed, with the kind of the error alone. */
+export function failSpan(span: Span, error: unknown): void {
+  span.setStatus({ code: SpanStatusCode.ERROR });
+  if (error instanceof Error) span.setAttribute('error.type', error.name);
+}
+
+/** A span that is known once it has ended. */
+export interface PastSpan extends SpanOptions {
+  name: string;
+  startMs: number;
+  endMs: number;
+  failed: boolean;
+  /** Its id, when others were told it before. */
+  spanId?: string;
+}
+
+/** Records a span after the fact. */
+export function recordSpan({ name, startMs, endMs, failed, spanId, parent, ...rest }: PastSpan): void {
+  if (recorder === null) return;
+  if (spanId) recorder.useSpanId(spanId);
+  const within = parent === undefined ? context.active() : contextOf(parent);
+  const span = recorder.tracer.startSpan(name, { ...rest, startTime: startMs }, within);
+  if (failed) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end(endMs);
+}
+
+/** The trace context of the span under way, to be handed on; null when there is none. */
+export function activeTraceparent(): string | null {
+  const span = recorder === null ? undefined : activeSpan();
+  return span ? formatTraceparent(span) : null;
+}
+
+/** Ids of the span under way, for lines of the log. */
+export function activeSpan(): SpanContext | undefined {
+  if (recorder === null) return undefined;
+  const span = trace.getActiveSpan()?.spanContext();
+  return span && isSpanContextValid(span) ? span : undefined;
+}
+
+const TRACEPARENT = /^(?!ff)[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/;
+
+/** Reads a W3C trace context. @returns null when it is malformed */
+export function parseTraceparent(text: string): SpanContext | null {
+  const [, traceId, spanId, flags] = TRACEPARENT.exec(text) ?? [];
+  if (!traceId || !spanId || !flags) return null;
+  const parsed = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED, isRemote: true };
+  return isSpanContextValid(parsed) ? parsed : null;
+}
+
+function formatTraceparent({ traceId, spanId, traceFlags }: SpanContext): string {
+  return `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`;
+}
+
+function contextOf(traceparent: string | null) {
+  const parent = traceparent === null ? null : parseTraceparent(traceparent);
+  const root = trace.deleteSpan(context.active());
+  return parent ? trace.setSpanContext(root, parent) : root;
+}

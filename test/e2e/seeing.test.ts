@@ -1,0 +1,150 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { metricsIn, readAlertRules, readPanels } from '../support/alert-rules.ts';
+import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../support/otlp-receiver.ts';
+import { script } from '../support/scripts.ts';
+import type { TestStack } from '../support/stack.ts';
+import { environmentOf } from '../support/stack-processes.ts';
+import { Scenario } from '../support/stack-scenario.ts';
+
+const TIMEOUT_MS = 180_000;
+const CANARY = `canary-${crypto.randomUUID()}`;
+
+/** Written by the server that scrapes. */
+const OF_PROMETHEUS = ['up'];
+/** The SDK shows these once the first such thing has happened. */
+const SEEN_WHEN_IT_HAPPENS = ['temporal_workflow_task_execution_failed_total'];
+
+function logLines(stack: TestStack): Array<Record<string, unknown>> {
+  const directory = join(stack.dataDir, 'logs');
+  return readdirSync(directory)
+    .flatMap((name) => readFileSync(join(directory, name), 'utf8').split('\n'))
+    .filter((line) => line.startsWith('{') && line.endsWith('}'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+/** Each process says in its log where it shows its metrics. */
+function metricsAddresses(stack: TestStack): string[] {
+  return logLines(stack).flatMap(({ metrics }) => (typeof metrics === 'string' ? [metrics] : []));
+}
+
+/** Names of the metrics of a scrape, those without a value so far too. */
+function namesOf(text: string): string[] {
+  const declared = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+  return declared.flatMap(([, name, type]) =>
+    type === 'histogram' ? [name!, `${name}_bucket`, `${name}_sum`, `${name}_count`] : [name!],
+  );
+}
+
+/** A running stack as its operators see it. */
+describe('a running stack', { timeout: TIMEOUT_MS }, () => {
+  let receiver: OtlpReceiver;
+  let scenario: Scenario;
+  beforeAll(async () => {
+    receiver = await startOtlpReceiver();
+    scenario = await Scenario.begin(2, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_BSP_SCHEDULE_DELAY: '200',
+      OTEL_TRACES_SAMPLER: 'parentbased_always_off',
+      FLOTILLA_LOG_LEVEL: 'debug',
+    });
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await scenario?.end();
+    await receiver?.close();
+  }, 60_000);
+
+  /** Runs a script on the first computer as a client that traces. @returns the group's id */
+  async function order(traceparent: string): Promise<number> {
+    const { api, stack, computers } = scenario;
+    const made = await api.post<{ id: number }>(
+      '/scripts',
+      script({ title: `${CANARY} ${crypto.randomUUID()}`, code: `#!/bin/sh\n# ${CANARY}\ntrue` }),
+    );
+    const answer = await fetch(`${stack.url}/api/v2/scripts/${made.id}:execute`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${api.token}`, 'Content-Type': 'application/json', traceparent },
+      body: JSON.stringify({ query: `id:${computers[0]}` }),
+    });
+    const { id } = (await answer.json()) as { id: number };
+    await api.pollActivity(id, 90_000);
+    return id;
+  }
+
+  it('shows one trace from the request to the result', async () => {
+    const traceId = crypto.randomUUID().replaceAll('-', '');
+    const client = traceId.slice(0, 16);
+    const group = await order(`00-${traceId}-${client}-01`);
+    const mine = (): ReceivedSpan[] => receiver.spans.filter((span) => span.traceId === traceId);
+    const named = (name: string): ReceivedSpan | undefined => mine().find((span) => span.name === name);
+    await expect.poll(() => mine().map(({ name }) => name), { timeout: 60_000 }).toContain('workflow activity');
+    const request = named('executeScript')!;
+    expect(request).toMatchObject({ service: 'flotilla-api', parentSpanId: client, failed: false });
+    expect(request.attributes).toMatchObject({ 'http.response.status_code': 200 });
+    const parents: Array<[string, string, string]> = [
+      ['database transaction', 'flotilla-api', 'executeScript'],
+      ['relay start', 'flotilla-worker', 'executeScript'],
+      ['workflow activity', 'flotilla-worker', 'relay start'],
+      ['begin', 'flotilla-worker', 'workflow activity'],
+      ['workflow lane', 'flotilla-worker', 'workflow activity'],
+      ['advance', 'flotilla-worker', 'workflow lane'],
+      ['settle', 'flotilla-worker', 'workflow activity'],
+      ['deliver execute-script', 'flotilla-api', 'executeScript'],
+      ['result execute-script', 'flotilla-api', 'executeScript'],
+    ];
+    for (const [name, service, parent] of parents) {
+      expect(named(name), name).toMatchObject({ service, parentSpanId: named(parent)!.spanId, failed: false });
+    }
+    expect(named('begin')!.attributes).toMatchObject({ 'flotilla.activity_id': group });
+    const inOrder = ['executeScript', 'relay start', 'deliver execute-script', 'result execute-script'];
+    const starts = inOrder.map((name) => named(name)!.startMs);
+    expect(starts).toEqual(starts.toSorted((a, b) => a - b));
+    expect(new Set(mine().map(({ spanId }) => spanId)).size).toBe(mine().length);
+  });
+
+  it('records nothing of a request whose client does not', async () => {
+    const traceId = crypto.randomUUID().replaceAll('-', '');
+    await order(`00-${traceId}-${traceId.slice(0, 16)}-00`);
+    expect(receiver.spans.filter((span) => span.traceId === traceId)).toEqual([]);
+  });
+
+  it('SECRET-leak: no code, password, token or key is in a span', async () => {
+    const { stack, api } = scenario;
+    const all = receiver.bodies.join('\n');
+    expect(receiver.spans.length).toBeGreaterThan(5);
+    const secrets = [CANARY, api.token, 'Scenario-4711', 'Bearer ', new URL(stack.databaseUrl()).password];
+    const [worker] = stack.processes('worker');
+    for (const name of ['FLOTILLA_JWT_SECRET', 'FLOTILLA_ENCRYPTION_KEYS'])
+      secrets.push(environmentOf(worker!.pid, name)!);
+    for (const secret of secrets) expect(all.includes(secret), secret.slice(0, 6)).toBe(false);
+  });
+
+  it('shows every metric that the dashboard and the alert rules name', async () => {
+    const addresses = metricsAddresses(scenario.stack);
+    const exprs = [
+      ...readPanels().flatMap(({ targets }) => targets!.map(({ expr }) => expr)),
+      ...readAlertRules().map(({ expr }) => expr),
+    ];
+    const wanted = new Set(exprs.flatMap(metricsIn));
+    for (const name of [...OF_PROMETHEUS, ...SEEN_WHEN_IT_HAPPENS]) wanted.delete(name);
+    expect(wanted.size).toBeGreaterThan(30);
+    const missing = async (): Promise<string[]> => {
+      const texts = await Promise.all(addresses.map(async (address) => (await fetch(address)).text()));
+      const names = new Set(texts.flatMap(namesOf));
+      return [...wanted].filter((name) => !names.has(name));
+    };
+    await expect.poll(missing, { timeout: 100_000, interval: 1_000 }).toEqual([]);
+  });
+
+  it('has lines of the log that name the trace, the workflow and the lane', async () => {
+    const traceId = crypto.randomUUID().replaceAll('-', '');
+    await order(`00-${traceId}-${traceId.slice(0, 16)}-01`);
+    const lines = logLines(scenario.stack).filter((line) => line['trace_id'] === traceId);
+    expect(lines.find(({ role, msg }) => role === 'worker' && msg === 'workflow started')).toMatchObject({
+      activityId: expect.any(Number),
+      workflowId: expect.stringMatching(/^activity\//),
+      span_id: expect.stringMatching(/^[\da-f]{16}$/),
+    });
+  });
+});

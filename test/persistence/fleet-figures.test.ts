@@ -1,0 +1,100 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLogger } from '../../src/logger.ts';
+import { readFleetFigures } from '../../src/persistence/repositories/fleet-figures.repository.ts';
+import { createLaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
+import type { Database } from '../../src/persistence/sql.ts';
+import { systemClock } from '../../src/services/ports.ts';
+import { startFleetGauges } from '../../workers/fleet-gauges.ts';
+import { aGroup, anAccount, childrenOf, computersIn, SETTINGS } from '../support/activity-rows.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+let database: TestDatabase;
+let db: Database;
+let group: number;
+
+const logger = createLogger({ level: 'silent', role: 'test' });
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = database.persistence.db;
+  const account = await anAccount(db, { computers: 30 });
+  await computersIn(db, account, 2, { state: 'pending' });
+  await computersIn(db, account, 1, { archived: true });
+  const now = systemClock.now();
+  group = await aGroup(db, account, { now });
+  await aGroup(db, account, { now, computers: account.computers.slice(0, 1) });
+  await db.query(
+    `insert into computer_contact (computer_id, known_since) select unnest($1::int[]), now() - interval '1 hour'`,
+    [account.computers.slice(0, 4)],
+  );
+});
+afterAll(() => database.drop());
+
+describe('figures of the fleet', () => {
+  it('counts what waits, what is open and who is silent', async () => {
+    const figures = await readFleetFigures(db);
+    expect(figures).toMatchObject({
+      outbox: { start: 2, cancel: 0, schedule_sync: 0 },
+      inbox: 0,
+      inboxOldestSeconds: 0,
+      lanes: 2,
+      overdueLanes: 0,
+      unopenedLanes: 0,
+      openOperations: [31, 0, 0, 0, 0, 0, 0],
+      messages: { held: 0, queued: 0, sent: 0 },
+      computers: { approved: 30, pending: 2, archived: 1 },
+      offline: 4,
+    });
+  });
+
+  it('shows the age of the oldest order, of open operations and of lanes that nobody opened', async () => {
+    await db.query(`update outbox set creation_time = now() - interval '90 seconds' where key = $1`, [String(group)]);
+    await db.query(`update lane set created_at = now() - interval '2 hours' where parent_id = $1`, [group]);
+    const figures = await readFleetFigures(db);
+    expect(figures.outboxOldestSeconds).toBeGreaterThanOrEqual(90);
+    expect(figures.openOperations).toEqual([1, 0, 0, 30, 0, 0, 0]);
+    expect(figures.unopenedLanes).toBe(1);
+  });
+
+  it('shows messages once lanes are open, and lanes told how much they settled', async () => {
+    const told: Array<[number, boolean]> = [];
+    const onAdvance = (events: number, closed: boolean): void => void told.push([events, closed]);
+    const lanes = createLaneStore({ db, clock: systemClock, settings: SETTINGS, onAdvance });
+    const [plan] = await lanes.begin(group);
+    await lanes.advance(plan!.lane, false);
+    expect((await readFleetFigures(db)).messages.queued).toBe(30);
+    const ids = (await childrenOf(db, group)).map(({ id }) => id);
+    await db.query(
+      `insert into agent_inbox (lane_id, activity_id, kind, ok, at)
+       select $1, id, 'result', true, now() - interval '40 seconds' from unnest($2::int[]) id`,
+      [plan!.lane, ids],
+    );
+    const before = await readFleetFigures(db);
+    expect(before.inbox).toBe(30);
+    expect(before.inboxOldestSeconds).toBeGreaterThanOrEqual(40);
+    await lanes.advance(plan!.lane, false);
+    expect(told).toEqual([
+      [0, false],
+      [30, true],
+    ]);
+    expect(await readFleetFigures(db)).toMatchObject({ inbox: 0, lanes: 1 });
+  });
+});
+
+describe('gauges of the fleet', () => {
+  it('are shown by the leader alone, and gone when another leads', async () => {
+    const registry = new Registry();
+    let leads = false;
+    const gauges = startFleetGauges({ db, registry, logger, isLeader: () => leads, everyMs: 20 });
+    await sleep(100);
+    expect(await registry.metrics()).not.toContain('flotilla_');
+    leads = true;
+    await expect.poll(() => registry.metrics(), { timeout: 20_000 }).toContain('flotilla_computers{state="pending"} 2');
+    expect(await registry.metrics()).toContain('flotilla_operations_open{age="1m"} 1');
+    leads = false;
+    await expect.poll(() => registry.metrics(), { timeout: 20_000 }).not.toContain('flotilla_');
+    await gauges.stop();
+  });
+});

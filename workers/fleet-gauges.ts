@@ -1,0 +1,118 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Gauge, type Registry } from 'prom-client';
+import type { Logger } from '../src/logger.ts';
+import {
+  AGE_BUCKETS,
+  type FleetFigures,
+  readFleetFigures,
+} from '../src/persistence/repositories/fleet-figures.repository.ts';
+import type { Sql } from '../src/persistence/sql.ts';
+import { complaints } from './complaints.ts';
+
+const EVERY_MS = 10_000;
+/** Figures that took long to read are read less often: never more than a twentieth of one connection's time. */
+const REST_SHARE = 20;
+const LEADERSHIP_CHECK_MS = 1_000;
+
+export interface FleetGaugesOptions {
+  db: Sql;
+  registry: Registry;
+  logger: Logger;
+  /** Whether this process is the one that measures the fleet. */
+  isLeader: () => boolean;
+  everyMs?: number;
+}
+
+/**
+ * Keeps the figures of the whole fleet up to date in one process: that of the leading relay. The others show none, so
+ * that figures are neither read nor shown once per process; `max` in PromQL bridges the moment when another takes over.
+ *
+ * @returns ends after the reading that is under way
+ */
+export function startFleetGauges(options: FleetGaugesOptions): { stop(): Promise<void> } {
+  const { db, registry, logger, isLeader, everyMs = EVERY_MS } = options;
+  const stopping = new AbortController();
+  const complain = complaints(logger, { gauges: 'fleet' });
+  const rest = (ms: number) => delay(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
+  const run = async (): Promise<void> => {
+    let shown: Shown | null = null;
+    while (!stopping.signal.aborted) {
+      if (!isLeader()) {
+        shown?.remove();
+        shown = null;
+        await rest(Math.min(everyMs, LEADERSHIP_CHECK_MS));
+        continue;
+      }
+      const startedAt = performance.now();
+      try {
+        const figures = await readFleetFigures(db);
+        shown ??= show(registry);
+        shown.set(figures);
+        complain(null);
+      } catch (error) {
+        complain(error);
+      }
+      await rest(Math.max(everyMs, (performance.now() - startedAt) * REST_SHARE));
+    }
+  };
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+interface Shown {
+  set(figures: FleetFigures): void;
+  remove(): void;
+}
+
+type Values = (figures: FleetFigures) => Record<string, number> | number;
+
+/** Every gauge: its name after `flotilla_`, its help, the one label it may have, and its value or values by label. */
+const GAUGES: ReadonlyArray<readonly [name: string, help: string, label: string | null, values: Values]> = [
+  ['outbox_rows', 'Orders that wait for a relay, by kind', 'kind', (f) => f.outbox],
+  [
+    'outbox_oldest_seconds',
+    'Age of the oldest order that no relay has carried out',
+    null,
+    (f) => f.outboxOldestSeconds,
+  ],
+  ['inbox_rows', 'News that no lane has settled', null, (f) => f.inbox],
+  ['inbox_oldest_seconds', 'Age of the oldest news that no lane has settled', null, (f) => f.inboxOldestSeconds],
+  ['lanes_open', 'Lanes with open operations', null, (f) => f.lanes],
+  ['lanes_overdue', 'Open lanes whose next moment passed over a minute ago', null, (f) => f.overdueLanes],
+  ['lanes_unopened', 'Lanes made over two minutes ago that no workflow has opened', null, (f) => f.unopenedLanes],
+  [
+    'operations_open',
+    'Open operations by age: under a minute, under ten, and so on',
+    'age',
+    (f) => Object.fromEntries(AGE_BUCKETS.map(({ name }, i) => [name, f.openOperations[i] ?? 0])),
+  ],
+  ['messages_waiting', 'Messages that no computer has taken, by state', 'state', (f) => f.messages],
+  ['computers', 'Computers by state', 'state', (f) => f.computers],
+  ['computers_offline', 'Approved computers that have been silent for five minutes', null, (f) => f.offline],
+  ['fleet_figures_timestamp_seconds', 'When the figures of the fleet were read', null, () => Date.now() / 1000],
+];
+
+function show(registry: Registry): Shown {
+  const shown = GAUGES.map(([what, help, label, values]) => {
+    const name = `flotilla_${what}`;
+    const gauge = new Gauge<string>({ name, help, labelNames: label === null ? [] : [label], registers: [registry] });
+    return { name, gauge, label, values };
+  });
+  return {
+    set: (figures) => {
+      for (const { gauge, label, values } of shown) {
+        const value = values(figures);
+        if (typeof value === 'number') gauge.set(value);
+        else for (const [key, count] of Object.entries(value)) gauge.set({ [label!]: key }, count);
+      }
+    },
+    remove: () => {
+      for (const { name } of shown) registry.removeSingleMetric(name);
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import type { Info } from '@temporalio/activity';
+import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
+import { withLogFields } from '../src/log-fields.ts';
+import { inSpan, isTracing, recordSpan, SpanKind } from '../src/tracing.ts';
+import { readTraceHeader } from '../temporal/trace-headers.ts';
+import type { TraceSinks } from '../workflows/contracts/tracing.contract.ts';
+import type { WorkerMetrics } from './metrics.ts';
+
+/**
+ * Measures every Temporal activity of a worker, local or not, lets its lines of the log say what it is about, and makes it
+ * a span where its workflow belongs to a trace.
+ */
+export function stepInterceptors(measures: Pick<WorkerMetrics, 'step'>): ActivityInterceptorsFactory {
+  return ({ info }) => ({
+    inbound: {
+      async execute(input, next) {
+        const startedAt = performance.now();
+        let isDone = false;
+        try {
+          const about = subjectOf(info, input.args);
+          const parent = isTracing() ? readTraceHeader(input.headers) : null;
+          const run = () => next(input);
+          const result = await withLogFields(about, () =>
+            parent === null
+              ? run()
+              : inSpan(info.activityType, { kind: SpanKind.CONSUMER, parent, attributes: attributesOf(about) }, run),
+          );
+          isDone = true;
+          return result;
+        } finally {
+          measures.step(info.activityType, isDone, (performance.now() - startedAt) / 1000);
+        }
+      },
+    },
+  });
+}
+
+/** Spans of workflows that ended. */
+export const TRACE_SINKS: InjectedSinks<TraceSinks> = {
+  tracing: {
+    ended: {
+      fn({ workflowType, workflowId, runId }, { parent, spanId, startMs, endMs, failed }) {
+        const attributes = { 'flotilla.workflow_id': workflowId, 'flotilla.run_id': runId };
+        recordSpan({ name: `workflow ${workflowType}`, parent, spanId, startMs, endMs, failed, attributes });
+      },
+    },
+  },
+};
+
+/** Steps whose first argument is the id of a lane or of an activity. */
+const SUBJECTS: Readonly<Record<string, 'laneId' | 'activityId'>> = {
+  advance: 'laneId',
+  begin: 'activityId',
+  settle: 'activityId',
+};
+
+function subjectOf(info: Info, args: readonly unknown[]): Record<string, string | number> {
+  const workflowId = info.workflowExecution?.workflowId;
+  const subject = SUBJECTS[info.activityType];
+  const [id] = args;
+  return {
+    ...(workflowId !== undefined && { workflowId }),
+    ...(subject !== undefined && typeof id === 'number' && { [subject]: id }),
+  };
+}
+
+const ATTRIBUTES: Readonly<Record<string, string>> = {
+  workflowId: 'flotilla.workflow_id',
+  laneId: 'flotilla.lane_id',
+  activityId: 'flotilla.activity_id',
+};
+
+function attributesOf(about: Record<string, string | number>): Record<string, string | number> {
+  return Object.fromEntries(Object.entries(about).map(([key, value]) => [ATTRIBUTES[key] ?? key, value]));
+}

@@ -1,0 +1,111 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { ReconcileResult } from '../workflows/contracts/reconcile.contract.ts';
+import type { RelayEvent } from './relay/relay.ts';
+
+/** What a worker process counts of its own work. */
+export interface WorkerMetrics {
+  /** Counts what the relay did. */
+  relay(what: RelayEvent): void;
+  /** Records one Temporal activity, local or not. */
+  step(name: string, isDone: boolean, seconds: number): void;
+  /** Counts news that a lane settled. */
+  settled(events: number): void;
+  /** Counts a lane whose last operation ended. */
+  laneClosed(): void;
+  /** Records a run of the reconciler that came to its end. */
+  reconciled(found: Omit<ReconcileResult, 'cursor'>, seconds: number): void;
+  /** Counts a date that passed without its schedule. */
+  scheduleMissed(kind: string): void;
+}
+
+const STEP_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const RELAY_EVENTS: readonly RelayEvent[] = [
+  'scheduled',
+  'started',
+  'cancelled',
+  'nudged',
+  'repeated',
+  'late',
+  'repaired',
+  'refused',
+  'failed',
+];
+
+/** Registers them; counters begin at 0, so that a first increase is seen as one. */
+export function createWorkerMetrics(registry: Registry): WorkerMetrics {
+  const registers = [registry];
+  const relay = new Counter({
+    name: 'flotilla_relay_events_total',
+    help: 'What the relay did, by kind',
+    labelNames: ['kind'] as const,
+    registers,
+  });
+  for (const kind of RELAY_EVENTS) relay.inc({ kind }, 0);
+  const steps = new Histogram({
+    name: 'flotilla_step_duration_seconds',
+    help: 'Time of one step of a workflow in this process, by step',
+    labelNames: ['step', 'outcome'] as const,
+    buckets: STEP_SECONDS,
+    registers,
+  });
+  const settled = new Counter({
+    name: 'flotilla_lane_events_total',
+    help: 'News of computers and cancel requests that lanes settled',
+    registers,
+  });
+  const closed = new Counter({
+    name: 'flotilla_lanes_closed_total',
+    help: 'Lanes whose last operation ended',
+    registers,
+  });
+  return {
+    relay: (kind) => relay.inc({ kind }),
+    step: (step, isDone, seconds) => steps.observe({ step, outcome: isDone ? 'done' : 'failed' }, seconds),
+    settled: (events) => settled.inc(events),
+    laneClosed: () => closed.inc(),
+    ...reconcilerMetrics(registry),
+  };
+}
+
+function reconcilerMetrics(registry: Registry): Pick<WorkerMetrics, 'reconciled' | 'scheduleMissed'> {
+  const registers = [registry];
+  const repairs = new Counter({
+    name: 'flotilla_reconciler_repairs_total',
+    help: 'Open rows without a workflow that the reconciler repaired, by what became of them',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  for (const outcome of ['restarted', 'closed']) repairs.inc({ outcome }, 0);
+  const missed = new Counter({
+    name: 'flotilla_schedules_missed_total',
+    help: 'Dates of profiles that passed without their schedule and were made up for',
+    labelNames: ['kind'] as const,
+    registers,
+  });
+  for (const kind of ['usg', 'script']) missed.inc({ kind }, 0);
+  const found = new Gauge({
+    name: 'flotilla_open_rows_without_workflow',
+    help: 'Lanes, groups and reports that the last run of the reconciler found without a workflow',
+    registers,
+  });
+  const lastRun = new Gauge({
+    name: 'flotilla_reconciler_last_run_timestamp_seconds',
+    help: 'When the reconciler last came to its end in this process; 0 for never',
+    registers,
+  });
+  const lastSeconds = new Gauge({
+    name: 'flotilla_reconciler_last_run_duration_seconds',
+    help: 'How long that run took',
+    registers,
+  });
+  return {
+    reconciled: ({ restarted, closed }, seconds) => {
+      repairs.inc({ outcome: 'restarted' }, restarted);
+      repairs.inc({ outcome: 'closed' }, closed);
+      found.set(restarted + closed);
+      lastRun.setToCurrentTime();
+      lastSeconds.set(seconds);
+    },
+    scheduleMissed: (kind) => missed.inc({ kind }),
+  };
+}

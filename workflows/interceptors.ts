@@ -1,0 +1,78 @@
+import { defaultPayloadConverter, type Headers } from '@temporalio/common';
+import {
+  ContinueAsNew,
+  proxySinks,
+  type WorkflowExecuteInput,
+  type WorkflowInterceptorsFactory,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { TRACE_HEADER, type TraceSinks } from './contracts/tracing.contract.ts';
+
+/** A workflow that belongs to a trace: the context it continues and its own span, known from its run. */
+interface Traced {
+  parent: string;
+  spanId: string;
+  /** What its children continue. */
+  headers: Headers;
+}
+
+/**
+ * Carries the trace that a workflow was started with to its steps and children, and reports its own span when it ends.
+ *
+ * @remarks Without a trace every call passes through untouched. Nothing here is a command, uses up random numbers or waits,
+ * so that histories replay the same with and without.
+ * @see temporal-design 8 "OpenTelemetry"
+ */
+export const interceptors: WorkflowInterceptorsFactory = () => {
+  let traced: Traced | null = null;
+  const handOn = <I extends { headers: Headers }>(input: I): I =>
+    traced === null ? input : { ...input, headers: { ...input.headers, ...traced.headers } };
+  return {
+    inbound: [
+      {
+        execute(input, next) {
+          traced = readTrace(input);
+          return traced === null ? next(input) : report(traced, next(input));
+        },
+      },
+    ],
+    outbound: [
+      {
+        scheduleActivity: (input, next) => next(handOn(input)),
+        scheduleLocalActivity: (input, next) => next(handOn(input)),
+        startChildWorkflowExecution: (input, next) => next(handOn(input)),
+        continueAsNew: (input, next) => next(handOn(input)),
+      },
+    ],
+  };
+};
+
+const SPAN_ID_LENGTH = 16;
+const TRACEPARENT = /^00-([\da-f]{32})-[\da-f]{16}-([\da-f]{2})$/;
+
+function readTrace({ headers }: WorkflowExecuteInput): Traced | null {
+  const header = headers[TRACE_HEADER];
+  if (!header) return null;
+  const { traceparent } = defaultPayloadConverter.fromPayload<{ traceparent: string }>(header);
+  const [, traceId, flags] = TRACEPARENT.exec(traceparent) ?? [];
+  if (!traceId) return null;
+  // The last digits of a run's id are random, and the same at every replay.
+  const spanId = workflowInfo().runId.replaceAll('-', '').slice(-SPAN_ID_LENGTH);
+  const own = { traceparent: `00-${traceId}-${spanId}-${flags}` };
+  return { parent: traceparent, spanId, headers: { [TRACE_HEADER]: defaultPayloadConverter.toPayload(own) } };
+}
+
+async function report(traced: Traced, run: Promise<unknown>): Promise<unknown> {
+  const { tracing } = proxySinks<TraceSinks>();
+  const { parent, spanId } = traced;
+  const ended = (failed: boolean): void =>
+    tracing.ended({ parent, spanId, startMs: workflowInfo().runStartTime.getTime(), endMs: Date.now(), failed });
+  try {
+    const result = await run;
+    ended(false);
+    return result;
+  } catch (error) {
+    ended(!(error instanceof ContinueAsNew));
+    throw error;
+  }
+}
