@@ -22,6 +22,8 @@ export interface Config {
   readonly temporalPort: number;
   readonly temporalUiPort: number;
   readonly temporalBin: string | null;
+  /** Directory with the programs of the official Temporal server. */
+  readonly temporalServerDir: string | null;
   /** Where metrics and the health checks beside them listen. */
   readonly metricsHost: string;
   readonly metricsPort: number;
@@ -144,6 +146,7 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
     temporalPort: read.port('FLOTILLA_TEMPORAL_PORT', 7233),
     temporalUiPort: read.port('FLOTILLA_TEMPORAL_UI_PORT', 8233),
     temporalBin: read.text('FLOTILLA_TEMPORAL_BIN'),
+    temporalServerDir: read.text('FLOTILLA_TEMPORAL_SERVER_DIR'),
     metricsHost: read.text('FLOTILLA_METRICS_HOST') ?? '127.0.0.1',
     metricsPort: read.port('FLOTILLA_METRICS_PORT', 9464),
     deployment,

@@ -6,7 +6,8 @@ export const HELP = `npm run fleet -- [options]
 Simulated computers whose agents enrol at a gateway and do what it asks.
 
   --computers N           how many (default FLOTILLA_SIMULATED_COMPUTERS, else 25)
-  --url URL               the gateway (default FLOTILLA_PUBLIC_URL, else http://127.0.0.1:8080)
+  --url URL[,URL...]      the gateway, or several that are asked in turn
+                          (default FLOTILLA_PUBLIC_URL, else http://127.0.0.1:8080)
   --account NAME          account to enrol in (default standalone)
   --registration-key KEY  its registration key (default none)
   --seed N                everything random follows from it (default 1)
@@ -155,9 +156,9 @@ function parse(args: readonly string[]) {
 }
 
 function urlOf(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    throw new UsageError('--url must be an http or https URL');
+  const protocols = text.split(',').map((url) => (URL.canParse(url) ? new URL(url).protocol : ''));
+  if (!['http:', 'https:'].includes(protocols[0]!) || new Set(protocols).size > 1)
+    throw new UsageError('--url must be http URLs or https URLs, separated by commas');
   return text;
 }
 

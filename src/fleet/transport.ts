@@ -24,18 +24,21 @@ const TIMEOUT_MS = 60_000;
 export const USER_AGENT = 'landscape-client/26.08';
 
 /**
- * Opens the way to a gateway over at most `connections` kept connections.
+ * Opens the way to a gateway, or to several in turn as behind a load balancer, over at most `connections` kept
+ * connections to each.
  *
- * @param baseUrl - `http://host:port`, optionally with a path, before `/message-system` and `/ping`
+ * @param baseUrls - `http://host:port`, optionally with a path, before `/message-system` and `/ping`; comma-separated
  */
-export function createTransport(baseUrl: string, connections: number): Transport {
-  const base = new URL(`${baseUrl.replace(/\/+$/, '')}/`);
-  const secure = base.protocol === 'https:';
+export function createTransport(baseUrls: string, connections: number): Transport {
+  const bases = baseUrls.split(',').map((url) => new URL(`${url.replace(/\/+$/, '')}/`));
+  const secure = bases[0]!.protocol === 'https:';
+  let requests = 0;
   const options = { keepAlive: true, maxSockets: connections, scheduling: 'lifo' as const };
   const agent = secure ? new HttpsAgent(options) : new HttpAgent(options);
   const open = secure ? httpsRequest : httpRequest;
   const send = (method: string, path: string, headers: Record<string, string>, body?: Buffer | string) =>
     new Promise<Reply>((resolve, reject) => {
+      const base = bases[requests++ % bases.length];
       const request = open(new URL(path, base), { method, agent, headers: { 'User-Agent': USER_AGENT, ...headers } });
       request.setTimeout(TIMEOUT_MS, () => request.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)));
       request.on('error', reject);

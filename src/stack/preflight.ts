@@ -2,22 +2,37 @@ import type { Config } from '../config.ts';
 import { listenProblem } from './ports.ts';
 import { StackError } from './stack-error.ts';
 
+export const LOOPBACK = '127.0.0.1';
+
+/** A port that something is about to listen on. */
+export interface WantedPort {
+  /** What sets it. */
+  setting: string;
+  host: string;
+  port: number;
+}
+
 /**
- * Checks every port that the stack is about to listen on.
+ * Checks every port that the embedded stack is about to listen on.
  *
  * @throws {StackError} one message that names each port that is taken, doubled or cannot be opened, with its setting
  */
-export async function checkPorts(config: Config): Promise<void> {
-  const wanted = [
-    { setting: 'FLOTILLA_PORT', host: config.host, port: config.port },
-    ...(config.databaseUrl ? [] : [{ setting: 'FLOTILLA_DATABASE_PORT', host: LOOPBACK, port: config.databasePort }]),
-    ...(config.temporalAddress
-      ? []
-      : [
-          { setting: 'FLOTILLA_TEMPORAL_PORT', host: LOOPBACK, port: config.temporalPort },
-          { setting: 'FLOTILLA_TEMPORAL_UI_PORT', host: LOOPBACK, port: config.temporalUiPort },
-        ]),
+export function checkPorts(config: Config): Promise<void> {
+  const { host, port } = config;
+  const database = { setting: 'FLOTILLA_DATABASE_PORT', host: LOOPBACK, port: config.databasePort };
+  const temporal = [
+    { setting: 'FLOTILLA_TEMPORAL_PORT', host: LOOPBACK, port: config.temporalPort },
+    { setting: 'FLOTILLA_TEMPORAL_UI_PORT', host: LOOPBACK, port: config.temporalUiPort },
   ];
+  return checkWantedPorts([
+    { setting: 'FLOTILLA_PORT', host, port },
+    ...(config.databaseUrl ? [] : [database]),
+    ...(config.temporalAddress ? [] : temporal),
+  ]);
+}
+
+/** @throws {StackError} one message that names each port that is taken, doubled or cannot be opened, with its setting */
+export async function checkWantedPorts(wanted: readonly WantedPort[]): Promise<void> {
   const problems: string[] = [];
   for (const [index, { setting, host, port }] of wanted.entries()) {
     const twin = wanted.slice(0, index).find((other) => other.port === port);
@@ -29,5 +44,3 @@ export async function checkPorts(config: Config): Promise<void> {
   if (problems.length === 0) return;
   throw new StackError(`These settings need other values:\n${problems.join('\n')}`);
 }
-
-const LOOPBACK = '127.0.0.1';

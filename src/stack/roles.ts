@@ -59,13 +59,13 @@ export function localUrl(config: Config): string {
 export const COMMANDS = {
   api: () => ['src/main.ts'],
   worker: () => ['workers/main.ts', '--queues', 'fleet-activity,fleet-schedule,fleet-report'],
-  fleet: (config: Config, data: DataDirectory) => [
+  fleet: (config: Config, data: DataDirectory, url = localUrl(config)) => [
     'src/fleet/main.ts',
     '--computers',
     String(config.simulatedComputers),
     '--state',
     data.fleetState,
     '--url',
-    localUrl(config),
+    url,
   ],
 } as const;

@@ -75,29 +75,30 @@ export function temporalService(context: ServiceContext, signal: AbortSignal): S
   });
 }
 
-/** One of our own processes. */
+/** One of the embedded stack's own processes. */
 export function roleService(
   context: ServiceContext,
   role: keyof typeof COMMANDS,
   name: string,
   env: Record<string, string | undefined>,
 ): Service {
-  const { config, data, record, report } = context;
-  const logFile = data.log(role);
+  const command = COMMANDS[role](context.config, context.data);
+  return processService(context, { name, log: role, command, env });
+}
+
+/** A Node process of ours. @param options - `log` is the name of its log file */
+export function processService(
+  context: ServiceContext,
+  options: { name: string; log: string; command: readonly string[]; env: Record<string, string | undefined> },
+): Service {
+  const { data, record, report } = context;
+  const { name, command, env } = options;
+  const logFile = data.log(options.log);
   return createService({
     name,
     report,
     lastWords: () => tailOf(logFile),
     start: (signal) =>
-      startNodeProcess(
-        {
-          command: COMMANDS[role](config, data),
-          cwd: PROJECT,
-          env,
-          logFile,
-          onSpawn: (pid) => record.add(name, pid),
-        },
-        signal,
-      ),
+      startNodeProcess({ command, cwd: PROJECT, env, logFile, onSpawn: (pid) => record.add(name, pid) }, signal),
   });
 }

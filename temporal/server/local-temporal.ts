@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { spawnLogged } from '../../src/logged-process.ts';
+import { LOCAL_DYNAMIC_CONFIG } from './dynamic-config.ts';
+import { type ServerProcess, startServer } from './server-process.ts';
 import { cliVersion } from './temporal-cli.ts';
 import { compareVersions } from './versions.ts';
 
@@ -25,14 +24,9 @@ export interface LocalTemporalOptions {
   onSpawn?: (pid: number) => void;
 }
 
-export interface LocalTemporal {
-  pid: number;
+export interface LocalTemporal extends ServerProcess {
   /** `host:port` of the gRPC frontend. */
   address: string;
-  /** Settles with a short reason when the server ends, wanted or not. */
-  exited: Promise<string>;
-  /** Ends the server; its data file stays consistent, by force after the limit too. Idempotent. */
-  stop(limitMs?: number): Promise<void>;
 }
 
 /** The data file was written by a newer server than the one at hand. */
@@ -41,26 +35,6 @@ export class NewerDataFile extends Error {
 }
 
 const READY_LIMIT_MS = 60_000;
-const STOP_LIMIT_MS = 8000;
-
-/** The defaults protect shared clusters; here they would only be measured as our own slowness. @see perf-reliability A1 */
-const DYNAMIC_CONFIG = {
-  'frontend.rps': 100_000,
-  'frontend.namespaceRPS': 100_000,
-  'frontend.namespaceRPS.visibility': 1000,
-  'frontend.persistenceMaxQPS': 100_000,
-  'history.rps': 100_000,
-  'history.persistenceMaxQPS': 100_000,
-  'matching.rps': 100_000,
-  'matching.persistenceMaxQPS': 100_000,
-  'matching.useNewMatcher': true,
-  'matching.numTaskqueueReadPartitions': 1,
-  'matching.numTaskqueueWritePartitions': 1,
-  // Profiles due at one moment: those above the limit are put off by seconds, again and again.
-  'worker.schedulerNamespaceStartWorkflowRPS': 1000,
-  // The server runs schedules itself, by two pollers; what they do not reach within 5 s is read anew from its history.
-  'worker.perNamespaceWorkerOptions': { MaxConcurrentWorkflowTaskPollers: 16, StickyScheduleToStartTimeout: '60s' },
-};
 
 /**
  * Starts a Temporal server of the CLI and waits until it serves the namespace.
@@ -72,39 +46,21 @@ const DYNAMIC_CONFIG = {
 export async function startLocalTemporal(options: LocalTemporalOptions): Promise<LocalTemporal> {
   const ip = options.ip ?? '127.0.0.1';
   if (options.databaseFile !== null) await checkDataFile(options.cli, options.databaseFile);
-  const child = spawnLogged(options.cli, serverArguments(options, ip), {
+  const url = `http://${ip}:${options.httpPort}/api/v1/namespaces/${encodeURIComponent(options.namespace)}`;
+  const server = await startServer({
+    title: 'The Temporal server',
+    program: options.cli,
+    args: serverArguments(options, ip),
     logFile: options.logFile,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TZ: 'UTC' },
+    onSpawn: options.onSpawn,
+    serves: { url, host: ip, ports: options.uiPort === null ? [options.port] : [options.port, options.uiPort] },
+    limitMs: READY_LIMIT_MS,
   });
-  if (child.pid) options.onSpawn?.(child.pid);
-  let ended: string | null = null;
-  const exited = new Promise<string>((resolve) => {
-    child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
-    child.once('error', (error) => resolve(error.message));
-  }).then((reason) => {
-    ended = reason;
-    return reason;
-  });
-  const server: LocalTemporal = {
-    pid: child.pid ?? 0,
-    address: `${ip}:${options.port}`,
-    exited,
-    stop: async (limitMs = STOP_LIMIT_MS) => {
-      for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-        if (ended !== null) return;
-        child.kill(signal);
-        await Promise.race([exited, sleep(limitMs, null, { ref: false })]);
-      }
-    },
-  };
-  const problem = await waitUntilServing(options, ip, () => ended);
-  if (problem === null) return server;
-  await server.stop();
-  throw new Error(`The Temporal server ${problem}: ${await lastWords(options.logFile)} (log: ${options.logFile})`);
+  return { ...server, address: `${ip}:${options.port}` };
 }
 
 function serverArguments(options: LocalTemporalOptions, ip: string): string[] {
-  const dynamic = Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => [
+  const dynamic = Object.entries(LOCAL_DYNAMIC_CONFIG).flatMap(([key, value]) => [
     '--dynamic-config-value',
     `${key}=${typeof value === 'object' ? JSON.stringify(value) : value}`,
   ]);
@@ -129,34 +85,6 @@ function serverArguments(options: LocalTemporalOptions, ip: string): string[] {
   ];
 }
 
-async function waitUntilServing(options: LocalTemporalOptions, ip: string, ended: () => string | null) {
-  const url = `http://${ip}:${options.httpPort}/api/v1/namespaces/${encodeURIComponent(options.namespace)}`;
-  const end = performance.now() + READY_LIMIT_MS;
-  while (performance.now() < end) {
-    const reason = ended();
-    if (reason !== null) return `ended (${reason})`;
-    const serving = await fetch(url, { signal: AbortSignal.timeout(2000) }).then(
-      async (response) => {
-        await response.body?.cancel();
-        return response.ok;
-      },
-      () => false,
-    );
-    const ports = options.uiPort === null ? [options.port] : [options.port, options.uiPort];
-    if (serving && (await Promise.all(ports.map((port) => accepts(ip, port)))).every(Boolean)) return null;
-    await sleep(25);
-  }
-  return `was not ready within ${READY_LIMIT_MS / 1000} s`;
-}
-
-function accepts(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host, port });
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
-    socket.once('connect', () => socket.destroy());
-  });
-}
-
 /** A newer server changes the file in ways that an older one does not understand, so the last user is written beside it. */
 async function checkDataFile(cli: string, file: string): Promise<void> {
   const record = `${file}.version`;
@@ -170,9 +98,4 @@ async function checkDataFile(cli: string, file: string): Promise<void> {
     );
   }
   await writeFile(record, `${current.server}\n`);
-}
-
-async function lastWords(logFile: string): Promise<string> {
-  const text = await readFile(logFile, 'utf8').catch(() => '');
-  return text.trimEnd().split('\n').slice(-2).join(' ').slice(-600) || 'it said nothing';
 }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Report } from './ladder.ts';
 import { takeMachineLock } from './machine-lock.ts';
@@ -10,6 +10,21 @@ import { takeMachineLock } from './machine-lock.ts';
 export function cacheDirectory(env: Record<string, string | undefined> = process.env): string {
   const base = env['XDG_CACHE_HOME'];
   return join(base?.startsWith('/') ? base : join(homedir(), '.cache'), 'flotilla');
+}
+
+/** The first executable of the name in the directories of PATH. */
+export async function findOnPath(name: string, env: Record<string, string | undefined>): Promise<string | null> {
+  for (const directory of (env['PATH'] ?? '').split(delimiter)) {
+    const path = join(directory, name);
+    const usable =
+      directory !== '' &&
+      (await access(path, constants.X_OK).then(
+        () => true,
+        () => false,
+      ));
+    if (usable) return path;
+  }
+  return null;
 }
 
 /** A program in the cache: a directory of its own that holds it and whatever it needs. */

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { buildWithGo, findGo, type GoBuild } from './go-build.ts';
 import { climb, type Report, type Step } from './ladder.ts';
-import { cacheDirectory, findInCache, makeInCache } from './program-cache.ts';
+import { cacheDirectory, findInCache, findOnPath, makeInCache } from './program-cache.ts';
 import { runTool } from './run-tool.ts';
 import { downloadBySdk } from './sdk-download.ts';
 import { compareVersions, parseCliVersion, TEMPORAL_CLI_VERSION } from './versions.ts';
@@ -17,9 +17,12 @@ export interface ResolveOptions {
 }
 
 const PROGRAM = { directory: `temporal-cli-${TEMPORAL_CLI_VERSION}`, file: 'temporal' };
-const PACKAGE = 'github.com/temporalio/cli/cmd/temporal';
-const BUILD_LIMIT_MS = 45 * 60_000;
-const REPORT_EVERY_MS = 5000;
+const BUILD: GoBuild = {
+  title: `the Temporal CLI ${TEMPORAL_CLI_VERSION}`,
+  module: 'temporal',
+  programs: { [PROGRAM.file]: 'github.com/temporalio/cli/cmd/temporal' },
+  ldflags: `-X github.com/temporalio/cli/temporalcli.Version=${TEMPORAL_CLI_VERSION}`,
+};
 
 const ADVICE = `Do one of these, then start again:
   - install the Temporal CLI ${TEMPORAL_CLI_VERSION} or newer and put it on the PATH, or name it by FLOTILLA_TEMPORAL_BIN;
@@ -42,7 +45,13 @@ export function resolveTemporalCli(options: ResolveOptions): Promise<string> {
     { name: '"temporal" on the PATH', get: () => findOnPath('temporal', env).then((p) => (p ? acceptCli(p) : null)) },
     { name: `cache ${cache}`, get: () => findInCache(cache, PROGRAM) },
     { name: 'official download', get: () => get((directory) => download(directory, options)) },
-    { name: 'build with Go', get: () => buildIfGo(get, env, options) },
+    {
+      name: 'build with Go',
+      async get() {
+        const go = await findGo(env);
+        return get((directory) => buildWithGo(go, BUILD, directory, options));
+      },
+    },
   ];
   return climb('Temporal CLI', options.bin === null ? search : [named], ADVICE);
 }
@@ -52,21 +61,6 @@ export async function cliVersion(path: string): Promise<{ cli: string; server: s
   const version = parseCliVersion(await runTool(path, ['--version'], { limitMs: 20_000 }));
   if (!version) throw new Error(`${path} is not a Temporal CLI: "${path} --version" prints no version of one`);
   return version;
-}
-
-/** The first executable of the name in the directories of PATH. */
-export async function findOnPath(name: string, env: Record<string, string | undefined>): Promise<string | null> {
-  for (const directory of (env['PATH'] ?? '').split(delimiter)) {
-    const path = join(directory, name);
-    const usable =
-      directory !== '' &&
-      (await access(path, constants.X_OK).then(
-        () => true,
-        () => false,
-      ));
-    if (usable) return path;
-  }
-  return null;
 }
 
 async function acceptCli(path: string): Promise<string> {
@@ -82,41 +76,4 @@ async function download(directory: string, { report, signal }: ResolveOptions): 
   report(`downloading the Temporal CLI ${TEMPORAL_CLI_VERSION}, once`);
   await downloadBySdk('dev-server', TEMPORAL_CLI_VERSION, directory, PROGRAM.file, signal);
   await cliVersion(join(directory, PROGRAM.file));
-}
-
-type Get = (make: (directory: string) => Promise<void>) => Promise<string>;
-
-async function buildIfGo(get: Get, env: Record<string, string | undefined>, options: ResolveOptions) {
-  const go = (await findOnPath('go', env)) ?? (await findOnPath('go', { PATH: '/usr/local/go/bin:/usr/lib/go/bin' }));
-  if (!go) throw new Error('Go is not installed');
-  return get((directory) => build(go, directory, options));
-}
-
-async function build(go: string, directory: string, { report, signal }: ResolveOptions): Promise<void> {
-  const began = performance.now();
-  let lines = 0;
-  const tell = (): void => {
-    const seconds = Math.round((performance.now() - began) / 1000);
-    report(
-      `building the Temporal CLI ${TEMPORAL_CLI_VERSION} with Go, once (some minutes): ${seconds} s, ${lines} steps done`,
-    );
-  };
-  tell();
-  const timer = setInterval(tell, REPORT_EVERY_MS);
-  const flags = `-X github.com/temporalio/cli/temporalcli.Version=${TEMPORAL_CLI_VERSION}`;
-  try {
-    await runTool(go, ['build', '-v', '-ldflags', flags, '-o', join(directory, PROGRAM.file), PACKAGE], {
-      cwd: fileURLToPath(new URL('..', import.meta.url)),
-      // Settings of the user that would change what is built; proxies and caches stay as they are.
-      env: { GOFLAGS: '-mod=readonly -buildvcs=false', GOWORK: 'off', CGO_ENABLED: '0', GOOS: '', GOARCH: '' },
-      limitMs: BUILD_LIMIT_MS,
-      signal,
-      onError: (text) => {
-        lines += text.split('\n').length - 1;
-      },
-    });
-  } finally {
-    clearInterval(timer);
-  }
-  report('the Temporal CLI is built and kept in the cache');
 }

@@ -3,10 +3,10 @@ import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { climb, type Report, type Step } from './ladder.ts';
-import { cacheDirectory, findInCache, makeInCache } from './program-cache.ts';
+import { cacheDirectory, findInCache, findOnPath, makeInCache } from './program-cache.ts';
 import { runTool } from './run-tool.ts';
 import { downloadBySdk } from './sdk-download.ts';
-import { findOnPath, type ResolveOptions } from './temporal-cli.ts';
+import type { ResolveOptions } from './temporal-cli.ts';
 import { TEST_SERVER_VERSION } from './versions.ts';
 
 const PROGRAM = { directory: `temporal-test-server-${TEST_SERVER_VERSION}`, file: 'temporal-test-server' };

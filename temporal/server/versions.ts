@@ -1,6 +1,10 @@
 /** The Temporal CLI that is downloaded or built (`go.mod` pins the same), and the oldest that is accepted. */
 export const TEMPORAL_CLI_VERSION = '1.5.1';
 
+/** The official server on PostgreSQL and its web UI that are built (`official-server/go.mod` pins the same). */
+export const TEMPORAL_SERVER_VERSION = '1.32.0';
+export const TEMPORAL_UI_VERSION = '2.54.1';
+
 /** The time-skipping test server that is downloaded or fetched as jars (`test-server.pom.xml` pins the same). */
 export const TEST_SERVER_VERSION = '1.38.0';
 

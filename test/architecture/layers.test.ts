@@ -32,6 +32,7 @@ const PROCESS_FILES = [
   'src/setting-reader.ts',
   'src/secret-files.ts',
   'src/one-shot.ts',
+  'src/health-check.ts',
   'src/logger.ts',
   'src/log-fields.ts',
   'src/log-sink.ts',

@@ -22,6 +22,10 @@ export interface RoleOptions {
   env?: Settings;
   /** Root of the code to run, with its node_modules; this project by default. Lets two builds run together. */
   project?: string;
+  /** Node to run it with; that of the tests by default. */
+  node?: string;
+  /** User and group id to run it as; that of the tests by default. */
+  user?: number;
 }
 
 /** One process of ours. */
@@ -177,8 +181,10 @@ export class ProcessesApart {
     const file = join(this.root, `${name}.log`);
     const output = openSync(file, 'a', 0o600);
     try {
-      const child = spawn(process.execPath, ['--import', './src/require-node.mjs', ...args], {
-        cwd: options.project ?? PROJECT,
+      const { project = PROJECT, node = process.execPath, user } = options;
+      const child = spawn(node, ['--import', './src/require-node.mjs', ...args], {
+        cwd: project,
+        ...(user !== undefined && { uid: user, gid: user }),
         env: { ...inheritedEnvironment(), ...this.environment, ...options.env },
         stdio: ['ignore', output, output],
         detached: true,

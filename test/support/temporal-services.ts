@@ -1,6 +1,7 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { findFreePort } from '../../src/stack/ports.ts';
 import { startLocalTemporal } from '../../temporal/server/local-temporal.ts';
+import { resolveOfficialServer } from '../../temporal/server/official-server.ts';
 import { resolveTemporalCli } from '../../temporal/server/temporal-cli.ts';
 import { resolveTestServer } from '../../temporal/server/test-server.ts';
 import type { RunService } from './run-services.ts';
@@ -11,6 +12,8 @@ const report = (message: string): void => console.log(`[temporal] ${message}`);
 export interface TemporalPrograms {
   cli: Promise<string>;
   testServer: Promise<string>;
+  /** Directory of the official server's programs. */
+  officialServer: Promise<string>;
 }
 
 /**
@@ -20,10 +23,12 @@ export interface TemporalPrograms {
 export async function findTemporalPrograms(): Promise<TemporalPrograms> {
   const cli = resolveTemporalCli({ bin: process.env['FLOTILLA_TEMPORAL_BIN'] || null, report });
   const testServer = resolveTestServer({ bin: process.env['FLOTILLA_TEST_SERVER_BIN'] || null, report });
-  for (const result of await Promise.allSettled([cli, testServer])) {
+  const serverDir = process.env['FLOTILLA_TEMPORAL_SERVER_DIR'] || null;
+  const officialServer = resolveOfficialServer({ bin: serverDir, report }).then(({ server }) => dirname(server));
+  for (const result of await Promise.allSettled([cli, testServer, officialServer])) {
     if (result.status === 'rejected') report(String(result.reason));
   }
-  return { cli, testServer };
+  return { cli, testServer, officialServer };
 }
 
 /** The Temporal servers of a test run. `directory` gets the log. `onStart` learns process ids, for an emergency end. */
@@ -47,6 +52,9 @@ export function temporalServices(
         });
         return { answer: { address: server.address }, stop: () => server.stop() };
       },
+    },
+    'temporal-official-server': {
+      start: async () => ({ answer: { directory: await programs.officialServer } }),
     },
     'temporal-test-server': {
       start: async () => ({ answer: { path: await programs.testServer } }),

@@ -1,0 +1,42 @@
+# Flotilla's processes in one image: API and gateway (src/main.ts), workers (workers/main.ts), and the commands of a deploy.
+# The native parts of the Temporal SDK are built for glibc: no Alpine.
+ARG NODE_IMAGE=node:24-bookworm-slim
+
+# What runs in production, without what npm start brings for a machine that has nothing.
+FROM ${NODE_IMAGE} AS dependencies
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund \
+  # The SDK ships its native part for every platform.
+  && find node_modules/@temporalio/core-bridge/releases -mindepth 1 -maxdepth 1 \
+    ! -name "$(uname -m | sed 's/arm64/aarch64/')-unknown-linux-gnu" -exec rm -r {} +
+
+# The workflow bundle; its compiler is one of the optional dependencies.
+FROM ${NODE_IMAGE} AS bundle
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
+COPY src ./src
+COPY temporal ./temporal
+COPY workflows ./workflows
+COPY workers ./workers
+RUN node workers/build-bundle.ts
+
+FROM ${NODE_IMAGE}
+ENV NODE_ENV=production \
+  FLOTILLA_HOST=0.0.0.0 \
+  FLOTILLA_METRICS_HOST=0.0.0.0
+WORKDIR /app
+COPY package.json ./
+COPY --from=dependencies /app/node_modules ./node_modules
+COPY src ./src
+COPY temporal ./temporal
+COPY workflows ./workflows
+COPY workers ./workers
+COPY --from=bundle /app/build ./build
+USER node
+EXPOSE 8080 9464
+# The process answers beside its metrics, whatever its kind.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=6 CMD ["node", "src/health-check.ts"]
+STOPSIGNAL SIGTERM
+CMD ["node", "src/main.ts"]

@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import type { TemporalPorts, TemporalStore } from '../../temporal/server/official-config.ts';
+import type { OfficialPrograms } from '../../temporal/server/official-server.ts';
+import { ensureDatabase } from './database.ts';
+import { tailOf } from './log-follower.ts';
+import { createService, type Service } from './service.ts';
+import type { ServiceContext } from './services.ts';
+import { StackError } from './stack-error.ts';
+
+const DATABASES = { database: 'temporal', visibilityDatabase: 'temporal_visibility' } as const;
+
+/** Where the official server keeps its data: in databases of its own on the server of ours. @param url - of our database */
+export function temporalStore(url: string): TemporalStore {
+  const { hostname, port, username, password } = new URL(url);
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: Number(port || 5432),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+    ...DATABASES,
+  };
+}
+
+/** The official Temporal server on PostgreSQL, its databases made and brought up to date first. */
+export function officialTemporalService(
+  context: ServiceContext,
+  options: { databaseUrl: string; programs: OfficialPrograms; ports: TemporalPorts; signal: AbortSignal },
+): Service {
+  const { data, record, report } = context;
+  const { databaseUrl, programs, ports, signal } = options;
+  const store = temporalStore(databaseUrl);
+  const logFile = data.log('temporal');
+  let isPrepared = false;
+  return createService({
+    name: 'Temporal',
+    failFast: true,
+    report,
+    lastWords: () => tailOf(logFile),
+    async start() {
+      const { prepareStore, startOfficialTemporal } = await import('../../temporal/server/official-temporal.ts');
+      try {
+        if (!isPrepared) {
+          for (const name of Object.values(DATABASES)) await ensureDatabase(maintenanceUrl(databaseUrl), name);
+          await prepareStore(programs, store, signal);
+          isPrepared = true;
+        }
+        const directory = serverDirectory(context);
+        return await startOfficialTemporal({
+          programs,
+          store,
+          ports,
+          directory,
+          logFile,
+          onSpawn: (pid) => record.add('Temporal', pid),
+        });
+      } catch (error) {
+        throw asStackError(error);
+      }
+    },
+  });
+}
+
+/** The web UI of the official server. */
+export function temporalUiService(
+  context: ServiceContext,
+  options: { programs: OfficialPrograms; ports: TemporalPorts; codecEndpoint: string },
+): Service {
+  const { config, data, record, report } = context;
+  const logFile = data.log('temporal-ui');
+  return createService({
+    name: 'Temporal UI',
+    failFast: true,
+    report,
+    lastWords: () => tailOf(logFile),
+    async start() {
+      const { startTemporalUi } = await import('../../temporal/server/official-temporal.ts');
+      try {
+        return await startTemporalUi({
+          ...options,
+          namespace: config.temporalNamespace,
+          directory: serverDirectory(context),
+          logFile,
+          onSpawn: (pid) => record.add('Temporal UI', pid),
+        });
+      } catch (error) {
+        throw asStackError(error);
+      }
+    },
+  });
+}
+
+function serverDirectory({ data }: ServiceContext): string {
+  return join(data.root, 'temporal', 'server');
+}
+
+/** A database that is there on every server, to make others from. */
+function maintenanceUrl(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.pathname = '/postgres';
+  return url.href;
+}
+
+function asStackError(error: unknown): StackError {
+  return new StackError(error instanceof Error ? error.message : String(error), { cause: error });
+}

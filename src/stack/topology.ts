@@ -1,0 +1,224 @@
+import { join } from 'node:path';
+import { INTERNAL_PORTS, type TemporalPorts } from '../../temporal/server/official-config.ts';
+import { resolveOfficialServer } from '../../temporal/server/official-server.ts';
+import type { Config } from '../config.ts';
+import { type DataDirectory, openDataDirectory } from './data-directory.ts';
+import { type FirstAdministrator, forgetPassword, prepareDatabase } from './database.ts';
+import { followLogs } from './log-follower.ts';
+import { endLeftover } from './postgres.ts';
+import { checkWantedPorts, LOOPBACK, type WantedPort } from './preflight.ts';
+import { COMMANDS, embeddedDatabaseUrl, localHost, processEnvironment } from './roles.ts';
+import { runScript } from './run-script.ts';
+import { createRunningRecord, endOrphans } from './running-file.ts';
+import { exists, loadSecrets, type StackSecrets } from './secrets.ts';
+import { createServiceGroup, type ServiceGroup, type StopShare } from './service-group.ts';
+import { postgresService, processService, type ServiceContext } from './services.ts';
+import { resolveDataDir, type StackOptions } from './stack.ts';
+import type { Supervised } from './supervise.ts';
+import type { PlannedProcess, TopologyPlan } from './topology-plan.ts';
+import { officialTemporalService, temporalUiService } from './topology-temporal.ts';
+
+export interface StartedTopology {
+  dataDir: string;
+  /** Base URLs. */
+  apis: readonly string[];
+  gateways: readonly string[];
+  temporalAddress: string;
+  /** Null where the Temporal server is not ours. */
+  temporalUi: string | null;
+  administrator: FirstAdministrator | null;
+  /** Call once the user saw the administrator's password. */
+  administratorShown(): Promise<void>;
+}
+
+/** Longest that an ordered stop takes; workers elsewhere may take longer for steps under way. */
+export const TOPOLOGY_STOP_MS = 45_000;
+const STOP_ORDER: readonly StopShare[] = [
+  { name: 'fleet', limitMs: 2000 },
+  { name: 'servers', limitMs: 6000 },
+  { name: 'workers', limitMs: 20_000 },
+  { name: 'Temporal UI', limitMs: 3000 },
+  { name: 'Temporal', limitMs: 8000 },
+  { name: 'PostgreSQL', limitMs: 4000 },
+];
+
+interface Bringing {
+  context: ServiceContext;
+  group: ServiceGroup;
+  plan: TopologyPlan;
+  secrets: StackSecrets;
+  env: Record<string, string | undefined>;
+  databaseUrl: string;
+  temporalAddress: string;
+}
+
+/** The topology of docker-compose.yml as processes of this machine. @see TOPOLOGY_HELP */
+export function createTopology(options: StackOptions & { plan: TopologyPlan }): Supervised<StartedTopology> {
+  const { config, report, plan } = options;
+  const group = createServiceGroup(STOP_ORDER, TOPOLOGY_STOP_MS);
+  const cleanups: (() => void)[] = [];
+
+  async function start(): Promise<StartedTopology> {
+    const data = await openDataDirectory(join(resolveDataDir(config), 'topology'));
+    cleanups.push(data.release);
+    const secrets = await prepareDirectory(data, options);
+    group.signal.throwIfAborted();
+    const record = createRunningRecord(data.running);
+    cleanups.push(
+      record.remove,
+      followLogs(logFiles(data, plan), (name, text) => report(`${name}: ${text}`)),
+    );
+    const databaseUrl = config.databaseUrl ?? embeddedDatabaseUrl(config, secrets);
+    const temporalAddress = config.temporalAddress ?? `${LOOPBACK}:${config.temporalPort}`;
+    const env = {
+      ...processEnvironment(options.env, config, data, secrets, { databaseUrl, temporalAddress }),
+      FLOTILLA_EMBEDDED: 'false',
+    };
+    const bringing = {
+      context: { config, data, record, report },
+      group,
+      plan,
+      secrets,
+      env,
+      databaseUrl,
+      temporalAddress,
+    };
+    const administrator = await bringUp(bringing);
+    const urls = (kind: PlannedProcess['kind']) => processesOf(plan, kind).map((one) => urlOf(config, one));
+    return {
+      dataDir: data.root,
+      apis: urls('api'),
+      gateways: urls('gateway'),
+      temporalAddress,
+      temporalUi: config.temporalAddress ? null : `http://${LOOPBACK}:${config.temporalUiPort}`,
+      administrator,
+      administratorShown: () => forgetPassword(secrets, data.secrets),
+    };
+  }
+
+  return {
+    start,
+    failed: group.failed,
+    async stop() {
+      await group.stop();
+      for (const cleanup of cleanups.splice(0).reverse()) cleanup();
+    },
+  };
+}
+
+/** The order of a deploy: servers, schema, namespace, workers, the build made current, then who serves clients. */
+async function bringUp(bringing: Bringing): Promise<FirstAdministrator | null> {
+  const { context, group, plan, secrets, env, databaseUrl } = bringing;
+  const { config, data, report } = context;
+  const script = (file: string, log: string) => runScript([file], env, data.log(log), group.signal);
+  const bundle = script('workers/build-bundle.ts', 'bundle');
+  bundle.catch(() => undefined);
+  if (!config.databaseUrl) await group.launch(postgresService(context, secrets));
+  report('PostgreSQL runs');
+  const temporal = startTemporal(bringing);
+  temporal.catch(() => undefined);
+  const administrator = await prepareDatabase(
+    databaseUrl,
+    { ...config, simulatedComputers: plan.computers },
+    secrets,
+    data.secrets,
+  );
+  await temporal;
+  report('Temporal runs');
+  await script('temporal/bootstrap-main.ts', 'bootstrap');
+  await bundle;
+  await Promise.all([
+    launchAll(bringing, ['worker'], 'workers').then(() => script('workers/make-current.ts', 'make-current')),
+    launchAll(bringing, ['api', 'gateway'], 'servers'),
+  ]);
+  report('APIs, gateways and workers run');
+  if (plan.computers > 0) await launchFleet(bringing);
+  return administrator;
+}
+
+async function startTemporal({ context, group, plan, databaseUrl, env }: Bringing): Promise<void> {
+  const { config, report } = context;
+  if (config.temporalAddress) return;
+  const { signal } = group;
+  const programs = await resolveOfficialServer({ bin: config.temporalServerDir, report, env, signal });
+  const ports: TemporalPorts = {
+    host: LOOPBACK,
+    frontend: config.temporalPort,
+    internal: plan.temporalInternalPort,
+    ui: config.temporalUiPort,
+  };
+  await group.launch(officialTemporalService(context, { databaseUrl, programs, ports, signal }));
+  const codecEndpoint = `${urlOf(config, processesOf(plan, 'api')[0]!)}/codec`;
+  await group.launch(temporalUiService(context, { programs, ports, codecEndpoint }));
+}
+
+async function launchAll(bringing: Bringing, kinds: readonly PlannedProcess['kind'][], stage: string): Promise<void> {
+  const { context, group, plan, env } = bringing;
+  const chosen = plan.processes.filter(({ kind }) => kinds.includes(kind));
+  await Promise.all(
+    chosen.map(({ name, command, port, metricsPort }) => {
+      const own = {
+        ...env,
+        FLOTILLA_METRICS_PORT: String(metricsPort),
+        ...(port !== null && { FLOTILLA_PORT: String(port) }),
+      };
+      return group.launch(processService(context, { name, log: name, command, env: own }), stage);
+    }),
+  );
+}
+
+/** One process of simulated computers, which ask the gateways in turn as behind a load balancer. */
+async function launchFleet({ context, group, plan, env }: Bringing): Promise<void> {
+  const { config, data } = context;
+  const gateways = processesOf(plan, 'gateway').map((one) => urlOf(config, one));
+  const command = COMMANDS.fleet({ ...config, simulatedComputers: plan.computers }, data, gateways.join(','));
+  await group.launch(processService(context, { name: 'fleet', log: 'fleet', command, env }));
+}
+
+async function prepareDirectory(data: DataDirectory, options: StackOptions & { plan: TopologyPlan }) {
+  const { config, plan, report } = options;
+  const orphans = await endOrphans(data.running);
+  if (orphans.length > 0) report(`ended what a killed topology left running: ${orphans.join(', ')}`);
+  const hasPostgres = await exists(data.postgres);
+  if (hasPostgres) await endLeftover(data.postgres);
+  await checkWantedPorts(wantedPorts(config, plan));
+  return loadSecrets(data.secrets, hasPostgres);
+}
+
+function wantedPorts(config: Config, plan: TopologyPlan): WantedPort[] {
+  const served = plan.processes.flatMap(({ name, port }) =>
+    port === null ? [] : [{ setting: name, host: config.host, port }],
+  );
+  const internal = Array.from({ length: INTERNAL_PORTS }, (_, index) => ({
+    setting: '--temporal-internal-port',
+    host: LOOPBACK,
+    port: plan.temporalInternalPort + index,
+  }));
+  const temporal = [
+    { setting: 'FLOTILLA_TEMPORAL_PORT', host: LOOPBACK, port: config.temporalPort },
+    { setting: 'FLOTILLA_TEMPORAL_UI_PORT', host: LOOPBACK, port: config.temporalUiPort },
+    ...internal,
+  ];
+  return [
+    ...served,
+    ...(config.databaseUrl ? [] : [{ setting: 'FLOTILLA_DATABASE_PORT', host: LOOPBACK, port: config.databasePort }]),
+    ...(config.temporalAddress ? [] : temporal),
+  ];
+}
+
+function processesOf(plan: TopologyPlan, kind: PlannedProcess['kind']): PlannedProcess[] {
+  return plan.processes.filter((one) => one.kind === kind);
+}
+
+function urlOf(config: Config, { port }: PlannedProcess): string {
+  return `http://${localHost(config.host)}:${port}`;
+}
+
+function logFiles(data: DataDirectory, plan: TopologyPlan): ReadonlyMap<string, string> {
+  const ours = plan.processes.map(({ name }): [string, string] => [name, data.log(name)]);
+  const others = ['postgres', 'temporal', 'temporal-ui', 'fleet'].map((name): [string, string] => [
+    name,
+    data.log(name),
+  ]);
+  return new Map([...ours, ...others]);
+}

@@ -1,0 +1,35 @@
+/** The defaults protect shared clusters; here they would only be measured as our own slowness. @see perf-reliability A1 */
+const LIMITS = {
+  'frontend.rps': 100_000,
+  'frontend.namespaceRPS': 100_000,
+  'frontend.namespaceRPS.visibility': 1000,
+  'frontend.persistenceMaxQPS': 100_000,
+  'history.rps': 100_000,
+  'history.persistenceMaxQPS': 100_000,
+  'matching.rps': 100_000,
+  'matching.persistenceMaxQPS': 100_000,
+  // Profiles due at one moment: those above the limit are put off by seconds, again and again.
+  'worker.schedulerNamespaceStartWorkflowRPS': 1000,
+  // The server runs schedules itself, by two pollers; what they do not reach within 5 s is read anew from its history.
+  'worker.perNamespaceWorkerOptions': { MaxConcurrentWorkflowTaskPollers: 16, StickyScheduleToStartTimeout: '60s' },
+} as const;
+
+/** A value as the server reads it from YAML. */
+export type DynamicValue = number | boolean | Readonly<Record<string, number | string>>;
+
+/** Priorities and fair shares of a backlog, on every partition of a task queue. @see temporal-design 8, "Priority" */
+const FAIRNESS = {
+  'matching.useNewMatcher': true,
+  'matching.enableFairness': true,
+} as const;
+
+/** Settings of the local server of the CLI, which knows one machine only. */
+export const LOCAL_DYNAMIC_CONFIG = {
+  ...LIMITS,
+  'matching.useNewMatcher': true,
+  'matching.numTaskqueueReadPartitions': 1,
+  'matching.numTaskqueueWritePartitions': 1,
+} as const;
+
+/** Settings of a server on PostgreSQL that serves Flotilla alone; docker-compose.yml gives its server the same. */
+export const SERVER_DYNAMIC_CONFIG: Readonly<Record<string, DynamicValue>> = { ...LIMITS, ...FAIRNESS };

@@ -1,0 +1,143 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFleet, type Fleet } from '../../src/fleet/fleet.ts';
+import { createLogger } from '../../src/logger.ts';
+import { signalProcess } from '../../src/stack/processes.ts';
+import { connectClient, type TemporalClient } from '../../temporal/connection.ts';
+import { type ActivityBody, ApiClient } from '../support/stack-client.ts';
+import { readExecutions } from '../support/stack-fleet.ts';
+import { get } from '../support/stack-programs.ts';
+import { createTopology, officialServerDirectory, type TestTopology } from '../support/topology.ts';
+
+const TIMEOUT_MS = 300_000;
+const COMPUTERS = 15;
+const PASSWORD = 'a password of the topology';
+
+const programs = await officialServerDirectory().catch((error: Error) => {
+  console.warn(`the topology is not tested: ${error.message}`);
+  return null;
+});
+
+describe.skipIf(programs === null)('every part a process of its own', { timeout: TIMEOUT_MS }, () => {
+  let topology: TestTopology;
+  let fleet: Fleet;
+  let temporal: TemporalClient;
+  let a: ApiClient;
+  let b: ApiClient;
+  let able: number[];
+
+  beforeAll(async () => {
+    topology = await createTopology(programs!, {
+      FLOTILLA_ADMIN_PASSWORD: PASSWORD,
+      FLOTILLA_LOG_LEVEL: 'debug',
+      FLOTILLA_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 5).toString('base64')}`,
+    });
+    await topology.start(['--activity-workers', '2']);
+    fleet = createFleet({
+      computers: COMPUTERS,
+      url: topology.gateways.join(','),
+      logger: createLogger({ level: 'silent', role: 'fleet' }),
+      stateFile: join(topology.root, 'fleet.jsonl'),
+      ledgerFile: join(topology.root, 'ledger.jsonl'),
+      times: { pingMs: 1000, urgentMs: 500, operationMs: 1000, retryMs: 500 },
+      shares: {},
+    });
+    await fleet.start();
+    await fleet.settled(120_000);
+    able = fleet.computers
+      .filter((computer) => computer.machine.blueprint.catalogue !== null)
+      .map((computer) => computer.computerId!);
+    [a, b] = [new ApiClient(topology.apis[0]!), new ApiClient(topology.apis[1]!)];
+    await Promise.all([a, b].map((api) => api.login('admin@example.com', PASSWORD)));
+    temporal = await connectClient({
+      temporalAddress: topology.temporalAddress,
+      temporalNamespace: 'flotilla',
+      encryptionKeys: [{ id: 'k1', key: Buffer.alloc(32, 5) }],
+    });
+  }, TIMEOUT_MS);
+
+  afterAll(async () => {
+    await fleet?.stop();
+    await temporal?.close();
+    await topology?.dispose();
+  }, 60_000);
+
+  const status = (url: string, token: string) =>
+    fetch(`${url}/api/v2/person`, { headers: { authorization: `Bearer ${token}` } }).then((answer) => answer.status);
+
+  it('takes a token of one API at the other, until it is revoked', async () => {
+    const own = new ApiClient(topology.apis[0]!);
+    await own.login('admin@example.com', PASSWORD);
+    expect(await status(topology.apis[1]!, own.token)).toBe(200);
+    expect((await own.request('POST', '/logout')).status).toBeLessThan(300);
+    const end = performance.now() + 20_000;
+    while ((await status(topology.apis[1]!, own.token)) !== 401 && performance.now() < end) await sleep(200);
+    expect(await status(topology.apis[1]!, own.token)).toBe(401);
+  });
+
+  it('carries out at all gateways what one API accepted, and shows it at the other', async () => {
+    const id = await a.actOnSnaps(able);
+    const done = await b.pollActivity(id, 120_000);
+    expect(done).toMatchObject({ activity_status: 'succeeded', children_statuses: { good: able.length } });
+    for (const name of ['gateway-1', 'gateway-2']) expect(topology.log(name)).toContain('exchange');
+    expect(fleet.violations.size).toBe(0);
+  });
+
+  it('lets the workers of their own queues serve schedules and reports', async () => {
+    const profile = await a.post<{ id: number }>('/usg-profiles', {
+      title: 'Weekly audit',
+      mode: 'audit',
+      benchmark: 'cis_level1_server',
+      schedule: 'FREQ=WEEKLY',
+      start_date: '2020-01-01T00:00:00Z',
+      all_computers: true,
+    });
+    const results = () =>
+      b.get<{ last_run_results: { timestamp: string | null; report_uri: string | null } }>(
+        `/usg-profiles/${profile.id}`,
+      );
+    const end = performance.now() + 120_000;
+    for (;;) {
+      const { last_run_results: last } = await results();
+      if (last.timestamp !== null && last.report_uri !== null && last.report_uri !== 'in-progress') break;
+      if (performance.now() > end) throw new Error(`no run ended: ${JSON.stringify(last)}`);
+      await sleep(250);
+    }
+    const report = await b.get<ActivityBody>(`/usg-profiles/${profile.id}/report`);
+    if (report.id !== null) expect((await a.pollActivity(report.id, 60_000)).activity_status).toBe('succeeded');
+
+    const queues = new Set<string>();
+    for await (const workflow of temporal.client.workflow.list()) queues.add(workflow.taskQueue);
+    expect(queues).toContain('fleet-schedule');
+    if (report.id !== null) expect(queues).toContain('fleet-report');
+  });
+
+  it('goes on without one process of each kind, and does everything once', async () => {
+    const before = await a.actOnSnaps(able, { action: 'refresh' });
+    const victims = ['api-1', 'gateway-1', 'activity-worker-1', 'schedule-worker-1', 'report-worker-1'];
+    for (const pid of victims.map((name) => topology.pid(name))) expect(signalProcess(pid, 'SIGKILL')).toBe(true);
+    const during = await b.actOnSnaps(able, { action: 'remove' });
+    for (const id of [before, during]) {
+      expect((await b.pollActivity(id, 180_000)).activity_status).toBe('succeeded');
+    }
+    expect(await a.activity(during)).toMatchObject({ children_statuses: { good: able.length } });
+    const executions = readExecutions(join(topology.root, 'ledger.jsonl'));
+    expect([...executions].filter(([, list]) => list.length !== 1)).toEqual([]);
+    expect(fleet.violations.size).toBe(0);
+    for (const name of victims) expect(topology.output()).toContain(`${name} ended`);
+  });
+
+  it('serves the web UI of the official server', async () => {
+    expect((await get(`${topology.temporalUi}/`)).text).toContain('<html');
+    const { text } = await get(`${topology.temporalUi}/api/v1/namespaces/flotilla/workflow-count`);
+    expect(Number((JSON.parse(text) as { count: string }).count)).toBeGreaterThan(0);
+  });
+
+  it('ends in order and leaves nothing running', async () => {
+    await fleet.stop();
+    expect(await topology.stop()).toBe(0);
+    expect(topology.output()).toContain('Flotilla has stopped');
+    expect(topology.processes()).toEqual([]);
+  });
+});

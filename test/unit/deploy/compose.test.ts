@@ -1,0 +1,154 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig } from '../../../src/config.ts';
+import { SERVER_DYNAMIC_CONFIG } from '../../../temporal/server/dynamic-config.ts';
+import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
+import { findComposeCheck } from '../../support/compose-config.ts';
+
+interface Service {
+  image: string;
+  build?: string;
+  command?: string[];
+  environment?: Record<string, string>;
+  secrets?: string[];
+  ports?: string[];
+  healthcheck?: { test?: string[]; disable?: boolean };
+  depends_on?: Record<string, { condition: string }>;
+  stop_grace_period?: string;
+}
+
+const FILE = join(import.meta.dirname, '../../../docker-compose.yml');
+const text = await readFile(FILE, 'utf8');
+const compose = parse(text, { merge: true }) as {
+  services: Record<string, Service>;
+  secrets: Record<string, { file: string }>;
+  configs: Record<string, { content: string }>;
+};
+const services = Object.entries(compose.services);
+const ours = services.filter(([, service]) => service.build !== undefined);
+const once = ours.filter(([name]) => ['migrate', 'temporal-bootstrap', 'make-current'].includes(name));
+const running = ours.filter((one) => !once.includes(one));
+
+const check = await findComposeCheck().catch((error: Error) => {
+  console.warn(`docker-compose.yml is not checked: ${error.message}`);
+  return null;
+});
+
+describe.skipIf(check === null)('docker compose config', () => {
+  let directory: string;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'flotilla-compose-'));
+  });
+
+  afterAll(() => rm(directory, { recursive: true }));
+
+  it('accepts docker-compose.yml', () => expect(check!(FILE)).resolves.toBeUndefined());
+
+  it.each([
+    ['a service that is not there', /^(\s+)postgres: \{ condition/m, '$1postgrez: { condition'],
+    ['a key that is none', /^ {4}stop_grace_period: 60s$/m, '    stop_grace_perid: 60s'],
+    ['a secret that is not declared', /secrets: \[postgres_password\]/, 'secrets: [postgres_pasword]'],
+    ['a volume that is not declared', /^ {6}- postgres:/m, '      - postgrs:'],
+    ['a wrong condition', /service_healthy/, 'service_health'],
+  ])('refuses %s', async (_what, pattern, planted) => {
+    const broken = text.replace(pattern, planted);
+    expect(broken).not.toBe(text);
+    const file = join(directory, 'docker-compose.yml');
+    await writeFile(file, broken);
+    await expect(check!(file)).rejects.toThrow();
+  });
+});
+
+describe('docker-compose.yml', () => {
+  it('has a worker service of its own for every task queue', () => {
+    const queues = running.flatMap(([, { command }]) => {
+      const at = command?.indexOf('--queues') ?? -1;
+      return at < 0 ? [] : [command![at + 1]];
+    });
+    expect(queues.toSorted()).toEqual(Object.values(TASK_QUEUES).toSorted());
+  });
+
+  it('runs files that are there', async () => {
+    for (const [, { command }] of ours) {
+      expect(command?.[0]).toBe('node');
+      await expect(readFile(join(FILE, '..', command![1]!))).resolves.toBeDefined();
+    }
+  });
+
+  it('gives every process of ours all it needs, secrets by file alone', () => {
+    const key = `k1:${Buffer.alloc(32).toString('base64')}`;
+    for (const [name, { environment = {}, secrets = [] }] of ours) {
+      const names = Object.keys(environment).filter((setting) => setting.endsWith('_FILE'));
+      expect(
+        names.map((setting) => environment[setting]),
+        name,
+      ).toEqual(secrets.map((one) => `/run/secrets/${one}`));
+      const values = { ...defaults(environment), ...SECRET_VALUES, FLOTILLA_ENCRYPTION_KEYS: key };
+      for (const file of names) delete (values as Record<string, string>)[file];
+      expect(loadConfig(values, 'process'), name).toMatchObject({ port: 8080, metricsPort: 9464 });
+      expect(Object.keys(environment)).not.toEqual(expect.arrayContaining(Object.keys(SECRET_VALUES)));
+    }
+    expect(text).not.toMatch(/(PASSWORD|PWD|SECRET): *\$\{/);
+    for (const { file } of Object.values(compose.secrets)) expect(file).toMatch(/^\.\/secrets\//);
+  });
+
+  it('has a health check for everything that keeps running', () => {
+    for (const [name, { healthcheck }] of services) {
+      if (once.some(([other]) => other === name) || name === 'temporal-schema') continue;
+      expect(healthcheck?.test, name).toBeDefined();
+    }
+    for (const [name, { command, healthcheck }] of running) {
+      expect(healthcheck?.test?.[2], name).toBe('src/health-check.ts');
+      expect(healthcheck?.test?.includes('--ready'), name).toBe(command?.[1] === 'workers/main.ts');
+    }
+  });
+
+  it('starts nothing before schema and namespace, and makes the build current once all workers poll', () => {
+    for (const [name, { depends_on: needs }] of running) {
+      expect(needs, name).toEqual({
+        migrate: { condition: 'service_completed_successfully' },
+        'temporal-bootstrap': { condition: 'service_completed_successfully' },
+      });
+    }
+    const workers = running.map(([name]) => name).filter((name) => name.startsWith('worker-'));
+    expect(Object.keys(compose.services['make-current']!.depends_on!).toSorted()).toEqual(workers.toSorted());
+  });
+
+  it('publishes the port that the processes listen on', () => {
+    for (const name of ['api', 'gateway']) {
+      expect(compose.services[name]!.ports![0]).toMatch(/:8080$/);
+      expect(compose.services[name]!.environment!['FLOTILLA_PORT']).toBe('8080');
+    }
+  });
+
+  it('lets the UI ask the codec endpoint of the API', () => {
+    const { environment } = compose.services['temporal-ui']!;
+    expect(defaults(environment!)['TEMPORAL_CODEC_ENDPOINT']).toBe('http://localhost:8080/codec');
+  });
+
+  it('pins the version of every image', () => {
+    const others = services.filter(([, { build }]) => build === undefined).map(([, { image }]) => image);
+    for (const image of others) expect(image).toMatch(/^[\w/-]+:\d+\.\d+(\.\d+)?$/);
+  });
+
+  it('gives the Temporal server the settings that the one without containers has', () => {
+    const content = parse(compose.configs['temporal-limits']!.content) as Record<string, [{ value: unknown }]>;
+    const values = Object.fromEntries(Object.entries(content).map(([key, [{ value }]]) => [key, value]));
+    expect(values).toEqual(SERVER_DYNAMIC_CONFIG);
+  });
+});
+
+const SECRET_VALUES = {
+  FLOTILLA_DATABASE_URL: 'postgres://flotilla:x@postgres:5432/flotilla',
+  FLOTILLA_JWT_SECRET: 's'.repeat(40),
+};
+
+/** The values that compose takes when the user sets nothing. */
+function defaults(environment: Record<string, string>): Record<string, string> {
+  const fill = (value: string) => value.replace(/\$\{\w+:-([^}]*)\}/g, '$1');
+  return Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, fill(String(value))]));
+}
