@@ -42,8 +42,8 @@ function isForeign(path: string): boolean {
 
 function place(from: string, to: string, leaveOut: (path: string) => boolean = () => false): void {
   const entries = tryList(from);
-  if (entries === null) return placeFile(from, to);
-  for (const entry of entries) {
+  if (entries === null) placeFile(from, to);
+  for (const entry of entries ?? []) {
     const path = join(entry.parentPath, entry.name);
     const inside = relative(from, path);
     if (entry.isFile() && !leaveOut(inside)) placeFile(path, join(to, inside));
