@@ -79,7 +79,8 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
   it('carries out at all gateways what one API accepted, and shows it at the other', async () => {
     const id = await a.actOnSnaps(able);
     const done = await b.pollActivity(id, 120_000);
-    expect(done).toMatchObject({ activity_status: 'succeeded', children_statuses: { good: able.length } });
+    expect(done.activity_status).toBe('succeeded');
+    expect(new Set(done.children.map((child) => child.activity_status))).toEqual(new Set(['succeeded']));
     for (const name of ['gateway-1', 'gateway-2']) expect(topology.log(name)).toContain('exchange');
     expect(fleet.violations.size).toBe(0);
   });
@@ -104,7 +105,10 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
       if (performance.now() > end) throw new Error(`no run ended: ${JSON.stringify(last)}`);
       await sleep(250);
     }
-    const report = await b.get<ActivityBody>(`/usg-profiles/${profile.id}/report`);
+    const day = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+    const report = await b.get<ActivityBody>(
+      `/usg-profiles/${profile.id}/report?start_date=${day(-1)}&end_date=${day(1)}`,
+    );
     if (report.id !== null) expect((await a.pollActivity(report.id, 60_000)).activity_status).toBe('succeeded');
 
     const queues = new Set<string>();
@@ -114,14 +118,13 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
   });
 
   it('goes on without one process of each kind, and does everything once', async () => {
-    const before = await a.actOnSnaps(able, { action: 'refresh' });
+    const before = await a.actOnSnaps(able, { snaps: [{ name: 'jq' }] });
     const victims = ['api-1', 'gateway-1', 'activity-worker-1', 'schedule-worker-1', 'report-worker-1'];
     for (const pid of victims.map((name) => topology.pid(name))) expect(signalProcess(pid, 'SIGKILL')).toBe(true);
-    const during = await b.actOnSnaps(able, { action: 'remove' });
+    const during = await b.actOnSnaps(able, { snaps: [{ name: 'hello-world' }] });
     for (const id of [before, during]) {
       expect((await b.pollActivity(id, 180_000)).activity_status).toBe('succeeded');
     }
-    expect(await a.activity(during)).toMatchObject({ children_statuses: { good: able.length } });
     const executions = readExecutions(join(topology.root, 'ledger.jsonl'));
     expect([...executions].filter(([, list]) => list.length !== 1)).toEqual([]);
     expect(fleet.violations.size).toBe(0);
