@@ -1,13 +1,26 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { API_HEADERS } from './middleware/send.ts';
 
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 60_000;
-/** How often Node looks for connections past their time; its own default is half a minute. */
-const TIMEOUT_CHECK_MS = 2_000;
 /** Room for a query of 8 KiB in which every byte is percent-encoded. @see api-decisions 8 */
 const MAX_HEADER_BYTES = 32 * 1024;
+
+/** How long a client may take, in milliseconds. */
+export interface ServerLimits {
+  /** From the first byte of a request to the end of its headers. */
+  headersTimeoutMs: number;
+  /** From the first byte of a request to its last. */
+  requestTimeoutMs: number;
+  /** How often connections past their time are looked for; Node's own default is half a minute. */
+  checkIntervalMs: number;
+}
+
+export const SERVER_LIMITS: ServerLimits = {
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  checkIntervalMs: 2_000,
+};
+
 const MAX_CONNECTIONS = 10_000;
 /** Requests under way at a stop get this long to end; the rest of an ordered stop needs its time too. */
 const DRAIN_MS = 2_000;
@@ -15,6 +28,8 @@ const DRAIN_MS = 2_000;
 const IDLE_SWEEP_MS = 50;
 
 export interface HttpServer {
+  /** The one asked for, or the one found when that was 0. */
+  readonly port: number;
   /** Takes no more requests, lets those under way end, then closes what is left. */
   close(): Promise<void>;
 }
@@ -24,13 +39,18 @@ export interface HttpServer {
  *
  * @throws when the port is in use or may not be opened
  */
-export async function listen(app: RequestListener, at: { host: string; port: number }): Promise<HttpServer> {
+export async function listen(
+  app: RequestListener,
+  at: { host: string; port: number },
+  limits: Partial<ServerLimits> = {},
+): Promise<HttpServer> {
+  const { headersTimeoutMs, requestTimeoutMs, checkIntervalMs } = { ...SERVER_LIMITS, ...limits };
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: checkIntervalMs,
     },
     app,
   );
@@ -43,7 +63,7 @@ export async function listen(app: RequestListener, at: { host: string; port: num
       resolve();
     });
   });
-  return { close: () => close(server) };
+  return { port: (server.address() as AddressInfo).port, close: () => close(server) };
 }
 
 async function close(server: Server): Promise<void> {

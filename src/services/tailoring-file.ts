@@ -3,6 +3,8 @@ import { refusedField } from './fields.ts';
 
 const MAX_BYTES = 1024 * 1024;
 const MAX_DEPTH = 100;
+/** Far more than any element of the format has. */
+const MAX_ATTRIBUTES = 100;
 /** Whatever declares entities or brings in other documents; looked for before anything reads the text as XML. */
 const DECLARATION = /<!\s*(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
 const ROOT = /^(?:tailoring|benchmark)$/i;
@@ -13,7 +15,7 @@ const FIELD = 'body.tailoring_file';
  * Makes sure that a tailoring file is a plain XML document that can be handed to other parsers.
  *
  * @throws {DomainError} InvalidParameter when it is larger than 1 MiB, not well-formed, nested more than 100 deep, has
- * another root than `Tailoring` or `Benchmark`, or has a document type, an entity, an instruction or an inclusion
+ * more than 100 attributes on an element, another root than `Tailoring` or `Benchmark`, or has a document type, an entity, an instruction or an inclusion
  * @remarks Linear in its size; nothing is fetched or expanded.
  * @see api-decisions 2.5; perf-reliability B3
  */
@@ -23,6 +25,7 @@ export function checkTailoringFile(xml: string): void {
   if (DECLARATION.test(xml)) throw refusedField(FIELD, 'must not have a document type or entities');
   const parser = new SaxesParser({ xmlns: true });
   let depth = 0;
+  let attributes = 0;
   const refuse = (message: string): never => {
     throw refusedField(FIELD, message);
   };
@@ -31,6 +34,13 @@ export function checkTailoringFile(xml: string): void {
     if (encoding && !/^(?:utf-8|us-ascii)$/i.test(encoding)) refuse('must be encoded as UTF-8');
   });
   parser.on('processinginstruction', () => refuse('must not have processing instructions'));
+  parser.on('opentagstart', () => {
+    attributes = 0;
+  });
+  parser.on('attribute', () => {
+    attributes += 1;
+    if (attributes > MAX_ATTRIBUTES) refuse(`must not have more than ${MAX_ATTRIBUTES} attributes on an element`);
+  });
   parser.on('opentag', ({ local, uri }) => {
     if (depth === 0 && !ROOT.test(local)) refuse('must have the root element Tailoring or Benchmark');
     if (FOREIGN_NAMESPACE.test(uri)) refuse('must not include other documents');

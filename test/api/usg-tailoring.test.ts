@@ -83,6 +83,7 @@ describe('tailoring_file', () => {
     ['an unknown entity', root('&nbsp;')],
     ['an unbound prefix', '<x:Tailoring/>'],
     ['a repeated attribute', '<Tailoring id="1" id="2"/>'],
+    ['101 attributes', `<Tailoring ${Array.from({ length: 101 }, (_, n) => `a${n}=""`).join(' ')}/>`],
     ['a control character', root('\u0001')],
     ['another root', '<html><body/></html>'],
     ['100,000 levels', root('<a>'.repeat(100_000) + '</a>'.repeat(100_000))],

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStateFile } from '../../src/fleet/state-file.ts';
+import { listeningPorts } from '../support/listening.ts';
 import { createStack, type TestStack } from '../support/stack.ts';
 import { ApiClient } from '../support/stack-client.ts';
 
@@ -89,6 +90,25 @@ describe('stacks beside each other', () => {
     expect(end.code).toBe(0);
     expect((await first.readiness()).status).toBe(200);
   }, 150_000);
+
+  it('DEBUG: only the API listens beyond this machine, and only where told to; no inspector listens at all', async () => {
+    const pids = first.processes().map(({ pid }) => pid);
+    const open = listeningPorts(pids);
+    const { api: apiPort, database, temporal, temporalUi, metrics } = first.ports;
+    const known = [apiPort, database, temporal, temporalUi, metrics];
+    expect(open.map(({ port }) => port)).toEqual(expect.arrayContaining(known));
+    expect(open.filter(({ loopback }) => !loopback)).toEqual([]);
+    expect(open.map(({ port }) => port)).not.toContain(9229);
+    for (const p of first.processes()) expect(p.command).not.toMatch(/--inspect/);
+    for (const path of ['/metrics', '/debug', '/json/version']) {
+      expect((await fetch(`${first.url}${path}`)).status).toBe(404);
+    }
+    for (const path of ['/codec/decode', '/codec/encode']) {
+      const headers = { 'content-type': 'application/json', origin: 'https://evil.example' };
+      const answer = await fetch(`${first.url}${path}`, { method: 'POST', headers, body: '{"payloads":[]}' });
+      expect(answer.headers.get('access-control-allow-origin') ?? 'none').not.toMatch(/evil|\*/);
+    }
+  });
 
   it('writes no password, token or secure id into its output and logs', async () => {
     await api.pollActivity(await api.actOnSnaps(await api.computerIds()), 60_000);
