@@ -249,12 +249,17 @@ export class TestStack {
 
 /** A stack that is not started yet, on free ports and in a fresh temporary directory. */
 export async function createStack(env: Record<string, string> = {}): Promise<TestStack> {
+  return new TestStack(await newStackRoot(), await choosePorts(), env);
+}
+
+/** A fresh temporary directory for a stack; removes what killed test processes left. */
+export async function newStackRoot(): Promise<string> {
   await removeLeftovers();
   const root = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
   // The embedded PostgreSQL runs as another user when the tests run as root.
   await chmod(root, 0o711);
   await mkdir(join(root, 'beside'));
-  return new TestStack(root, await choosePorts(), env);
+  return root;
 }
 
 function openPool(connectionString: string): pg.Pool {
@@ -265,7 +270,7 @@ function openPool(connectionString: string): pg.Pool {
 }
 
 /** Below the range that the system takes for outgoing connections, so that nobody gets one of them by accident. */
-async function choosePorts(): Promise<StackPorts> {
+export async function choosePorts(): Promise<StackPorts> {
   const chosen = new Set<number>();
   while (chosen.size < 5) {
     const port = 15_000 + Math.floor(Math.random() * 1700) * 10;

@@ -1,8 +1,23 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A relay to a TCP server that can be cut and mended, to see what a lost server does. */
+/** A relay to a TCP server that can be cut, mended, slowed down and stopped, to see what a lost server does. */
 export async function createTcpProxy(target: { host: string; port: number }) {
   const sockets = new Set<Socket>();
+  let delayMs = 0;
+  let frozen: PromiseWithResolvers<void> | null = null;
+  const hold = () =>
+    new Transform({
+      transform: (chunk, _, done) => {
+        if (delayMs === 0 && frozen === null) return done(null, chunk);
+        const wait = async (): Promise<void> => {
+          await sleep(delayMs);
+          await frozen?.promise;
+        };
+        wait().then(() => done(null, chunk), done);
+      },
+    });
   const server = createServer((client) => {
     const upstream = connect(target.port, target.host);
     for (const [from, to] of [
@@ -15,7 +30,7 @@ export async function createTcpProxy(target: { host: string; port: number }) {
         sockets.delete(from);
         to.destroy();
       });
-      from.pipe(to);
+      from.pipe(hold()).pipe(to);
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -30,5 +45,23 @@ export async function createTcpProxy(target: { host: string; port: number }) {
     },
     /** Listens again on the same port. */
     mend: () => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve)),
+    /** Ends every connection and takes new ones: answers under way are lost. */
+    drop(): void {
+      for (const socket of sockets) socket.destroy();
+    },
+    /** Every piece of data takes so much longer, both ways. */
+    delay(ms: number): void {
+      delayMs = ms;
+    },
+    /** Nothing passes any more, and nobody is told; `thaw` lets it through. */
+    freeze(): void {
+      frozen ??= Promise.withResolvers();
+    },
+    thaw(): void {
+      frozen?.resolve();
+      frozen = null;
+    },
   };
 }
+
+export type TcpProxy = Awaited<ReturnType<typeof createTcpProxy>>;

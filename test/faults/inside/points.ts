@@ -1,0 +1,113 @@
+/**
+ * The moments between two durable steps at which a process can be struck, told from the statements that it sends. The
+ * product knows nothing of them: they are put into its processes from outside, by tests alone.
+ *
+ * @see perf-reliability B4, "Durable steps", S1 to S9
+ */
+export const FAIL_POINTS = [
+  /** S1: the transaction that accepts a request, before its commit. */
+  'before-accept-commit',
+  /** S1 is durable; no answer yet, and no start. */
+  'after-accept-commit',
+  /** A cancel, before and after its commit. */
+  'before-cancel-commit',
+  'after-cancel-commit',
+  /** S2: entries of the outbox are claimed, nothing is started. */
+  'before-start',
+  /** The server has started the workflows, the entries are still there. */
+  'after-start',
+  'after-outbox-commit',
+  /** The group's first step has read its lanes. */
+  'after-begin',
+  /** S3: some statements of the chunk that queues messages are done. */
+  'inside-open',
+  'before-advance',
+  /** S8: news is taken in, before and after its commit. */
+  'before-advance-commit',
+  'after-advance-commit',
+  /** S9: how a group stands. */
+  'before-settle',
+  'after-settle',
+  /** S7: what an agent sent, before it is stored, and stored without an answer. */
+  'before-exchange-store',
+  'after-exchange-store',
+  /** News is seen, and no workflow told. */
+  'before-nudge',
+  /** A new computer. */
+  'before-enrol-commit',
+  'after-enrol-commit',
+  /** A profile's run, made for a schedule or a person. */
+  'before-run-commit',
+  'after-run-commit',
+] as const;
+
+export type FailPoint = (typeof FAIL_POINTS)[number];
+
+/** Which process reaches a point. */
+export function processOf(point: FailPoint): 'api' | 'worker' {
+  return /accept|cancel|exchange|enrol|run/.test(point) ? 'api' : 'worker';
+}
+
+/** What one connection did since `begin`; null outside a transaction. */
+export type Marks = Set<Mark> | null;
+type Mark = 'accept' | 'cancel' | 'outbox' | 'advance' | 'exchange' | 'enrol' | 'run';
+
+/** Points right before a statement is sent, and right after its answer came. */
+export interface Passed {
+  before: FailPoint | null;
+  after: FailPoint | null;
+}
+
+const MARKS: ReadonlyArray<readonly [Mark, RegExp]> = [
+  ['run', /insert into (usg_run|script_profile_run)\b/],
+  ['enrol', /insert into agent_identity\b/],
+  ['cancel', /insert into agent_inbox[^;]*'cancel'/],
+  ['accept', /insert into outbox \(kind, key, traceparent/],
+  ['outbox', /delete from outbox\b/],
+  ['advance', /from lane l join account a[^;]*for update of l/],
+  ['exchange', /update agent\b/],
+];
+
+const SINGLE: ReadonlyArray<readonly [RegExp, Passed]> = [
+  [/from outbox[^;]*for update skip locked/, { before: null, after: 'before-start' }],
+  [/delete from outbox\b/, { before: 'after-start', after: null }],
+  [/order by l\.ordinal/, { before: null, after: 'after-begin' }],
+  [/insert into agent_message\b/, { before: null, after: 'inside-open' }],
+  [/from lane l join account a[^;]*for update of l/, { before: 'before-advance', after: null }],
+  [/case when open_count = 0 then status else 'open' end/, { before: 'before-settle', after: 'after-settle' }],
+  [/sum\(id\)::text as fingerprint/, { before: null, after: 'before-nudge' }],
+];
+
+const COMMITS: ReadonlyArray<readonly [Mark, Passed]> = [
+  ['run', { before: 'before-run-commit', after: 'after-run-commit' }],
+  ['enrol', { before: 'before-enrol-commit', after: 'after-enrol-commit' }],
+  ['cancel', { before: 'before-cancel-commit', after: 'after-cancel-commit' }],
+  ['accept', { before: 'before-accept-commit', after: 'after-accept-commit' }],
+  ['outbox', { before: null, after: 'after-outbox-commit' }],
+  ['advance', { before: 'before-advance-commit', after: 'after-advance-commit' }],
+  ['exchange', { before: 'before-exchange-store', after: 'after-exchange-store' }],
+];
+
+/** Some read rows come back empty most of the time: nothing follows then. */
+export const WITH_ROWS: ReadonlySet<FailPoint> = new Set(['before-start', 'before-nudge', 'inside-open']);
+
+/**
+ * Takes in the next statement of a connection.
+ *
+ * @returns the marks that hold from now on and what is passed on the way
+ */
+export function follow(marks: Marks, text: string): { marks: Marks; passed: Passed | null } {
+  const word = text.trimStart().slice(0, 9).toLowerCase();
+  if (word.startsWith('begin') || word.startsWith('start tra')) return { marks: new Set(), passed: null };
+  if (word.startsWith('rollback')) return { marks: null, passed: null };
+  if (word.startsWith('commit')) {
+    const commit = COMMITS.find(([mark]) => marks?.has(mark));
+    return { marks: null, passed: commit?.[1] ?? null };
+  }
+  for (const [mark, pattern] of MARKS) if (marks && pattern.test(text)) marks.add(mark);
+  const single = SINGLE.find(([pattern]) => pattern.test(text));
+  if (single) return { marks, passed: single[1] };
+  // One statement is all of a plain exchange.
+  const stores = marks === null && /update agent\b/.test(text);
+  return { marks, passed: stores ? { before: 'before-exchange-store', after: 'after-exchange-store' } : null };
+}

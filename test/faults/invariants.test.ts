@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import { CHECKS, type Invariant, violationsIn } from './invariants/checks.ts';
+import type { ActivityFact, Facts } from './invariants/facts.ts';
+
+/**
+ * Every check is shown a world in which its invariant is broken: one that sees nothing proves nothing.
+ *
+ * @see perf-reliability B4
+ */
+const NONE = { children: 0, open: 0, succeeded: 0, failed: 0, canceled: 0 };
+const GROUP = 10;
+const LANE = 5;
+
+const group = (over: Partial<ActivityFact> = {}): ActivityFact => ({
+  ...{ id: GROUP, account: 1, parent: null, lane: null, computer: null, status: 'succeeded', ended: true },
+  counts: { ...NONE, children: 2, succeeded: 2 },
+  message: null,
+  ...over,
+});
+
+const operation = (id: number, computer: number, over: Partial<ActivityFact> = {}): ActivityFact => ({
+  ...{ id, account: 1, parent: GROUP, lane: LANE, computer, status: 'succeeded', ended: true, counts: NONE },
+  message: 'acked',
+  ...over,
+});
+
+/** A group on two computers that went well, and one computer of another account. */
+const world = (over: Partial<Facts> = {}): Facts => ({
+  activities: [group(), operation(11, 101), operation(12, 102)],
+  lanes: [{ id: LANE, parent: GROUP, workflow: 'activity/10/lane/0', size: 2, counts: { ...NONE, succeeded: 2 } }],
+  transitions: [11, 12].flatMap((activity) => [
+    { activity, from: 'undelivered', to: 'delivered' },
+    { activity, from: 'delivered', to: 'succeeded' },
+  ]),
+  executions: new Map([
+    [11, [{ computerId: 101 }]],
+    [12, [{ computerId: 102 }]],
+  ]),
+  owners: new Map([
+    [101, 1],
+    [102, 1],
+    [201, 2],
+  ]),
+  tags: new Map([
+    [101, ['lab']],
+    [102, ['lab']],
+  ]),
+  removed: new Set(),
+  openWorkflows: [],
+  leftovers: [],
+  acknowledged: [
+    { what: 'group', account: 1, id: GROUP, computers: [101, 102] },
+    { what: 'tag', tag: 'lab', computers: [101, 102] },
+  ],
+  mayRepeat: new Set(),
+  secretsFound: [],
+  intrusions: [],
+  protocolViolations: [],
+  ...over,
+});
+
+const open = { status: 'delivered', ended: false } as const;
+
+const BROKEN: ReadonlyArray<readonly [Invariant, string, Partial<Facts>]> = [
+  ['I1', 'a lost operation', { activities: [group(), operation(11, 101)] }],
+  ['I1', 'a doubled operation', { activities: [group(), operation(11, 101), operation(12, 102), operation(13, 102)] }],
+  [
+    'I1',
+    'a computer that was not asked for',
+    {
+      activities: [group(), operation(11, 101), operation(12, 102), operation(13, 103)],
+    },
+  ],
+  [
+    'I1',
+    'counters that drifted',
+    {
+      activities: [
+        group({ counts: { ...NONE, children: 2, succeeded: 1, failed: 1 } }),
+        operation(11, 101),
+        operation(12, 102),
+      ],
+    },
+  ],
+  [
+    'I1',
+    'a lane that counts otherwise',
+    { lanes: [{ id: LANE, parent: GROUP, workflow: 'w', size: 2, counts: { ...NONE, succeeded: 1, open: 1 } }] },
+  ],
+  ['I2', 'a success that became a failure', { transitions: [{ activity: 11, from: 'succeeded', to: 'failed' }] }],
+  [
+    'I2',
+    'two ends',
+    {
+      transitions: [
+        { activity: 11, from: 'delivered', to: 'succeeded' },
+        { activity: 11, from: 'delivered', to: 'failed' },
+      ],
+    },
+  ],
+  ['I2', 'an end without its time', { activities: [group({ ended: false }), operation(11, 101), operation(12, 102)] }],
+  ['I3', 'an operation that ran twice', { executions: new Map([[11, [{ computerId: 101 }, { computerId: 101 }]]]) }],
+  ['I3', 'a success that never ran', { executions: new Map() }],
+  [
+    'I3',
+    'a withdrawn message that ran',
+    {
+      activities: [group(), operation(11, 101), operation(12, 102, { status: 'canceled', message: 'withdrawn' })],
+    },
+  ],
+  ['I3', 'what no agent accepts', { protocolViolations: ['1 times a gap in the sequence'] }],
+  ['I4', 'an open row without a workflow', { activities: [group(open), operation(11, 101), operation(12, 102)] }],
+  [
+    'I4',
+    'an open lane without a workflow',
+    {
+      lanes: [{ id: LANE, parent: GROUP, workflow: 'w', size: 2, counts: { ...NONE, open: 1, succeeded: 1 } }],
+      openWorkflows: ['activity/10'],
+    },
+  ],
+  ['I4', 'an open workflow without a row', { openWorkflows: ['activity/10'] }],
+  ['I4', 'a queue that is not emptied', { leftovers: ['outbox row start 10'] }],
+  ['I5', 'a group that was answered and is gone', { activities: [], lanes: [] }],
+  ['I5', 'a tag that was answered and is gone', { tags: new Map([[101, []]]) }],
+  [
+    'I5',
+    'a cancel that was answered and did nothing',
+    {
+      activities: [group(open), operation(11, 101, open), operation(12, 102)],
+      acknowledged: [{ what: 'cancel', account: 1, ids: [11] }],
+    },
+  ],
+  ['I5', 'a removal that was answered and undone', { acknowledged: [{ what: 'removed', computer: 101 }] }],
+  ['I6', 'a secret in a log', { secretsFound: ['password is in data/logs/api.log'] }],
+  ['I7', 'an operation for a computer of another account', { activities: [group(), operation(11, 201)] }],
+  ['I7', 'an operation in a group of another account', { activities: [group({ account: 2 }), operation(11, 101)] }],
+  ['I7', 'a computer of another account that carried it out', { executions: new Map([[11, [{ computerId: 201 }]]]) }],
+  ['I7', 'a foreign request that was let through', { intrusions: ['neighbour was let do POST /snaps'] }],
+];
+
+describe('the invariants', () => {
+  it('hold in a world where nothing went wrong', () => {
+    expect(violationsIn(world())).toEqual([]);
+  });
+
+  it.each(BROKEN)('%s notices %s', (invariant, _, broken) => {
+    expect(CHECKS[invariant](world(broken))).not.toEqual([]);
+  });
+
+  it('let an operation run again where the agent died right after its work, and nowhere else', () => {
+    const executions = new Map([...world().executions, [11, [{ computerId: 101 }, { computerId: 101 }]]]);
+    expect(CHECKS.I3(world({ executions, mayRepeat: new Set([101]) }))).toEqual([]);
+    expect(CHECKS.I3(world({ executions, mayRepeat: new Set([102]) }))).toHaveLength(1);
+  });
+
+  it('let a result replace a cancel once', () => {
+    const transitions = [
+      { activity: 11, from: 'delivered', to: 'canceled' },
+      { activity: 11, from: 'canceled', to: 'succeeded' },
+    ];
+    expect(CHECKS.I2(world({ transitions }))).toEqual([]);
+    expect(
+      CHECKS.I2(world({ transitions: [...transitions, { activity: 11, from: 'succeeded', to: 'failed' }] })),
+    ).not.toEqual([]);
+  });
+});

@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../../../src/fleet/random.ts';
+import type { Session } from './session.ts';
+
+/** One thing that an administrator or a computer does. */
+type Action = (session: Session, random: Random) => Promise<void>;
+
+const SNAP_ACTIONS = ['install', 'install', 'refresh', 'hold', 'unhold', 'remove'] as const;
+const SNAPS = ['hello', 'htop', 'lxd'] as const;
+const AT_ONCE = 10;
+
+const snaps: Action = async (session, random) => {
+  const computers = session.someComputers(random);
+  const body = { action: random.pick(SNAP_ACTIONS), computer_ids: computers, snaps: [{ name: random.pick(SNAPS) }] };
+  await session.order(session.world.main, '/snaps', body, computers);
+};
+
+const delayedSnaps: Action = async (session, random) => {
+  const computers = session.someComputers(random);
+  const later = new Date(Date.now() + random.pick([2000, 3000, 3_600_000])).toISOString().replace(/\.\d+/, '');
+  const body = { action: 'install', computer_ids: computers, snaps: [{ name: 'hello' }], deliver_after: later };
+  await session.order(session.world.main, '/snaps', body, computers);
+};
+
+const script: Action = async (session, random) => {
+  const { main, fixtures } = session.world;
+  const computers = random.sample(main.computers.takingSnaps(), random.int(1, 12));
+  const query = computers.map((id) => `id:${id}`).join(' OR ');
+  await session.order(main, `/scripts/${fixtures.script}:execute`, { query, username: 'root' }, computers);
+};
+
+interface Kernels {
+  upgrades: { id: number }[];
+  downgrades: { id: number }[];
+}
+
+const kernel: Action = async (session, random) => {
+  const { main } = session.world;
+  const computer = random.pick(main.computers.takingSnaps());
+  const listing = (await session.ask<Kernels>(main, 'GET', `/computers/${computer}/hotpatch/kernel`))?.body;
+  const [way, choice] =
+    (listing?.upgrades.length ?? 0) > 0 ? ['upgrade', listing!.upgrades[0]!] : ['downgrade', listing?.downgrades[0]];
+  if (!choice) return;
+  const body = { kernel_package_id: choice.id, reboot_after: random.chance(0.7) };
+  await session.order(main, `/computers/${computer}/kernel/${way}`, body, null);
+};
+
+const restart: Action = async (session, random) => {
+  const { main } = session.world;
+  const computer = random.pick(main.computers.takingSnaps());
+  await session.order(main, `/computers/${computer}/restart`, {}, [computer]);
+};
+
+const compliance: Action = async (session, random) => {
+  const { main, fixtures } = session.world;
+  const profile = random.pick([fixtures.auditProfile, fixtures.fixProfile]);
+  // Refused while all its computers are busy with another run.
+  await session.order(main, `/usg-profiles/${profile}:execute`, {}, null);
+};
+
+const recoveryKey: Action = async (session, random) => {
+  const { main } = session.world;
+  const able = main.computers.fleet.computers.filter(({ machine }) => machine.blueprint.encryption === 'tpm');
+  const computer = random.pick(able)?.computerId;
+  if (computer) await session.order(main, `/computers/${computer}/recovery-key:generate?force=true`, {}, null);
+};
+
+const cancelGroup: Action = async (session, random) => {
+  const { main } = session.world;
+  const ids = random.sample(session.groups, random.int(1, 3));
+  await cancel(session, ids.length > 0 ? ids : [1], main.id);
+};
+
+const cancelRows: Action = async (session, random) => {
+  const group = random.pick([...session.groups, 0]);
+  if (group === 0) return;
+  const activity = await session.ask<{ children: { id: number }[] }>(session.world.main, 'GET', `/activities/${group}`);
+  const children = activity?.body.children.map(({ id }) => id) ?? [];
+  const ids = random.sample(children, random.int(1, 5));
+  if (ids.length > 0) await cancel(session, ids, session.world.main.id);
+};
+
+async function cancel(session: Session, ids: readonly number[], account: number): Promise<void> {
+  const done = await session.ask(session.world.main, 'POST', '/activities/cancel', { activity_ids: ids });
+  if (done !== null) session.acknowledged.push({ what: 'cancel', account, ids });
+}
+
+/** One finished or running group again, or its inverse; refused when that is not possible. */
+const again: Action = async (session, random) => {
+  const group = random.pick([...session.groups, 0]);
+  if (group === 0) return;
+  await repeat(session, random.pick(['reapply', 'revert']), group);
+};
+
+const stampede: Action = async (session, random) => {
+  const group = random.pick([...session.groups, 0]);
+  if (group === 0) return;
+  const way = random.pick(['reapply', 'revert']);
+  await Promise.all(Array.from({ length: AT_ONCE }, () => repeat(session, way, group)));
+};
+
+async function repeat(session: Session, way: string, group: number): Promise<void> {
+  const { main } = session.world;
+  const made = await session.ask<number[]>(main, 'POST', `/activities/${way}`, { activity_ids: [group] });
+  for (const id of made?.body ?? []) session.accepted(main, id, null);
+}
+
+const tag: Action = async (session, random) => {
+  const computers = session.someComputers(random);
+  const name = `seed-${session.seed}-${random.hex(6)}`;
+  const query = computers.map((id) => `id:${id}`).join(' OR ');
+  const body = { query, tags: [name] };
+  const done = await session.ask(session.world.main, 'POST', '/computers:add-tags', body);
+  if (done !== null) session.acknowledged.push({ what: 'tag', tag: name, computers });
+};
+
+const neighbour: Action = async (session, random) => {
+  const party = session.world.neighbour;
+  const all = party.computers.takingSnaps();
+  const computers = random.sample(all, random.int(1, all.length));
+  const body = { action: 'install', computer_ids: computers, snaps: [{ name: random.pick(SNAPS) }] };
+  await session.order(party, '/snaps', body, computers);
+};
+
+/** The second account reaches for what is the first one's. */
+const intruder: Action = async (session, random) => {
+  const { main, neighbour: other } = session.world;
+  const computer = random.pick(main.computers.takingSnaps());
+  const mixed = [computer, ...other.computers.takingSnaps().slice(0, 1)];
+  const group = random.pick([...session.groups, 1]);
+  const tries: [string, unknown][] = [
+    ['/snaps', { action: 'install', computer_ids: mixed, snaps: [{ name: 'hello' }] }],
+    ['/activities/cancel', { activity_ids: [group] }],
+    ['/activities/reapply', { activity_ids: [group] }],
+    [`/computers/${computer}/restart`, {}],
+  ];
+  const [path, body] = random.pick(tries);
+  const done = await session.ask(other, 'POST', path, body);
+  if (done !== null) session.intrusions.push(`${other.name} was let do POST ${path} on ${main.name}'s objects`);
+};
+
+/** New computers enrol; a profile runs its script on each. */
+const enrol: Action = async (session, random) => {
+  const { world, seed, newcomers } = session;
+  const name = `new-${seed}-${newcomers.length}-${random.hex(4)}`;
+  const computers = world.newcomers(name, seed * 100 + newcomers.length + 1000, random.int(1, 3));
+  newcomers.push(computers);
+  // It waits for the gateway, for as long as that is away.
+  void computers.fleet.start();
+  await sleep(random.int(0, 500));
+};
+
+/** A computer that came in this seed goes away again. */
+const remove: Action = async (session, random) => {
+  const { world, newcomers, removed } = session;
+  const computer = random.pick(newcomers.flatMap((computers) => computers.ids()));
+  if (!computer) return;
+  removed.add(computer);
+  const done = await session.ask(world.main, 'POST', '/computers:delete', { computer_ids: [computer] });
+  if (done !== null) session.acknowledged.push({ what: 'removed', computer });
+};
+
+/** What a seed draws from, with how often. */
+export const ACTIONS = {
+  snaps: { weight: 8, run: snaps },
+  delayedSnaps: { weight: 2, run: delayedSnaps },
+  script: { weight: 3, run: script },
+  kernel: { weight: 3, run: kernel },
+  restart: { weight: 1, run: restart },
+  compliance: { weight: 2, run: compliance },
+  recoveryKey: { weight: 1, run: recoveryKey },
+  cancelGroup: { weight: 2, run: cancelGroup },
+  cancelRows: { weight: 2, run: cancelRows },
+  again: { weight: 2, run: again },
+  stampede: { weight: 1, run: stampede },
+  tag: { weight: 2, run: tag },
+  neighbour: { weight: 2, run: neighbour },
+  intruder: { weight: 1, run: intruder },
+  enrol: { weight: 1, run: enrol },
+  remove: { weight: 1, run: remove },
+} as const satisfies Record<string, { weight: number; run: Action }>;
+
+export type ActionName = keyof typeof ACTIONS;
