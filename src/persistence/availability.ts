@@ -26,3 +26,9 @@ export function isDatabaseAway(error: unknown): boolean {
   }
   return false;
 }
+
+/** Tells whether PostgreSQL ended this one of several transactions that were in each other's way: it can be tried again. */
+export function isLostRace(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return code === '40P01' || code === '40001';
+}

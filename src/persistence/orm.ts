@@ -1,9 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Migrator } from '@mikro-orm/migrations';
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { CompiledQuery } from 'kysely';
 import pg, { type Pool, type PoolClient, type QueryResultRow } from 'pg';
 import type { PoolState } from '../metrics.ts';
 import { inChildSpan } from '../tracing.ts';
+import { isLostRace } from './availability.ts';
 import * as entities from './entities/index.ts';
 import { MIGRATIONS } from './migrations/index.ts';
 import type { Database, Sql } from './sql.ts';
@@ -106,7 +108,21 @@ export function createDatabase(pool: Pool): Database {
   };
 }
 
+const MOST_TRIES = 4;
+const LONGEST_PAUSE_MS = 50;
+
 async function transact<T>(pool: Pool, work: (tx: Sql) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt(pool, work);
+    } catch (error) {
+      if (tries === MOST_TRIES || !isLostRace(error)) throw error;
+      await delay(Math.random() * LONGEST_PAUSE_MS * tries);
+    }
+  }
+}
+
+async function attempt<T>(pool: Pool, work: (tx: Sql) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {

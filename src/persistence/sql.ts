@@ -21,7 +21,12 @@ export interface Sql {
 
 /** A pool: single statements, or several in one transaction. */
 export interface Database extends Sql {
-  /** Runs `work` in one transaction; rolls back when it throws. The transaction's connection is not shared meanwhile. */
+  /**
+   * Runs `work` in one transaction; rolls back when it throws. The transaction's connection is not shared meanwhile.
+   *
+   * @remarks A transaction that PostgreSQL ended for the sake of another (deadlock, serialization failure) is run again
+   * from its beginning, up to four times in all: `work` leaves no trace outside it until it has returned.
+   */
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
   /** A dedicated connection for LISTEN; the caller releases it. */
   connect(): Promise<PoolClient>;

@@ -1,3 +1,4 @@
+import { isLostRace } from '../../persistence/availability.ts';
 import { KeyedQueue } from '../http/gate.ts';
 import { Refusal } from '../http/refusal.ts';
 import { REGISTER_ONLY } from '../message-types.ts';
@@ -108,10 +109,4 @@ export class IdentifiedExchange {
       clientTypesDigest: session.clientTypesDigest,
     });
   }
-}
-
-/** PostgreSQL ended one of two transactions that waited for each other. */
-function isLostRace(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code;
-  return code === '40P01' || code === '40001';
 }

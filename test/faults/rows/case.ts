@@ -1,0 +1,109 @@
+import { expect } from 'vitest';
+import type { Strike } from '../inside/orders.ts';
+import { type FailPoint, processOf } from '../inside/points.ts';
+import { type Observation, observe } from '../run/seed.ts';
+import { Session } from '../workload/session.ts';
+import type { FaultWorld } from '../world/world.ts';
+
+/** A row of the fault matrix on a running stack. */
+export interface RowCase {
+  row: number;
+  /** What must hold. */
+  title: string;
+  /** Left out of the short form, which every test run has. */
+  longOnly?: boolean;
+  run(stage: Stage): Promise<void>;
+}
+
+/** What the cases share: a world at rest and the checks. */
+export class Stage {
+  readonly world: FaultWorld;
+  /** The long form repeats more and waits longer. */
+  readonly isLong: boolean;
+  #sessions = 0;
+
+  constructor(world: FaultWorld, isLong: boolean) {
+    this.world = world;
+    this.isLong = isLong;
+  }
+
+  /** Does something, ends all faults, waits for rest and expects every invariant to hold. */
+  async sound(work: (session: Session) => Promise<void>): Promise<Observation & { session: Session }> {
+    this.#sessions += 1;
+    const session = new Session(this.world, 900_000 + this.#sessions);
+    const observation = await observe(session, () => work(session));
+    expect(observation.violations).toEqual([]);
+    return { ...observation, session };
+  }
+
+  /** Computers that take snaps. */
+  get all(): number[] {
+    return this.world.main.computers.takingSnaps();
+  }
+
+  /** Installs a snap everywhere or on some; answers the group, null when no 2xx came. */
+  install(session: Session, computers: readonly number[] = this.all): Promise<number | null> {
+    const body = { action: 'install', computer_ids: computers, snaps: [{ name: 'hello' }] };
+    return session.order(this.world.main, '/snaps', body, computers);
+  }
+
+  /** As {@link install}. @throws when it was not answered with 2xx */
+  async mustInstall(session: Session, computers?: readonly number[]): Promise<number> {
+    const group = await this.install(session, computers);
+    expect(group).not.toBeNull();
+    return group!;
+  }
+
+  async arm(point: FailPoint, strike: Strike, skip = 0): Promise<void> {
+    const role = processOf(point);
+    const tell = async (): Promise<boolean> =>
+      (await this.world.processes.tell(role, { do: 'arm', point, strike, skip })) > 0;
+    await this.world.stack.until(`a process of ${role} to arm`, tell);
+    if ('kill' in strike) this.world.died(role);
+  }
+
+  /** Waits until a fail point struck once more than before. */
+  async untilStruck(point: FailPoint, before: number): Promise<void> {
+    await this.world.stack.until(`${point} to strike`, () => this.strikes(point) > before, { limitMs: 120_000 });
+  }
+
+  strikes(point: FailPoint): number {
+    return this.world.processes.struck().filter((line) => line.endsWith(` ${point}`)).length;
+  }
+
+  /** Ids of groups and single activities made after another one. */
+  async groupsAfter(id: number): Promise<number[]> {
+    const rows = await this.world.stack.rows<{ id: number }>(
+      'select id from activity where parent_id is null and id > $1 order by id',
+      [id],
+    );
+    return rows.map((row) => row.id);
+  }
+
+  async lastActivity(): Promise<number> {
+    const [row] = await this.world.stack.rows<{ id: number }>('select coalesce(max(id), 0)::int as id from activity');
+    return row!.id;
+  }
+
+  /** How many operations of a group have each status. */
+  async statuses(group: number): Promise<Record<string, number>> {
+    const rows = await this.world.stack.rows<{ status: string; n: number }>(
+      'select status, count(*)::int as n from activity where parent_id = $1 group by status',
+      [group],
+    );
+    return Object.fromEntries(rows.map(({ status, n }) => [status, n]));
+  }
+
+  /** Waits until so many operations of a group have been handed out. */
+  async untilDelivered(group: number, count = 1): Promise<void> {
+    const isThere = async (): Promise<boolean> => {
+      const [row] = await this.world.stack.rows<{ n: number }>(
+        `select count(*)::int as n from agent_message m join activity a on a.id = m.activity_id
+          where a.parent_id = $1 and m.state in ('sent', 'acked')`,
+        [group],
+      );
+      return row!.n >= count;
+    };
+    await this.world.stack.until('deliveries', isThere, { everyMs: 20 });
+  }
+}

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { RowCase, Stage } from './case.ts';
+
+/** Rows 12, 13, 21: a database that refuses, is full or is fought over. */
+export const DATABASE: readonly RowCase[] = [
+  {
+    row: 12,
+    title: 'a read-only database is answered 503 with nothing stored, and work goes on when it takes writes again',
+    async run(stage) {
+      await stage.sound(async (session) => {
+        const group = await stage.mustInstall(session);
+        const before = await stage.lastActivity();
+        await stage.world.stack.rows('alter system set default_transaction_read_only = on');
+        await stage.world.stack.rows('select pg_reload_conf()');
+        await sleep(1000);
+        expect(await stage.install(session)).toBeNull();
+        expect(session.answers.get(503)).toBe(1);
+        expect(await stage.groupsAfter(before)).toEqual([]);
+        const read = await session.ask<{ id: number }>(stage.world.main, 'GET', `/activities/${group}`);
+        expect(read?.status).toBe(200);
+      });
+    },
+  },
+  {
+    row: 12,
+    title: 'a full disk at the accepting and at the storing commit leaves no part of either',
+    run: (stage) => refusedAt(stage, '53100', [503]),
+  },
+  {
+    row: 13,
+    title: 'a deadlock or serialization failure of the accepting transaction is tried again, and none is half done',
+    async run(stage) {
+      await refusedAt(stage, '40P01', [200]);
+      await refusedAt(stage, '40001', [200]);
+    },
+  },
+  {
+    row: 13,
+    title: 'a transaction that always loses is answered 503 after so many tries',
+    async run(stage) {
+      const before = await stage.lastActivity();
+      await stage.sound(async (session) => {
+        for (let times = 20; times > 0; times -= 1) await stage.arm('before-accept-commit', { sqlState: '40001' });
+        expect(await stage.install(session)).toBeNull();
+        expect([...session.answers]).toEqual([[503, 1]]);
+      });
+      expect(await stage.groupsAfter(before)).toEqual([]);
+    },
+  },
+  {
+    row: 13,
+    title: 'an exhausted pool is answered 503 or waited for, and every connection comes back',
+    async run(stage) {
+      await stage.sound(async (session) => {
+        await stage.world.processes.tell('api', { do: 'exhaust', ms: 7000 });
+        const computers = stage.all.slice(0, 3);
+        await Promise.all(Array.from({ length: 12 }, () => stage.install(session, computers)));
+        expect([...session.answers.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
+        await sleep(2500);
+        for (let times = 40; times > 0; times -= 1) await stage.arm('before-accept-commit', { sqlState: '57014' });
+        const lost = await Promise.all(Array.from({ length: 30 }, () => stage.install(session, computers)));
+        expect(lost.every((group) => group === null)).toBe(true);
+        await stage.world.processes.tell('api', { do: 'disarm' });
+        const got = await Promise.all(Array.from({ length: 12 }, () => stage.install(session, computers)));
+        expect(got).not.toContain(null);
+      });
+    },
+  },
+  {
+    row: 21,
+    title: 'a reapply sent many times at once makes one group for each 2xx, and a conflict otherwise',
+    async run(stage) {
+      const { session: first } = await stage.sound(async (session) => {
+        await stage.mustInstall(session, stage.all.slice(0, 4));
+      });
+      const before = await stage.lastActivity();
+      const { session } = await stage.sound(async (current) => {
+        const body = { activity_ids: [first.groups[0]] };
+        const times = stage.isLong ? 100 : 30;
+        const answers = await Promise.all(
+          Array.from({ length: times }, () =>
+            current.ask<number[]>(stage.world.main, 'POST', '/activities/reapply', body),
+          ),
+        );
+        for (const answer of answers) for (const id of answer?.body ?? []) current.accepted(stage.world.main, id, null);
+      });
+      expect((await stage.groupsAfter(before)).toSorted()).toEqual(session.groups.toSorted());
+      expect([...session.answers.keys()].filter((status) => ![200, 400, 409].includes(status))).toEqual([]);
+    },
+  },
+];
+
+/** The server refuses both commits of an action once; a client sees one of the statuses, and all that is there runs. */
+async function refusedAt(stage: Stage, sqlState: string, allowed: readonly number[]): Promise<void> {
+  const before = await stage.lastActivity();
+  const { session } = await stage.sound(async (current) => {
+    await stage.arm('before-accept-commit', { sqlState });
+    await stage.install(current);
+    expect([...current.answers.keys()]).toEqual(allowed);
+    await stage.arm('before-exchange-store', { sqlState });
+    await stage.arm('before-advance-commit', { sqlState });
+    await stage.mustInstall(current);
+  });
+  expect(await stage.groupsAfter(before)).toEqual(session.groups.toSorted());
+}
