@@ -33,19 +33,22 @@ describe('transactions that are in each other’s way', () => {
     expect(await db.query('select n from contested order by id')).toEqual([{ n: 2 }, { n: 2 }]);
   });
 
-  it.each(['40001', '40P01'])('are given up with %s when they lose every time, and others at once', async (sqlState) => {
-    const { db } = database.persistence;
-    let tries = 0;
-    const lose = (code: string) =>
-      db.transaction(async (tx) => {
-        tries += 1;
-        await tx.query(`do $$ begin raise exception 'lost' using errcode = '${code}'; end $$`);
-      });
-    await expect(lose(sqlState)).rejects.toMatchObject({ code: sqlState });
-    expect(tries).toBe(4);
-    await expect(lose('57014')).rejects.toMatchObject({ code: '57014' });
-    expect(tries).toBe(5);
-  });
+  it.each(['40001', '40P01'])(
+    'are given up with %s when they lose every time, and others at once',
+    async (sqlState) => {
+      const { db } = database.persistence;
+      let tries = 0;
+      const lose = (code: string) =>
+        db.transaction(async (tx) => {
+          tries += 1;
+          await tx.query(`do $$ begin raise exception 'lost' using errcode = '${code}'; end $$`);
+        });
+      await expect(lose(sqlState)).rejects.toMatchObject({ code: sqlState });
+      expect(tries).toBe(4);
+      await expect(lose('57014')).rejects.toMatchObject({ code: '57014' });
+      expect(tries).toBe(5);
+    },
+  );
 
   it('keep no connection', async () => {
     const { db } = database.persistence;

@@ -22,7 +22,7 @@ import { get, inheritedEnvironment, spawnProgram } from './stack-programs.ts';
 import { searchStackLogs } from './test-log.ts';
 
 const PREFIX = 'flotilla-e2e-';
-const READY_LIMIT_MS = 90_000;
+const READY_LIMIT_MS = 300_000;
 export const STOP_LIMIT_MS = 15_000;
 
 export interface StackPorts {

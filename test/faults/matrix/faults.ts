@@ -99,10 +99,14 @@ const readOnly: Fault = async ({ world }, random) => {
   await setServer(world, `alter system reset ${READ_ONLY}`);
 };
 
+/** Another fault may have the server away just now. */
 async function setServer(world: FaultWorld, statement: string): Promise<void> {
-  // The session of the driver may be read-only itself by now.
-  await world.stack.rows(statement);
-  await world.stack.rows('select pg_reload_conf()');
+  const set = async (): Promise<boolean> => {
+    await world.stack.rows(statement);
+    await world.stack.rows('select pg_reload_conf()');
+    return true;
+  };
+  await world.stack.until('a setting of the server to change', set);
 }
 
 const exhaustedPool: Fault = async ({ world }, random) => {
@@ -119,10 +123,12 @@ const lostRaces: Fault = async (session, random) => {
 };
 
 const killedBackends: Fault = async ({ world }) => {
-  await world.stack.rows(
+  const ended = world.stack.rows(
     `select pg_terminate_backend(pid) from pg_stat_activity
       where application_name like 'flotilla-%' and pid <> pg_backend_pid()`,
   );
+  // Without a server there is no backend to end.
+  await ended.catch(() => undefined);
 };
 
 const failPoint: Fault = async ({ world }, random) => {

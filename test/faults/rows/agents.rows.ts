@@ -72,7 +72,9 @@ export const AGENTS: readonly RowCase[] = [
         await stage.world.main.api.pollActivity(group, 120_000);
       });
       expect(await stage.statuses(session.groups[0]!)).toEqual({ succeeded: stage.all.length });
-      const own = facts.activities.filter(({ computer }) => computer !== null).map(({ id }) => facts.executions.get(id));
+      const own = facts.activities
+        .filter(({ computer }) => computer !== null)
+        .map(({ id }) => facts.executions.get(id));
       expect(own.filter((runs) => (runs?.length ?? 0) > 1).length).toBeGreaterThan(0);
     },
   },

@@ -32,7 +32,7 @@ export interface Outcome {
 /** Nothing moves for so long: what is open then stays open. The reconciler looks every minute. */
 const STANDSTILL_MS = 150_000;
 const LATE_MS = 60_000;
-const LOOK_MS = 250;
+const LOOK_MS = 400;
 
 /** Runs one seed on a world that is at rest, and leaves it at rest unless something is wrong. */
 export async function runSeed(world: FaultWorld, plan: Plan): Promise<Outcome> {

@@ -61,6 +61,8 @@ export class FaultWorld {
       FLOTILLA_SINGLE_LANE_LIMIT: '8',
       FLOTILLA_LANE_MIN_SIZE: '12',
       FLOTILLA_LOG_LEVEL: 'debug',
+      FLOTILLA_SCRIPT_PROFILE_MIN_INTERVAL: '1',
+      FLOTILLA_SCRIPT_PROFILE_MAX_PROFILES: '10000',
       [FAULT_DIRECTORY]: directory,
       [FAULT_WIRES]: wireSetting(wires),
       NODE_OPTIONS: `--import=${preload}`,

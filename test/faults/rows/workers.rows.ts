@@ -1,0 +1,116 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { signalProcess } from '../../../src/stack/processes.ts';
+import { connectClient } from '../../../temporal/connection.ts';
+import { readEncryptionKeys } from '../../support/stack-keys.ts';
+import { environmentOf } from '../../support/stack-processes.ts';
+import { spawnProgram } from '../../support/stack-programs.ts';
+import type { RowCase, Stage } from './case.ts';
+
+const OTHER_KEY = `other:${Buffer.alloc(32, 7).toString('base64')}`;
+
+/** Rows 24, 26 and 29: workers that cannot read, and processes that are told to end under load. */
+export const WORKERS: readonly RowCase[] = [
+  {
+    row: 24,
+    title: 'a run whose input nobody can read ends visibly, and all others go on',
+    async run(stage) {
+      await stage.sound(async (session) => {
+        const before = stage.strikes('before-start');
+        await stage.arm('before-start', { blockMs: 4000 });
+        const poisoned = await stage.mustInstall(session, stage.all.slice(0, 10));
+        await stage.untilStruck('before-start', before);
+        await startUnreadable(stage, `activity/${poisoned}`);
+        const healthy = await stage.mustInstall(session);
+        await stage.world.main.api.pollActivity(healthy, 120_000);
+        const end = await stage.world.main.api.pollActivity(poisoned, 240_000);
+        expect(end.activity_status).toBeOneOf(['succeeded', 'failed', 'canceled']);
+      });
+    },
+  },
+  {
+    row: 26,
+    title: 'a worker with the wrong key fails clearly and writes nothing in clear, while another does the work',
+    async run(stage) {
+      const { stack } = stage.world;
+      const worker = stack.processes('worker')[0]!;
+      const address = environmentOf(worker.pid, 'FLOTILLA_TEMPORAL_ADDRESS') ?? '';
+      const env = {
+        ...stack.environment(),
+        FLOTILLA_EMBEDDED: 'true',
+        FLOTILLA_DATABASE_URL: stack.databaseUrl(),
+        FLOTILLA_TEMPORAL_ADDRESS: address,
+        FLOTILLA_JWT_SECRET: 'x'.repeat(40),
+        FLOTILLA_ENCRYPTION_KEYS: OTHER_KEY,
+        FLOTILLA_METRICS_PORT: '0',
+        NODE_OPTIONS: '',
+      };
+      const log = `${stack.root}/beside/wrong-key.log`;
+      const wrong = spawnProgram(['workers/main.ts'], env, log);
+      try {
+        await stack.until('the second worker to poll', () => readLog(log).includes('"polling"'), { limitMs: 120_000 });
+        const { session } = await stage.sound(async (current) => {
+          await stage.mustInstall(current, stage.all.slice(0, 5));
+          await stage.mustInstall(current);
+          await sleep(stage.isLong ? 30_000 : 1000);
+          signalProcess(wrong.pid!, 'SIGKILL');
+        });
+        for (const group of session.groups) expect(Object.keys(await stage.statuses(group))).toEqual(['succeeded']);
+      } finally {
+        signalProcess(wrong.pid!, 'SIGKILL');
+      }
+    },
+  },
+  {
+    row: 29,
+    title: 'SIGTERM under load hands everything over, and no request fails behind a client that tries again',
+    async run(stage) {
+      await stage.sound(async (session) => {
+        let isOver = false;
+        const asking = Array.from({ length: 4 }, async () => {
+          let failed = 0;
+          while (!isOver) failed += (await triesAgain(stage, session)) ? 0 : 1;
+          return failed;
+        });
+        for (const role of ['api', 'worker'] as const) {
+          await sleep(500);
+          for (const { pid } of stage.world.stack.processes(role)) process.kill(pid, 'SIGTERM');
+          stage.world.died(role);
+          await sleep(1500);
+        }
+        await stage.world.untilReady();
+        isOver = true;
+        expect(await Promise.all(asking)).toEqual([0, 0, 0, 0]);
+      });
+    },
+  },
+];
+
+/** Starts a workflow under a key that no worker of the stack has. */
+async function startUnreadable(stage: Stage, workflowId: string): Promise<void> {
+  const { client, close } = await connectClient({
+    temporalAddress: `127.0.0.1:${stage.world.stack.ports.temporal}`,
+    temporalNamespace: 'flotilla',
+    encryptionKeys: readEncryptionKeys(OTHER_KEY),
+  });
+  try {
+    await client.workflow.start('activity', { workflowId, taskQueue: 'fleet-activity', args: [{ id: 1 }] });
+  } finally {
+    await close();
+  }
+}
+
+function readLog(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
+
+const TRIES = 60;
+
+async function triesAgain(stage: Stage, session: Parameters<Stage['install']>[0]): Promise<boolean> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    if ((await stage.install(session, stage.all.slice(0, 2))) !== null) return true;
+    await sleep(500);
+  }
+  return false;
+}
