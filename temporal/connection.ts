@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import type { NativeConnectionOptions } from '@temporalio/worker';
 import type { Config } from '../src/config.ts';
+import { callInterceptors } from './closed-calls.ts';
 import { createDataConverter } from './data-converter.ts';
 import { TRACED_STARTS } from './trace-headers.ts';
 
@@ -38,7 +39,11 @@ export async function connectClient(config: TemporalSettings): Promise<TemporalC
 
 /** A lazy connection without a namespace, for bootstrap and health. */
 export function openConnection(settings: ServerSettings): Connection {
-  return Connection.lazy({ ...serverOptions(settings), connectTimeout: CALL_LIMIT_MS });
+  return Connection.lazy({
+    ...serverOptions(settings),
+    connectTimeout: CALL_LIMIT_MS,
+    interceptors: callInterceptors(),
+  });
 }
 
 /**
