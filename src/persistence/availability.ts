@@ -1,5 +1,5 @@
-/** SQLSTATE classes and codes that say "not now": connection, resources, operator intervention, lost races. */
-const AWAY = /^(08|53|57P|58|25006|40001|40P01)/;
+/** SQLSTATE classes and codes that say "not now": connection, resources, operator intervention, time limits, lost races. */
+const AWAY = /^(08|53|57P|57014|58|25006|40001|40P01)/;
 const SYSTEM = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
