@@ -1,17 +1,12 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { AGENTS } from './rows/agents.rows.ts';
 import { Stage } from './rows/case.ts';
-import { DATABASE } from './rows/database.rows.ts';
-import { DURABLE } from './rows/durable.rows.ts';
-import { TIME } from './rows/time.rows.ts';
-import { WORKERS } from './rows/workers.rows.ts';
+import { ROW_CASES } from './rows/index.ts';
 import { FaultWorld } from './world/world.ts';
 
 /** `FLOTILLA_FAULTS_LONG=1`, as `npm run faults -- --rows` sets it, repeats more and waits longer. */
 const LONG = process.env['FLOTILLA_FAULTS_LONG'] === '1';
 /** Bounded by work: every wait ends when nothing moves any more, however slow the machine. */
 const TIMEOUT_MS = LONG ? 3_600_000 : 900_000;
-const cases = [...DURABLE, ...DATABASE, ...AGENTS, ...TIME, ...WORKERS].toSorted((a, b) => a.row - b.row);
 
 /** The fault matrix by its rows, on one stack. @see perf-reliability B4 */
 describe('the fault matrix', { timeout: TIMEOUT_MS }, () => {
@@ -25,7 +20,7 @@ describe('the fault matrix', { timeout: TIMEOUT_MS }, () => {
     await world?.end();
   }, 60_000);
 
-  it.each(cases.filter(({ longOnly }) => LONG || !longOnly))('row $row: $title', async ({ run }) => {
+  it.each(ROW_CASES.filter(({ longOnly }) => LONG || !longOnly))('row $row: $title', async ({ run }) => {
     await run(new Stage(world, LONG));
   });
 });
