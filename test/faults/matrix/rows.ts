@@ -125,6 +125,9 @@ export const MATRIX: readonly MatrixRow[] = [
   {
     row: 30,
     fault: 'PAM or mail hangs',
-    elsewhere: [at('test/api/identity-login.test.ts', 'answers 503 within its time limit when PAM hangs')],
+    elsewhere: [
+      at('test/api/identity-login.test.ts', 'answers 503 within its time limit when PAM hangs'),
+      at('test/api/person.test.ts', 'answers 502 within seconds when the mail server hangs'),
+    ],
   },
 ];
