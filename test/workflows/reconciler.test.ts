@@ -1,5 +1,9 @@
+import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDataConverter } from '../../temporal/data-converter.ts';
+import type { Relay } from '../../workers/relay/relay.ts';
+import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.ts';
 import { RECONCILE_SCHEDULE_ID, type ReconcileResult } from '../../workflows/contracts/reconcile.contract.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
@@ -7,12 +11,13 @@ import { createSqlFleet, type SqlFleet } from '../support/sql-fleet.ts';
 import { TEST_DATA_CONVERTER, until, workflowCode } from '../support/workflow-environment.ts';
 
 let runtime: ActivityRuntime;
+let relay: Relay;
 let fleet: SqlFleet;
 
 beforeAll(async () => {
   runtime = await createActivityRuntime();
   await runtime.startWorker();
-  runtime.startRelay();
+  relay = runtime.startRelay();
   fleet = await createSqlFleet(runtime.db, 60);
 });
 
@@ -119,6 +124,28 @@ describe('reconciler', () => {
     await fleet.report();
     await until(async () => (await read(id)).status === 'succeeded');
   });
+
+  it('starts a workflow anew whose input nobody can read, and its group goes on', async () => {
+    await relay.stop();
+    const id = await fleet.act(fleet.computers.slice(0, 3));
+    const unreadable = new Client({
+      connection: runtime.client.connection,
+      namespace: runtime.namespace,
+      dataConverter: createDataConverter([{ id: 'other', key: Buffer.alloc(32, 9) }]),
+    });
+    const options = { workflowId: `activity/${id}`, taskQueue: TASK_QUEUES.activity, args: [{ id }] };
+    await unreadable.workflow.start(ACTIVITY_WORKFLOW, options);
+    relay = runtime.startRelay();
+    // The relay takes it for started; the others are not held up.
+    const healthy = await deliveredGroup(2);
+    await until(async () => (await reconcile()).restarted === 1, 60_000);
+    await until(async () => {
+      await fleet.deliver();
+      await fleet.report();
+      return (await read(id)).status === 'succeeded' && (await read(healthy)).status === 'succeeded';
+    }, 60_000);
+    await until(async () => (await runtime.status(`activity/${id}`)) === 'COMPLETED');
+  }, 180_000);
 
   it('shortens the event log to the days that are kept', async () => {
     const insert = (from: number, to: number, daysAgo: number) =>

@@ -14,6 +14,7 @@ import { repairAfterRestore } from '../restore/repair.ts';
 import { type EventRetention, shortenEventLog } from './event-retention.ts';
 import { repairReports } from './lost-reports.ts';
 import { compareSchedules, startMissedDates } from './missed-dates.ts';
+import { repairStuck } from './stuck.ts';
 import { closedAbnormally, deleteOldRuns, runningAmong } from './visibility.ts';
 
 export interface ReconcilerOptions extends EventRetention {
@@ -65,7 +66,9 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
       const closedSince = cursor?.closedSince ?? startedAt - FIRST_LOOKBACK_MS;
       await repairClosed(deps, closedSince, repairs);
       const laneAfter = await comparePages(deps, options, cursor?.laneAfter ?? 0, repairs);
-      const reports = { settleMs: options.settleMs ?? SETTLE_MS, now: options.clock.now() };
+      const settleMs = options.settleMs ?? SETTLE_MS;
+      for (const repair of await repairStuck(deps, settleMs)) repairs.add(repair);
+      const reports = { settleMs, now: options.clock.now() };
       for (const repair of await repairReports(deps, reports)) repairs.add(repair);
       for (const kind of await startMissedDates(options, options.clock.now())) options.metrics?.scheduleMissed(kind);
       if (Math.floor(startedAt / MINUTE_MS) % COMPARE_EVERY_MINUTES === 0)

@@ -88,7 +88,10 @@ export const MATRIX: readonly MatrixRow[] = [
   {
     row: 24,
     fault: 'poison input, undecodable payload, changed code',
-    elsewhere: [at('test/replay/replay.test.ts', 'refuses workflow code that does something else')],
+    elsewhere: [
+      at('test/workflows/reconciler.test.ts', 'starts a workflow anew whose input nobody can read'),
+      at('test/replay/replay.test.ts', 'refuses workflow code that does something else'),
+    ],
   },
   {
     row: 25,

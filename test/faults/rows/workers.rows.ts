@@ -14,7 +14,9 @@ const OTHER_KEY = `other:${Buffer.alloc(32, 7).toString('base64')}`;
 export const WORKERS: readonly RowCase[] = [
   {
     row: 24,
-    title: 'a run whose input nobody can read ends visibly, and all others go on',
+    title: 'a run whose input nobody can read is started anew, and all others go on',
+    // The reconciler gives it a minute.
+    longOnly: true,
     async run(stage) {
       await stage.sound(async (session) => {
         const before = stage.strikes('before-start');
@@ -25,7 +27,7 @@ export const WORKERS: readonly RowCase[] = [
         const healthy = await stage.mustInstall(session);
         await stage.world.main.api.pollActivity(healthy, 120_000);
         const end = await stage.world.main.api.pollActivity(poisoned, 240_000);
-        expect(end.activity_status).toBeOneOf(['succeeded', 'failed', 'canceled']);
+        expect(end.activity_status).toBe('succeeded');
       });
     },
   },
