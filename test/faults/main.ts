@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type Options, parseOptions, USAGE } from './options.ts';
 import { runSeeds } from './run/driver.ts';
@@ -22,6 +23,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 const options = readOptions();
+if (options.rows) process.exit(runRows());
 await runSeeds({
   ...options,
   onWorld: (current) => {
@@ -41,6 +43,14 @@ if (!interrupted) finish();
 function finish(): void {
   process.stdout.write(`${renderSummary(outcomes)}\n${writeReport(root, outcomes, new Date())}\n`);
   if (outcomes.some(({ violations }) => violations.length > 0)) process.exitCode = 1;
+}
+
+/** Every row of the matrix in its long form. @returns the exit code */
+function runRows(): number {
+  const vitest = fileURLToPath(import.meta.resolve('vitest/vitest.mjs'));
+  const args = [vitest, 'run', 'test/faults/rows.test.ts', '--reporter=verbose'];
+  const env = { ...process.env, FLOTILLA_FAULTS_LONG: '1' };
+  return spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' }).status ?? 1;
 }
 
 function readOptions(): Options {

@@ -69,6 +69,7 @@ export const DURABLE: readonly RowCase[] = [
   {
     row: 6,
     title: 'a worker killed at a boundary of a step comes to the same rows',
+    longOnly: true,
     run: (stage) => killAt(stage, 'after-advance-commit'),
   },
   {
@@ -82,6 +83,7 @@ export const DURABLE: readonly RowCase[] = [
   {
     row: 7,
     title: 'a worker whose event loop is blocked beyond the time of a task makes nothing run twice',
+    longOnly: true,
     async run(stage) {
       await stage.sound(async (session) => {
         const group = await stage.mustInstall(session);
@@ -127,6 +129,7 @@ export const DURABLE: readonly RowCase[] = [
   {
     row: 10,
     title: 'everything killed at once in the middle goes on after a start without help',
+    longOnly: true,
     async run(stage) {
       await stage.sound(async (session) => {
         const group = await stage.mustInstall(session);

@@ -8,12 +8,15 @@ export const TIME: readonly RowCase[] = [
     (offsetMs): RowCase => ({
       row: 22,
       title: `a worker's clock that is off by ${offsetMs / 60_000} minutes over a slot makes one run of it`,
+      // By a clock that is behind, the slot is not there yet: the reconciler finds it afterwards.
+      longOnly: offsetMs < 0,
       async run(stage) {
         await stage.sound(async () => {
           const [profile] = await dueTogether(stage, 1, 5000);
           await stage.world.processes.tell('worker', { do: 'clock', offsetMs });
-          await untilRun(stage, [profile!]);
+          await sleep(9000);
           await stage.world.processes.tell('worker', { do: 'clock', offsetMs: 0 });
+          await untilRun(stage, [profile!]);
           await sleep(1500);
           expect(await runsOf(stage, [profile!])).toEqual([1]);
         });
@@ -35,6 +38,7 @@ export const TIME: readonly RowCase[] = [
   {
     row: 23,
     title: 'many profiles due at one moment while the worker stands still run once each',
+    longOnly: true,
     async run(stage) {
       await stage.sound(async () => {
         const profiles = await dueTogether(stage, stage.isLong ? 300 : 12, stage.isLong ? 60_000 : 6000);

@@ -34,6 +34,7 @@ export const WORKERS: readonly RowCase[] = [
   {
     row: 26,
     title: 'a worker with the wrong key fails clearly and writes nothing in clear, while another does the work',
+    longOnly: true,
     async run(stage) {
       const { stack } = stage.world;
       const worker = stack.processes('worker')[0]!;
