@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Options, parseOptions, USAGE } from './options.ts';
 import { runSeeds } from './run/driver.ts';
@@ -47,7 +48,7 @@ function finish(): void {
 
 /** Every row of the matrix in its long form. @returns the exit code */
 function runRows(): number {
-  const vitest = fileURLToPath(import.meta.resolve('vitest/vitest.mjs'));
+  const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const args = [vitest, 'run', 'test/faults/rows.test.ts', '--reporter=verbose'];
   const env = { ...process.env, FLOTILLA_FAULTS_LONG: '1' };
   return spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' }).status ?? 1;
