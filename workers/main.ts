@@ -58,6 +58,7 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
   const measures = createWorkerMetrics(metrics.registry);
   const persistence = await openWhenThere(config.databaseUrl!, config.databasePoolSize, logger);
   metrics.watchPools(persistence.pools);
+  await untilMigrated(persistence, logger);
   const { client, close } = await connectClient(config);
   const onAdvance = (events: number, closed: boolean): void => {
     measures.settled(events);
@@ -162,5 +163,16 @@ async function openWhenThere(url: string, poolSize: number, logger: Logger): Pro
       if (tries === 0) logger.warn({ err: error }, 'the database does not answer, trying again');
       await delay(DATABASE_PAUSE_MS);
     }
+  }
+}
+
+/** New code on an old schema would fail at every step; the schema may well be on its way. */
+async function untilMigrated(persistence: Persistence, logger: Logger): Promise<void> {
+  for (let last = 0; ; await delay(DATABASE_PAUSE_MS)) {
+    const pending = await persistence.orm.migrator.getPending().catch(() => null);
+    if (pending?.length === 0) return;
+    const count = pending?.length ?? 0;
+    if (count !== last) logger.warn({ pending: count }, 'waiting for the schema: run npm run migrate');
+    last = count;
   }
 }

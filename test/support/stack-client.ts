@@ -42,11 +42,12 @@ export class UnexpectedAnswer extends Error {
 /** A client of the REST API as a script of an administrator would be: one token, plain JSON. */
 export class ApiClient {
   readonly #base: string;
-  #token: string | null = null;
+  #token: string | null;
 
   /** @param url - of the stack, without `/api/v2` */
-  constructor(url: string) {
+  constructor(url: string, token: string | null = null) {
     this.#base = `${url}/api/v2`;
+    this.#token = token;
   }
 
   get token(): string {

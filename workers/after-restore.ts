@@ -1,0 +1,28 @@
+import { runOneShot } from '../src/one-shot.ts';
+import { openPersistence } from '../src/persistence/orm.ts';
+import { connectClient } from '../temporal/connection.ts';
+import { createProfileKinds } from './profile-kinds.ts';
+import { repairAfterRestore } from './restore/repair.ts';
+
+/**
+ * `npm run after-restore`: brings a database that was restored from a backup in line with the Temporal server and the
+ * agents, before gateways and APIs start. Safe to repeat.
+ */
+await runOneShot('after-restore', 'process', async (config, logger) => {
+  const persistence = await openPersistence({
+    url: config.databaseUrl!,
+    poolSize: 4,
+    applicationName: 'flotilla-after-restore',
+  });
+  const { client, close } = await connectClient(config);
+  try {
+    const { db } = persistence;
+    const { publicUrl, activities: settings, scriptProfiles: limits } = config;
+    const kinds = createProfileKinds({ db, settings, limits, publicUrl, logger });
+    const now = new Date();
+    await repairAfterRestore({ db, client, kinds, logger }, now, now.getTime());
+  } finally {
+    await close();
+    await persistence.close();
+  }
+});
