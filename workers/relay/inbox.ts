@@ -43,15 +43,15 @@ export function inboxRound(deps: InboxDeps): () => Promise<boolean> {
   let restUntil = 0;
   let wasLeader = false;
   return async () => {
-    const began = Date.now();
+    const began = performance.now();
     const isLeader = deps.isLeader();
     if (began < restUntil && isLeader === wasLeader) return false;
     wasLeader = isLeader;
     const news = await deps.db.query<Waiting>(NEWS, [isLeader ? 0 : ABANDONED_AFTER_S], 'relay-inbox');
-    const now = Date.now();
+    const now = performance.now();
     restUntil = now + (isLeader ? Math.min((now - began) * REST_SHARE, LONGEST_REST_MS) : SPECTATOR_REST_MS);
     const due = planner.pick(news, now);
-    if (due.length > 0) await deps.client.withDeadline(now + CALL_LIMIT_MS, () => tellAll(deps, planner, due));
+    if (due.length > 0) await deps.client.withDeadline(Date.now() + CALL_LIMIT_MS, () => tellAll(deps, planner, due));
     return false;
   };
 }

@@ -37,7 +37,7 @@ export function outboxRound(deps: OutboxDeps): () => Promise<boolean> {
   const refused = new RefusedEntries();
   return async () => {
     const now = Date.now();
-    const waiting = refused.waiting(now);
+    const waiting = refused.waiting(performance.now());
     return await deps.db.transaction(async (tx) => {
       const entries = await tx.query<Entry & { [key: string]: unknown }>(CLAIM, [waiting, BATCH]);
       if (entries.length === 0) return false;

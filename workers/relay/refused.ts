@@ -9,7 +9,7 @@ const SERVER_IS_AWAY = new Set([1, 4, 8, 14]);
 export class RefusedEntries {
   readonly #entries = new Map<number, { until: number; pauseMs: number }>();
 
-  /** Entries whose time has not come at `nowMs`. */
+  /** Entries whose time has not come at `nowMs`, by a clock that only runs forward. */
   waiting(nowMs: number): number[] {
     return [...this.#entries].filter(([, { until }]) => until > nowMs).map(([id]) => id);
   }
@@ -17,7 +17,7 @@ export class RefusedEntries {
   /** Puts an entry off, longer each time. */
   add(id: number): void {
     const pauseMs = Math.min((this.#entries.get(id)?.pauseMs ?? FIRST_PAUSE_MS / 2) * 2, LAST_PAUSE_MS);
-    this.#entries.set(id, { until: Date.now() + pauseMs, pauseMs });
+    this.#entries.set(id, { until: performance.now() + pauseMs, pauseMs });
   }
 
   forget(ids: readonly number[]): void {

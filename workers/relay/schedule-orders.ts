@@ -38,7 +38,7 @@ export function scheduleOrdersRound(deps: ScheduleOrdersDeps): () => Promise<boo
   return async () => {
     const done = await deps.db.transaction(async (tx) => {
       const now = Date.now();
-      const orders = await claimScheduleOrders(tx, refused.waiting(now), BATCH);
+      const orders = await claimScheduleOrders(tx, refused.waiting(performance.now()), BATCH);
       if (orders.length === 0) return [];
       const settled = await deps.client.withDeadline(now + CALL_LIMIT_MS, () => carryOut(deps, tx, orders, refused));
       await deleteScheduleOrders(

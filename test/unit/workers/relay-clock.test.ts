@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createLogger } from '../../../src/logger.ts';
+import { type InboxDeps, inboxRound } from '../../../workers/relay/inbox.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('the relay', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it('looks for news again at once after the clock was set back by an hour', async () => {
+    let looks = 0;
+    const query = async () => {
+      looks += 1;
+      return [];
+    };
+    const deps = {
+      db: { query },
+      settings: { nudgeMinMs: 0, nudgeMaxMs: 0 },
+      logger: createLogger({ level: 'silent', role: 'test' }),
+      isLeader: () => true,
+    } as unknown as InboxDeps;
+    const round = inboxRound(deps);
+    const now = Date.now();
+    vi.spyOn(Date, 'now').mockReturnValue(now + HOUR_MS);
+    await round();
+    vi.spyOn(Date, 'now').mockReturnValue(now);
+    await sleep(50);
+    await round();
+    expect(looks).toBe(2);
+  });
+});
