@@ -83,7 +83,11 @@ export const MATRIX: readonly MatrixRow[] = [
   },
   { row: 20, fault: 'cancel or removal racing delivery', elsewhere: [] },
   { row: 21, fault: 'reapply or revert in parallel', elsewhere: [] },
-  { row: 22, fault: 'wrong clocks', elsewhere: [] },
+  {
+    row: 22,
+    fault: 'wrong clocks',
+    elsewhere: [at('test/unit/workers/relay-clock.test.ts', 'after the clock was set back by an hour')],
+  },
   { row: 23, fault: 'schedule storm, slots missed', elsewhere: [] },
   {
     row: 24,

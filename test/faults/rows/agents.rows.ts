@@ -40,6 +40,8 @@ export const AGENTS: readonly RowCase[] = [
         await stage.world.stack.until('rows to be canceled', isCanceled);
         await sleep(stage.isLong ? 50_000 : 2000);
         stage.world.wires.agents.thaw();
+        const isLate = async (): Promise<boolean> => ((await stage.statuses(group))['succeeded'] ?? 0) > 0;
+        await stage.world.stack.until('a late result', isLate);
       });
       const { succeeded = 0, canceled = 0, ...others } = await stage.statuses(session.groups[0]!);
       expect(others).toEqual({});
