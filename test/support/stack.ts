@@ -161,7 +161,13 @@ export class TestStack {
   /** Rows straight from the database, over a pool that survives the server's restarts. */
   async rows<T extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<T[]> {
     this.#pool ??= openPool(this.databaseUrl());
-    return (await this.#pool.query<T>(text, values)).rows;
+    const pool = this.#pool;
+    // A connection that broke with the server is noticed by the first statement on it.
+    const first = pool.query<T>(text, values).catch((error: Error) => {
+      if (!error.message.startsWith('Connection terminated')) throw error;
+      return pool.query<T>(text, values);
+    });
+    return (await first).rows;
   }
 
   /** The connection string that the stack's processes were given. */

@@ -127,12 +127,14 @@ const intruder: Action = async (session, random) => {
   const { main, neighbour: other } = session.world;
   const computer = random.pick(main.computers.takingSnaps());
   const mixed = [computer, ...other.computers.takingSnaps().slice(0, 1)];
-  const group = random.pick([...session.groups, 1]);
+  const groups = random.sample(session.groups, 1);
   const tries: [string, unknown][] = [
     ['/snaps', { action: 'install', computer_ids: mixed, snaps: [{ name: 'hello' }] }],
-    ['/activities/cancel', { activity_ids: [group] }],
-    ['/activities/reapply', { activity_ids: [group] }],
     [`/computers/${computer}/restart`, {}],
+    ...groups.flatMap((group): [string, unknown][] => [
+      ['/activities/cancel', { activity_ids: [group] }],
+      ['/activities/reapply', { activity_ids: [group] }],
+    ]),
   ];
   const [path, body] = random.pick(tries);
   const done = await session.ask(other, 'POST', path, body);
