@@ -15,7 +15,7 @@ describe('alert rules', () => {
       expect(['critical', 'warning', 'info'], alert).toContain(labels.severity);
       expect(annotations.summary.length, alert).toBeGreaterThan(5);
       expect(annotations.description.length, alert).toBeGreaterThan(20);
-      expect(annotations.runbook_url, alert).toBe(`docs/operations.md#${alert.toLowerCase()}`);
+      expect(annotations.runbook_url, alert).toBe(`docs/alerts.md#${alert.toLowerCase()}`);
     }
   });
 

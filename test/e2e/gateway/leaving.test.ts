@@ -8,11 +8,16 @@ let scoped: string;
 
 beforeAll(async () => {
   served = await createServedFleet();
-  await createGroup(served.db, served.accountId, 'servers');
-  const member = { accountId: served.accountId, email: 'servers@fleet.example', role: 'ServerAdmin' };
-  scoped = await served.app.login(await createMember(served.db, { ...member, groups: ['servers'] }));
+  scoped = await loginLimitedTo('servers');
 });
 afterAll(() => served?.close());
+
+/** Makes an access group and somebody who sees nothing else. */
+async function loginLimitedTo(group: string): Promise<string> {
+  await createGroup(served.db, served.accountId, group);
+  const member = { accountId: served.accountId, email: `${group}@fleet.example`, role: 'ServerAdmin' };
+  return served.app.login(await createMember(served.db, { ...member, groups: [group] }));
+}
 
 const call = (method: string, path: string, body?: object, token = served.token) =>
   served.app.call(method, path, { token, ...(body ? { body } : {}) });
@@ -273,7 +278,7 @@ describe('GET /computers/activities', () => {
     const page = await list(`?computer_ids=${one.id}&computer_ids=${two.id}&limit=2&offset=1`);
     expect(page.count).toBe(5);
     expect(ids(page)).toEqual(all.slice(1, 3));
-    expect((await list(`?computer_ids=${one.id}`, scoped)).error).toBe('UnknownComputer');
+    expect((await list(`?computer_ids=${one.id}`, await loginLimitedTo('laptops'))).error).toBe('UnknownComputer');
     expect((await list('?computer_ids=2000000000')).error).toBe('UnknownComputer');
   });
 
