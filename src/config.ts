@@ -2,6 +2,14 @@ import { type EncryptionKey, SettingReader } from './setting-reader.ts';
 
 export { ConfigError, type EncryptionKey } from './setting-reader.ts';
 
+/** What PostgreSQL ends by itself, in seconds; 0 for no limit. */
+export interface DatabaseLimits {
+  readonly statementSeconds: number;
+  readonly lockSeconds: number;
+  /** Of a transaction that nobody goes on with. */
+  readonly idleSeconds: number;
+}
+
 /** All settings of a Flotilla process, read once. @see design.md 3 */
 export interface Config {
   readonly host: string;
@@ -15,6 +23,7 @@ export interface Config {
   readonly databaseUrl: string | null;
   readonly databasePort: number;
   readonly databasePoolSize: number;
+  readonly databaseLimits: DatabaseLimits;
   /** An external Temporal server, `host:port`; null in the embedded stack's own process. */
   readonly temporalAddress: string | null;
   readonly temporalNamespace: string;
@@ -48,6 +57,23 @@ export interface Config {
   readonly activities: ActivitySettings;
   readonly identity: IdentitySettings;
   readonly scriptProfiles: ScriptProfileLimits;
+  readonly traffic: TrafficSettings;
+}
+
+/** How much one sender may ask of one process; a rate is per second, null for no limit. @see perf-reliability B5 */
+export interface TrafficSettings {
+  /** Requests of one token, or of one address where a call needs none. */
+  readonly api: Rate | null;
+  /** Registrations from one address, and of one account. */
+  readonly enrolment: Rate | null;
+  /** Calls of the API that wait for a place; half of them of one account. */
+  readonly maxWaiting: number;
+}
+
+export interface Rate {
+  readonly perSecond: number;
+  /** What may come at once after a pause. */
+  readonly burst: number;
 }
 
 /** How the Temporal server is reached, when not in the clear. */
@@ -131,6 +157,7 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
   const port = read.port('FLOTILLA_PORT', 8080);
   const publicUrl = read.url('FLOTILLA_PUBLIC_URL', ['http:', 'https:']) ?? `http://${linkHost(host)}:${port}`;
   const deployment = read.oneOf('FLOTILLA_DEPLOYMENT', ['standalone', 'saas'] as const, 'standalone');
+  const embedded = read.flag('FLOTILLA_EMBEDDED', false);
   const config: Config = {
     host,
     port,
@@ -140,6 +167,11 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
     databaseUrl: read.url('FLOTILLA_DATABASE_URL', ['postgres:', 'postgresql:'], needs('database')),
     databasePort: read.port('FLOTILLA_DATABASE_PORT', 5433),
     databasePoolSize: read.int('FLOTILLA_DATABASE_POOL_SIZE', 10, 1, 200),
+    databaseLimits: Object.freeze({
+      statementSeconds: read.int('FLOTILLA_DATABASE_STATEMENT_TIMEOUT', 120, 0, 86_400),
+      lockSeconds: read.int('FLOTILLA_DATABASE_LOCK_TIMEOUT', 60, 0, 86_400),
+      idleSeconds: read.int('FLOTILLA_DATABASE_IDLE_TIMEOUT', 120, 0, 86_400),
+    }),
     temporalAddress: read.hostPort('FLOTILLA_TEMPORAL_ADDRESS', needs('temporal')),
     temporalNamespace: read.text('FLOTILLA_TEMPORAL_NAMESPACE') ?? 'flotilla',
     temporalTls: readTemporalTls(read),
@@ -160,7 +192,7 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
     eventRetentionDays: read.retention('FLOTILLA_EVENT_RETENTION_DAYS', 36_500),
     activityRetentionDays: read.retention('FLOTILLA_ACTIVITY_RETENTION_DAYS', 36_500),
     logLevel: read.oneOf('FLOTILLA_LOG_LEVEL', LOG_LEVELS, 'info'),
-    embedded: read.flag('FLOTILLA_EMBEDDED', false),
+    embedded,
     activities: readActivitySettings(read),
     identity: readIdentitySettings(read, deployment),
     scriptProfiles: Object.freeze({
@@ -168,6 +200,7 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
       maxProfiles: read.int('FLOTILLA_SCRIPT_PROFILE_MAX_PROFILES', 100, 0, 100_000),
       minIntervalMinutes: read.int('FLOTILLA_SCRIPT_PROFILE_MIN_INTERVAL', 60, 1, 527_040),
     }),
+    traffic: readTrafficSettings(read, role === 'process' && !embedded),
   };
   if (config.activities.laneMinSize > config.activities.laneMaxSize) {
     read.problem('FLOTILLA_LANE_MIN_SIZE', 'must not be above FLOTILLA_LANE_MAX_SIZE');
@@ -200,6 +233,20 @@ function readActivitySettings(read: SettingReader): ActivitySettings {
     nudgeMinMs: read.int('FLOTILLA_NUDGE_MIN_MS', 500, 0, 60_000),
     nudgeMaxMs: read.int('FLOTILLA_NUDGE_MAX_MS', 5000, 0, 600_000),
   });
+}
+
+/** Off where one person tries or measures the whole of it on one machine; on where roles run apart. */
+function readTrafficSettings(read: SettingReader, limited: boolean): TrafficSettings {
+  const api = read.number('FLOTILLA_API_RATE_LIMIT', limited ? 100 : 0, 0, 1_000_000);
+  const apiBurst = read.int('FLOTILLA_API_RATE_BURST', Math.ceil(api * 2), 1, 10_000_000);
+  const enrolments = read.number('FLOTILLA_ENROLMENT_RATE_LIMIT', limited ? 10 : 0, 0, 1_000_000);
+  const enrolmentBurst = read.int('FLOTILLA_ENROLMENT_RATE_BURST', Math.ceil(enrolments * 10), 1, 10_000_000);
+  const maxWaiting = read.int('FLOTILLA_API_MAX_WAITING', 1000, 2, 1_000_000);
+  return Object.freeze({ api: rate(api, apiBurst), enrolment: rate(enrolments, enrolmentBurst), maxWaiting });
+}
+
+function rate(perSecond: number, burst: number): Rate | null {
+  return perSecond > 0 ? Object.freeze({ perSecond, burst }) : null;
 }
 
 function readIdentitySettings(read: SettingReader, deployment: Config['deployment']): IdentitySettings {

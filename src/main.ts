@@ -3,6 +3,7 @@ import type { RequestHandler } from 'express';
 import { createCodecRouter } from '../temporal/codec-server.ts';
 import { createTemporalHealth } from '../temporal/health.ts';
 import { createApp, createGatewayApp } from './api/app.ts';
+import { createClientAddress } from './api/client-address.ts';
 import { codecAccess } from './api/codec-access.ts';
 import { listen } from './api/server.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
@@ -11,10 +12,15 @@ import { announceReady, stopInOrder } from './lifecycle.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { type Metrics, startMetrics } from './metrics.ts';
 import { openPersistence, type Persistence } from './persistence/orm.ts';
+import type { FairGateLimits } from './services/fair-gate.ts';
 import { systemClock } from './services/ports.ts';
 import { rotateRecoveryKeys } from './services/recovery-key-rotation.ts';
 import { createServices, type Services } from './services/services.ts';
 import { startTracing } from './tracing.ts';
+
+const PLACES_FOR_OTHERS = 2;
+/** A call that waited this long for its place is refused. */
+const PATIENCE_MS = 15_000;
 
 /** `npm run api`, `npm run gateway`: serves clients, agents, or both. */
 async function main(): Promise<void> {
@@ -25,6 +31,7 @@ async function main(): Promise<void> {
   const persistence = await openPersistence({
     url: config.databaseUrl!,
     poolSize: config.databasePoolSize,
+    limits: config.databaseLimits,
     applicationName: gatewayOnly ? 'flotilla-gateway' : 'flotilla-api',
     onError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
     // Without a database every answer is 503; ending instead would only make the outage longer.
@@ -42,8 +49,9 @@ async function main(): Promise<void> {
   const obstacles = async () => (await services.readiness.check()).map(({ part, reason }) => `${part}: ${reason}`);
   const metrics = await startMetrics({ config, logger, obstacles });
   metrics.watchPools(persistence.pools);
+  const clientAddress = createClientAddress(config.trustedProxies);
   const gateway = withGateway
-    ? createGateway({ persistence, config, logger, clock: systemClock, registry: metrics.registry })
+    ? createGateway({ persistence, config, logger, clock: systemClock, registry: metrics.registry, clientAddress })
     : null;
   const app = gatewayOnly
     ? createGatewayApp({ gateway: gateway!.router, readiness: services.readiness, logger })
@@ -92,12 +100,20 @@ function createApiApp(deps: {
     publicUrl: config.publicUrl,
     deployment: config.deployment,
     trustedProxies: config.trustedProxies,
+    rate: config.traffic.api,
+    places: placesOf(config),
     gateway,
     codec: [access.cors, createCodecRouter({ encryptionKeys: config.encryptionKeys, allow: access.allow })],
     onArrival: metrics.beginRequest,
     onAnswer: metrics.observeRequest,
     prepareAhead: true,
   });
+}
+
+/** As many calls at once as there are connections; one account leaves some to the others. */
+function placesOf({ databasePoolSize: width, traffic: { maxWaiting } }: Config): FairGateLimits {
+  const share = Math.max(1, width - PLACES_FOR_OTHERS);
+  return { width, share, waiting: maxWaiting, waitingPerKey: Math.ceil(maxWaiting / 2), patienceMs: PATIENCE_MS };
 }
 
 function readArguments(): { gatewayOnly: boolean; withGateway: boolean } {

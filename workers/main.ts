@@ -24,7 +24,7 @@ import { createProfileKinds } from './profile-kinds.ts';
 import { chooseQueues } from './queues.ts';
 import { createReconciler } from './reconciler/reconciler.ts';
 import { type RelayOptions, startRelay } from './relay/relay.ts';
-import { keepWorker, type RunningWorker } from './run-worker.ts';
+import { keepWorker, type RunningWorker, stepsAtOnce } from './run-worker.ts';
 import { installRuntime } from './telemetry.ts';
 import { buildBundle, findBundle, type WorkflowBundle } from './workflow-bundle.ts';
 
@@ -56,7 +56,7 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
     obstacles: () => unpolled(queues, workers),
   });
   const measures = createWorkerMetrics(metrics.registry);
-  const persistence = await openWhenThere(config.databaseUrl!, config.databasePoolSize, logger);
+  const persistence = await openWhenThere(config, logger);
   metrics.watchPools(persistence.pools);
   await untilMigrated(persistence, logger);
   const { client, close } = await connectClient(config);
@@ -106,7 +106,7 @@ async function startWorkers(
   const { eventRetentionDays, activityRetentionDays } = config;
   const code = await readFile(bundle.codePath, 'utf8');
   const activities = {
-    [TASK_QUEUES.activity]: () => createLaneActivities(parts),
+    [TASK_QUEUES.activity]: () => createLaneActivities({ ...parts, width: stepsAtOnce(config.databasePoolSize) }),
     [TASK_QUEUES.schedule]: () => ({
       ...createReconciler({ ...parts, eventRetentionDays, metrics: parts.measures }),
       ...createProfileActivities(parts),
@@ -150,12 +150,13 @@ async function admitBuild(config: Config, buildId: string, logger: Logger): Prom
   else logger.warn({ buildId, current }, 'this build gets no work before the deploy step makes it current');
 }
 
-async function openWhenThere(url: string, poolSize: number, logger: Logger): Promise<Persistence> {
+async function openWhenThere(config: Config, logger: Logger): Promise<Persistence> {
   for (let tries = 0; ; tries += 1) {
     try {
       return await openPersistence({
-        url,
-        poolSize,
+        url: config.databaseUrl!,
+        poolSize: config.databasePoolSize,
+        limits: workerLimits(config),
         applicationName: 'flotilla-worker',
         onError: (error) => logger.warn({ err: error }, 'database connection'),
       });
@@ -175,4 +176,9 @@ async function untilMigrated(persistence: Persistence, logger: Logger): Promise<
     if (count !== last) logger.warn({ pending: count }, 'waiting for the schema: run npm run migrate');
     last = count;
   }
+}
+
+/** Reports read and retention removes more at a time than any request does. */
+function workerLimits({ databaseLimits: limits }: Config): Config['databaseLimits'] {
+  return { ...limits, statementSeconds: limits.statementSeconds * 10 };
 }

@@ -50,11 +50,18 @@ const TASKS_AT_ONCE = {
 const REPORTS_AT_ONCE = 2;
 /** Connections of the pool that the relay and its listener use. */
 const RESERVED_CONNECTIONS = 4;
+/** Steps of lanes that have begun or wait for their turn. */
+const LOCAL_STEPS = 200;
 /** All of the embedded stack ends within 15 s; elsewhere running steps get the time they may take. */
 const SHUTDOWN = {
   embedded: { shutdownGraceTime: '5s', shutdownForceTime: '8s' },
   separate: { shutdownGraceTime: '20s', shutdownForceTime: '60s' },
 } as const;
+
+/** Steps of workflows that may use the database at once. */
+export function stepsAtOnce(poolSize: number): number {
+  return Math.max(1, poolSize - RESERVED_CONNECTIONS);
+}
 
 /**
  * Keeps one worker polling: connects, runs, and begins again when the server went away or is not there yet.
@@ -123,7 +130,7 @@ async function runPolling(worker: Worker, onPolling: () => Promise<void>): Promi
 }
 
 function workerOptions({ config, queue, code, buildId, activities, measures }: WorkerSettings): WorkerOptions {
-  const steps = Math.max(1, config.databasePoolSize - RESERVED_CONNECTIONS);
+  const steps = stepsAtOnce(config.databasePoolSize);
   return {
     namespace: config.temporalNamespace,
     taskQueue: queue,
@@ -140,7 +147,8 @@ function workerOptions({ config, queue, code, buildId, activities, measures }: W
     dataConverter: createDataConverter(config.encryptionKeys),
     maxCachedWorkflows: CACHED_WORKFLOWS[queue],
     maxConcurrentWorkflowTaskExecutions: TASKS_AT_ONCE[queue],
-    maxConcurrentLocalActivityExecutions: steps,
+    // More than run at once: those that wait take turns by account, which a queue of the SDK would not.
+    maxConcurrentLocalActivityExecutions: queue === TASK_QUEUES.activity ? LOCAL_STEPS : steps,
     maxConcurrentActivityTaskExecutions: queue === TASK_QUEUES.report ? Math.min(steps, REPORTS_AT_ONCE) : steps,
     workflowTaskPollerBehavior: { type: 'autoscaling', initial: 2, maximum: 10 },
     // After the loss of a worker its cached workflows wait this long for another.

@@ -1,6 +1,9 @@
 import express, { type Express, type RequestHandler } from 'express';
+import type { Rate } from '../config.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
+import { FairGate, type FairGateLimits } from '../services/fair-gate.ts';
+import { type Clock, systemClock } from '../services/ports.ts';
 import type { Readiness } from '../services/readiness.service.ts';
 import { createClientAddress } from './client-address.ts';
 import { createDispatcher } from './dispatcher.ts';
@@ -10,12 +13,19 @@ import { createValidator } from './middleware/validator.ts';
 import { loadDocument } from './openapi/document.ts';
 import { buildOperations } from './operations.ts';
 import { plainRoutes } from './plain-routes.ts';
+import { createRateLimit } from './rate-limit.ts';
 import { RouteTable } from './route-table.ts';
 
 export interface AppDeps extends HandlerDeps {
   logger: Logger;
   /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
   trustedProxies?: readonly string[];
+  /** For limits; default: the system's. */
+  clock?: Clock;
+  /** Requests of one token or address; absent or null for no limit. */
+  rate?: Rate | null;
+  /** Calls of accounts that are carried out at once, and that wait; absent for no bound. */
+  places?: FairGateLimits;
   /** Serves the agents' paths; mounted before everything of the API. */
   gateway?: RequestHandler;
   /** Serves `/codec/encode` and `/codec/decode` for the Temporal UI. */
@@ -52,6 +62,8 @@ export function createApp(deps: AppDeps): Express {
     authenticator: deps.services.authenticator,
     features: new Set(deps.services.features.flatMap(({ key, enabled }) => (enabled ? [key] : []))),
     clientAddress: createClientAddress(deps.trustedProxies ?? []),
+    places: deps.places ? new FairGate(deps.places) : null,
+    rateLimit: createRateLimit(deps.rate ?? null, deps.clock ?? systemClock),
     logger: deps.logger,
     onArrival: deps.onArrival ?? (() => undefined),
     onAnswer: deps.onAnswer ?? (() => undefined),

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { DomainError } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
+import { type FairGate, GateRefusal } from '../services/fair-gate.ts';
 import type { Caller, Principal } from '../services/ports.ts';
 import type { Authenticator } from '../services/rights.service.ts';
 import { resolveAlias } from './aliases.ts';
@@ -14,6 +15,7 @@ import { replyToError, requestIdOf, sendJson, sendStream } from './middleware/se
 import type { Validator } from './middleware/validator.ts';
 import type { Access, Operation } from './operations.ts';
 import { readQuery } from './query.ts';
+import type { RateLimit } from './rate-limit.ts';
 import { RawBody } from './raw-body.ts';
 import { asRequest } from './request-span.ts';
 import type { RouteTable } from './route-table.ts';
@@ -25,6 +27,9 @@ export interface DispatcherDeps {
   /** Keys of the features that the deployment has. */
   features: ReadonlySet<string>;
   clientAddress: ClientAddress;
+  rateLimit: RateLimit;
+  /** Where calls of accounts wait for a place; null: nobody waits. */
+  places: FairGate | null;
   logger: Logger;
   /** Told of every operation that begins, for metrics; `onAnswer` follows. */
   onArrival(): void;
@@ -75,7 +80,7 @@ async function serve(
   requestId: string,
 ): Promise<Reply> {
   const origin = { address: deps.clientAddress(req), requestId };
-  const principal = operation.access === 'none' ? null : await authenticate(deps.authenticator, req);
+  const principal = await identify(deps, operation, req, origin.address);
   if (operation.feature !== null && !deps.features.has(operation.feature)) {
     throw new DomainError('FeatureNotEnabled', `This deployment has no ${operation.feature.replaceAll('-', ' ')}`);
   }
@@ -91,13 +96,51 @@ async function serve(
   }
   // Operations without a caller declare so in the document and never look at it.
   const caller = (principal && { ...principal, origin }) as Caller;
-  return operation.handler({ caller, params, query, body, requestId, origin, request: req });
+  return inTurn(deps.places, principal, () =>
+    operation.handler({ caller, params, query, body, requestId, origin, request: req }),
+  );
+}
+
+/** Calls of one account wait behind each other before they make those of others wait. */
+async function inTurn<T>(places: FairGate | null, principal: Principal | null, work: () => Promise<T>): Promise<T> {
+  // Without a caller there is a login or a look at what is installed: the first has a queue of its own.
+  if (!places || !principal) return work();
+  try {
+    return await places.run(principal.accountId, work);
+  } catch (error) {
+    if (!(error instanceof GateRefusal)) throw error;
+    throw new DomainError('ServiceUnavailable', 'Too many requests at once; try again shortly', {
+      retryAfterSeconds: 1,
+    });
+  }
 }
 
 async function readBody(operation: Operation, req: Request, res: Response): Promise<unknown> {
   if (req.method === 'GET' || req.method === 'HEAD') return undefined;
   const { bodyLimitBytes, bodyPairs } = operation;
   return bodyPairs ? readPairsBody(req, res, bodyLimitBytes, bodyPairs) : readJsonBody(req, res, bodyLimitBytes);
+}
+
+/** Who asks, counted against the limits before anything of the request is read. */
+async function identify(
+  { authenticator, rateLimit }: DispatcherDeps,
+  operation: Operation,
+  req: Request,
+  address: string,
+): Promise<Principal | null> {
+  if (operation.access === 'none') {
+    rateLimit.byAddress(address);
+    return null;
+  }
+  try {
+    const principal = await authenticate(authenticator, req);
+    rateLimit.byToken(principal.token.id);
+    return principal;
+  } catch (error) {
+    // Guesses count by address, and take nothing from those who come from there with a good token.
+    if (error instanceof DomainError && error.code === 'Unauthorized') rateLimit.byAddress(address);
+    throw error;
+  }
 }
 
 async function authenticate(authenticator: Authenticator, req: Request): Promise<Principal> {

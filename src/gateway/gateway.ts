@@ -5,6 +5,7 @@ import type { Logger } from '../logger.ts';
 import type { Persistence } from '../persistence/orm.ts';
 import { isDatabaseAway } from '../services/availability.ts';
 import type { Clock } from '../services/ports.ts';
+import { TokenBuckets } from '../services/token-buckets.ts';
 import { attachmentRoute } from './attachments.ts';
 import { ContactBuffer } from './contact/contact-buffer.ts';
 import { pingRoute } from './contact/ping.route.ts';
@@ -14,7 +15,7 @@ import { messageSystemRoute } from './exchange/message-system.route.ts';
 import { OperationTraces } from './exchange/operation-traces.ts';
 import { createSessionStore } from './exchange/session-store.ts';
 import { PackageCatalogue } from './facts/package-catalogue.ts';
-import { FloodLimiter } from './http/flood-limiter.ts';
+import type { ClientAddress } from './http/client-address.ts';
 import { Gate } from './http/gate.ts';
 import { Refusal, sendRefusal } from './http/refusal.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts';
@@ -26,6 +27,8 @@ export interface GatewayDeps {
   clock: Clock;
   /** Where metrics are kept; in one of its own, that nobody reads, when left out. */
   registry?: Registry;
+  /** Default: the peer's address. */
+  clientAddress?: ClientAddress;
 }
 
 export interface Gateway {
@@ -43,6 +46,8 @@ const MAX_BODIES_BYTES = 256 * 1024 * 1024;
 /** An exchange costs 1 and each message 0.1: a computer may send some hundred exchanges at once, then 50 a second. */
 const EXCHANGE_LIMITS = { burst: 500, perSecond: 50, maxKeys: 200_000 };
 const PING_LIMITS = { burst: 100, perSecond: 10, maxKeys: 200_000 };
+/** Addresses and accounts whose registrations are counted. */
+const MAX_SENDERS = 50_000;
 const REFUSAL_LIMITS = { burst: 1000, perSecond: 2, maxKeys: 50_000 };
 
 /**
@@ -76,6 +81,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
   const { activities: settings, scriptProfiles: limits, publicUrl } = config;
   const runs = { settings, limits, publicUrl };
   const desk = new PingDesk(db, clock, metrics.batched);
+  const clientAddress = deps.clientAddress ?? ((req) => req.socket.remoteAddress ?? 'unknown');
+  const rate = config.traffic.enrolment && new TokenBuckets({ ...config.traffic.enrolment, maxKeys: MAX_SENDERS });
+  const refusals = new TokenBuckets(REFUSAL_LIMITS);
   const router = Router({ caseSensitive: true, strict: true });
   router
     .route('/message-system')
@@ -87,8 +95,9 @@ export function createGateway(deps: GatewayDeps): Gateway {
           serverUuid,
           clock,
           budget: { limitBytes: MAX_BODIES_BYTES, usedBytes: 0 },
-          floods: new FloodLimiter(EXCHANGE_LIMITS),
-          enrolment: { db, logger, clock, gate, refusals: new FloodLimiter(REFUSAL_LIMITS), runs, metrics },
+          floods: new TokenBuckets(EXCHANGE_LIMITS),
+          enrolment: { db, logger, clock, gate, refusals, rate, runs, metrics },
+          clientAddress,
         }),
       ),
     )
@@ -96,7 +105,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
   router
     .route('/ping')
     .post(
-      metrics.measured('ping', pingRoute({ desk, contacts, clock, floods: new FloodLimiter(PING_LIMITS), metrics })),
+      metrics.measured(
+        'ping',
+        pingRoute({ desk, contacts, clock, floods: new TokenBuckets(PING_LIMITS), clientAddress, metrics }),
+      ),
     )
     .all(wrongMethod('POST'));
   router

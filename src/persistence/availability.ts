@@ -1,5 +1,5 @@
-/** SQLSTATE classes and codes that say "not now": connection, resources, operator intervention, time limits, lost races. */
-const AWAY = /^(08|53|57P|57014|58|25006|40001|40P01)/;
+/** SQLSTATE classes and codes that say "not now": connection, resources, time limits, operator intervention, lost races. */
+const AWAY = /^(08|53|55P03|57014|57P|58|25006|25P03|40001|40P01)/;
 const SYSTEM = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -11,6 +11,12 @@ const SYSTEM = new Set([
 ]);
 const MESSAGES =
   /connection terminated|timeout exceeded when trying to connect|timeout expired|client has encountered a connection error|pool after calling end/i;
+
+/** PostgreSQL ended one of two transactions that stood in each other's way; run again, it finds its way free. */
+export function isLostRace(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return code === '40P01' || code === '40001';
+}
 
 /** Tells whether an error means that PostgreSQL cannot serve just now, as opposed to a defect in a statement. */
 export function isDatabaseAway(error: unknown): boolean {
@@ -25,10 +31,4 @@ export function isDatabaseAway(error: unknown): boolean {
     current = cause ?? previous ?? (Array.isArray(errors) ? errors[0] : undefined);
   }
   return false;
-}
-
-/** Tells whether PostgreSQL ended this one of several transactions that were in each other's way: it can be tried again. */
-export function isLostRace(error: unknown): boolean {
-  const { code } = (error ?? {}) as { code?: unknown };
-  return code === '40P01' || code === '40001';
 }

@@ -3,6 +3,7 @@ import { Migrator } from '@mikro-orm/migrations';
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { CompiledQuery } from 'kysely';
 import pg, { type Pool, type PoolClient, type QueryResultRow } from 'pg';
+import type { DatabaseLimits } from '../config.ts';
 import type { PoolState } from '../metrics.ts';
 import { inChildSpan } from '../tracing.ts';
 import { isLostRace } from './availability.ts';
@@ -34,6 +35,8 @@ export interface PersistenceOptions {
   /** Shown in pg_stat_activity. */
   applicationName: string;
   onError?: (error: Error) => void;
+  /** Limits that the server holds for each statement and transaction; absent for none, as migrations need it. */
+  limits?: DatabaseLimits;
   /** Succeeds without a server; what needs one fails until it is there. */
   lazy?: boolean;
 }
@@ -58,8 +61,13 @@ export async function openPersistence(options: PersistenceOptions): Promise<Pers
     },
     forceUtcTimezone: true,
     pool: { min: 0, max: options.poolSize },
-    // The driver reads the URL itself: sslmode and its certificates are told there.
-    driverOptions: { connectionString: options.url, application_name: options.applicationName, ...CONNECTION },
+    driverOptions: {
+      // The driver reads the URL itself: sslmode and its certificates are told there.
+      connectionString: options.url,
+      application_name: options.applicationName,
+      ...CONNECTION,
+      ...limitsOf(options),
+    },
     logger: (message) => options.onError?.(new Error(message)),
     debug: false,
   });
@@ -71,7 +79,7 @@ export async function openPersistence(options: PersistenceOptions): Promise<Pers
     await Promise.all([orm.close(), keyed.end()]);
   };
   const pools = () => [poolState('main', pool), poolState('keyed', keyed)];
-  return { orm, db: createDatabase(pool), keyed: createDatabase(keyed), within, pools, close };
+  return { orm, db: createDatabase(pool, TRIES), keyed: createDatabase(keyed), within, pools, close };
 }
 
 function poolState(name: string, { totalCount, idleCount, waitingCount, options: { max } }: Pool): PoolState {
@@ -81,12 +89,27 @@ function poolState(name: string, { totalCount, idleCount, waitingCount, options:
 /** A host that vanished without a word is noticed by the probes of TCP. */
 const CONNECTION = { connectionTimeoutMillis: 5000, keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 
-function openKeyedPool({ url, poolSize, applicationName, onError }: PersistenceOptions): Pool {
+/** How often a transaction is begun that loses against others. */
+const TRIES = 4;
+const LONGEST_PAUSE_MS = 50;
+
+function limitsOf({ limits }: PersistenceOptions) {
+  if (!limits) return {};
+  return {
+    statement_timeout: limits.statementSeconds * 1000,
+    lock_timeout: limits.lockSeconds * 1000,
+    idle_in_transaction_session_timeout: limits.idleSeconds * 1000,
+  };
+}
+
+function openKeyedPool(options: PersistenceOptions): Pool {
+  const { url, poolSize, applicationName, onError } = options;
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
     application_name: applicationName,
     ...CONNECTION,
+    ...limitsOf(options),
     // A new connection plans everything again.
     idleTimeoutMillis: 60_000,
     onConnect: async (client) => {
@@ -99,25 +122,27 @@ function openKeyedPool({ url, poolSize, applicationName, onError }: PersistenceO
   return pool;
 }
 
-/** Plain SQL over a pool, with the driver's own type parsers. */
-export function createDatabase(pool: Pool): Database {
+/**
+ * Plain SQL over a pool, with the driver's own type parsers.
+ *
+ * @param tries - how often a transaction is begun when PostgreSQL ends it in favour of another; what it does beside its
+ * statements is then done again
+ */
+export function createDatabase(pool: Pool, tries = 1): Database {
   return {
     query: (text, values, name) => run(pool, text, values, name),
     connect: () => pool.connect(),
-    transaction: (work) => inChildSpan('database transaction', () => transact(pool, work)),
+    transaction: (work) => inChildSpan('database transaction', () => transact(pool, tries, work)),
   };
 }
 
-const MOST_TRIES = 4;
-const LONGEST_PAUSE_MS = 50;
-
-async function transact<T>(pool: Pool, work: (tx: Sql) => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
+async function transact<T>(pool: Pool, tries: number, work: (tx: Sql) => Promise<T>): Promise<T> {
+  for (let count = 1; ; count += 1) {
     try {
       return await attempt(pool, work);
     } catch (error) {
-      if (tries === MOST_TRIES || !isLostRace(error)) throw error;
-      await delay(Math.random() * LONGEST_PAUSE_MS * tries);
+      if (count >= tries || !isLostRace(error)) throw error;
+      await delay(Math.random() * LONGEST_PAUSE_MS * count);
     }
   }
 }

@@ -26,7 +26,7 @@ const FAIRNESS = {
 /** Settings of the local server of the CLI, which knows one machine only. */
 export const LOCAL_DYNAMIC_CONFIG = {
   ...LIMITS,
-  'matching.useNewMatcher': true,
+  ...FAIRNESS,
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
 } as const;

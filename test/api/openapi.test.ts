@@ -76,7 +76,7 @@ describe('the OpenAPI document', () => {
     doc.components.schemas.PersonEdit = { type: 'object', properties: { name: { type: 'text' } } };
     const broken = createValidator(doc, operations, { validateResponses: false });
     await expect(broken.prepareAll()).rejects.toThrow('type must be JSONType');
-  });
+  }, 120_000);
 
   it('catches an answer that does not fit', async () => {
     const services = { ...app.services };

@@ -9,6 +9,7 @@ import { activities } from './sets/activities.bench.ts';
 import { auth } from './sets/auth.bench.ts';
 import { checkIns } from './sets/check-ins.bench.ts';
 import { computers } from './sets/computers.bench.ts';
+import { fairness } from './sets/fairness.bench.ts';
 import { login } from './sets/login.bench.ts';
 import { report } from './sets/report.bench.ts';
 import { snaps } from './sets/snaps.bench.ts';
@@ -25,6 +26,7 @@ const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   activities,
   usg,
   report,
+  fairness,
 };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

@@ -10,6 +10,7 @@ export const BENCHMARKS = [
   'activities',
   'usg',
   'report',
+  'fairness',
 ] as const;
 export type BenchmarkName = (typeof BENCHMARKS)[number];
 
@@ -36,6 +37,7 @@ export const USAGE = `npm run bench -- [name ...] [options]
 
   --computers N,N          group sizes of snaps (1000,10000), fleet sizes of computers (1000,10000,100000)
                            and, the last one, of usg and report (10000)
+                           of the group of fairness (100000)
   --activities 1000000     rows of activities (on 10,000 computers unless --computers says otherwise)
   --rounds 5               measured rounds of each side, after one warm-up
   --seconds 5              length of one round of auth, login and checkins

@@ -52,6 +52,7 @@ export interface TestAppOptions {
   /** Further settings, over those of an empty environment. */
   settings?: Partial<Config>;
   logLevel?: string;
+  places?: AppDeps['places'];
   gateway?: AppDeps['gateway'];
   codec?: AppDeps['codec'];
 }
@@ -75,6 +76,9 @@ export async function createTestApp(persistence: Persistence, options: TestAppOp
     publicUrl: PUBLIC_URL,
     deployment,
     trustedProxies: options.settings?.trustedProxies,
+    rate: options.settings?.traffic?.api,
+    clock: options.clock,
+    places: options.places,
     gateway: options.gateway,
     codec: options.codec,
     validateResponses: true,

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { createLaneActivities } from '../../workers/activities/lane.activities.ts';
+import { requestCancelOf } from '../../workers/activities/request-cancel.ts';
 import type { GroupProgress, LaneActivities, LanePlan, LaneProgress } from '../../workflows/contracts/activities.ts';
 
 type Outcome = 'succeeded' | 'failed' | 'canceled';
@@ -84,9 +84,8 @@ export class FakeLanes {
       advance: (lane: number, cancelAll: boolean) => step('advance', () => this.#advance(lane, cancelAll)),
       begin: () => step('begin', async () => this.#open(group)),
       settle: (_: number, cancelAll: boolean) => step('settle', () => this.#settle(group, cancelAll)),
-      applyLate: (lane: number) => this.#advance(lane, false),
     };
-    const { requestCancel } = createLaneActivities({ lanes, client });
+    const requestCancel = requestCancelOf(client);
     return { ...lanes, requestCancel: (...ids) => step('requestCancel', () => requestCancel(...ids)) };
   }
 

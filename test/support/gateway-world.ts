@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
+import { createClientAddress } from '../../src/api/client-address.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { EVERYTHING } from '../../src/gateway/message-types.ts';
@@ -27,7 +28,9 @@ export interface GatewayWorld {
 }
 
 /** The gateway behind real HTTP on a real database, with nothing else of the server. */
-export async function createGatewayWorld(options: { poolSize?: number } = {}): Promise<GatewayWorld> {
+export async function createGatewayWorld(
+  options: { poolSize?: number; env?: Record<string, string> } = {},
+): Promise<GatewayWorld> {
   const database = await createTestDatabase({ poolSize: options.poolSize ?? 10 });
   const { hostname, port } = new URL(database.url);
   const proxy = await createTcpProxy({ host: hostname, port: Number(port) });
@@ -37,7 +40,7 @@ export async function createGatewayWorld(options: { poolSize?: number } = {}): P
     applicationName: 'gateway-test',
   });
   const key = `test:${randomBytes(32).toString('base64')}`;
-  const config = loadConfig({ FLOTILLA_ENCRYPTION_KEYS: key }, 'stack');
+  const config = loadConfig({ FLOTILLA_ENCRYPTION_KEYS: key, ...options.env }, 'stack');
   const logger = testLogger();
   let nowMs = Date.now();
   const clock = {
@@ -49,7 +52,13 @@ export async function createGatewayWorld(options: { poolSize?: number } = {}): P
   const servers: Server[] = [];
   const gateways: Gateway[] = [];
   const start = async (): Promise<{ url: string; gateway: Gateway }> => {
-    const gateway = createGateway({ persistence, config, logger, clock });
+    const gateway = createGateway({
+      persistence,
+      config,
+      logger,
+      clock,
+      clientAddress: createClientAddress(config.trustedProxies),
+    });
     const server = createServer(express().use(gateway.router));
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
     servers.push(server);

@@ -1,15 +1,53 @@
 import type { Client } from '@temporalio/client';
-import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
+import type { LaneStore, LaneTurn } from '../../src/persistence/repositories/lanes.repository.ts';
+import { FairGate } from '../../src/services/fair-gate.ts';
 import type { LaneActivities } from '../../workflows/contracts/activities.ts';
 import { requestCancelOf } from './request-cancel.ts';
 
-/** The steps of `activity` and `lane` over the lane store; each is harmless when run again. */
-export function createLaneActivities(deps: { lanes: LaneStore; client: Client }): LaneActivities {
-  const { lanes, client } = deps;
+/** Below the time that workflows give a step. */
+const PATIENCE_MS = 15_000;
+const REMEMBERED = 10_000;
+
+export interface LaneActivitiesDeps {
+  lanes: LaneStore;
+  client: Client;
+  /** Steps that use the database at once; default 6, as many as a pool of usual size has room for. */
+  width?: number;
+}
+
+/**
+ * The steps of `activity` and `lane` over the lane store; each is harmless when run again.
+ *
+ * @remarks Accounts, and within one the small and the large lanes, take turns: the lanes of a large group settle
+ * thousands of rows at a step and must not fill all places. What waited as long as the workflow does is not begun.
+ */
+export function createLaneActivities({ lanes, client, width = 6 }: LaneActivitiesDeps): LaneActivities {
+  const gate = new FairGate({
+    width,
+    share: Math.max(1, Math.ceil(width / 2)),
+    waiting: Number.POSITIVE_INFINITY,
+    waitingPerKey: Number.POSITIVE_INFINITY,
+    patienceMs: PATIENCE_MS,
+  });
+  const turnOf = remember((lane) => lanes.turnOf(lane));
   return {
-    advance: (lane, cancelAll) => lanes.advance(lane, cancelAll),
+    advance: async (lane, cancelAll) => gate.run(await turnOf(lane), () => lanes.advance(lane, cancelAll)),
     begin: (activity) => lanes.begin(activity),
     settle: (activity, cancelAll) => lanes.settle(activity, cancelAll),
     requestCancel: requestCancelOf(client),
+  };
+}
+
+/** Whose a lane is never changes. Keeps a bounded number of answers, the latest asked. */
+function remember(ask: (lane: number) => Promise<LaneTurn>): (lane: number) => Promise<string> {
+  const known = new Map<number, string>();
+  return async (lane) => {
+    const found = known.get(lane);
+    if (found !== undefined) return found;
+    const { account, isLarge } = await ask(lane);
+    const turn = `${account} ${isLarge ? 'large' : 'small'}`;
+    if (known.size >= REMEMBERED) known.delete(known.keys().next().value!);
+    known.set(lane, turn);
+    return turn;
   };
 }

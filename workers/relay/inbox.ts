@@ -2,6 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from '../../src/logger.ts';
 import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
+import { FairQueue } from '../../src/services/fair-queue.ts';
 import { NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import { type LaneNews, NudgePlanner, type NudgeSettings } from './nudge-planner.ts';
 
@@ -29,7 +30,8 @@ const REST_SHARE = 3;
 /** A look may also have hung with the database: that says nothing about the next one. */
 const LONGEST_REST_MS = 2_000;
 
-type Waiting = LaneNews & { workflowId: string; [key: string]: unknown };
+type Waiting = LaneNews & { workflowId: string; account: number; [key: string]: unknown };
+type Due = Waiting & { repeated: boolean };
 
 /**
  * Makes the round of a loop: looks which lanes have news and nudges those that are due; settles news of lanes whose
@@ -57,12 +59,8 @@ export function inboxRound(deps: InboxDeps): () => Promise<boolean> {
 }
 
 /** @throws the first error, once every call has ended; lanes not reached by then are due again in the next round */
-async function tellAll(
-  deps: InboxDeps,
-  planner: NudgePlanner,
-  due: ReadonlyArray<Waiting & { repeated: boolean }>,
-): Promise<void> {
-  const queue = [...due];
+async function tellAll(deps: InboxDeps, planner: NudgePlanner, due: readonly Due[]): Promise<void> {
+  const queue = inTurns(due);
   const worker = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
       try {
@@ -78,7 +76,14 @@ async function tellAll(
   if (failed) throw failed.reason;
 }
 
-async function tell(deps: InboxDeps, lane: Waiting & { repeated: boolean }): Promise<void> {
+/** Accounts take turns, and within one the small lanes come first: somebody may be waiting for those. */
+function inTurns(due: readonly Due[]): Due[] {
+  const turns = new FairQueue<Due>();
+  for (const lane of due.toSorted((a, b) => a.size - b.size)) turns.push(lane.account, lane);
+  return due.map(() => turns.take()!.item);
+}
+
+async function tell(deps: InboxDeps, lane: Due): Promise<void> {
   if (lane.open === 0) {
     await deps.lanes.applyLate(lane.lane);
     deps.count('late');
@@ -96,7 +101,7 @@ async function tell(deps: InboxDeps, lane: Waiting & { repeated: boolean }): Pro
 
 // A lane that was never opened is left out: its first step takes the news along.
 const NEWS = `
-  select l.id as lane, l.wf_id as "workflowId", l.size, l.open_count as open, i.fingerprint, i.results,
+  select l.id as lane, l.account_id as account, l.wf_id as "workflowId", l.size, l.open_count as open, i.fingerprint, i.results,
     i.has_cancel as "hasCancel", (extract(epoch from now() - l.created_at) * 1000)::float8 as "ageMs"
   from (
     select lane_id, sum(id)::text as fingerprint, count(*) filter (where kind in ('result', 'gone'))::int as results,

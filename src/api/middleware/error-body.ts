@@ -79,7 +79,8 @@ export function errorReply(error: DomainError): ErrorReply {
   const status = error.namedInBody ? 400 : ERROR_STATUS[error.code];
   const headers: Record<string, string> = {};
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
-  if (error.retryAfterSeconds !== undefined) headers['Retry-After'] = String(Math.ceil(error.retryAfterSeconds));
+  if (error.retryAfterSeconds !== undefined)
+    headers['Retry-After'] = String(Math.max(1, Math.ceil(error.retryAfterSeconds)));
   const body: ErrorBody = { error: error.code, message: error.message, code: status };
   if (error.details) body.details = error.details;
   return { status, body, headers };

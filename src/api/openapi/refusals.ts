@@ -22,6 +22,7 @@ export function refusalsOf(
     refusals.set(status, new Set([...(refusals.get(status) ?? []), ...codes].sort()));
   };
   add(408, ['InvalidParameter']);
+  add(429, ['TooManyRequests']);
   add(431, ['PayloadTooLarge']);
   // Nothing stored is looked at: neither can the database be away nor can what it holds be broken.
   if (!operation['x-stateless']) {

@@ -19,6 +19,16 @@ export function nextCalendarDate(calendars: readonly CalendarTimes[], after: Dat
   return found === null ? null : new Date(found);
 }
 
+/** The next dates strictly after `after`, at most `limit`. */
+export function nextCalendarDates(calendars: readonly CalendarTimes[], after: Date, limit: number): Date[] {
+  const dates: Date[] = [];
+  for (let next = nextCalendarDate(calendars, after); next && dates.length < limit; ) {
+    dates.push(next);
+    next = nextCalendarDate(calendars, next);
+  }
+  return dates;
+}
+
 /**
  * The last date up to and including `until` at which one of the calendars matches; null when there is none after
  * `after`.

@@ -1,8 +1,9 @@
 import type { Request, Response } from 'express';
 import { encode } from '../../protocol/bpickle.ts';
 import type { Clock } from '../../services/ports.ts';
+import type { TokenBuckets } from '../../services/token-buckets.ts';
 import { withBody } from '../http/body.ts';
-import type { FloodLimiter } from '../http/flood-limiter.ts';
+import type { ClientAddress } from '../http/client-address.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { GatewayMetrics } from '../metrics.ts';
 import type { ContactBuffer } from './contact-buffer.ts';
@@ -18,18 +19,21 @@ const ANSWERS: Readonly<Record<PingAnswer, Buffer>> = {
   unknown: encode({}),
 };
 
+export interface PingDeps {
+  desk: PingDesk;
+  contacts: ContactBuffer;
+  clock: Clock;
+  floods: TokenBuckets;
+  clientAddress: ClientAddress;
+  metrics: Pick<GatewayMetrics, 'pinged'>;
+}
+
 /**
  * POST /ping: tells an agent whether messages wait for it.
  *
  * @throws {Refusal} 413 and 429; a body that names no computer is answered like an unknown one
  */
-export function pingRoute(deps: {
-  desk: PingDesk;
-  contacts: ContactBuffer;
-  clock: Clock;
-  floods: FloodLimiter;
-  metrics: Pick<GatewayMetrics, 'pinged'>;
-}) {
+export function pingRoute(deps: PingDeps) {
   const budget = { limitBytes: Number.POSITIVE_INFINITY, usedBytes: 0 };
   return async (req: Request, res: Response): Promise<void> => {
     const answer = await withBody(req, MAX_BODY_BYTES, budget, async (body) => {
@@ -37,9 +41,8 @@ export function pingRoute(deps: {
       if (computerId < 1 || computerId > 2_147_483_647) return 'unknown';
       const now = deps.clock.now();
       // By address too: anybody can name any computer here, and must not be able to silence it.
-      if (!deps.floods.take(`${computerId} ${req.socket.remoteAddress}`, 1, now.getTime())) {
-        throw new Refusal(429, 'TooManyRequests', 'This computer pings too often');
-      }
+      const waitSeconds = deps.floods.take(`${computerId} ${deps.clientAddress(req)}`, 1, now.getTime());
+      if (waitSeconds > 0) throw new Refusal(429, 'TooManyRequests', 'This computer pings too often', waitSeconds);
       const found = await deps.desk.answer(computerId);
       if (found !== 'unknown') deps.contacts.pinged(computerId, now);
       return found;

@@ -28,6 +28,7 @@ interface AccountRow {
  * nobody has used the identity given then. Two machines that say the same of themselves both get it at first; the one
  * that uses its identity first keeps the computer and the other, unknown by then, gets its own when it comes back.
  * A registration that the network brings late, when its computer enrolled by a repetition and is in use, enrols nobody.
+ * @param admit - asked once the key has opened the account; what it throws refuses the registration, and nothing is stored
  * @see agent-protocol 6; design.md 8 "Enrolment"
  */
 export async function enrol(
@@ -35,12 +36,14 @@ export async function enrol(
   registration: Registration,
   now: Date,
   runs: ProfileRunDeps,
+  admit: (accountId: number) => void,
 ): Promise<Enrolment> {
   return db.transaction(async (tx) => {
     const account = await findAccount(tx, registration.accountName);
     if (!account || account.disabled || !keyMatches(account.registration_key, registration.password)) {
       return { kind: 'refused', info: 'unknown-account' };
     }
+    admit(account.id);
     if (account.auto_register) await beginAcceptance(tx, account.id);
     const digest = registrationDigest(account.id, registration);
     await tx.query('select pg_advisory_xact_lock($1)', [digest.readBigInt64BE(0).toString()]);

@@ -3,10 +3,10 @@ import type { Database } from '../../persistence/sql.ts';
 import { type BObject, type BValue, isDict } from '../../protocol/bpickle.ts';
 import type { Clock } from '../../services/ports.ts';
 import type { ProfileRunDeps } from '../../services/script-profile-runs.ts';
+import { senderOf, type TokenBuckets } from '../../services/token-buckets.ts';
 import { acceptedTypesMessage, registrationMessage, setIdMessage } from '../exchange/answer.ts';
 import { MalformedMessage } from '../facts/fields.ts';
 import { messageType } from '../facts/read-messages.ts';
-import type { FloodLimiter } from '../http/flood-limiter.ts';
 import type { Gate } from '../http/gate.ts';
 import { Refusal } from '../http/refusal.ts';
 import { REGISTER_ONLY } from '../message-types.ts';
@@ -20,7 +20,9 @@ export interface EnrolmentDeps {
   clock: Clock;
   gate: Gate;
   /** Counts refused registrations by address. */
-  refusals: FloodLimiter;
+  refusals: TokenBuckets;
+  /** Counts registrations by address and by account; null for no limit. */
+  rate: TokenBuckets | null;
   /** For what runs on computers that enrol. */
   runs: ProfileRunDeps;
   metrics: Pick<GatewayMetrics, 'enrolled'>;
@@ -30,7 +32,8 @@ export interface EnrolmentDeps {
  * Answers a payload without an identity: an enrolment when it has a `register` message, else an invitation to send one.
  * Other messages are leftovers of an earlier identity and are ignored.
  *
- * @throws {Refusal} 429 when too many registrations from this address were refused lately
+ * @throws {Refusal} 429 when too many registrations came from this address, or too many of them were refused, or too
+ * many came with the key of one account; agents try again at their next exchange
  */
 export async function answerWithoutIdentity(
   deps: EnrolmentDeps,
@@ -39,20 +42,22 @@ export async function answerWithoutIdentity(
 ): Promise<BObject[]> {
   const message = messages.findLast((item) => messageType(item) === 'register');
   if (!isDict(message)) return [acceptedTypesMessage(REGISTER_ONLY.types)];
-  const nowMs = deps.clock.now().getTime();
-  if (!deps.refusals.take(address, 0, nowMs)) throw tooMany();
+  const sender = senderOf(address);
+  hold(deps.refusals.wait(sender, 1, deps.clock.now().getTime()));
+  spend(deps, deps.rate, sender);
   const registration = tryRead(message);
   if (!registration) {
     deps.metrics.enrolled('refused');
-    if (!deps.refusals.take(address, 1, nowMs)) throw tooMany();
+    spend(deps, deps.refusals, sender);
     return [registrationMessage('unknown-account')];
   }
-  const enrolment = await deps.gate.run(() => enrol(deps.db, registration, deps.clock.now(), deps.runs));
+  const admit = (accountId: number): void => spend(deps, deps.rate, `account ${accountId}`);
+  const enrolment = await deps.gate.run(() => enrol(deps.db, registration, deps.clock.now(), deps.runs, admit));
   if (enrolment.kind === 'late') return [acceptedTypesMessage(REGISTER_ONLY.types)];
   if (enrolment.kind === 'refused') {
     deps.metrics.enrolled('refused');
     deps.logger.info({ address, reason: enrolment.info }, 'registration refused');
-    if (!deps.refusals.take(address, 1, nowMs)) throw tooMany();
+    spend(deps, deps.refusals, sender);
     return [registrationMessage(enrolment.info)];
   }
   const { computerId, secureId, approved } = enrolment;
@@ -70,6 +75,11 @@ function tryRead(message: BObject): Registration | null {
   }
 }
 
-function tooMany(): Refusal {
-  return new Refusal(429, 'TooManyRequests', 'Too many refused registrations from this address');
+/** @throws {Refusal} 429 when the key has spent all it may */
+function spend({ clock }: EnrolmentDeps, buckets: TokenBuckets | null, key: string): void {
+  if (buckets) hold(buckets.take(key, 1, clock.now().getTime()));
+}
+
+function hold(waitSeconds: number): void {
+  if (waitSeconds > 0) throw new Refusal(429, 'TooManyRequests', 'Too many registrations', waitSeconds);
 }

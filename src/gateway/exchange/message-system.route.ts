@@ -1,9 +1,10 @@
 import type { Request, Response } from 'express';
 import type { Clock } from '../../services/ports.ts';
+import type { TokenBuckets } from '../../services/token-buckets.ts';
 import { hashSecureId } from '../enrolment/secure-id.ts';
 import { answerWithoutIdentity, type EnrolmentDeps } from '../enrolment/without-identity.ts';
 import { type BodyBudget, withBody } from '../http/body.ts';
-import type { FloodLimiter } from '../http/flood-limiter.ts';
+import type { ClientAddress } from '../http/client-address.ts';
 import { Refusal } from '../http/refusal.ts';
 import { encodeAnswer } from './answer.ts';
 import type { IdentifiedExchange } from './exchange.ts';
@@ -15,7 +16,8 @@ export interface MessageSystemDeps {
   serverUuid(): Promise<string>;
   clock: Clock;
   budget: BodyBudget;
-  floods: FloodLimiter;
+  floods: TokenBuckets;
+  clientAddress: ClientAddress;
 }
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
@@ -46,16 +48,14 @@ async function answerBody(deps: MessageSystemDeps, req: Request, body: Buffer): 
   const payload = readPayload(body);
   const secureId = req.headers['x-computer-id'];
   if (typeof secureId !== 'string' || secureId === '') {
-    const address = req.socket.remoteAddress ?? '';
-    const messages = await answerWithoutIdentity(deps.enrolment, payload.messages, address);
+    const messages = await answerWithoutIdentity(deps.enrolment, payload.messages, deps.clientAddress(req));
     return encodeAnswer(await deps.serverUuid(), messages, null);
   }
   if (!hasSequence(payload)) throw new Refusal(400, 'InvalidParameter', 'sequence is missing');
   const secureIdHash = hashSecureId(secureId);
   const cost = 1 + payload.messages.length * MESSAGE_COST;
-  if (!deps.floods.take(secureIdHash.toString('latin1'), cost, deps.clock.now().getTime())) {
-    throw new Refusal(429, 'TooManyRequests', 'This computer exchanges too much');
-  }
+  const waitSeconds = deps.floods.take(secureIdHash.toString('latin1'), cost, deps.clock.now().getTime());
+  if (waitSeconds > 0) throw new Refusal(429, 'TooManyRequests', 'This computer exchanges too much', waitSeconds);
   const token = req.headers['x-exchange-token'];
   return deps.exchange.handle({
     secureIdHash,

@@ -25,17 +25,45 @@ export function createSessionStore(
   onBatch: (batch: string, size: number) => void,
 ): SessionStore {
   const limits = { size: BATCH, running: 1, waiting: MAX_WAITING, gatherMs: GATHER_MS };
+  const accounts = new Accounts();
   const read = async (hashes: Buffer[]) => {
     onBatch('read', hashes.length);
-    return (await readSessions(db, hashes, clock.now())).map((value) => ({ value }));
+    const identified = await readSessions(db, hashes, clock.now());
+    for (const [i, found] of identified.entries()) accounts.note(hashes[i]!, found);
+    return identified.map((value) => ({ value }));
   };
-  const reads = new Batcher<Buffer, Identified | null>(read, limits);
+  const reads = new Batcher<Buffer, Identified | null>(read, limits, (hash) => accounts.of(hash));
   const write = (items: ExchangeWrite[]) => {
     onBatch('write', items.length);
     return writeEach(db, items);
   };
-  const writes = new Batcher<ExchangeWrite, SessionWritten | null>(write, { ...limits, running: 2 });
+  const writes = new Batcher<ExchangeWrite, SessionWritten | null>(
+    write,
+    { ...limits, running: 2 },
+    ({ session }) => session.accountId,
+  );
   return { read: (hash) => reads.call(hash), write: (write) => writes.call(write) };
+}
+
+const REMEMBERED = 200_000;
+/** Agents nobody has heard of lately take turns as one account. */
+const UNKNOWN = 0;
+
+/** Whose computers exchanged lately: accounts take turns before anything of an exchange is read. */
+class Accounts {
+  readonly #known = new Map<string, number>();
+
+  of(hash: Buffer): number {
+    return this.#known.get(hash.toString('latin1')) ?? UNKNOWN;
+  }
+
+  note(hash: Buffer, found: Identified | null): void {
+    if (found?.kind !== 'computer') return;
+    const key = hash.toString('latin1');
+    if (this.#known.has(key)) return;
+    if (this.#known.size >= REMEMBERED) this.#known.delete(this.#known.keys().next().value!);
+    this.#known.set(key, found.session.accountId);
+  }
 }
 
 /** One write that the database cannot take must not fail the others. */

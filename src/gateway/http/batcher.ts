@@ -1,3 +1,4 @@
+import { FairQueue } from '../../services/fair-queue.ts';
 import { Refusal } from './refusal.ts';
 
 export interface BatcherLimits {
@@ -27,14 +28,23 @@ interface Call<I, O> {
 export class Batcher<I, O> {
   readonly #run: (items: I[]) => Promise<Outcome<O>[]>;
   readonly #limits: BatcherLimits;
-  readonly #waiting: Call<I, O>[] = [];
+  readonly #turnOf: (item: I) => number;
+  readonly #waiting = new FairQueue<Call<I, O>>();
   #running = 0;
   #gathering = false;
 
-  /** @param run - answers items in their order, each by itself; when it throws, all have failed */
-  constructor(run: (items: I[]) => Promise<Outcome<O>[]>, limits: BatcherLimits) {
+  /**
+   * @param run - answers items in their order, each by itself; when it throws, all have failed
+   * @param turnOf - whose an item is: those that wait take turns by it; absent, the first come go first
+   */
+  constructor(
+    run: (items: I[]) => Promise<Outcome<O>[]>,
+    limits: BatcherLimits,
+    turnOf: (item: I) => number = () => 0,
+  ) {
     this.#run = run;
     this.#limits = limits;
+    this.#turnOf = turnOf;
   }
 
   /** @throws {Refusal} 503 when too many wait already */
@@ -43,7 +53,7 @@ export class Batcher<I, O> {
       return Promise.reject(new Refusal(503, 'ServiceUnavailable', 'Too many at once'));
     }
     return new Promise<O>((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
+      this.#waiting.push(this.#turnOf(item), { item, resolve, reject });
       this.#gather();
     });
   }
@@ -65,7 +75,8 @@ export class Batcher<I, O> {
   #next(): void {
     if (this.#running >= this.#limits.running || this.#waiting.length === 0) return;
     this.#running += 1;
-    const calls = this.#waiting.splice(0, this.#limits.size);
+    const calls: Call<I, O>[] = [];
+    while (calls.length < this.#limits.size && this.#waiting.length > 0) calls.push(this.#waiting.take()!.item);
     void this.#carryOut(calls).finally(() => {
       this.#running -= 1;
       this.#next();

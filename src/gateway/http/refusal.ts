@@ -4,12 +4,15 @@ import type { Response } from 'express';
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
+  /** Whole seconds, with 429 and 503. */
+  readonly retryAfterSeconds: number;
 
-  constructor(status: number, code: string, message: string) {
+  constructor(status: number, code: string, message: string, retryAfterSeconds = 5) {
     super(message);
     this.name = 'Refusal';
     this.status = status;
     this.code = code;
+    this.retryAfterSeconds = Math.max(1, Math.ceil(retryAfterSeconds));
   }
 }
 
@@ -21,6 +24,6 @@ export function sendRefusal(res: Response, refusal: Refusal): void {
   }
   // What was not read of the body would be taken for the next request.
   if (!res.req.complete) res.set('Connection', 'close');
-  if (refusal.status === 503 || refusal.status === 429) res.set('Retry-After', '5');
+  if (refusal.status === 503 || refusal.status === 429) res.set('Retry-After', String(refusal.retryAfterSeconds));
   res.status(refusal.status).json({ error: refusal.code, message: refusal.message, code: refusal.status });
 }

@@ -32,6 +32,7 @@ import { Migration20261121081000ScriptDue } from './migration-20261121081000-scr
 import { Migration20261121090000OperationTraces } from './migration-20261121090000-operation-traces.ts';
 import { Migration20261121094000RegistrationTime } from './migration-20261121094000-registration-time.ts';
 import { Migration20261121110000ReconcilerMark } from './migration-20261121110000-reconciler-mark.ts';
+import { Migration20261121091000OutboxTurns } from './migration-20261121091000-outbox-turns.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -69,4 +70,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261121090000OperationTraces', class: Migration20261121090000OperationTraces },
   { name: 'Migration20261121094000RegistrationTime', class: Migration20261121094000RegistrationTime },
   { name: 'Migration20261121110000ReconcilerMark', class: Migration20261121110000ReconcilerMark },
+  { name: 'Migration20261121091000OutboxTurns', class: Migration20261121091000OutboxTurns },
 ];

@@ -201,14 +201,17 @@ async function createPayloads(
   return rows.map(({ id }) => id);
 }
 
-async function orderStart(tx: Sql, key: number, plan: { traceparent?: string | null; now: Date }): Promise<void> {
-  await tx.query(`insert into outbox (kind, key, traceparent, creation_time) values ('start', $1, $2, $3)`, [
-    String(key),
-    plan.traceparent ?? null,
-    plan.now,
-  ]);
+async function orderStart(
+  tx: Sql,
+  key: number,
+  plan: { accountId: number; traceparent?: string | null; now: Date },
+): Promise<void> {
+  await tx.query(ORDER_START, [String(key), plan.traceparent ?? null, plan.now, plan.accountId]);
   await tx.query(`select pg_notify('flotilla_outbox', '')`);
 }
+
+const ORDER_START = `
+  insert into outbox (kind, key, traceparent, creation_time, account_id) values ('start', $1, $2, $3, $4)`;
 
 /** The first thirteen parameters of all statements that create operations. */
 function operationArrays(plan: GroupPlan, payloads: readonly number[]): unknown[] {

@@ -39,6 +39,8 @@ export interface LaneStoreOptions {
  * @see temporal-design 4 and 5
  */
 export interface LaneStore {
+  /** Whose turn a lane's steps take. */
+  turnOf(lane: number): Promise<LaneTurn>;
   /**
    * Settles all news of a lane and opens it on the first call.
    *
@@ -58,6 +60,15 @@ export interface LaneStore {
   /** Settles news of a lane whose workflow has ended; results may replace `canceled`. */
   applyLate(lane: number): Promise<LaneProgress>;
 }
+
+/** Lanes take turns by account, the small ones apart from the large. */
+export interface LaneTurn {
+  account: number;
+  isLarge: boolean;
+}
+
+/** A lane of more operations moves thousands of rows at a step. */
+const SMALL_LANE = 25;
 
 interface LaneCounts {
   open_count: number;
@@ -99,6 +110,10 @@ export function createLaneStore(options: LaneStoreOptions): LaneStore {
     return progress;
   };
   return {
+    async turnOf(lane) {
+      const [row] = await db.query<LaneTurn & Record<string, unknown>>(TURN, [lane, SMALL_LANE], 'lane-turn');
+      return row ?? { account: 0, isLarge: false };
+    },
     advance,
     begin: (activity) => readOpenLanes(db, activity),
     async settle(activity, cancelAll) {
@@ -249,6 +264,8 @@ const LOCK = `
     a.max_message_backlog is not null as bounded
   from lane l join account a on a.id = l.account_id
   where l.id = $1 for update of l`;
+
+const TURN = `select account_id as account, size > $2 as "isLarge" from lane where id = $1`;
 
 const MOVE_LANE = `
   update lane set open_count = open_count + $2, succeeded_count = succeeded_count + $3,

@@ -79,11 +79,7 @@ export async function insertReportActivity(
   );
   const { id } = rows[0]!;
   await tx.query('update usg_report set activity_id = $2 where id = $1', [report.id, id]);
-  await tx.query(`insert into outbox (kind, key, traceparent, creation_time) values ('start', $1, $2, $3)`, [
-    String(id),
-    traceparent,
-    now,
-  ]);
+  await tx.query(ORDER_REPORT, [String(id), traceparent, now, report.account_id]);
   await tx.query(`select pg_notify('flotilla_outbox', '')`);
   return id;
 }
@@ -178,3 +174,6 @@ const SELECT = `
   from usg_report u
   left join activity a on a.id = u.activity_id
   left join stored_file f on f.id = u.file_id and f.key = u.path`;
+
+const ORDER_REPORT = `
+  insert into outbox (kind, key, traceparent, creation_time, account_id) values ('start', $1, $2, $3, $4)`;

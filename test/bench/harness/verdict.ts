@@ -48,5 +48,6 @@ export const TARGETS = {
   reportRatio: { kind: 'most', first: 5, goal: 1.3 },
   reportMiB: { kind: 'most', first: 100, goal: 20 },
   latenessSeconds: { kind: 'most', first: 60, goal: 5 },
+  fairnessRatio: { kind: 'most', first: 3, goal: 1.2 },
   warmSeconds: { kind: 'most', first: 10, goal: 2 },
 } as const satisfies Record<string, Target>;

@@ -5,11 +5,14 @@ import { type RawConnection, requestBytes } from './raw-connection.ts';
 /** Types this agent says it can handle; enough to be given snap operations. */
 const HANDLED_TYPES = ['install-snaps', 'refresh-snaps', 'remove-snaps', 'resynchronize', 'set-id', 'set-intervals'];
 
+/** So many of them are operations. */
+const OPERATIONS = 3;
+
 const EXCHANGE_LIMIT = 12;
 
 /**
- * The least agent that keeps the protocol: it enrols, settles and then exchanges nothing, with the counters and tokens
- * of the real one.
+ * The least agent that keeps the protocol: it enrols, settles and then exchanges nothing, or reports success of what it
+ * was given, with the counters and tokens of the real one.
  *
  * @see agent-protocol 3-6
  */
@@ -22,6 +25,8 @@ export class BenchAgent {
   #nextExpected = 0;
   #acceptedTypes: string[] = [];
   #serverKnowsTypes = false;
+  /** Operations it was given and has not reported on. */
+  #given: number[] = [];
 
   constructor(title: string) {
     this.#title = title;
@@ -63,6 +68,17 @@ export class BenchAgent {
     return payload.messages.length;
   }
 
+  /** Fetches what there is to do and reports success of it. @returns how many operations that were */
+  async work(connection: RawConnection): Promise<number> {
+    if (this.#given.length === 0) await this.exchange(connection);
+    const done = this.#given;
+    this.#given = [];
+    if (done.length === 0) return 0;
+    const results = done.map((id) => ({ type: 'operation-result', 'operation-id': id, status: 6 }));
+    await this.exchange(connection, results);
+    return done.length;
+  }
+
   #request(messages: BObject[]): Buffer {
     const payload: BObject = {
       'server-api': Buffer.from('3.3'),
@@ -82,6 +98,9 @@ export class BenchAgent {
 
   #obey(message: BObject): void {
     if (this.#secureId !== null) this.#nextExpected++;
+    if (typeof message['operation-id'] === 'number' && HANDLED_TYPES.indexOf(String(message.type)) < OPERATIONS) {
+      this.#given.push(message['operation-id']);
+    }
     if (message.type === 'accepted-types' && Array.isArray(message.types))
       this.#acceptedTypes = message.types.map(String);
     if (message.type !== 'set-id') return;

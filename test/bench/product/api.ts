@@ -14,10 +14,13 @@ export const API_PREFIX = '/api/v2';
 
 const PAGE = 1000;
 
-/** Logs in as the first administrator. */
-export async function logIn(stack: Stack): Promise<Api> {
+/** Logs in as the first administrator, or as somebody else. */
+export async function logIn(stack: Stack, person: { email: string; password: string } = ADMIN): Promise<Api> {
   const base = `http://127.0.0.1:${stack.port}${API_PREFIX}`;
-  const login = await request<{ token: string; current_account: string }>(base, null, 'POST', '/login', ADMIN);
+  const login = await request<{ token: string; current_account: string }>(base, null, 'POST', '/login', {
+    email: person.email,
+    password: person.password,
+  });
   const call = <T>(method: string, path: string, body?: unknown) => request<T>(base, login.token, method, path, body);
   return {
     token: login.token,

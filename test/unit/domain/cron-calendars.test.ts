@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { lastCalendarDate, nextCalendarDate } from '../../../src/domain/schedule/calendar-dates.ts';
+import { lastCalendarDate, nextCalendarDate, nextCalendarDates } from '../../../src/domain/schedule/calendar-dates.ts';
 import { isCronProblem, parseCron } from '../../../src/domain/schedule/cron.ts';
 import { cronCalendars } from '../../../src/domain/schedule/cron-calendars.ts';
 import { cronDates, nextCronDate } from '../../../src/services/schedule/cron-dates.ts';
@@ -47,6 +47,7 @@ describe('calendars of cron text', () => {
         expect(found).toEqual(expected);
         const listed = cronDates(text, FROM, 20).map((date) => date.getTime());
         expect(listed.filter((date) => date <= end)).toEqual(expected.slice(0, listed.length).slice(0, 20));
+        expect(nextCalendarDates(calendars, FROM, 20)).toEqual(cronDates(text, FROM, 20));
         expect(nextCronDate(text, FROM)).toEqual(nextCalendarDate(calendars, FROM));
       }),
       { numRuns: 12 },

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { Batcher } from '../../../src/gateway/http/batcher.ts';
-import { FloodLimiter } from '../../../src/gateway/http/flood-limiter.ts';
 import { Gate, KeyedQueue } from '../../../src/gateway/http/gate.ts';
 
 const LIMITS = { size: 3, running: 1, waiting: 5 };
@@ -26,6 +25,21 @@ describe('Batcher', () => {
     release();
     expect(await Promise.all(calls)).toEqual([2, 4, 6, 8, 10]);
     expect(batches).toEqual([[1], [2, 3, 4], [5]]);
+  });
+
+  it('lets those that wait take turns', async () => {
+    const { until, release } = held();
+    const batches: string[][] = [];
+    const run = async (items: string[]) => {
+      batches.push(items);
+      if (batches.length === 1) await until;
+      return items.map((value) => ({ value }));
+    };
+    const batcher = new Batcher<string, string>(run, { ...LIMITS, waiting: 10 }, (item) => item.charCodeAt(0));
+    const calls = ['a1', 'a2', 'a3', 'a4', 'a5', 'b1'].map((item) => batcher.call(item));
+    release();
+    await Promise.all(calls);
+    expect(batches).toEqual([['a1'], ['a2', 'b1', 'a3'], ['a4', 'a5']]);
   });
 
   it('fails one call alone, all when the batch fails, and those beyond the bound', async () => {
@@ -74,24 +88,5 @@ describe('KeyedQueue', () => {
     await expect(first).rejects.toThrow('a1');
     await second;
     expect(events).toEqual(['b', 'a1', 'a2']);
-  });
-});
-
-describe('FloodLimiter', () => {
-  it('gives a burst, then so much a second, to each key', () => {
-    const limiter = new FloodLimiter({ burst: 2, perSecond: 1, maxKeys: 10 });
-    expect([1, 1, 1].map((cost) => limiter.take('a', cost, 0))).toEqual([true, true, false]);
-    expect(limiter.take('b', 2, 0)).toBe(true);
-    expect(limiter.take('a', 1, 999)).toBe(false);
-    expect(limiter.take('a', 1, 2000)).toBe(true);
-    expect([1, 1].map((cost) => limiter.take('a', cost, -5000))).toEqual([true, false]);
-    expect(limiter.take('a', 1, 2500)).toBe(false);
-  });
-
-  it('remembers a bounded number of keys', () => {
-    const limiter = new FloodLimiter({ burst: 1, perSecond: 0, maxKeys: 2 });
-    for (const key of ['a', 'b', 'c']) limiter.take(key, 1, 0);
-    expect(limiter.take('c', 1, 0)).toBe(false);
-    expect(limiter.take('a', 1, 0)).toBe(true);
   });
 });

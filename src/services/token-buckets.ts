@@ -1,0 +1,67 @@
+export interface BucketLimits {
+  /** What one key may spend at once. */
+  burst: number;
+  /** What one key gets back per second. */
+  perSecond: number;
+  /** Keys remembered at most; beyond it the longest idle are forgotten first. */
+  maxKeys: number;
+}
+
+/**
+ * A token bucket per key, in this process alone. Memory is bounded: a key that was forgotten starts with a full bucket,
+ * so whoever comes under ever new names gains nothing over having that many names.
+ */
+export class TokenBuckets {
+  readonly #limits: BucketLimits;
+  readonly #buckets = new Map<string, { level: number; atMs: number }>();
+
+  constructor(limits: BucketLimits) {
+    this.#limits = limits;
+  }
+
+  /** Keys remembered just now. */
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  /**
+   * Takes `cost` from the key's bucket.
+   *
+   * @returns 0, or when it holds less, and nothing is taken, the seconds until it holds enough
+   */
+  take(key: string, cost: number, nowMs: number): number {
+    const { level, atMs } = this.#fill(key, nowMs);
+    const enough = level >= cost;
+    // Deleting first keeps the map in order of last use.
+    this.#buckets.delete(key);
+    this.#buckets.set(key, { level: enough ? level - cost : level, atMs });
+    if (this.#buckets.size > this.#limits.maxKeys) this.#buckets.delete(this.#buckets.keys().next().value!);
+    return enough ? 0 : (cost - level) / this.#limits.perSecond;
+  }
+
+  /** What {@link take} would answer, without taking. */
+  wait(key: string, cost: number, nowMs: number): number {
+    return Math.max(0, (cost - this.#fill(key, nowMs).level) / this.#limits.perSecond);
+  }
+
+  #fill(key: string, nowMs: number): { level: number; atMs: number } {
+    const { burst, perSecond } = this.#limits;
+    const { level, atMs } = this.#buckets.get(key) ?? { level: burst, atMs: nowMs };
+    // A clock that goes back gives nothing and takes nothing.
+    const passedMs = Math.max(0, nowMs - atMs);
+    return { level: Math.min(burst, level + (passedMs / 1000) * perSecond), atMs: Math.max(nowMs, atMs) };
+  }
+}
+
+const NETWORK_GROUPS = 4;
+
+/** What counts as one sender: an IPv4 address, or the /64 network that one IPv6 host has for itself. */
+export function senderOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.toLowerCase().split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : Math.max(0, 8 - before.length - after.length);
+  const groups = [...before, ...Array<string>(zeros).fill('0'), ...after];
+  return groups.slice(0, NETWORK_GROUPS).join(':');
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { type Latency, latency } from '../harness/statistics.ts';
+import { measure, type Usage } from '../harness/usage.ts';
+import { pause, waitFor } from '../harness/wait.ts';
+import type { BenchAgent } from '../load/bench-agent.ts';
+import { RawConnection } from '../load/raw-connection.ts';
+import type { Api } from '../product/api.ts';
+import type { Stack } from '../product/stack.ts';
+import { type BigAccount, type GroupEnd, runBigGroup } from './fairness-fan-out.ts';
+
+/** The account whose single actions are timed. */
+export interface SmallAccount {
+  api: Api;
+  agent: BenchAgent;
+  computerId: number;
+}
+
+interface Times {
+  /** POST /snaps on the one computer. */
+  accepted: number;
+  /** Until the agent has fetched it and reported. */
+  handedOut: number;
+  /** Until GET /activities/<id> says succeeded. */
+  settled: number;
+}
+
+export interface FairnessRound {
+  total: Latency;
+  parts: Record<keyof Times, Latency>;
+  group: GroupEnd | null;
+  usage: Usage;
+}
+
+const ALONE = 20;
+/** So many at least, even if the group ends first. */
+const LEAST = 5;
+const AGENT_ASKS_EVERY_MS = 40;
+const LOOK_EVERY_MS = 20;
+const LIMIT_MS = 120_000;
+const SETTLE_MS = 3000;
+
+/** Single actions one after another with nothing else going on. */
+export function aloneRound(stack: Stack, small: SmallAccount): Promise<FairnessRound> {
+  return measured(stack, small, async (act) => {
+    for (let i = 0; i < ALONE; i++) await act();
+    return null;
+  });
+}
+
+/** The same from the moment a large group is ordered until it is done. */
+export function fanOutRound(stack: Stack, small: SmallAccount, big: BigAccount): Promise<FairnessRound> {
+  return measured(stack, small, async (act) => {
+    let ended = false;
+    const group = runBigGroup(big).finally(() => {
+      ended = true;
+    });
+    // A failure is told once the actions under way have ended.
+    group.catch(() => undefined);
+    for (let i = 0; i < LEAST || !ended; i++) await act();
+    return group;
+  });
+}
+
+async function measured(
+  stack: Stack,
+  small: SmallAccount,
+  work: (act: () => Promise<void>) => Promise<GroupEnd | null>,
+): Promise<FairnessRound> {
+  await pause(SETTLE_MS);
+  const seen: Times[] = [];
+  const connection = await RawConnection.open(stack.port);
+  try {
+    const act = async () => void seen.push(await singleAction(small, connection));
+    const { result: group, usage } = await measure(stack.roles, () => work(act));
+    const part = (name: keyof Times) => latency(seen.map((times) => times[name]));
+    return {
+      total: latency(seen.map(({ accepted, handedOut, settled }) => accepted + handedOut + settled)),
+      parts: { accepted: part('accepted'), handedOut: part('handedOut'), settled: part('settled') },
+      group,
+      usage,
+    };
+  } finally {
+    connection.close();
+  }
+}
+
+async function singleAction({ api, agent, computerId }: SmallAccount, connection: RawConnection): Promise<Times> {
+  const marks = [performance.now()];
+  const body = { action: 'install', computer_ids: [computerId], snaps: [{ name: 'hello-world' }] };
+  const { id } = await api.call<{ id: number }>('POST', '/snaps', body);
+  marks.push(performance.now());
+  const report = async () => ((await agent.work(connection)) > 0 ? true : null);
+  await waitFor('the single operation', report, { everyMs: AGENT_ASKS_EVERY_MS, limitMs: LIMIT_MS });
+  marks.push(performance.now());
+  const shown = async () => {
+    const { activity_status: status } = await api.call<{ activity_status: string }>('GET', `/activities/${id}`);
+    assert.ok(['undelivered', 'delivered', 'succeeded'].includes(status), `activity ${id} is ${status}`);
+    return status === 'succeeded' ? true : null;
+  };
+  await waitFor(`activity ${id} to succeed`, shown, { everyMs: LOOK_EVERY_MS, limitMs: LIMIT_MS });
+  marks.push(performance.now());
+  const [asked = 0, accepted = 0, reported = 0, settled = 0] = marks;
+  return { accepted: accepted - asked, handedOut: reported - accepted, settled: settled - reported };
+}

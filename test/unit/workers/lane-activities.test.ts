@@ -1,0 +1,39 @@
+import type { Client } from '@temporalio/client';
+import { expect, it } from 'vitest';
+import type { LaneStore } from '../../../src/persistence/repositories/lanes.repository.ts';
+import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
+
+const DONE = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, waitingFor: [] };
+const LARGE_FROM = 1000;
+
+it('lets the step of a small lane pass those of large lanes, of its own account too', async () => {
+  const begun: number[] = [];
+  let endLarge = () => {};
+  const large = new Promise<void>((resolve) => {
+    endLarge = resolve;
+  });
+  let asked = 0;
+  const lanes: LaneStore = {
+    turnOf: async (lane) => {
+      asked += 1;
+      return { account: lane % 2, isLarge: lane >= LARGE_FROM };
+    },
+    advance: async (lane) => {
+      begun.push(lane);
+      if (lane >= LARGE_FROM) await large;
+      return DONE;
+    },
+    begin: async () => [],
+    settle: async () => ({ ...DONE, status: 'succeeded' as const }),
+    applyLate: async () => DONE,
+  };
+  const steps = createLaneActivities({ lanes, client: {} as Client, width: 4 });
+  const fanOut = [1000, 1002, 1004, 1006, 1008].map((lane) => steps.advance(lane, false));
+  await steps.advance(1, false);
+  await steps.advance(2, false);
+  expect(begun).toEqual([1000, 1002, 1, 2]);
+  endLarge();
+  await Promise.all(fanOut);
+  await steps.advance(1, false);
+  expect([begun.length, asked]).toEqual([8, 7]);
+});
