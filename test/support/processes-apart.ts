@@ -209,6 +209,9 @@ export async function createProcessesApart(
     ...(temporal && namespaceSettings(temporal)),
     FLOTILLA_JWT_SECRET: randomBytes(32).toString('hex'),
     FLOTILLA_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    // All computers and clients of a test come from one address.
+    FLOTILLA_API_RATE_LIMIT: '0',
+    FLOTILLA_ENROLMENT_RATE_LIMIT: '0',
     ...given,
   };
   const root = await mkdtemp(join(tmpdir(), `flotilla-apart-${process.pid}-`));

@@ -52,6 +52,9 @@ export class TestTopology {
       FLOTILLA_TEMPORAL_UI_PORT: String(firstPort + 21),
       FLOTILLA_DATABASE_PORT: String(firstPort + 22),
       FLOTILLA_METRICS_PORT: String(firstPort + 23),
+      // All computers and clients of a test come from one address.
+      FLOTILLA_API_RATE_LIMIT: '0',
+      FLOTILLA_ENROLMENT_RATE_LIMIT: '0',
       ...environment,
     };
     this.#emergency = () => {

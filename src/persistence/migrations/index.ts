@@ -30,9 +30,9 @@ import { Migration20261121080000Scripts } from './migration-20261121080000-scrip
 import { Migration20261121080100ScriptTriggers } from './migration-20261121080100-script-triggers.ts';
 import { Migration20261121081000ScriptDue } from './migration-20261121081000-script-due.ts';
 import { Migration20261121090000OperationTraces } from './migration-20261121090000-operation-traces.ts';
+import { Migration20261121091000OutboxTurns } from './migration-20261121091000-outbox-turns.ts';
 import { Migration20261121094000RegistrationTime } from './migration-20261121094000-registration-time.ts';
 import { Migration20261121110000ReconcilerMark } from './migration-20261121110000-reconciler-mark.ts';
-import { Migration20261121091000OutboxTurns } from './migration-20261121091000-outbox-turns.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
