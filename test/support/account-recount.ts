@@ -1,0 +1,129 @@
+import { kindOf } from '../../src/domain/activity/kinds.ts';
+import type { Sql } from '../../src/persistence/sql.ts';
+
+/** An activity as it lies in its table, with the state of its message. */
+export interface RawActivity {
+  id: number;
+  parent_id: number | null;
+  lane_id: number | null;
+  computer_id: number | null;
+  type: string;
+  status: string;
+  deliver_at: Date | null;
+  reverts: number | null;
+  message: string | null;
+  [key: string]: unknown;
+}
+
+/** Every activity of an account, row by row. */
+export function readRaw(sql: Sql, accountId: number): Promise<RawActivity[]> {
+  return sql.query<RawActivity>(
+    `select a.id, a.parent_id, a.lane_id, a.computer_id, a.type, a.status, a.deliver_at, a.reverts, m.state as message
+     from activity a left join agent_message m on m.activity_id = a.id where a.account_id = $1 order by a.id`,
+    [accountId],
+  );
+}
+
+const ENDED = ['succeeded', 'failed', 'canceled'];
+
+/** What is allowed in each state, for what can be repeated and undone, on computers that are still there. */
+const ALLOWED: Readonly<Record<string, string>> = {
+  unapproved: 'approve cancel',
+  blocked: 'cancel',
+  waiting: 'cancel',
+  scheduled: 'cancel',
+  undelivered: 'cancel',
+  delivered: 'cancel',
+  succeeded: 'reapply revert',
+  failed: 'reapply',
+  canceled: 'reapply',
+};
+
+/** What counters, states and permitted actions must be, counted anew from plain rows and knowing nothing of SQL. */
+export class Recount {
+  readonly #rows: readonly RawActivity[];
+  readonly #gone: ReadonlySet<number>;
+  readonly #nowMs: number;
+
+  /** @param gone - computers that were removed or archived */
+  constructor(rows: readonly RawActivity[], gone: ReadonlySet<number>, now: Date) {
+    this.#rows = rows;
+    this.#gone = gone;
+    this.#nowMs = now.getTime();
+  }
+
+  /** Ids of all activities, newest first. */
+  get ids(): number[] {
+    return this.#rows.map(({ id }) => id).toReversed();
+  }
+
+  /** Ids of those that are nobody's children, newest first. */
+  get parents(): number[] {
+    return this.#rows.flatMap(({ id, parent_id }) => (parent_id === null ? [id] : [])).toReversed();
+  }
+
+  counts(where: { parent: number } | { lane: number }) {
+    const [[key, value]] = Object.entries(where) as [[string, number]];
+    const rows = this.#rows.filter((row) => row[`${key}_id`] === value);
+    const of = (status: string) => rows.filter((row) => row.status === status).length;
+    return {
+      size: rows.length,
+      open: rows.filter(({ status }) => !ENDED.includes(status)).length,
+      delivered: of('delivered'),
+      succeeded: of('succeeded'),
+      failed: of('failed'),
+      canceled: of('canceled'),
+      computers: new Set(rows.map(({ computer_id }) => computer_id)).size,
+    };
+  }
+
+  /** The state that is shown. */
+  statusOf(row: RawActivity): string {
+    const children = this.#childrenOf(row);
+    const stored = row.computer_id === null ? this.#rolledUp(children) : row.status;
+    if (stored !== 'undelivered') return stored;
+    if (row.deliver_at !== null && row.deliver_at.getTime() > this.#nowMs) return 'scheduled';
+    const all = row.computer_id === null ? children : [row];
+    const pending = all.filter(({ status }) => status === 'undelivered');
+    return pending.every(({ message }) => message === 'held') ? 'waiting' : 'undelivered';
+  }
+
+  actionsOf(row: RawActivity) {
+    const status = this.statusOf(row);
+    const operations = row.computer_id === null ? this.#childrenOf(row) : [row];
+    const may = (action: string) => ALLOWED[status]!.split(' ').includes(action);
+    const here = operations.every(({ computer_id }) => !this.#gone.has(computer_id!));
+    const every = (what: 'repeatable' | 'reversible') => operations.every(({ type }) => kindOf(type)[what]);
+    return {
+      approvable: may('approve'),
+      cancelable: may('cancel'),
+      reappliable: may('reapply') && here && every('repeatable'),
+      revertable:
+        may('revert') &&
+        here &&
+        every('reversible') &&
+        operations.every((one) => one.status === 'succeeded') &&
+        operations.some((one) => !this.#undone(one)),
+    };
+  }
+
+  #childrenOf({ id }: RawActivity): RawActivity[] {
+    return this.#rows.filter(({ parent_id }) => parent_id === id);
+  }
+
+  #rolledUp(children: readonly RawActivity[]): string {
+    const statuses = children.map(({ status }) => status);
+    if (statuses.every((status) => status === 'unapproved')) return 'unapproved';
+    if (statuses.every((status) => ENDED.includes(status))) {
+      if (statuses.every((status) => status === 'canceled')) return 'canceled';
+      return statuses.includes('failed') ? 'failed' : 'succeeded';
+    }
+    return statuses.some((status) => status === 'delivered' || ENDED.includes(status)) ? 'delivered' : 'undelivered';
+  }
+
+  /** The latest undoing is open or done. */
+  #undone({ id }: RawActivity): boolean {
+    const latest = this.#rows.findLast(({ reverts, computer_id }) => reverts === id && computer_id !== null);
+    return latest !== undefined && !['failed', 'canceled'].includes(latest.status);
+  }
+}
