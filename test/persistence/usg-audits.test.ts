@@ -228,6 +228,14 @@ describe('an audit', () => {
 });
 
 describe('a run of several steps', () => {
+  it('ends for a computer that goes on with its fix after its audit was canceled', async () => {
+    const run = await aRun('fix-audit', 1);
+    await run.tell(0, 1, 'cancel');
+    expect(await run.results()).toEqual(counts(1, 0, 0, 0, true));
+    await run.tell(0, 0, 'result');
+    expect(await run.results()).toEqual(counts(0, 0, 0, 1, false));
+  });
+
   it('counts a computer as failing as soon as a step fails, and cancels the rest', async () => {
     const run = await aRun('fix-restart-audit', 2);
     await run.tell(0, 0, 'result');

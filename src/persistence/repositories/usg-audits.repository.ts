@@ -137,10 +137,12 @@ const MOVE_COUNTERS = `
     not_started_count = r.not_started_count + d.not_started, in_progress_count = r.in_progress_count + d.in_progress,
     passing_count = r.passing_count + d.passing, failing_count = r.failing_count + d.failing`;
 
-// An audit is the step that nothing waits for.
+// An audit is the step that nothing waits for. A step that goes on in front of a canceled one leads to no audit either.
 const PROGRESS = `
   with touched as materialized (
-    select a.computer_id, bool_or(n.status = 'failed') as failed, bool_or(n.status = 'canceled') as canceled,
+    select a.computer_id, bool_or(n.status = 'failed') as failed,
+      bool_or(n.status = 'canceled' or exists (
+        select from activity d where d.blocked_by = a.id and d.status = 'canceled')) as canceled,
       bool_or(n.status in ('delivered', 'succeeded')) as begun,
       bool_or(n.status = 'succeeded' and not exists (select from activity d where d.blocked_by = a.id)) as audited
     from unnest($2::int[], $3::text[]) as n(id, status) join activity a on a.id = n.id
