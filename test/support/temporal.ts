@@ -67,11 +67,20 @@ export async function createTimeSkippingEnvironment(
   options: Omit<TimeSkippingTestWorkflowEnvironmentOptions, 'server'> = {},
 ): Promise<TestWorkflowEnvironment> {
   const { path } = await runService<{ path: string }>('temporal-test-server');
-  return TestWorkflowEnvironment.createTimeSkipping({
-    ...options,
-    server: { executable: { type: 'existing-path', path } },
-  });
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await TestWorkflowEnvironment.createTimeSkipping({
+        ...options,
+        server: { executable: { type: 'existing-path', path } },
+      });
+    } catch (error) {
+      // The SDK gives a server five seconds, whatever the machine is busy with.
+      if (tries === START_TRIES || !String(error).includes('did not start within')) throw error;
+    }
+  }
 }
+
+const START_TRIES = 10;
 
 /** Registers the search attributes that groups give to their lanes, which the skipping server does not know. */
 export async function addSearchAttributes(environment: TestWorkflowEnvironment): Promise<void> {
