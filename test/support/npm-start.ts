@@ -7,7 +7,7 @@ import { findFreePort } from '../../src/stack/ports.ts';
 import { isAlive } from '../../src/stack/processes.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
-const READY_LIMIT_MS = 90_000;
+const READY_LIMIT_MS = 300_000;
 
 /** `npm start` as a user runs it, on ports of its own. */
 export interface RunningStack {
