@@ -6,8 +6,10 @@ import {
   type OpenApiDocument,
   type OperationObject,
   type ParameterObject,
+  parametersOf,
   resolveReference,
 } from '../../src/api/openapi/document.ts';
+import { refusalsOf } from '../../src/api/openapi/refusals.ts';
 
 /** One operation of the document, as tests over all of them need it. */
 export interface DocumentedOperation {
@@ -21,9 +23,14 @@ export interface DocumentedOperation {
   pathParameters: string[];
   /** Those of the query that have to be given. */
   queryParameters: string[];
+  /** Every declared one of the query. */
   allQueryParameters: string[];
   /** Schema of the JSON body; null when there is none. */
   body: JsonSchema | null;
+  /** Every refusal it documents, as `<status> <code>`. */
+  refusals: string[];
+  /** Those of them that are its own: they do not follow from its permission, parameters and body. */
+  ownRefusals: string[];
 }
 
 const document = loadDocument();
@@ -42,12 +49,17 @@ export const OPERATIONS: readonly DocumentedOperation[] = eachOperation(document
     queryParameters: namesOf(operation, (p) => p.in === 'query' && p.required === true),
     allQueryParameters: namesOf(operation, (p) => p.in === 'query'),
     body: bodySchema(document, operation),
+    refusals: [...refusalsOf(operation, method, parametersOf(document, operation))].flatMap(([status, codes]) =>
+      [...codes].map((code) => `${status} ${code}`),
+    ),
+    ownRefusals: Object.entries(operation['x-errors'] ?? {}).flatMap(([status, codes]) =>
+      codes.map((code) => `${status} ${code}`),
+    ),
   };
 });
 
 function namesOf(operation: OperationObject, isMeant: (parameter: ParameterObject) => boolean): string[] {
-  return (operation.parameters ?? [])
-    .map((p) => resolveReference<ParameterObject>(document, p))
+  return parametersOf(document, operation)
     .filter(isMeant)
     .map((p) => p.name);
 }
