@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Report } from '../../temporal/server/ladder.ts';
-import { cacheDirectory, findInCache, makeInCache } from '../../temporal/server/program-cache.ts';
+import { cacheDirectory, findInCache, findOnPath, makeInCache } from '../../temporal/server/program-cache.ts';
 import { runTool } from '../../temporal/server/run-tool.ts';
-import { findOnPath } from '../../temporal/server/temporal-cli.ts';
 
 const REQUIREMENTS = join(import.meta.dirname, '../schemathesis/requirements.txt');
 /** The pinned wheels are for these. */
