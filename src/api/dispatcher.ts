@@ -85,7 +85,7 @@ async function serve(
     throw new DomainError('FeatureNotEnabled', `This deployment has no ${operation.feature.replaceAll('-', ' ')}`);
   }
   if (principal) authorize(operation.access, principal);
-  const body = await readBody(operation, req, res);
+  const body = await readBody(operation, req);
   // The validator misses an absent body where no property of it is required.
   if (operation.needsBody && body === undefined) throw invalidParameter('body', 'is required');
   const query = readQuery(operation, queryOf(req.url));
@@ -115,10 +115,10 @@ async function inTurn<T>(places: FairGate | null, principal: Principal | null, w
   }
 }
 
-async function readBody(operation: Operation, req: Request, res: Response): Promise<unknown> {
+async function readBody(operation: Operation, req: Request): Promise<unknown> {
   if (req.method === 'GET' || req.method === 'HEAD') return undefined;
   const { bodyLimitBytes, bodyPairs } = operation;
-  return bodyPairs ? readPairsBody(req, res, bodyLimitBytes, bodyPairs) : readJsonBody(req, res, bodyLimitBytes);
+  return bodyPairs ? readPairsBody(req, bodyLimitBytes, bodyPairs) : readJsonBody(req, bodyLimitBytes);
 }
 
 /** Who asks, counted against the limits before anything of the request is read. */

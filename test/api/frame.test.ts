@@ -274,6 +274,22 @@ describe('the listener', () => {
     await server.close();
   });
 
+  it('BODY-big: answers 413 and closes before the body has come to its end', async () => {
+    const server = await listen(app.listener, { host: '127.0.0.1', port: 0 });
+    const post = 'POST /api/v2/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+    const requests = [
+      `${post}Content-Length: ${100 * 1024 * 1024}\r\n\r\n{`,
+      `${post}Transfer-Encoding: chunked\r\n\r\n${'100000\r\n'.concat('x'.repeat(0x100000), '\r\n').repeat(3)}`,
+    ];
+    for (const request of requests) {
+      const { head, body } = await send(server.port, request);
+      expect(head).toMatch(/^HTTP\/1.1 413 /);
+      expect(head).toContain('\r\nConnection: close');
+      expect(body).toMatchObject({ error: 'PayloadTooLarge', code: 413 });
+    }
+    await server.close();
+  });
+
   async function send(port: number, request: string) {
     const socket = connect(port, '127.0.0.1');
     socket.write(request);

@@ -1,10 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import express, { type Request, type Response } from 'express';
+import type { Request } from 'express';
 import { DomainError } from '../../domain/errors.ts';
 import { findJsonFault } from '../json-scan.ts';
-
-/** Reads bodies up to a limit; made once per limit. */
-const readers = new Map<number, ReturnType<typeof express.raw>>();
+import { readBodyBytes } from './body-bytes.ts';
 
 /**
  * Reads and parses the body of a request.
@@ -13,10 +11,10 @@ const readers = new Map<number, ReturnType<typeof express.raw>>();
  * @throws {DomainError} PayloadTooLarge, UnsupportedMediaType, InvalidJson
  * @see api-decisions 1.2; perf-reliability B3, BODY-*
  */
-export async function readJsonBody(req: Request, res: Response, limitBytes: number): Promise<unknown> {
+export async function readJsonBody(req: Request, limitBytes: number): Promise<unknown> {
   if (Number(req.headers['content-length'] ?? 0) > 0) checkMediaType(req);
   else if (req.headers['transfer-encoding'] === undefined) return undefined;
-  const bytes = await readBodyBytes(req, res, limitBytes);
+  const bytes = await readBodyBytes(req, limitBytes);
   if (bytes.length === 0) return undefined;
   checkMediaType(req);
   return parseJson(bytes);
@@ -39,33 +37,6 @@ export function parseJson(bytes: Buffer): unknown {
 }
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
-
-/** Reads a body up to a limit, whatever it is; empty when there is none. @throws {DomainError} PayloadTooLarge */
-export function readBodyBytes(req: Request, res: Response, limitBytes: number): Promise<Buffer> {
-  let reader = readers.get(limitBytes);
-  if (!reader) {
-    reader = express.raw({ type: () => true, limit: limitBytes });
-    readers.set(limitBytes, reader);
-  }
-  const read = reader;
-  return new Promise((resolve, reject) => {
-    read(req, res, (error?: unknown) => {
-      if (error) reject(toDomainError(error, limitBytes));
-      else resolve(Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0));
-    });
-  });
-}
-
-function toDomainError(error: unknown, limitBytes: number): unknown {
-  const type = (error as { type?: unknown }).type;
-  if (type === 'entity.too.large') {
-    return new DomainError('PayloadTooLarge', `The body must not have more than ${limitBytes} bytes`);
-  }
-  if (type === 'encoding.unsupported') {
-    return new DomainError('UnsupportedMediaType', 'The content encoding is not known here');
-  }
-  return invalidJson('could not be read whole');
-}
 
 function checkMediaType(req: Request): void {
   const type = (req.headers['content-type'] ?? '').toLowerCase();

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { DomainError } from '../../domain/errors.ts';
 import { readBoolean } from '../spellings.ts';
-import { parseJson, readBodyBytes } from './json-body.ts';
+import { readBodyBytes } from './body-bytes.ts';
+import { parseJson } from './json-body.ts';
 
 export type PairKind = 'integer' | 'boolean' | 'string';
 
@@ -16,11 +17,10 @@ export type PairKind = 'integer' | 'boolean' | 'string';
  */
 export async function readPairsBody(
   req: Request,
-  res: Response,
   limitBytes: number,
   kinds: ReadonlyMap<string, PairKind>,
 ): Promise<unknown> {
-  const bytes = await readBodyBytes(req, res, limitBytes);
+  const bytes = await readBodyBytes(req, limitBytes);
   if (bytes.length === 0 || !isUtf8(bytes)) return bytes.length === 0 ? undefined : parseJson(bytes);
   const text = bytes.toString('utf8').trim();
   if (text === '') return undefined;

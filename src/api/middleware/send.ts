@@ -37,7 +37,26 @@ export function sendJson(
     'Content-Length': Buffer.byteLength(bytes),
     ...headers,
   });
-  res.end(req.method === 'HEAD' ? undefined : bytes);
+  if (status === 413 && !req.complete) endOversized(req, res, bytes);
+  else res.end(req.method === 'HEAD' ? undefined : bytes);
+}
+
+/** A client may take this long, in milliseconds, to see the answer before it has sent everything. */
+const LINGER_MS = 2_000;
+
+/**
+ * Sends the answer whole and at once, and ends the connection when the client does, or soon. Closing it on what is
+ * still under way would reset it and take the answer with it.
+ */
+function endOversized(req: Request, res: Response, bytes: Uint8Array | string): void {
+  res.write(bytes);
+  req.resume();
+  const limit = setTimeout(() => res.end(), LINGER_MS);
+  const end = (): void => {
+    clearTimeout(limit);
+    res.end();
+  };
+  req.once('end', end).once('close', end);
 }
 
 function jsonBody(body: unknown): { bytes: string; mediaType: string } {
@@ -76,7 +95,7 @@ export function replyToError(error: unknown, requestId: string, logger: Logger):
   if (error instanceof DomainError) {
     const reply = errorReply(error);
     if (error instanceof MethodNotAllowed) reply.headers['Allow'] = error.allow;
-    // The rest of an oversized body is not read: the connection ends with the answer.
+    // The rest of an oversized body is not waited for: the connection ends with the answer.
     if (error.code === 'PayloadTooLarge') reply.headers['Connection'] = 'close';
     return reply;
   }
