@@ -1,6 +1,8 @@
 import { type TransferListItem, Worker } from 'node:worker_threads';
+import { DomainError } from '../domain/errors.ts';
 
-const START_LIMIT_MS = 10_000;
+/** A second on a quiet machine; a loaded one must not fail for it. */
+const START_LIMIT_MS = 60_000;
 
 export interface ThreadOptions {
   /** Module that posts `ready` and then answers every message with one. */
@@ -19,6 +21,7 @@ export interface AskedThread<Request, Reply> {
    * Asks the thread, and starts it when it is not there.
    *
    * @returns null when the answer took too long; the thread has been ended then
+   * @throws {DomainError} ServiceUnavailable when the thread did not start in time
    * @throws when the thread fails
    */
   ask(request: Request, transfer?: readonly TransferListItem[]): Promise<Reply | null>;
@@ -65,7 +68,11 @@ async function startThread({ module, memoryMb, purpose }: ThreadOptions, onEnd: 
   worker.on('exit', onEnd);
   const ready = await nextMessage(worker, START_LIMIT_MS, purpose);
   worker.unref();
-  if (ready === null) throw new Error(`the thread that ${purpose} did not start in time`);
+  if (ready === null) {
+    throw new DomainError('ServiceUnavailable', `The thread that ${purpose} did not start in time; try again`, {
+      retryAfterSeconds: 5,
+    });
+  }
   return worker;
 }
 

@@ -151,13 +151,17 @@ describe('with_alerts', () => {
 
   it('raises silence by itself, and never of archived computers', async () => {
     const agent = await reporting();
-    await fleet.db.query(
-      `update computer_contact set known_since = now() - interval '1 hour', last_exchange_time = now() - interval '6 min',
-         last_ping_time = now() - interval '6 min' where computer_id = $1`,
-      [agent.id],
-    );
     const offline = { type: 'ComputerOfflineAlert', summary: 'The computer is offline', severity: 'danger' };
-    expect((await read(agent, 'with_alerts=true')).alerts).toEqual([offline]);
+    // The time of the exchange is written a moment after it, and then over this one.
+    const readSilent = async () => {
+      await fleet.db.query(
+        `update computer_contact set known_since = now() - interval '1 hour', last_exchange_time = now() - interval '6 min',
+           last_ping_time = now() - interval '6 min' where computer_id = $1`,
+        [agent.id],
+      );
+      return (await read(agent, 'with_alerts=true')).alerts;
+    };
+    await expect.poll(readSilent, { timeout: 60_000, interval: 500 }).toEqual([offline]);
     await fleet.db.query('update computer set archived = true where id = $1', [agent.id]);
     expect((await detail(agent, 'with_alerts=true')).alerts).toEqual([]);
   });

@@ -1,3 +1,4 @@
+import { DomainError } from '../../domain/errors.ts';
 import type { RecurrenceRule } from '../../domain/schedule/recurrence-rule.ts';
 import { createAskedThread } from '../asked-thread.ts';
 import type { Recurrences } from '../ports.ts';
@@ -26,7 +27,11 @@ export function createRecurrences(limitMs = LIMIT_MS): Recurrences {
   let waiting = 0;
   return {
     async expand(rule, query) {
-      if (waiting >= MAX_WAITING) throw new Error('too many schedules are being expanded');
+      if (waiting >= MAX_WAITING) {
+        throw new DomainError('ServiceUnavailable', 'Too many schedules are being read; try again shortly', {
+          retryAfterSeconds: 5,
+        });
+      }
       waiting += 1;
       try {
         const reply = await thread.ask(toRequest(rule, query));

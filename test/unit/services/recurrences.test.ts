@@ -138,4 +138,15 @@ describe('occurrences', () => {
     expect(both[0]).toBe('too-long');
     expect(both[1]).toHaveLength(60);
   });
+
+  it('are refused as ServiceUnavailable when too many wait', async () => {
+    const anchor = new Date(Date.UTC(2026, 0, 1));
+    const query = { anchor, after: anchor, before: new Date(Date.UTC(2026, 1, 1)), limit: 3 };
+    const asked = Array.from({ length: 1_010 }, () => recurrences.expand(rule('FREQ=WEEKLY'), query));
+    const answers = await Promise.allSettled(asked);
+    const refused = answers.filter((answer) => answer.status === 'rejected');
+    expect(refused).toHaveLength(10);
+    for (const { reason } of refused)
+      expect(reason).toMatchObject({ code: 'ServiceUnavailable', retryAfterSeconds: 5 });
+  });
 });
