@@ -52,7 +52,8 @@ export class RouteTable {
       if (!values) continue;
       const { params, bad } = readParameters(template, values);
       if (bad) {
-        malformed ??= bad;
+        // An id before a known verb says more than a verb that is not known.
+        if (!malformed || malformed.unknown === 'NotFound') malformed = bad;
         continue;
       }
       const operation = template.byMethod.get(wanted);

@@ -56,6 +56,8 @@ describe('the error body', () => {
     for (const path of ['/computers/1:explode', '/computers/1%3Aexplode', '/person:explode', '/person%3aexplode']) {
       expect((await app.call('POST', path, { token })).body).toMatchObject({ error: 'NotFound', code: 404 });
     }
+    const known = await app.call('POST', '/scripts/none:archive', { token });
+    expect(known.body).toMatchObject({ error: 'UnknownScript', code: 404 });
   });
 
   it('accepts a trailing slash and the prefix without a version', async () => {
