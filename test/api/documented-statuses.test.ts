@@ -28,6 +28,7 @@ let spare: TestDatabase;
 let saas: TestApp;
 let saasAdmin: string;
 let disabled: string;
+let limited: TestApp;
 let proxy: Awaited<ReturnType<typeof createTcpProxy>>;
 let cutOff: Persistence;
 let away: TestApp;
@@ -43,6 +44,7 @@ beforeAll(async () => {
   saasAdmin = await saas.login();
   disabled = await saas.login(await createAccount(spare.persistence.db, 'disabled'));
   await spare.persistence.db.query(`update account set disabled = true where name = 'disabled'`);
+  limited = await spendRate();
   await cutOffDatabase();
   broken = await breakDatabase();
   const port = await findFreePort();
@@ -53,6 +55,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await served?.close();
   await away?.close();
+  await limited?.close();
   await saas?.close();
   await broken?.app.close();
   await cutOff?.close();
@@ -60,6 +63,14 @@ afterAll(async () => {
   await spare?.drop();
   await world?.close();
 });
+
+/** An application that takes no more from this address. */
+async function spendRate(): Promise<TestApp> {
+  const traffic = { api: { perSecond: 0.0001, burst: 1 }, enrolment: null, maxWaiting: 10 };
+  const app = await createTestApp(spare.persistence, { settings: { traffic } });
+  await app.call('GET', '/computers');
+  return app;
+}
 
 async function cutOffDatabase(): Promise<void> {
   const url = new URL(spare.url);
@@ -114,6 +125,7 @@ async function provoke(operation: DocumentedOperation): Promise<Seen> {
     note(await world.app.call(method, path, { token: admin, raw, headers }));
     note(await world.app.call(method, path, { token: admin, raw: tooLarge(operation) }));
   }
+  note(await limited.call(method, path, { body }));
   note(await away.call(method, path, { token: guarded ? saasAdmin : null, body }));
   note(await broken.app.call(method, path, { token: guarded ? broken.token : null, body }));
   note(await tooLong(method, path));
