@@ -197,6 +197,7 @@ function within(em: EntityManager): Sql {
 }
 
 const MIGRATION_LOCK = 7_160_521;
+const MIGRATION_PAUSE_MS = 250;
 
 /**
  * Brings the schema up to date, each migration in a transaction of its own.
@@ -208,7 +209,7 @@ export async function migrate(persistence: Persistence): Promise<void> {
   const session = await persistence.db.connect();
   let broken: Error | undefined;
   try {
-    await session.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await takeTurn(session);
     await persistence.orm.migrator.up();
     await session.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
   } catch (error) {
@@ -217,5 +218,14 @@ export async function migrate(persistence: Persistence): Promise<void> {
     throw error;
   } finally {
     session.release(broken);
+  }
+}
+
+/** Asks again and again: a statement that waits for the lock is one that an index built beside writers waits for. */
+async function takeTurn(session: PoolClient): Promise<void> {
+  for (;;) {
+    const { rows } = await session.query('select pg_try_advisory_lock($1) as mine', [MIGRATION_LOCK]);
+    if (rows[0].mine) return;
+    await delay(MIGRATION_PAUSE_MS);
   }
 }

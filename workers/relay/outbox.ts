@@ -125,8 +125,9 @@ async function cancel(deps: OutboxDeps, entry: Entry): Promise<boolean> {
   }
 }
 
-/** Entries of one account that are looked at in a round: what other relays hold is among them. */
-const WINDOW = 4 * BATCH;
+/** Entries that are looked at in a round, those of all accounts together: what other relays hold is among them. */
+const WINDOW = 8 * BATCH;
+const WINDOW_OF_ONE = 4;
 
 // Accounts take turns: whoever ordered thousands of actions stands in front of nobody else's next one.
 const CLAIM = `
@@ -142,7 +143,7 @@ const CLAIM = `
     from account a cross join lateral (
       select id from outbox
       where kind in ('start', 'cancel') and account_id = a.id and id <> all($1::bigint[])
-      order by id limit ${WINDOW}) e
+      order by id limit greatest(${WINDOW_OF_ONE}, ${WINDOW} / (select count(*) from account))) e
   )
   select o.id, o.kind, o.key, o.traceparent from waiting w join outbox o on o.id = w.id
   order by w.turn, o.id limit $2 for update of o skip locked`;

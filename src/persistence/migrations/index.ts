@@ -31,6 +31,7 @@ import { Migration20261121080100ScriptTriggers } from './migration-2026112108010
 import { Migration20261121081000ScriptDue } from './migration-20261121081000-script-due.ts';
 import { Migration20261121090000OperationTraces } from './migration-20261121090000-operation-traces.ts';
 import { Migration20261121091000OutboxTurns } from './migration-20261121091000-outbox-turns.ts';
+import { Migration20261121091100OutboxTurnIndex } from './migration-20261121091100-outbox-turn-index.ts';
 import { Migration20261121094000RegistrationTime } from './migration-20261121094000-registration-time.ts';
 import { Migration20261121110000ReconcilerMark } from './migration-20261121110000-reconciler-mark.ts';
 
@@ -71,4 +72,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261121094000RegistrationTime', class: Migration20261121094000RegistrationTime },
   { name: 'Migration20261121110000ReconcilerMark', class: Migration20261121110000ReconcilerMark },
   { name: 'Migration20261121091000OutboxTurns', class: Migration20261121091000OutboxTurns },
+  { name: 'Migration20261121091100OutboxTurnIndex', class: Migration20261121091100OutboxTurnIndex },
 ];
