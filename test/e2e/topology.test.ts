@@ -112,8 +112,12 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
     if (report.id !== null) expect((await a.pollActivity(report.id, 60_000)).activity_status).toBe('succeeded');
 
     const queues = new Set<string>();
-    for await (const workflow of temporal.client.workflow.list()) queues.add(workflow.taskQueue);
-    expect(queues).toContain('fleet-schedule');
+    const readQueues = async () => {
+      for await (const workflow of temporal.client.workflow.list()) queues.add(workflow.taskQueue);
+      return [...queues];
+    };
+    // The list comes after the workflows, and the reconciler's begins once a minute.
+    await expect.poll(readQueues, { timeout: 90_000, interval: 500 }).toContain('fleet-schedule');
     if (report.id !== null) expect(queues).toContain('fleet-report');
   });
 
