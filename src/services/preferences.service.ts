@@ -76,7 +76,8 @@ function readEdit(edit: PreferencesEdit): Partial<PreferencesRow> {
 }
 
 function readKey(key: string): string {
-  if (key.length < MIN_KEY || key.length > MAX_KEY || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(key) || key !== key.trim()) {
+  const { length } = [...key];
+  if (length < MIN_KEY || length > MAX_KEY || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(key) || key !== key.trim()) {
     const message = `must have ${MIN_KEY} to ${MAX_KEY} characters on one line, without spaces at its ends`;
     throw refusedField('body.registration_password', message);
   }

@@ -90,6 +90,15 @@ describe('/preferences', () => {
     });
   });
 
+  it('counts characters of the registration key, not their parts', async () => {
+    for (const [key, status] of [
+      ['\u{1f511}'.repeat(50), 200],
+      ['\u{1f511}'.repeat(2), 400],
+    ] as const) {
+      expect((await change({ registration_password: key })).status).toBe(status);
+    }
+  });
+
   it('SECRET-leak: shows the registration key to who may manage the account, and to no log', async () => {
     await change({ registration_password: 'let me in' });
     expect((await app.call('GET', '/preferences', { token: auditor })).body).toMatchObject({ error: 'Forbidden' });

@@ -1890,6 +1890,7 @@ export interface components {
         PreferencesEdit: {
             /** @description Has no default */
             title?: components["schemas"]["Line"];
+            /** @description On one line, without spaces at its ends */
             registration_password?: string | null;
             auto_register_new_computers?: boolean | null;
             /** @description Days, at least 1; -1 for ever */
