@@ -1,9 +1,11 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { API_HEADERS } from './middleware/send.ts';
 
 /** Room for a query of 8 KiB in which every byte is percent-encoded. @see api-decisions 8 */
 const MAX_HEADER_BYTES = 32 * 1024;
+/** What is read at all: room beside the headers for a token far too long, which is refused as a token. */
+const MAX_READ_BYTES = 4 * MAX_HEADER_BYTES;
 
 /** How long a client may take, in milliseconds. */
 export interface ServerLimits {
@@ -47,12 +49,12 @@ export async function listen(
   const { headersTimeoutMs, requestTimeoutMs, checkIntervalMs } = { ...SERVER_LIMITS, ...limits };
   const server = createServer(
     {
-      maxHeaderSize: MAX_HEADER_BYTES,
+      maxHeaderSize: MAX_READ_BYTES,
       headersTimeout: headersTimeoutMs,
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: checkIntervalMs,
     },
-    app,
+    (request, response) => (isOverlong(request) ? refuseOverlong(response) : app(request, response)),
   );
   server.maxConnections = MAX_CONNECTIONS;
   server.on('clientError', answerUnreadable);
@@ -75,6 +77,35 @@ async function close(server: Server): Promise<void> {
   clearTimeout(limit);
 }
 
+const TOO_LARGE: Refused = [431, 'Request Header Fields Too Large', 'PayloadTooLarge', 'The headers are too large'];
+
+/** Whether request line and headers are beyond the bound; a token is not counted, its reader has a bound of its own. */
+function isOverlong({ url = '', rawHeaders, headers }: IncomingMessage): boolean {
+  let bytes = url.length - (headers.authorization?.length ?? 0);
+  for (const text of rawHeaders) bytes += text.length;
+  return bytes > MAX_HEADER_BYTES;
+}
+
+function refuseOverlong(response: ServerResponse): void {
+  const { head, body } = refusal(TOO_LARGE);
+  response.writeHead(TOO_LARGE[0], { ...head, Connection: 'close' }).end(body);
+}
+
+type Refused = [status: number, reason: string, code: string, message: string];
+
+function refusal([status, , code, message]: Refused) {
+  const body = JSON.stringify({ error: code, message, code: status });
+  const head = {
+    ...API_HEADERS,
+    'X-Request-Id': crypto.randomUUID(),
+    ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
+    ...(status === 405 && { Allow: KNOWN_METHODS }),
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': body.length,
+  };
+  return { head, body };
+}
+
 interface UnreadableRequest extends NodeJS.ErrnoException {
   /** What was being read. */
   rawPacket?: Buffer;
@@ -90,27 +121,19 @@ function answerUnreadable(error: UnreadableRequest, socket: Socket): void {
     socket.destroy();
     return;
   }
-  const [status, reason, code, message] = unreadable(error);
-  const body = JSON.stringify({ error: code, message, code: status });
-  const headers = {
-    ...API_HEADERS,
-    'X-Request-Id': crypto.randomUUID(),
-    ...(status === 401 && { 'WWW-Authenticate': 'Bearer' }),
-    ...(status === 405 && { Allow: KNOWN_METHODS }),
-    'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': body.length,
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  socket.end([`HTTP/1.1 ${status} ${reason}`, 'Connection: close', ...lines, '', body].join('\r\n'));
+  const refused = unreadable(error);
+  const { head, body } = refusal(refused);
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${refused[0]} ${refused[1]}`, 'Connection: close', ...lines, '', body].join('\r\n'));
 }
 
-function unreadable({ code, rawPacket }: UnreadableRequest): [number, string, string, string] {
+function unreadable({ code, rawPacket }: UnreadableRequest): Refused {
   if (code === 'HPE_HEADER_OVERFLOW') {
     // A token of any length that is none of ours is refused as one, as far as can be told from what was read.
     if (rawPacket?.toString('latin1').match(OVERLONG_TOKEN)) {
       return [401, 'Unauthorized', 'Unauthorized', 'A valid bearer token is needed'];
     }
-    return [431, 'Request Header Fields Too Large', 'PayloadTooLarge', 'The headers are too large'];
+    return TOO_LARGE;
   }
   if (code === 'HPE_INVALID_METHOD' && rawPacket && REQUEST_LINE.test(rawPacket.toString('latin1'))) {
     return [405, 'Method Not Allowed', 'MethodNotAllowed', `Only ${KNOWN_METHODS} can be used here`];
