@@ -3,13 +3,15 @@ import { DomainError } from '../domain/errors.ts';
 
 /** A second on a quiet machine; a loaded one must not fail for it. */
 const START_LIMIT_MS = 60_000;
+/** A thread that the machine has no time for gets so many times its limit of the clock. */
+const PATIENCE = 20;
 
 export interface ThreadOptions {
   /** Module that posts `ready` and then answers every message with one. */
   module: URL;
   /** Memory that it may use before it is ended. */
   memoryMb: number;
-  /** For one answer, without the start of the thread. */
+  /** Processor time for one answer, without the start of the thread. */
   limitMs: number;
   /** Completes "the thread that ..." in errors. */
   purpose: string;
@@ -44,7 +46,7 @@ export function createAskedThread<Request, Reply>(options: ThreadOptions): Asked
     thread ??= start();
     const worker = await thread;
     worker.ref();
-    const answer = nextMessage(worker, options.limitMs, options.purpose);
+    const answer = nextMessage(worker, options.limitMs, options.purpose, await watchTime(worker, options.limitMs));
     worker.postMessage(request, transfer);
     try {
       return (await answer) as Reply | null;
@@ -76,10 +78,35 @@ async function startThread({ module, memoryMb, purpose }: ThreadOptions, onEnd: 
   return worker;
 }
 
-/** @returns null after `limitMs`, when the thread has been ended. @throws when the thread fails */
-async function nextMessage(worker: Worker, limitMs: number, purpose: string): Promise<unknown> {
+/** Tells, when `limitMs` have passed once more, whether the thread has had as much of the processor, or waited too long. */
+async function watchTime(worker: Worker, limitMs: number): Promise<() => Promise<boolean>> {
+  const before = await worker.cpuUsage();
+  let asked = 0;
+  return async () => {
+    asked += 1;
+    const used = await worker.cpuUsage(before).catch(() => null);
+    return used === null || asked >= PATIENCE || (used.user + used.system) / 1000 >= limitMs * ALMOST;
+  };
+}
+
+/** Of a limit: what a thread is busy with besides its work is not counted. */
+const ALMOST = 0.8;
+
+/**
+ * @param isOver - asked each time `limitMs` have passed; by default they pass once
+ * @returns null when it is over; the thread has been ended then
+ * @throws when the thread fails
+ */
+async function nextMessage(
+  worker: Worker,
+  limitMs: number,
+  purpose: string,
+  isOver = async () => true,
+): Promise<unknown> {
   return await new Promise<unknown>((resolve, reject) => {
+    let isSettled = false;
     const settle = (end: () => void): void => {
+      isSettled = true;
       clearTimeout(timer);
       worker.off('message', onMessage);
       worker.off('error', onError);
@@ -89,10 +116,18 @@ async function nextMessage(worker: Worker, limitMs: number, purpose: string): Pr
     const onMessage = (message: unknown) => settle(() => resolve(message));
     const onError = (error: unknown) => settle(() => reject(error));
     const onExit = () => settle(() => reject(new Error(`the thread that ${purpose} ended`)));
-    const timer = setTimeout(() => {
+    const look = async (): Promise<void> => {
+      const over = await isOver();
+      if (isSettled) return;
+      if (!over) {
+        timer = setTimeout(look, limitMs);
+        return;
+      }
       worker.off('exit', onExit);
-      void worker.terminate().then(() => settle(() => resolve(null)));
-    }, limitMs);
+      await worker.terminate();
+      settle(() => resolve(null));
+    };
+    let timer = setTimeout(look, limitMs);
     worker.on('message', onMessage);
     worker.on('error', onError);
     worker.on('exit', onExit);
