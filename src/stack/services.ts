@@ -9,7 +9,7 @@ import { COMMANDS, DATABASE, localUrl, PROJECT } from './roles.ts';
 import type { RunningRecord } from './running-file.ts';
 import type { StackSecrets } from './secrets.ts';
 import { createService, type Service } from './service.ts';
-import { StackError } from './stack-error.ts';
+import { asStackError } from './stack-error.ts';
 
 /** What every service of one stack needs. */
 export interface ServiceContext {
@@ -69,7 +69,7 @@ export function temporalService(context: ServiceContext, signal: AbortSignal): S
           onSpawn: (pid) => record.add('Temporal', pid),
         });
       } catch (error) {
-        throw new StackError(error instanceof Error ? error.message : String(error), { cause: error });
+        throw asStackError(error);
       }
     },
   });

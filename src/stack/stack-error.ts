@@ -5,3 +5,8 @@ export class StackError extends Error {
     this.name = 'StackError';
   }
 }
+
+/** What a part failed with, as the reason why the stack cannot run. */
+export function asStackError(error: unknown): StackError {
+  return new StackError(error instanceof Error ? error.message : String(error), { cause: error });
+}

@@ -5,7 +5,7 @@ import { ensureDatabase } from './database.ts';
 import { tailOf } from './log-follower.ts';
 import { createService, type Service } from './service.ts';
 import type { ServiceContext } from './services.ts';
-import { StackError } from './stack-error.ts';
+import { asStackError } from './stack-error.ts';
 
 const DATABASES = { database: 'temporal', visibilityDatabase: 'temporal_visibility' } as const;
 
@@ -98,8 +98,4 @@ function maintenanceUrl(databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.pathname = '/postgres';
   return url.href;
-}
-
-function asStackError(error: unknown): StackError {
-  return new StackError(error instanceof Error ? error.message : String(error), { cause: error });
 }
