@@ -4,11 +4,10 @@ import { bringUp } from './bring-up.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { type FirstAdministrator, forgetPassword } from './database.ts';
 import { followLogs } from './log-follower.ts';
-import { endLeftover } from './postgres.ts';
 import { checkPorts } from './preflight.ts';
+import { prepareDirectory } from './prepare-directory.ts';
 import { embeddedDatabaseUrl, PROJECT, processEnvironment } from './roles.ts';
-import { createRunningRecord, endOrphans } from './running-file.ts';
-import { exists, loadSecrets, type StackSecrets } from './secrets.ts';
+import { createRunningRecord } from './running-file.ts';
 import { createServiceGroup, type StopShare } from './service-group.ts';
 
 export interface StackOptions {
@@ -57,7 +56,12 @@ export function createStack({ config, env, report }: StackOptions): Stack {
   async function start(): Promise<StartedStack> {
     const data = await openDataDirectory(resolveDataDir(config));
     cleanups.push(data.release);
-    const secrets = await prepareDirectory(data, config, report);
+    const secrets = await prepareDirectory(data, {
+      name: 'Flotilla',
+      report,
+      checkPorts: () => checkPorts(config),
+      sealedFile: data.temporalDatabase,
+    });
     group.signal.throwIfAborted();
     const record = createRunningRecord(data.running);
     cleanups.push(
@@ -86,20 +90,6 @@ export function createStack({ config, env, report }: StackOptions): Stack {
       for (const cleanup of cleanups.splice(0).reverse()) cleanup();
     },
   };
-}
-
-/** Ends what a killed stack left, checks that nothing else is in the way, and reads or makes the secrets. */
-async function prepareDirectory(
-  data: DataDirectory,
-  config: Config,
-  report: (message: string) => void,
-): Promise<StackSecrets> {
-  const orphans = await endOrphans(data.running);
-  if (orphans.length > 0) report(`ended what a killed Flotilla left running: ${orphans.join(', ')}`);
-  const hasPostgres = await exists(data.postgres);
-  if (hasPostgres) await endLeftover(data.postgres);
-  await checkPorts(config);
-  return loadSecrets(data.secrets, hasPostgres || (await exists(data.temporalDatabase)));
 }
 
 /** Where the data directory of these settings is. */

@@ -5,12 +5,12 @@ import type { Config } from '../config.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { type FirstAdministrator, forgetPassword, prepareDatabase } from './database.ts';
 import { followLogs } from './log-follower.ts';
-import { endLeftover } from './postgres.ts';
 import { checkWantedPorts, LOOPBACK, type WantedPort } from './preflight.ts';
+import { prepareDirectory } from './prepare-directory.ts';
 import { COMMANDS, embeddedDatabaseUrl, localHost, processEnvironment } from './roles.ts';
 import { runScript } from './run-script.ts';
-import { createRunningRecord, endOrphans } from './running-file.ts';
-import { exists, loadSecrets, type StackSecrets } from './secrets.ts';
+import { createRunningRecord } from './running-file.ts';
+import type { StackSecrets } from './secrets.ts';
 import { createServiceGroup, type ServiceGroup, type StopShare } from './service-group.ts';
 import { postgresService, processService, type ServiceContext } from './services.ts';
 import { resolveDataDir, type StackOptions } from './stack.ts';
@@ -61,7 +61,11 @@ export function createTopology(options: StackOptions & { plan: TopologyPlan }): 
   async function start(): Promise<StartedTopology> {
     const data = await openDataDirectory(join(resolveDataDir(config), 'topology'));
     cleanups.push(data.release);
-    const secrets = await prepareDirectory(data, options);
+    const secrets = await prepareDirectory(data, {
+      name: 'topology',
+      report,
+      checkPorts: () => checkWantedPorts(wantedPorts(config, plan)),
+    });
     group.signal.throwIfAborted();
     const record = createRunningRecord(data.running);
     cleanups.push(
@@ -173,16 +177,6 @@ async function launchFleet({ context, group, plan, env }: Bringing): Promise<voi
   const gateways = processesOf(plan, 'gateway').map((one) => urlOf(config, one));
   const command = COMMANDS.fleet({ ...config, simulatedComputers: plan.computers }, data, gateways.join(','));
   await group.launch(processService(context, { name: 'fleet', log: 'fleet', command, env }));
-}
-
-async function prepareDirectory(data: DataDirectory, options: StackOptions & { plan: TopologyPlan }) {
-  const { config, plan, report } = options;
-  const orphans = await endOrphans(data.running);
-  if (orphans.length > 0) report(`ended what a killed topology left running: ${orphans.join(', ')}`);
-  const hasPostgres = await exists(data.postgres);
-  if (hasPostgres) await endLeftover(data.postgres);
-  await checkWantedPorts(wantedPorts(config, plan));
-  return loadSecrets(data.secrets, hasPostgres);
 }
 
 function wantedPorts(config: Config, plan: TopologyPlan): WantedPort[] {
