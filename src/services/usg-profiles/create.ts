@@ -108,7 +108,7 @@ async function checkRequest(deps: UsgProfilesDeps, request: UsgProfileRequest, n
   const tags = readTags('body.tags', request.tags);
   const mode = readMode(request.mode);
   if (mode === null) throw refusedField('body.mode', 'must be audit, fix-audit or fix-restart-audit');
-  if (request.tailoringFile !== null) checkTailoringFile(request.tailoringFile);
+  if (request.tailoringFile !== null) await checkTailoringFile(request.tailoringFile);
   const benchmark = readBenchmark(request);
   const startDate = readStartDate(request.startDate);
   await checkSchedule(deps.recurrences, request.schedule, startDate, now);
