@@ -99,13 +99,16 @@ export class ChannelWorld {
     return join(this.stack.root, 'beside', 'channel-ledger.jsonl');
   }
 
-  /** Two clocks are years wrong, one jumps back and forth by an hour. */
+  /**
+   * Two clocks are years wrong, one jumps back and forth by an hour. It rests while its computer registers: by the time
+   * in it alone a registration that comes late is told from a new one.
+   */
   #turnClocks(): void {
     const [ahead, behind, jumping] = this.fleet.computers;
     if (!ahead || !behind || !jumping) return;
     ahead.knobs.clockAhead = TEN_YEARS;
     behind.knobs.clockAhead = -TEN_YEARS;
-    jumping.knobs.clockAhead = jumping.knobs.clockAhead > 0 ? -HOUR : HOUR;
+    if (jumping.isEnrolled) jumping.knobs.clockAhead = jumping.knobs.clockAhead > 0 ? -HOUR : HOUR;
   }
 }
 

@@ -27,7 +27,8 @@ interface AccountRow {
  * @remarks A registration that is repeated because its answer was lost finds the computer of the first one, as long as
  * nobody has used the identity given then. Two machines that say the same of themselves both get it at first; the one
  * that uses its identity first keeps the computer and the other, unknown by then, gets its own when it comes back.
- * A registration that the network brings late, when its computer enrolled by a repetition and is in use, enrols nobody.
+ * A registration that the network brings late, when its computer enrolled by a repetition and is in use, enrols nobody;
+ * only when the agent's clock went back between the two it cannot be told from a new one.
  * @param admit - asked once the key has opened the account; what it throws refuses the registration, and nothing is stored
  * @see agent-protocol 6; design.md 8 "Enrolment"
  */
