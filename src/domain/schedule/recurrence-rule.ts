@@ -111,6 +111,8 @@ function findConflict(frequency: Frequency, lists: RecurrenceRule['lists']): str
   }
   if (ordinals.length > 0 && has('BYWEEKNO')) return 'BYDAY with a number cannot be used with BYWEEKNO';
   if (!yearly && ordinals.some((n) => Math.abs(n) > 5)) return 'BYDAY must not count beyond the fifth of a month';
+  const atYearEnd = lists['BYWEEKNO']?.some((week) => Math.abs(Number(week)) >= 52) ?? false;
+  if (has('BYSETPOS') && atYearEnd) return 'BYSETPOS cannot be used with BYWEEKNO beyond 51';
   if (has('BYSETPOS') && Object.keys(lists).length === 1) return 'BYSETPOS needs another BY part';
   return null;
 }

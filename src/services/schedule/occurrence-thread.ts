@@ -1,6 +1,8 @@
 import { parentPort } from 'node:worker_threads';
 // A CommonJS package: its named exports are not visible to an import.
 import rrule from 'rrule';
+import type { Weekday } from '../../domain/schedule/recurrence-rule.ts';
+import { isInWeeks } from '../../domain/schedule/week-number.ts';
 
 /** What the thread is asked for. Times are ms since the epoch. */
 export interface ExpansionRequest {
@@ -11,6 +13,8 @@ export interface ExpansionRequest {
   after: number;
   before: number;
   limit: number;
+  /** Only dates in these weeks of the year are of the rule, whatever else the library finds; null: all are. */
+  weeks: { numbers: readonly number[]; start: Weekday } | null;
 }
 
 export type ExpansionReply = { dates: number[] } | { failure: string };
@@ -19,7 +23,7 @@ export type ExpansionReply = { dates: number[] } | { failure: string };
  * Expands one rule; whoever asks ends the thread when it takes too long. Counts by itself: where two positions name the
  * same date, the library gives it twice and counts it twice.
  */
-function expand({ rule, anchor, after, before, limit }: ExpansionRequest): number[] {
+function expand({ rule, anchor, after, before, limit, weeks }: ExpansionRequest): number[] {
   const { count, ...options } = rrule.RRule.parseString(rule);
   const most = count ?? Number.POSITIVE_INFINITY;
   const dates: number[] = [];
@@ -27,7 +31,7 @@ function expand({ rule, anchor, after, before, limit }: ExpansionRequest): numbe
   let seen = 0;
   const take = (date: Date): boolean => {
     const time = date.getTime();
-    if (time === last) return true;
+    if (time === last || (weeks && !isInWeeks(date, weeks.numbers, weeks.start))) return true;
     last = time;
     seen += 1;
     if (time > after) dates.push(time);

@@ -1,5 +1,5 @@
 import { DomainError } from '../../domain/errors.ts';
-import type { RecurrenceRule } from '../../domain/schedule/recurrence-rule.ts';
+import { type RecurrenceRule, WEEKDAYS } from '../../domain/schedule/recurrence-rule.ts';
 import { createAskedThread } from '../asked-thread.ts';
 import type { Recurrences } from '../ports.ts';
 import type { ExpansionReply, ExpansionRequest } from './occurrence-thread.ts';
@@ -47,12 +47,27 @@ export function createRecurrences(limitMs = LIMIT_MS): Recurrences {
 
 function toRequest(rule: RecurrenceRule, query: Parameters<Recurrences['expand']>[1]): ExpansionRequest {
   return {
-    rule: libraryText(rule, query.anchor),
+    rule: libraryText(rule, query.anchor).replace(/BYWEEKNO=[^;]*/, (part) =>
+      isAtYearEnd(rule) ? `${part},1,52,53` : part,
+    ),
     anchor: query.anchor.getTime(),
     after: query.after.getTime(),
     before: query.before.getTime(),
     limit: query.limit,
+    weeks: isAtYearEnd(rule) ? { numbers: rule.lists['BYWEEKNO']!.map(Number), start: weekStart(rule) } : null,
   };
+}
+
+/**
+ * For days whose week is the last of the year before or the first of the year after, the library asks the wrong year how
+ * many weeks it has, or does not ask. It is told all weeks that they may be in, and what it finds is judged here.
+ */
+function isAtYearEnd({ lists }: RecurrenceRule): boolean {
+  return lists['BYWEEKNO']?.some((number) => Math.abs(Number(number)) >= 52) ?? false;
+}
+
+function weekStart({ text }: RecurrenceRule) {
+  return WEEKDAYS.find((day) => text.includes(`WKST=${day}`)) ?? 'MO';
 }
 
 const DAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
