@@ -4,7 +4,8 @@ import { type Config, ConfigError, loadConfig } from '../src/config.ts';
 import { announceReady, stopInOrder } from '../src/lifecycle.ts';
 import { createLogger, type Logger } from '../src/logger.ts';
 import { startMetrics } from '../src/metrics.ts';
-import { openPersistence, type Persistence } from '../src/persistence/orm.ts';
+import { openWhenThere } from '../src/persistence/open-when-there.ts';
+import type { Persistence } from '../src/persistence/orm.ts';
 import { createLaneStore } from '../src/persistence/repositories/lanes.repository.ts';
 import { createDatabaseFileStore } from '../src/services/files.ts';
 import { systemClock } from '../src/services/ports.ts';
@@ -56,7 +57,7 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
     obstacles: () => unpolled(queues, workers),
   });
   const measures = createWorkerMetrics(metrics.registry);
-  const persistence = await openWhenThere(config, logger);
+  const persistence = await openDatabase(config, logger);
   metrics.watchPools(persistence.pools);
   await untilMigrated(persistence, logger);
   const { client, close } = await connectClient(config);
@@ -150,21 +151,15 @@ async function admitBuild(config: Config, buildId: string, logger: Logger): Prom
   else logger.warn({ buildId, current }, 'this build gets no work before the deploy step makes it current');
 }
 
-async function openWhenThere(config: Config, logger: Logger): Promise<Persistence> {
-  for (let tries = 0; ; tries += 1) {
-    try {
-      return await openPersistence({
-        url: config.databaseUrl!,
-        poolSize: config.databasePoolSize,
-        limits: workerLimits(config),
-        applicationName: 'flotilla-worker',
-        onError: (error) => logger.warn({ err: error }, 'database connection'),
-      });
-    } catch (error) {
-      if (tries === 0) logger.warn({ err: error }, 'the database does not answer, trying again');
-      await delay(DATABASE_PAUSE_MS);
-    }
-  }
+function openDatabase(config: Config, logger: Logger): Promise<Persistence> {
+  const options = {
+    url: config.databaseUrl!,
+    poolSize: config.databasePoolSize,
+    limits: workerLimits(config),
+    applicationName: 'flotilla-worker',
+    onError: (error: Error) => logger.warn({ err: error }, 'database connection'),
+  };
+  return openWhenThere(options, logger);
 }
 
 /** New code on an old schema would fail at every step; the schema may well be on its way. */
