@@ -9,7 +9,7 @@ import {
   listParents,
   type PageRequest,
 } from '../persistence/repositories/activities.repository.ts';
-import { approveActivities } from '../persistence/repositories/activity-approval.repository.ts';
+import { approveActivities, readCancelOrdered } from '../persistence/repositories/activity-approval.repository.ts';
 import { orderCancel } from '../persistence/repositories/activity-cancel.repository.ts';
 import { listComputerActivities } from '../persistence/repositories/computer-activities.repository.ts';
 import { recordEvents } from '../persistence/repositories/events.repository.ts';
@@ -58,7 +58,8 @@ export interface ActivitiesService {
    * Approves activities, all or none; of a group every operation that needs it.
    *
    * @returns ids in the order asked for, newest first for a query
-   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible when one needs no approval; InvalidQueryError
+   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible when one needs no approval or is being canceled;
+   *   InvalidQueryError
    * @see api-decisions 4.7
    */
   approve(caller: Caller, choice: ActivityChoice): Promise<number[]>;
@@ -143,6 +144,7 @@ async function approve(
     const rows = await requireActivities(tx, caller, ids, 'approve');
     const others = rows.filter((row) => row.status !== 'unapproved').map((row) => row.id);
     requireEligible('approve', sameReason(others, 'needs no approval'));
+    requireEligible('approve', sameReason(await readCancelOrdered(tx, ids), 'is being canceled'));
     await approveActivities(tx, ids, deps.clock.now());
     await recordActs(tx, caller, 'Approved', rows);
     return ids;

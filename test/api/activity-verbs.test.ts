@@ -360,6 +360,34 @@ describe('POST /activities/approve', () => {
     expect(statuses).toEqual(['unapproved', 'waiting', 'canceled']);
   });
 
+  it('lets a group go with the last of its operations', async () => {
+    const group = await unapproved(['web', 'db']);
+    const [one, two] = await childrenOf(world.db, group);
+    expect((await verb('approve', [two!.id])).status).toBe(200);
+    expect(await detail(group)).toMatchObject({
+      ...{ activity_status: 'unapproved', approval_time: null },
+      actions: { approvable: true },
+    });
+    expect((await verb('approve', [one!.id])).status).toBe(200);
+    const now = world.clock.now().toISOString().replace('.000', '');
+    expect(await detail(group)).toMatchObject({ activity_status: 'undelivered', approval_time: now });
+    expect((await detail(group)).actions.approvable).toBe(false);
+  });
+
+  it('STATE-bad: refuses what somebody canceled, before the lanes have seen the cancel', async () => {
+    const group = await unapproved(['web', 'db']);
+    const [one, two] = await childrenOf(world.db, group);
+    expect((await verb('cancel', [one!.id])).status).toBe(200);
+    const answer = await unchanged(() => verb('approve', [one!.id]));
+    expect(answer).toMatchObject({ status: 400, body: { error: 'ActivityNotEligible', details: [{ id: one!.id }] } });
+    expect((await verb('approve', [group])).body).toEqual([group]);
+    expect((await childrenOf(world.db, group)).map(({ message }) => message)).toEqual([null, 'queued']);
+    expect((await verb('cancel', [group])).status).toBe(200);
+    await settle(group);
+    expect((await detail(group)).activity_status).toBe('canceled');
+    expect((await detail(two!.id)).activity_status).toBe('canceled');
+  });
+
   it('STATE-bad: refuses what needs none', async () => {
     const group = await act(['web']);
     const waits = await unapproved(['web']);

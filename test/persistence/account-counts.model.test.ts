@@ -105,7 +105,6 @@ class CountedTrial {
     if (rows.length === 0) return;
     const row = rows[pick % rows.length]!;
     const actions = recount.actionsOf(row);
-    if (verb === 'approve' && row.parent_id !== null) return;
     const asked =
       verb === 'cancel' || verb === 'approve'
         ? activities[verb](caller, { ids: [row.id] })
@@ -116,7 +115,7 @@ class CountedTrial {
     );
     const allowed = {
       cancel: actions.cancelable,
-      approve: actions.approvable,
+      approve: actions.approvable && !row.cancel_ordered,
       reapply: actions.reappliable,
       revert: actions.revertable,
     }[verb];

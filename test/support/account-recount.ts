@@ -12,13 +12,18 @@ export interface RawActivity {
   deliver_at: Date | null;
   reverts: number | null;
   message: string | null;
+  /** It, or the group it is in, or all of it was asked to be canceled; nothing has come of that yet. */
+  cancel_ordered: boolean;
   [key: string]: unknown;
 }
 
 /** Every activity of an account, row by row. */
 export function readRaw(sql: Sql, accountId: number): Promise<RawActivity[]> {
   return sql.query<RawActivity>(
-    `select a.id, a.parent_id, a.lane_id, a.computer_id, a.type, a.status, a.deliver_at, a.reverts, m.state as message
+    `select a.id, a.parent_id, a.lane_id, a.computer_id, a.type, a.status, a.deliver_at, a.reverts, m.state as message,
+       exists (select from agent_inbox i where i.kind = 'cancel' and case when a.lane_id is null
+         then i.activity_id is null and i.lane_id in (select l.id from lane l where l.parent_id = a.id)
+         else i.lane_id = a.lane_id and coalesce(i.activity_id, a.id) = a.id end) as cancel_ordered
      from activity a left join agent_message m on m.activity_id = a.id where a.account_id = $1 order by a.id`,
     [accountId],
   );
@@ -113,12 +118,12 @@ export class Recount {
 
   #rolledUp(children: readonly RawActivity[]): string {
     const statuses = children.map(({ status }) => status);
-    if (statuses.every((status) => status === 'unapproved')) return 'unapproved';
     if (statuses.every((status) => ENDED.includes(status))) {
       if (statuses.every((status) => status === 'canceled')) return 'canceled';
       return statuses.includes('failed') ? 'failed' : 'succeeded';
     }
-    return statuses.some((status) => status === 'delivered' || ENDED.includes(status)) ? 'delivered' : 'undelivered';
+    if (statuses.some((status) => status === 'delivered' || ENDED.includes(status))) return 'delivered';
+    return statuses.includes('unapproved') ? 'unapproved' : 'undelivered';
   }
 
   /** The latest undoing is open or done. */
