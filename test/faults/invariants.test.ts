@@ -53,6 +53,7 @@ const world = (over: Partial<Facts> = {}): Facts => ({
     { what: 'tag', tag: 'lab', computers: [101, 102] },
   ],
   mayRepeat: new Set(),
+  cloned: new Set(),
   secretsFound: [],
   intrusions: [],
   protocolViolations: [],
@@ -130,6 +131,22 @@ const BROKEN: ReadonlyArray<readonly [Invariant, string, Partial<Facts>]> = [
       acknowledged: [{ what: 'cancel', account: 1, ids: [11] }],
     },
   ],
+  [
+    'I5',
+    'an approval that was answered and did nothing',
+    {
+      activities: [group({ ...open, status: 'unapproved' }), operation(11, 101, { ...open, status: 'unapproved' })],
+      acknowledged: [{ what: 'approval', account: 1, ids: [11] }],
+    },
+  ],
+  [
+    'I5',
+    'an approval of a group after which an operation was canceled unapproved',
+    {
+      transitions: [{ activity: 12, from: 'unapproved', to: 'canceled' }],
+      acknowledged: [{ what: 'approval', account: 1, ids: [GROUP] }],
+    },
+  ],
   ['I5', 'a removal that was answered and undone', { acknowledged: [{ what: 'removed', computer: 101 }] }],
   ['I6', 'a secret in a log', { secretsFound: ['password is in data/logs/api.log'] }],
   ['I7', 'an operation for a computer of another account', { activities: [group(), operation(11, 201)] }],
@@ -151,6 +168,13 @@ describe('the invariants', () => {
     const executions = new Map([...world().executions, [11, [{ computerId: 101 }, { computerId: 101 }]]]);
     expect(CHECKS.I3(world({ executions, mayRepeat: new Set([101]) }))).toEqual([]);
     expect(CHECKS.I3(world({ executions, mayRepeat: new Set([102]) }))).toHaveLength(1);
+  });
+
+  it('let a computer and its copy carry an operation out once each, and no more often', () => {
+    const runs = (times: number) =>
+      new Map([...world().executions, [11, Array.from({ length: times }, () => ({ computerId: 101 }))]]);
+    expect(CHECKS.I3(world({ executions: runs(2), cloned: new Set([101]) }))).toEqual([]);
+    expect(CHECKS.I3(world({ executions: runs(3), cloned: new Set([101]) }))).toHaveLength(1);
   });
 
   it('let a result replace a cancel once', () => {

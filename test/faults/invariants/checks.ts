@@ -89,12 +89,13 @@ function oneTerminalState({ activities, transitions }: Facts): string[] {
 }
 
 /** I3: never twice, what succeeded once, what was withdrawn never; on the computer it was meant for. */
-function oneExecution({ activities, executions, mayRepeat, protocolViolations }: Facts): string[] {
+function oneExecution({ activities, executions, mayRepeat, cloned, protocolViolations }: Facts): string[] {
   const found = [...protocolViolations];
   for (const { id, computer, status, message } of activities) {
     if (computer === null) continue;
     const runs = executions.get(id) ?? [];
-    const most = mayRepeat.has(computer) ? Number.POSITIVE_INFINITY : message === 'withdrawn' ? 0 : 1;
+    const once = cloned.has(computer) ? 2 : 1;
+    const most = mayRepeat.has(computer) ? Number.POSITIVE_INFINITY : message === 'withdrawn' ? 0 : once;
     const least = status === 'succeeded' ? 1 : 0;
     if (runs.length > most || runs.length < least) {
       found.push(`operation ${id} (${status}, message ${message}) ran ${runs.length} times`);
@@ -133,6 +134,7 @@ function acknowledgedSurvives(facts: Facts): string[] {
 
 function lostOf(fact: Acknowledged, facts: Facts, byId: ReadonlyMap<number, ActivityFact>): string[] {
   const { tags, removed } = facts;
+  if (fact.what === 'approval') return forgottenOf(fact.ids, facts);
   if (fact.what === 'group') {
     const isThere = byId.get(fact.id)?.account === fact.account;
     return isThere ? [] : [`activity ${fact.id} was answered and is not there`];
@@ -146,6 +148,17 @@ function lostOf(fact: Acknowledged, facts: Facts, byId: ReadonlyMap<number, Acti
     return open.map((id) => `activity ${id} goes on though its cancel was answered`);
   }
   return removed.has(fact.computer) ? [] : [`computer ${fact.computer} is there though its removal was answered`];
+}
+
+/** What was approved went on from there; a cancel that came after it found it gone. */
+function forgottenOf(approved: readonly number[], { activities, transitions }: Facts): string[] {
+  const ids = new Set(approved);
+  const concerned = activities.filter(({ id, parent }) => ids.has(id) || (parent !== null && ids.has(parent)));
+  return concerned.flatMap(({ id, status, computer }) => {
+    const ends = transitions.filter(({ activity, from }) => activity === id && from === 'unapproved');
+    const stayed = status === 'unapproved' || (computer !== null && ends.some(({ to }) => to === 'canceled'));
+    return stayed ? [`activity ${id} was approved and that is lost`] : [];
+  });
 }
 
 /** I7: nothing of one account happens in another. */

@@ -42,6 +42,7 @@ export type Acknowledged =
   | { what: 'group'; account: number; id: number; computers: readonly number[] | null }
   | { what: 'tag'; tag: string; computers: readonly number[] }
   | { what: 'cancel'; account: number; ids: readonly number[] }
+  | { what: 'approval'; account: number; ids: readonly number[] }
   | { what: 'removed'; computer: number };
 
 /** All that the invariants are checked on, seen from outside the API: databases, agents, Temporal, files. */
@@ -61,6 +62,8 @@ export interface Facts {
   acknowledged: readonly Acknowledged[];
   /** Computers whose agent died right after its work: the one case in which an operation may run again. */
   mayRepeat: ReadonlySet<number>;
+  /** Computers whose identity two machines had: either of them may carry out what is meant for it, each at most once. */
+  cloned: ReadonlySet<number>;
   /** Where a secret was found in clear. */
   secretsFound: readonly string[];
   /** Requests for another account's objects that were not refused. */

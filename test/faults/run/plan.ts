@@ -1,9 +1,12 @@
 import { createRandom, type Random } from '../../../src/fleet/random.ts';
 import { FAULTS, type FaultName } from '../matrix/faults.ts';
-import { ACTIONS, type ActionName } from '../workload/actions.ts';
+import { ACTIONS, type ActionName, FURTHER_ACTIONS } from '../workload/actions.ts';
 
 /** One step of a seed: work or a fault, begun so long after the step before; some are not waited for. */
-export type Step = { afterMs: number; waits: boolean } & ({ act: ActionName } | { fault: FaultName });
+export type Step = { afterMs: number; waits: boolean; stream: string | number } & (
+  | { act: ActionName }
+  | { fault: FaultName }
+);
 
 /** What one seed does. Each step draws its details from a stream of its own. */
 export interface Plan {
@@ -28,15 +31,32 @@ export function drawPlan(seed: number, only: readonly FaultName[] = names(FAULTS
     afterMs: random.int(0, 600),
     waits: random.chance(0.6),
   }));
-  const steps: Step[] = [...work];
+  const steps: ((typeof work)[number] | (typeof faults)[number])[] = [...work];
   // Never before there is work to hit.
   for (const fault of faults) steps.splice(random.int(1, steps.length), 0, fault);
-  return { seed, steps };
+  return {
+    seed,
+    steps: withFurtherWork(
+      seed,
+      steps.map((step, stream) => ({ ...step, stream })),
+    ),
+  };
+}
+
+function withFurtherWork(seed: number, steps: readonly Step[]): Step[] {
+  const random = createRandom(seed, 'further work');
+  const all = [...steps];
+  for (let left = random.int(0, 3); left > 0; left -= 1) {
+    const act = weighted(random, names(FURTHER_ACTIONS), (name) => FURTHER_ACTIONS[name].weight);
+    const step = { act, afterMs: random.int(0, 350), waits: random.chance(0.5), stream: `further ${left}` };
+    all.splice(random.int(0, all.length), 0, step);
+  }
+  return all;
 }
 
 /** The stream of a step's own draws. */
-export function streamOf(plan: Plan, step: number): Random {
-  return createRandom(plan.seed, 'step', step);
+export function streamOf(plan: Plan, step: Step): Random {
+  return createRandom(plan.seed, 'step', step.stream);
 }
 
 /** How a step is told to people. */

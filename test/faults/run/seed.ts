@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Executions } from '../../support/stack-invariants.ts';
 import { type Invariant, violationsIn } from '../invariants/checks.ts';
 import { readComputers, readPending, readRows, readWatermark, type Watermark } from '../invariants/collect.ts';
 import type { Facts } from '../invariants/facts.ts';
 import { findSecrets } from '../invariants/secrets.ts';
 import { FAULTS, type FaultName, heal } from '../matrix/faults.ts';
-import { ACTIONS, type ActionName } from '../workload/actions.ts';
+import { type ActionName, actionOf } from '../workload/actions.ts';
 import { Session } from '../workload/session.ts';
 import type { FaultWorld } from '../world/world.ts';
 import { nameOf, type Plan, streamOf } from './plan.ts';
@@ -82,10 +83,10 @@ export async function observe(session: Session, work: () => Promise<void>): Prom
 
 async function perform(session: Session, plan: Plan): Promise<void> {
   const running: Promise<void>[] = [];
-  for (const [i, step] of plan.steps.entries()) {
+  for (const step of plan.steps) {
     await sleep(step.afterMs);
-    const { run } = 'act' in step ? ACTIONS[step.act] : FAULTS[step.fault];
-    const done = run(session, streamOf(plan, i));
+    const run = 'act' in step ? actionOf(step.act) : FAULTS[step.fault].run;
+    const done = run(session, streamOf(plan, step));
     if (step.waits) await done;
     else running.push(done);
   }
@@ -100,12 +101,16 @@ async function settleNewcomers({ newcomers, removed }: Session): Promise<void> {
   }
 }
 
-/** What was ordered for an hour from now. */
-async function cancelWhatWaits({ world }: Session, { activity }: Watermark): Promise<void> {
+/**
+ * What was ordered for an hour from now, what nobody approved, and what a copy of a computer may have taken with it when
+ * it was told apart: people cancel that.
+ */
+async function cancelWhatWaits({ world, cloned }: Session, { activity }: Watermark): Promise<void> {
   const rows = await world.stack.rows<{ id: number; account: number }>(
     `select distinct coalesce(parent_id, id) as id, account_id as account from activity
-      where id > $1 and status not in ('succeeded', 'failed', 'canceled') and deliver_at > now() + interval '10 minutes'`,
-    [activity],
+      where id > $1 and status not in ('succeeded', 'failed', 'canceled')
+        and (deliver_at > now() + interval '10 minutes' or status = 'unapproved' or computer_id = any($2::int[]))`,
+    [activity, [...cloned]],
   );
   for (const party of world.parties) {
     const ids = rows.filter(({ account }) => account === party.id).map(({ id }) => id);
@@ -139,9 +144,9 @@ async function untilAtRest(session: Session, watermark: Watermark): Promise<Rest
 }
 
 async function collect(session: Session, watermark: Watermark, pending: readonly string[]): Promise<Facts> {
-  const { world, acknowledged, removed, intrusions, mayRepeat, newcomers } = session;
+  const { world, acknowledged, removed, intrusions, mayRepeat, cloned, newcomers } = session;
   const all = [...world.parties.map(({ computers }) => computers), ...newcomers];
-  const executions = new Map(all.flatMap((computers) => [...computers.executions()]));
+  const executions = mergeExecutions(all.map((computers) => computers.executions()));
   const known = await readComputers(world.stack);
   const gone = [...removed].filter((id) => !known.owners.has(id));
   return {
@@ -154,8 +159,18 @@ async function collect(session: Session, watermark: Watermark, pending: readonly
     leftovers: pending.filter((text) => !text.startsWith('workflow ')),
     acknowledged,
     mayRepeat: new Set([...mayRepeat, ...removed]),
+    cloned,
     secretsFound: await findSecrets(world.stack, world.secrets()),
     intrusions,
     protocolViolations: all.flatMap((computers) => computers.violations()),
   };
+}
+
+/** One operation may have been carried out by a computer and by its copy. */
+function mergeExecutions(all: readonly Executions[]): Executions {
+  const byId = Map.groupBy(
+    all.flatMap((executions) => [...executions]),
+    ([id]) => id,
+  );
+  return new Map([...byId].map(([id, lists]) => [id, lists.flatMap(([, runs]) => runs)]));
 }

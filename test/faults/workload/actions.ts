@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Random } from '../../../src/fleet/random.ts';
+import type { Action } from './action.ts';
+import { approve, askFirst } from './approvals.ts';
+import { clone } from './clones.ts';
 import type { Session } from './session.ts';
-
-/** One thing that an administrator or a computer does. */
-type Action = (session: Session, random: Random) => Promise<void>;
 
 const SNAP_ACTIONS = ['install', 'install', 'refresh', 'hold', 'unhold', 'remove'] as const;
 const SNAPS = ['hello', 'htop', 'lxd'] as const;
@@ -182,4 +181,15 @@ export const ACTIONS = {
   remove: { weight: 1, run: remove },
 } as const satisfies Record<string, { weight: number; run: Action }>;
 
-export type ActionName = keyof typeof ACTIONS;
+/** What came later. It is drawn apart, so that a seed goes on drawing what it drew from the others. */
+export const FURTHER_ACTIONS = {
+  clone: { weight: 1, run: clone },
+  askFirst: { weight: 2, run: askFirst },
+  approve: { weight: 3, run: approve },
+} as const satisfies Record<string, { weight: number; run: Action }>;
+
+export type ActionName = keyof typeof ACTIONS | keyof typeof FURTHER_ACTIONS;
+
+export function actionOf(name: ActionName): Action {
+  return { ...ACTIONS, ...FURTHER_ACTIONS }[name].run;
+}

@@ -11,9 +11,13 @@ export class Session {
   readonly acknowledged: Acknowledged[] = [];
   /** Groups that the main account was told of. */
   readonly groups: number[] = [];
+  /** Those among them that waited for approval when they were made. */
+  readonly unapproved: number[] = [];
   /** Computers that enrolled during the seed. */
   readonly newcomers: Computers[] = [];
   readonly removed = new Set<number>();
+  /** Computers whose identity two machines had. */
+  readonly cloned = new Set<number>();
   readonly intrusions: string[] = [];
   readonly mayRepeat = new Set<number>();
   /** How often each status was answered; 0 stands for a connection that was refused or broke. */
@@ -57,7 +61,7 @@ export class Session {
 
   accepted(party: Party, id: number, computers: readonly number[] | null): void {
     this.acknowledged.push({ what: 'group', account: party.id, id, computers });
-    if (party === this.world.main) this.groups.push(id);
+    if (party.id === this.world.main.id) this.groups.push(id);
   }
 
   /** Some computers of the main account that take snaps: one, a few, many or all. */

@@ -1,3 +1,4 @@
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFleet, type Fleet, type SimulatedComputer } from '../../../src/fleet/fleet.ts';
 import { createLogger } from '../../../src/logger.ts';
@@ -24,6 +25,8 @@ export interface Computers {
   takingSnaps(): number[];
   byId(id: number): SimulatedComputer | undefined;
   executions(): Executions;
+  /** The same computers, with all that they had when they last wrote it down, once more; nothing runs yet. */
+  copy(name: string): Computers;
   violations(): string[];
 }
 
@@ -39,13 +42,14 @@ export interface FleetPlace {
 /** Makes them; nothing runs before the fleet is started. */
 export function createComputers(place: FleetPlace): Computers {
   const ledgerFile = join(place.directory, `${place.name}.ledger.jsonl`);
+  const stateFile = join(place.directory, `${place.name}.state.jsonl`);
   const fleet = createFleet({
     computers: place.computers,
     url: place.url,
     account: place.account,
     seed: place.seed,
     logger: createLogger({ level: 'silent', role: 'fleet' }),
-    stateFile: join(place.directory, `${place.name}.state.jsonl`),
+    stateFile,
     ledgerFile,
     times: TIMES,
   });
@@ -57,6 +61,10 @@ export function createComputers(place: FleetPlace): Computers {
     takingSnaps: () => known(fleet.computers.filter(({ machine }) => machine.blueprint.catalogue !== null)),
     byId: (id) => fleet.computers.find(({ computerId }) => computerId === id),
     executions: () => readExecutions(ledgerFile),
+    copy(name) {
+      copyFileSync(stateFile, join(place.directory, `${name}.state.jsonl`));
+      return createComputers({ ...place, name });
+    },
     violations: () => [...fleet.violations].map(([text, count]) => `${place.name}: ${count} times ${text}`),
   };
 }

@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { createDatabase } from '../../../src/persistence/orm.ts';
-import { createAccount } from '../../support/accounts.ts';
+import type { Database } from '../../../src/persistence/sql.ts';
+import { createAccount, createMember } from '../../support/accounts.ts';
 import { choosePorts, newStackRoot, TestStack } from '../../support/stack.ts';
 import { ApiClient } from '../../support/stack-client.ts';
 import { logTransitions } from '../../support/stack-invariants.ts';
 import type { StackRole } from '../../support/stack-processes.ts';
 import { FAULT_DIRECTORY, FAULT_WIRES } from '../inside/orders.ts';
+import { requireApproval } from './approvals.ts';
 import { type Computers, createComputers } from './fleets.ts';
 import { type OrderedProcesses, orderedProcesses } from './processes.ts';
 import { openWires, type Wires, wireSetting } from './wires.ts';
@@ -36,6 +38,8 @@ export class FaultWorld {
   readonly wires: Wires;
   readonly processes: OrderedProcesses;
   readonly parties: Party[] = [];
+  /** An administrator of the first account whose orders wait for approval. */
+  trainee!: Party;
   /** Scripts and profiles that every seed uses. */
   readonly fixtures = { script: 0, auditProfile: 0, fixProfile: 0 };
   readonly #deaths: { role: StackRole; at: number }[] = [];
@@ -99,7 +103,7 @@ export class FaultWorld {
 
   /** Texts that nobody may find on disk. */
   secrets(): string[] {
-    return [...Object.values(CANARIES), ...this.parties.map(({ api }) => api.token)];
+    return [...Object.values(CANARIES), ...[...this.parties, this.trainee].map(({ api }) => api.token)];
   }
 
   /** Computers that nothing is running on yet. */
@@ -142,11 +146,16 @@ export class FaultWorld {
 
   async #populate(computers: number): Promise<void> {
     const pool = new pg.Pool({ connectionString: this.stack.databaseUrl(), max: 2 });
-    const second = await createAccount(createDatabase(pool), SECOND_ACCOUNT).finally(() => pool.end());
+    const db = createDatabase(pool);
     const [first] = await this.stack.rows<{ id: number }>(`select id from account where name = 'standalone'`);
+    const { second, trainee } = await createPeople(db, first!.id).finally(() => pool.end());
     await this.#join(first!.id, 'standalone', EMAIL, CANARIES.password, 1, computers);
     await this.#join(second.accountId, SECOND_ACCOUNT, second.email, second.password, 2, SECOND_COMPUTERS);
     await this.#furnish();
+    await requireApproval(this.stack, trainee.personId);
+    const api = new ApiClient(this.stack.url);
+    await api.login(trainee.email, trainee.password);
+    this.trainee = { ...this.main, name: 'trainee', api };
   }
 
   async #join(id: number, name: string, email: string, password: string, seed: number, size: number): Promise<void> {
@@ -178,4 +187,10 @@ export class FaultWorld {
     this.fixtures.auditProfile = (await profile('Audit', 'audit')).id;
     this.fixtures.fixProfile = (await profile('Fix', 'fix-restart-audit')).id;
   }
+}
+
+async function createPeople(db: Database, accountId: number) {
+  const second = await createAccount(db, SECOND_ACCOUNT);
+  const trainee = await createMember(db, { accountId, email: 'trainee@fleet.example', role: 'GlobalAdmin' });
+  return { second, trainee };
 }

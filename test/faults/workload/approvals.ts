@@ -1,0 +1,25 @@
+import type { Action } from './action.ts';
+
+/** Work of an administrator whose orders wait for somebody else's approval. */
+export const askFirst: Action = async (session, random) => {
+  const computers = session.someComputers(random);
+  const body = { action: 'install', computer_ids: computers, snaps: [{ name: 'hello' }] };
+  const group = await session.order(session.world.trainee, '/snaps', body, computers);
+  if (group !== null) session.unapproved.push(group);
+};
+
+/** A group as a whole, or some of its operations; refused where somebody was faster. */
+export const approve: Action = async (session, random) => {
+  const { main } = session.world;
+  const group = random.pick([...session.unapproved, 0]);
+  if (group === 0) return askFirst(session, random);
+  const ids = random.chance(0.5) ? [group] : random.sample(await childrenOf(session, group), random.int(1, 12));
+  if (ids.length === 0) return;
+  const done = await session.ask(main, 'POST', '/activities/approve', { activity_ids: ids });
+  if (done !== null) session.acknowledged.push({ what: 'approval', account: main.id, ids });
+};
+
+async function childrenOf(session: Parameters<Action>[0], group: number): Promise<number[]> {
+  const answer = await session.ask<{ children: { id: number }[] }>(session.world.main, 'GET', `/activities/${group}`);
+  return answer?.body.children.map(({ id }) => id) ?? [];
+}
