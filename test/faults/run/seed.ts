@@ -114,7 +114,20 @@ async function cancelWhatWaits({ world, cloned }: Session, { activity }: Waterma
   );
   for (const party of world.parties) {
     const ids = rows.filter(({ account }) => account === party.id).map(({ id }) => id);
-    if (ids.length > 0) await party.api.request('POST', '/activities/cancel', { activity_ids: ids });
+    if (ids.length > 0) await insist(() => party.api.request('POST', '/activities/cancel', { activity_ids: ids }));
+  }
+}
+
+/** What is asked right after the faults may still meet one of them; people ask again. */
+async function insist(ask: () => Promise<{ status: number }>): Promise<void> {
+  const until = performance.now() + STANDSTILL_MS;
+  while (performance.now() < until) {
+    const status = await ask().then(
+      (answer) => answer.status,
+      () => 503,
+    );
+    if (status < 500 && status !== 429) return;
+    await sleep(LOOK_MS);
   }
 }
 
