@@ -54,6 +54,7 @@ const world = (over: Partial<Facts> = {}): Facts => ({
   ],
   mayRepeat: new Set(),
   cloned: new Set(),
+  cancelTried: new Set(),
   secretsFound: [],
   intrusions: [],
   protocolViolations: [],
@@ -175,6 +176,13 @@ describe('the invariants', () => {
       new Map([...world().executions, [11, Array.from({ length: times }, () => ({ computerId: 101 }))]]);
     expect(CHECKS.I3(world({ executions: runs(2), cloned: new Set([101]) }))).toEqual([]);
     expect(CHECKS.I3(world({ executions: runs(3), cloned: new Set([101]) }))).toHaveLength(1);
+  });
+
+  it('let a cancel of one operation be ahead of the approval of its group', () => {
+    const transitions = [{ activity: 12, from: 'unapproved', to: 'canceled' }];
+    const acknowledged = [{ what: 'approval' as const, account: 1, ids: [GROUP] }];
+    expect(CHECKS.I5(world({ transitions, acknowledged, cancelTried: new Set([12]) }))).toEqual([]);
+    expect(CHECKS.I5(world({ transitions, acknowledged, cancelTried: new Set([11]) }))).toHaveLength(1);
   });
 
   it('let a result replace a cancel once', () => {

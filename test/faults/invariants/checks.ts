@@ -150,14 +150,17 @@ function lostOf(fact: Acknowledged, facts: Facts, byId: ReadonlyMap<number, Acti
   return removed.has(fact.computer) ? [] : [`computer ${fact.computer} is there though its removal was answered`];
 }
 
-/** What was approved went on from there; a cancel that came after it found it gone. */
-function forgottenOf(approved: readonly number[], { activities, transitions }: Facts): string[] {
+/** What was approved went on from there: a cancel that came later found it gone, one that came before was asked for. */
+function forgottenOf(approved: readonly number[], { activities, transitions, cancelTried }: Facts): string[] {
   const ids = new Set(approved);
-  const concerned = activities.filter(({ id, parent }) => ids.has(id) || (parent !== null && ids.has(parent)));
-  return concerned.flatMap(({ id, status, computer }) => {
-    const ends = transitions.filter(({ activity, from }) => activity === id && from === 'unapproved');
-    const stayed = status === 'unapproved' || (computer !== null && ends.some(({ to }) => to === 'canceled'));
-    return stayed ? [`activity ${id} was approved and that is lost`] : [];
+  const isConcerned = ({ id, parent }: ActivityFact): boolean =>
+    ids.has(id) || (parent !== null && ids.has(parent) && !cancelTried.has(id) && !cancelTried.has(parent));
+  const canceled = new Set(
+    transitions.flatMap(({ activity, from, to }) => (from === 'unapproved' && to === 'canceled' ? [activity] : [])),
+  );
+  return activities.filter(isConcerned).flatMap(({ id, status, computer }) => {
+    const stayed = computer !== null && (status === 'unapproved' || canceled.has(id));
+    return stayed ? [`operation ${id} was approved and that is lost`] : [];
   });
 }
 

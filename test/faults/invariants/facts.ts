@@ -64,6 +64,8 @@ export interface Facts {
   mayRepeat: ReadonlySet<number>;
   /** Computers whose identity two machines had: either of them may carry out what is meant for it, each at most once. */
   cloned: ReadonlySet<number>;
+  /** Groups and operations that somebody asked to cancel, whatever was answered. */
+  cancelTried: ReadonlySet<number>;
   /** Where a secret was found in clear. */
   secretsFound: readonly string[];
   /** Requests for another account's objects that were not refused. */

@@ -96,6 +96,32 @@ export const AGENTS: readonly RowCase[] = [
     },
   },
   {
+    row: 18,
+    title: 'a copy of a computer is told apart and enrols as one of its own, flagged as a clone',
+    async run(stage) {
+      const { session } = await stage.sound(async (current) => {
+        const original = stage.world.newcomers('twin', 78, 1);
+        current.newcomers.push(original);
+        await original.fleet.start();
+        await original.fleet.settled(180_000);
+        const [id] = original.ids();
+        current.cloned.add(id!);
+        const copy = original.copy('twin-copy');
+        current.newcomers.push(copy);
+        await copy.fleet.start();
+        await stage.mustInstall(current, [id!]);
+        const areTwo = (): boolean => new Set([...original.ids(), ...copy.ids()]).size === 2;
+        await stage.world.stack.until('the two to be told apart', areTwo, { limitMs: 120_000 });
+      });
+      const ids = session.newcomers.flatMap((computers) => computers.ids()).toSorted((a, b) => a - b);
+      const rows = await stage.world.stack.rows<{ clone_id: number | null }>(
+        'select clone_id from computer where id = any($1) order by id',
+        [ids],
+      );
+      expect(rows.map(({ clone_id }) => clone_id)).toEqual([null, ids[0]]);
+    },
+  },
+  {
     row: 20,
     title: 'a cancel that races delivery and result ends every operation once, and what it took back never runs',
     async run(stage) {

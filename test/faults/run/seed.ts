@@ -157,7 +157,7 @@ async function untilAtRest(session: Session, watermark: Watermark): Promise<Rest
 }
 
 async function collect(session: Session, watermark: Watermark, pending: readonly string[]): Promise<Facts> {
-  const { world, acknowledged, removed, intrusions, mayRepeat, cloned, newcomers } = session;
+  const { world, acknowledged, removed, intrusions, mayRepeat, cloned, cancelTried, newcomers } = session;
   const all = [...world.parties.map(({ computers }) => computers), ...newcomers];
   const executions = mergeExecutions(all.map((computers) => computers.executions()));
   const known = await readComputers(world.stack);
@@ -173,6 +173,7 @@ async function collect(session: Session, watermark: Watermark, pending: readonly
     acknowledged,
     mayRepeat: new Set([...mayRepeat, ...removed]),
     cloned,
+    cancelTried,
     secretsFound: await findSecrets(world.stack, world.secrets()),
     intrusions,
     protocolViolations: all.flatMap((computers) => computers.violations()),

@@ -80,6 +80,7 @@ const cancelRows: Action = async (session, random) => {
 };
 
 async function cancel(session: Session, ids: readonly number[], account: number): Promise<void> {
+  for (const id of ids) session.cancelTried.add(id);
   const done = await session.ask(session.world.main, 'POST', '/activities/cancel', { activity_ids: ids });
   if (done !== null) session.acknowledged.push({ what: 'cancel', account, ids });
 }

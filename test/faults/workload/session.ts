@@ -18,6 +18,8 @@ export class Session {
   readonly removed = new Set<number>();
   /** Computers whose identity two machines had. */
   readonly cloned = new Set<number>();
+  /** Groups and operations that somebody asked to cancel, whatever was answered. */
+  readonly cancelTried = new Set<number>();
   readonly intrusions: string[] = [];
   readonly mayRepeat = new Set<number>();
   /** How often each status was answered; 0 stands for a connection that was refused or broke. */
