@@ -110,8 +110,11 @@ export const AGENTS: readonly RowCase[] = [
         current.newcomers.push(copy);
         await copy.fleet.start();
         await stage.mustInstall(current, [id!]);
-        const areTwo = (): boolean => new Set([...original.ids(), ...copy.ids()]).size === 2;
-        await stage.world.stack.until('the two to be told apart', areTwo, { limitMs: 120_000 });
+        const areTwo = (): boolean => {
+          for (const { fleet } of [original, copy]) for (const computer of fleet.computers) computer.exchangeSoon();
+          return new Set([...original.ids(), ...copy.ids()]).size === 2;
+        };
+        await stage.world.stack.until('the two to be told apart', areTwo, { limitMs: 120_000, everyMs: 500 });
       });
       const ids = session.newcomers.flatMap((computers) => computers.ids()).toSorted((a, b) => a - b);
       const rows = await stage.world.stack.rows<{ clone_id: number | null }>(

@@ -22,6 +22,8 @@ export const clone: Action = async (session, random) => {
   newcomers.push(copy);
   void copy.fleet.start();
   if (random.chance(0.7)) await install(session, original.ids());
+  await sleep(random.int(0, 400));
+  for (const { fleet } of [copy, original]) for (const computer of fleet.computers) computer.exchangeSoon();
 };
 
 async function install(session: Parameters<Action>[0], computers: readonly number[]): Promise<void> {
