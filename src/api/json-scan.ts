@@ -1,4 +1,12 @@
 const MAX_DEPTH = 32;
+/** Above the longest list that any body may have (100,000), so that one beyond it is refused by its name. */
+const MAX_VALUES = 150_000;
+const MAX_CONTAINERS = 20_000;
+const MAX_KEYS = 20_000;
+/** Above the longest text that any body may have: a script of 1,000,000 characters, a file of 1 MiB in base64. */
+const MAX_STRING = 2_500_000;
+/** What is looked through before others get their turn: about a millisecond of work. */
+const TURN = 128 * 1024;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -7,40 +15,96 @@ const OBJECT_END = 0x7d;
 const ARRAY_START = 0x5b;
 const ARRAY_END = 0x5d;
 const COLON = 0x3a;
+const COMMA = 0x2c;
+/** Escapes that may stand for what cannot be stored. */
+const SUSPICIOUS = /\\u(?:0000|[dD][89a-fA-F])/;
 
 /**
- * Looks through JSON text that parses for what is refused all the same: nesting deeper than 32, a key repeated in one
- * object, U+0000 or unpaired surrogates in a string. Linear in time, without recursion.
+ * Looks through JSON text, before it is parsed, for what is refused: nesting deeper than 32, more values than any body
+ * needs, a string longer than any may be, a key repeated in one object, U+0000 or unpaired surrogates in a string.
+ * Linear in time, without recursion; yields now and then, so that a long text can be looked through in turns.
  *
- * @returns what is wrong, or null
+ * @returns what is wrong, or null; of text that does not parse it need not find anything
  */
-export function findJsonFault(text: string): string | null {
+export function* scanJson(text: string): Generator<void, string | null> {
   const stack: Array<Set<string> | null> = [];
   let last = '';
+  let [commas, containers, keys] = [0, 0, 0];
+  let rest = TURN;
   for (let at = 0; at < text.length; at++) {
+    if (at > rest) {
+      rest = at + TURN;
+      yield;
+    }
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       const end = endOfString(text, at);
+      if (end - at > MAX_STRING) return `must not hold a string of more than ${MAX_STRING} characters`;
       last = text.slice(at + 1, end);
-      if (last.includes('\\')) last = JSON.parse(text.slice(at, end + 1)) as string;
-      if (last.includes('\0') || !last.isWellFormed()) return 'must not contain U+0000 or unpaired surrogates';
+      const fault = faultOf(last);
+      if (fault) return fault;
       at = end;
+    } else if (code === COMMA) {
+      if (++commas >= MAX_VALUES) return `must not hold more than ${MAX_VALUES} values`;
     } else if (code === OBJECT_START || code === ARRAY_START) {
       if (stack.length === MAX_DEPTH) return `must not be nested deeper than ${MAX_DEPTH}`;
+      if (++containers > MAX_CONTAINERS) return `must not hold more than ${MAX_CONTAINERS} arrays and objects`;
       stack.push(code === OBJECT_START ? new Set() : null);
     } else if (code === OBJECT_END || code === ARRAY_END) {
       stack.pop();
     } else if (code === COLON) {
-      const keys = stack.at(-1);
-      if (keys?.has(last)) return 'must not repeat a key in one object';
-      keys?.add(last);
+      if (++keys > MAX_KEYS) return `must not hold more than ${MAX_KEYS} keys`;
+      if (isRepeated(stack.at(-1), last)) return 'must not repeat a key in one object';
     }
   }
   return null;
 }
 
+/** As {@link scanJson}, in one go. */
+export function findJsonFault(text: string): string | null {
+  const scan = scanJson(text);
+  for (;;) {
+    const { done, value } = scan.next();
+    if (done) return value;
+  }
+}
+
+function faultOf(raw: string): string | null {
+  const isStorable = raw.isWellFormed() && !raw.includes('\0') && !(SUSPICIOUS.test(raw) && isUnstorable(raw));
+  return isStorable ? null : 'must not contain U+0000 or unpaired surrogates';
+}
+
+function isUnstorable(raw: string): boolean {
+  const text = unescaped(raw);
+  return text !== null && (text.includes('\0') || !text.isWellFormed());
+}
+
+/** Adds a key to those of its object, however it was written. */
+function isRepeated(keys: Set<string> | null | undefined, raw: string): boolean {
+  const key = raw.includes('\\') ? unescaped(raw) : raw;
+  if (!keys || key === null) return false;
+  if (keys.has(key)) return true;
+  keys.add(key);
+  return false;
+}
+
+/** Null for what is no JSON string. */
+function unescaped(raw: string): string | null {
+  try {
+    return JSON.parse(`"${raw}"`) as string;
+  } catch {
+    return null;
+  }
+}
+
+/** Place of the closing quote; the end of the text when there is none. */
 function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  while (text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
-  return at;
+  for (let from = start + 1; ; ) {
+    const quote = text.indexOf('"', from);
+    if (quote === -1) return text.length;
+    let backslashes = 0;
+    while (text.charCodeAt(quote - 1 - backslashes) === BACKSLASH) backslashes++;
+    if (backslashes % 2 === 0) return quote;
+    from = quote + 1;
+  }
 }

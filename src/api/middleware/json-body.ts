@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Request } from 'express';
 import { DomainError } from '../../domain/errors.ts';
-import { findJsonFault } from '../json-scan.ts';
+import { findJsonFault, scanJson } from '../json-scan.ts';
 import { readBodyBytes } from './body-bytes.ts';
 
 /**
@@ -20,20 +21,42 @@ export async function readJsonBody(req: Request, limitBytes: number): Promise<un
   return parseJson(bytes);
 }
 
-/** Parses JSON text strictly: UTF-8 without byte order mark, bounded depth, no repeated keys, storable text. */
-export function parseJson(bytes: Buffer): unknown {
+/**
+ * Parses JSON text strictly: UTF-8 without byte order mark, bounded depth and number of values, no repeated keys,
+ * storable text.
+ *
+ * @throws {DomainError} InvalidJson
+ * @remarks Others get their turns while a long text is looked through; only what is bounded is parsed.
+ */
+export async function parseJson(bytes: Buffer): Promise<unknown> {
   if (!isUtf8(bytes) || bytes.subarray(0, 3).equals(BYTE_ORDER_MARK))
     throw invalidJson('must be UTF-8 without byte order mark');
   const text = bytes.toString('utf8');
-  let value: unknown;
+  const fault = await findFault(text);
+  if (fault) throw invalidJson(fault);
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     throw invalidJson('is not JSON');
+  } finally {
+    if (text.length > LONG) await turn();
   }
-  const fault = findJsonFault(text);
-  if (fault) throw invalidJson(fault);
-  return value;
+}
+
+/** What is longer is read in several turns. */
+const LONG = 128 * 1024;
+
+async function findFault(text: string): Promise<string | null> {
+  if (text.length <= LONG) return findJsonFault(text);
+  const scan = scanJson(text);
+  for (;;) {
+    await turn();
+    const { done, value } = scan.next();
+    if (done) {
+      await turn();
+      return value;
+    }
+  }
 }
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);

@@ -24,8 +24,15 @@ export async function readPairsBody(
   if (bytes.length === 0 || !isUtf8(bytes)) return bytes.length === 0 ? undefined : parseJson(bytes);
   const text = bytes.toString('utf8').trim();
   if (text === '') return undefined;
-  return PAIRS.test(text) ? readPairs(new URLSearchParams(text), kinds) : parseJson(bytes);
+  if (!PAIRS.test(text)) return parseJson(bytes);
+  if (text.length > MAX_PAIRS) {
+    throw new DomainError('PayloadTooLarge', `Pairs must not have more than ${MAX_PAIRS} characters`);
+  }
+  return readPairs(new URLSearchParams(text), kinds);
 }
+
+/** Fields of this kind are a few numbers and words. */
+const MAX_PAIRS = 64 * 1024;
 
 /** No JSON text begins with a name and an equals sign. */
 const PAIRS = /^[A-Za-z_][A-Za-z0-9_]*=/;

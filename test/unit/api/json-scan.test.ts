@@ -26,6 +26,22 @@ describe('findJsonFault', () => {
     expect(findJsonFault(`[${'[],'.repeat(100)}[]]`)).toBeNull();
   });
 
+  it('bounds values, arrays, keys and strings, with room for the longest lists', () => {
+    expect(findJsonFault(`{"computer_ids":[${Array(100_001).fill(1).join()}]}`)).toBeNull();
+    expect(findJsonFault(`[${Array(150_001).fill(1).join()}]`)).toContain('values');
+    expect(findJsonFault(`[${Array(20_000).fill('{}').join()}]`)).toContain('arrays and objects');
+    const keys = Array.from({ length: 20_001 }, (_, n) => `"k${n}":1`);
+    expect(findJsonFault(`{${keys.slice(1).join()}}`)).toBeNull();
+    expect(findJsonFault(`{${keys.join()}}`)).toContain('keys');
+    expect(findJsonFault(JSON.stringify('x'.repeat(2_000_000)))).toBeNull();
+    expect(findJsonFault(JSON.stringify('x'.repeat(2_500_001)))).toContain('string');
+  });
+
+  it('ends on text that is no JSON', () => {
+    for (const text of ['"', '"\\\\"', '"\\', '{"a', ']]]', ':::', '{"\\u00', '"\\ud8"']) findJsonFault(text);
+    expect(findJsonFault('{"\\q":1,"\\q":2}')).toBeNull();
+  });
+
   it('finds text that cannot be stored', () => {
     for (const bad of ['"\\u0000"', '"\\ud800"', '"\\udc00\\ud800"', '{"\\u0000":1}']) {
       expect(findJsonFault(bad)).toContain('U+0000');
