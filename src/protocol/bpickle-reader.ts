@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { setImmediate as turn } from 'node:timers/promises';
 import { BpickleError } from './bpickle-error.ts';
 import { BFloat, type BObject, BTuple, type BValue, emptyDict } from './values.ts';
 
@@ -32,6 +33,8 @@ const END = 0x3b;
 const COLON = 0x3a;
 const ZERO = 0x30;
 const NINE = 0x39;
+const LIST = 0x6c;
+const DICT = 0x64;
 
 /**
  * Reads exactly one value that fills the whole input. Byte strings are views into `buffer`.
@@ -46,11 +49,35 @@ export function decode(buffer: Uint8Array, limits: DecodeLimits = {}): BValue {
   return reader.whole();
 }
 
+/**
+ * As {@link decode}; others get their turn every few milliseconds, for inputs that a whole payload of an agent makes.
+ *
+ * @throws {BpickleError} as {@link decode}
+ */
+export async function decodeInTurns(buffer: Uint8Array, limits: DecodeLimits = {}): Promise<BValue> {
+  const steps = new Reader(buffer, { ...DEFAULTS, ...limits }).wholeInSteps();
+  for (;;) {
+    await turn();
+    const { done, value } = steps.next();
+    if (!done) continue;
+    await turn();
+    return value;
+  }
+}
+
+/** Levels that are read in steps: the payload, its messages, their fields, and the lists in those. */
+const STEPPED_DEPTH = 4;
+/** Values, and bytes, of one step: some milliseconds of work. */
+const STEP_VALUES = 20_000;
+const STEP_BYTES = 4 * 1024 * 1024;
+
 class Reader {
   readonly #bytes: Buffer;
   readonly #limits: Required<DecodeLimits>;
   #at = 0;
   #left: number;
+  /** Where the step under way began. */
+  #step = { left: 0, at: 0 };
 
   constructor(bytes: Uint8Array, limits: Required<DecodeLimits>) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -63,6 +90,39 @@ class Reader {
     const value = this.#value(1);
     if (this.#at !== this.#bytes.length) throw this.#error('trailing bytes');
     return value;
+  }
+
+  *wholeInSteps(): Generator<void, BValue> {
+    if (this.#bytes.length > this.#limits.maxBytes) throw new BpickleError('input too large', 0);
+    this.#step = { left: this.#left, at: 0 };
+    const value = yield* this.#valueInSteps(1);
+    if (this.#at !== this.#bytes.length) throw this.#error('trailing bytes');
+    return value;
+  }
+
+  *#valueInSteps(depth: number): Generator<void, BValue> {
+    if (this.#step.left - this.#left > STEP_VALUES || this.#at - this.#step.at > STEP_BYTES) {
+      yield;
+      this.#step = { left: this.#left, at: this.#at };
+    }
+    const type = this.#bytes[this.#at];
+    if (depth > Math.min(STEPPED_DEPTH, this.#limits.maxDepth) || (type !== LIST && type !== DICT))
+      return this.#value(depth);
+    if (--this.#left < 0) throw this.#error('too many values');
+    this.#at++;
+    return type === LIST ? yield* this.#itemsInSteps(depth) : yield* this.#dictInSteps(depth);
+  }
+
+  *#itemsInSteps(depth: number): Generator<void, BValue[]> {
+    const items: BValue[] = [];
+    while (!this.#closed()) items.push(yield* this.#valueInSteps(depth + 1));
+    return items;
+  }
+
+  *#dictInSteps(depth: number): Generator<void, BValue> {
+    const entries = new DictEntries();
+    while (!this.#closed()) entries.add(this.#key(depth + 1), yield* this.#valueInSteps(depth + 1));
+    return entries.value;
   }
 
   #value(depth: number): BValue {
@@ -81,11 +141,11 @@ class Reader {
         return this.#byteString();
       case 0x75:
         return this.#text();
-      case 0x6c:
+      case LIST:
         return this.#items(depth);
       case 0x74:
         return new BTuple(this.#items(depth));
-      case 0x64:
+      case DICT:
         return this.#dict(depth);
       default:
         this.#at--;
@@ -142,16 +202,9 @@ class Reader {
   }
 
   #dict(depth: number): BObject | Map<BValue, BValue> {
-    const dict = emptyDict();
-    let map: Map<BValue, BValue> | undefined;
-    while (!this.#closed()) {
-      const key = this.#key(depth + 1);
-      const value = this.#value(depth + 1);
-      if (map === undefined && typeof key !== 'string') map = new Map(Object.entries(dict));
-      if (map) map.set(key, value);
-      else dict[key as string] = value;
-    }
-    return map ?? dict;
+    const entries = new DictEntries();
+    while (!this.#closed()) entries.add(this.#key(depth + 1), this.#value(depth + 1));
+    return entries.value;
   }
 
   #key(depth: number): BValue {
@@ -206,5 +259,21 @@ class Reader {
 
   #error(message: string): BpickleError {
     return new BpickleError(message, this.#at);
+  }
+}
+
+/** A dict while it is read: a plain object as long as every key is text. */
+class DictEntries {
+  readonly #dict = emptyDict();
+  #map: Map<BValue, BValue> | undefined;
+
+  add(key: BValue, value: BValue): void {
+    if (this.#map === undefined && typeof key !== 'string') this.#map = new Map(Object.entries(this.#dict));
+    if (this.#map) this.#map.set(key, value);
+    else this.#dict[key as string] = value;
+  }
+
+  get value(): BObject | Map<BValue, BValue> {
+    return this.#map ?? this.#dict;
   }
 }

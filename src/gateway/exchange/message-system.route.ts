@@ -45,7 +45,7 @@ export function messageSystemRoute(deps: MessageSystemDeps) {
 }
 
 async function answerBody(deps: MessageSystemDeps, req: Request, body: Buffer): Promise<Buffer> {
-  const payload = readPayload(body);
+  const payload = await readPayload(body);
   const secureId = req.headers['x-computer-id'];
   if (typeof secureId !== 'string' || secureId === '') {
     const messages = await answerWithoutIdentity(deps.enrolment, payload.messages, deps.clientAddress(req));

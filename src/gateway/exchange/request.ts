@@ -1,4 +1,4 @@
-import { type BObject, BpickleError, type BValue, decode, isDict } from '../../protocol/bpickle.ts';
+import { type BObject, BpickleError, type BValue, decode, decodeInTurns, isDict } from '../../protocol/bpickle.ts';
 import { Refusal } from '../http/refusal.ts';
 
 /** Decoded body of POST /message-system. @see agent-protocol 3 */
@@ -21,8 +21,8 @@ const MAX_TYPE_LENGTH = 200;
  *
  * @throws {Refusal} 400 on anything that is no payload
  */
-export function readPayload(body: Buffer): ExchangePayload {
-  const payload = decodeBody(body);
+export async function readPayload(body: Buffer): Promise<ExchangePayload> {
+  const payload = await decodeBody(body);
   const messages = payload['messages'];
   if (!Array.isArray(messages)) throw bad('messages must be a list');
   const digest = payload['accepted-types'];
@@ -35,9 +35,12 @@ export function readPayload(body: Buffer): ExchangePayload {
   };
 }
 
-function decodeBody(body: Buffer): BObject {
+/** What is larger is read in several turns. */
+const LARGE_BYTES = 64 * 1024;
+
+async function decodeBody(body: Buffer): Promise<BObject> {
   try {
-    const value = decode(body);
+    const value = body.length <= LARGE_BYTES ? decode(body) : await decodeInTurns(body);
     if (isDict(value)) return value;
   } catch (error) {
     if (!(error instanceof BpickleError)) throw error;

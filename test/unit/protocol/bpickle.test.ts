@@ -1,7 +1,16 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BFloat, BpickleError, BTuple, type BValue, decode, emptyDict, encode } from '../../../src/protocol/bpickle.ts';
+import {
+  BFloat,
+  BpickleError,
+  BTuple,
+  type BValue,
+  decode,
+  decodeInTurns,
+  emptyDict,
+  encode,
+} from '../../../src/protocol/bpickle.ts';
 import { typeListDigest } from '../../../src/protocol/type-digest.ts';
 import { fromTypedJson } from '../../support/typed-json.ts';
 
@@ -167,3 +176,32 @@ function anyValue(): fc.Arbitrary<BValue> {
   }));
   return value;
 }
+
+describe('decodeInTurns', () => {
+  const outcomeOf = async (read: () => BValue | Promise<BValue>): Promise<unknown> => {
+    try {
+      return await read();
+    } catch (error) {
+      expect(error).toBeInstanceOf(BpickleError);
+      return (error as Error).message;
+    }
+  };
+
+  it.each(vectors)('gives what decode gives for $name', async ({ hex }) => {
+    const bytes = Buffer.from(hex, 'hex');
+    for (const limits of [{}, { rawKeys: true }, { maxDepth: 2 }, { maxValues: 3 }, { maxBytes: 9 }]) {
+      expect(await outcomeOf(() => decodeInTurns(bytes, limits))).toEqual(await outcomeOf(() => decode(bytes, limits)));
+    }
+  });
+
+  it('lets others have their turn while it reads many values', async () => {
+    const message = { type: 'packages', installed: Array.from({ length: 100_000 }, (_, n) => n + 1) };
+    const bytes = encode({ messages: [message, message] });
+    let turns = 0;
+    const timer = setInterval(() => turns++, 0);
+    const value = await decodeInTurns(bytes);
+    clearInterval(timer);
+    expect(value).toEqual({ messages: [message, message] });
+    expect(turns).toBeGreaterThan(2);
+  });
+});
