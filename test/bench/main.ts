@@ -4,15 +4,22 @@ import type { Benchmark } from './bench.ts';
 import { describeMachine } from './harness/machine.ts';
 import { renderTable, writeReport } from './harness/report.ts';
 import { createResources, type Resources } from './harness/resources.ts';
-import { type BenchmarkName, parseOptions, USAGE } from './options.ts';
+import { type BenchmarkName, optionsOf, parseOptions, USAGE } from './options.ts';
 import { activities } from './sets/activities.bench.ts';
 import { auth } from './sets/auth.bench.ts';
 import { checkIns } from './sets/check-ins.bench.ts';
 import { computers } from './sets/computers.bench.ts';
+import { exchanges } from './sets/exchanges.bench.ts';
 import { fairness } from './sets/fairness.bench.ts';
+import { growth } from './sets/growth.bench.ts';
 import { login } from './sets/login.bench.ts';
+import { observability } from './sets/observability.bench.ts';
+import { recovery } from './sets/recovery.bench.ts';
 import { report } from './sets/report.bench.ts';
+import { scheduler } from './sets/scheduler.bench.ts';
+import { single } from './sets/single.bench.ts';
 import { snaps } from './sets/snaps.bench.ts';
+import { soak } from './sets/soak.bench.ts';
 import { startup } from './sets/startup.bench.ts';
 import { usg } from './sets/usg.bench.ts';
 
@@ -21,12 +28,19 @@ const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   auth,
   login,
   checkins: checkIns,
+  exchanges,
+  single,
   snaps,
+  growth,
+  recovery,
   computers,
   activities,
   usg,
+  scheduler,
   report,
   fairness,
+  observability,
+  soak,
 };
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -53,9 +67,11 @@ console.log(
 for (const name of options.names) {
   const resources = createResources();
   current = resources;
-  const progress = (text: string) => process.stderr.write(`[${name}] ${text}\n`);
+  const started = performance.now();
+  const progress = (text: string) =>
+    process.stderr.write(`[${name} ${Math.round((performance.now() - started) / 1000)} s] ${text}\n`);
   try {
-    const found = await BENCHMARKS[name]({ options, resources, root, machine, progress });
+    const found = await BENCHMARKS[name]({ options: optionsOf(options, name), resources, root, machine, progress });
     console.log(`\n${renderTable(found)}\nJSON: ${writeReport(root, found, machine, new Date())}`);
   } catch (error) {
     if (!interrupted) console.error(`\n== ${name}: void\n${error instanceof Error ? error.stack : String(error)}`);

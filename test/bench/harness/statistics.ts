@@ -74,3 +74,27 @@ export function growthExponent(small: { size: number; cost: number }, large: { s
   if (small.size === large.size) throw new RangeError('sizes must differ');
   return Math.log(large.cost / small.cost) / Math.log(large.size / small.size);
 }
+
+/**
+ * Slope of the straight line through points, by least squares.
+ *
+ * @throws {RangeError} when there are not two different x
+ */
+export function linearSlope(points: ReadonlyArray<{ x: number; y: number }>): number {
+  const mean = (pick: (point: { x: number; y: number }) => number) =>
+    points.reduce((sum, point) => sum + pick(point), 0) / points.length;
+  const [x, y] = [mean((p) => p.x), mean((p) => p.y)];
+  const spread = points.reduce((sum, point) => sum + (point.x - x) ** 2, 0);
+  if (!(spread > 0)) throw new RangeError('points need two different x');
+  return points.reduce((sum, point) => sum + (point.x - x) * (point.y - y), 0) / spread;
+}
+
+/**
+ * Exponent e of `cost ~ size^e` through all measured points: the slope between their logarithms.
+ *
+ * @throws {RangeError} when a value is not positive or there are not two different sizes
+ */
+export function fittedExponent(points: ReadonlyArray<{ size: number; cost: number }>): number {
+  if (points.some(({ size, cost }) => !(size > 0 && cost > 0))) throw new RangeError('values must be positive');
+  return linearSlope(points.map(({ size, cost }) => ({ x: Math.log(size), y: Math.log(cost) })));
+}

@@ -25,6 +25,7 @@ export function judge(value: number, target: Target, noise: number): Verdict {
 
 /** The first targets of design.md 5, the goal second. */
 export const TARGETS = {
+  singlePerNoop: { kind: 'least', first: 0.45, goal: 0.8 },
   computersPerNoop: { kind: 'least', first: 10, goal: 40 },
   writesPerNoop: { kind: 'most', first: 0.1, goal: 0.03 },
   acceptMs: { kind: 'most', first: 250, goal: 30 },
@@ -50,4 +51,9 @@ export const TARGETS = {
   latenessSeconds: { kind: 'most', first: 60, goal: 5 },
   fairnessRatio: { kind: 'most', first: 3, goal: 1.2 },
   warmSeconds: { kind: 'most', first: 10, goal: 2 },
+  queuedRatio: { kind: 'most', first: 10, goal: 1.5 },
+  exchangeRatio: { kind: 'most', first: 4, goal: 1.5 },
+  middlewareUs: { kind: 'most', first: 60, goal: 15 },
+  recoveryExtraSeconds: { kind: 'most', first: 10, goal: 2 },
+  soakPercent: { kind: 'most', first: 5, goal: 0.5 },
 } as const satisfies Record<string, Target>;

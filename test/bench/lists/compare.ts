@@ -6,7 +6,7 @@ import { latency } from '../harness/statistics.ts';
 import { cpuMsOf, measure, type Role, type Usage } from '../harness/usage.ts';
 import type { LoadClient } from '../load/load-client.ts';
 import { API_PREFIX, type Api } from '../product/api.ts';
-import { PRODUCT_ROLES } from '../product/stack.ts';
+import { PRODUCT_ROLES } from '../product/roles.ts';
 import type { BareRow, ListCase, Page } from './list-case.ts';
 
 /** One side of one case in one round. */

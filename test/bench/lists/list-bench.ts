@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import type pg from 'pg';
 import { openPersistence, type Persistence } from '../../../src/persistence/orm.ts';
 import type { BenchContext } from '../bench.ts';
 import { startChild } from '../harness/child.ts';
 import { createResources } from '../harness/resources.ts';
 import { startLoad } from '../load/load-client.ts';
 import { logIn } from '../product/api.ts';
-import { startStack } from '../product/stack.ts';
+import { openDatabase } from '../product/database.ts';
+import { startProduct } from '../product/product.ts';
 import { type CaseFigures, type CompareTools, compareCase } from './compare.ts';
 import type { ListCase } from './list-case.ts';
 import { createStatementCounter } from './statements.ts';
@@ -35,11 +36,10 @@ export async function measureLists(context: BenchContext, size: number, bench: L
   context.resources.defer(() => resources.release());
   try {
     const own: BenchContext = { ...context, resources };
-    const stack = await startStack(resources, context.root, join(resources.folder('flotilla-bench-'), 'data'));
-    await stack.ready();
+    const stack = await startProduct(own);
     const api = await logIn(stack);
     const url = stack.environment()['FLOTILLA_DATABASE_URL']!;
-    const database = await connect(own, url);
+    const database = await openDatabase(own, url);
     const account = await database.query<{ id: number }>('select id from account where name = $1', [api.account]);
     const accountId = account.rows[0]!.id;
     const fillSeconds = await fill(url, accountId, bench);
@@ -98,12 +98,4 @@ async function fill(url: string, accountId: number, bench: ListBench): Promise<n
   } finally {
     await persistence.close();
   }
-}
-
-async function connect({ resources }: BenchContext, url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => {});
-  await client.connect();
-  resources.defer(() => client.end());
-  return client;
 }

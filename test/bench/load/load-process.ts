@@ -1,43 +1,9 @@
-import { latency } from '../harness/statistics.ts';
 import { pause } from '../harness/wait.ts';
+import { single, tell, work } from './agents-at-work.ts';
 import { BenchAgent } from './bench-agent.ts';
-import type { LoadOrder, LoadReply, LoadResult, RepeatRequest } from './load.contract.ts';
-import { type RawAnswer, RawConnection, requestBytes } from './raw-connection.ts';
-
-/** What one run counts. */
-class Tally {
-  readonly times: number[] = [];
-  failures = 0;
-  bodyBytes = 0;
-  readonly #begun = performance.now();
-
-  async time(work: () => Promise<RawAnswer | undefined>): Promise<void> {
-    const from = performance.now();
-    const answer = await work();
-    this.times.push(performance.now() - from);
-    if (answer && answer.status !== 200) this.failures++;
-    if (answer) this.bodyBytes = answer.body.length;
-  }
-
-  fail(error: unknown): void {
-    this.failures++;
-    process.stderr.write(`load: ${String(error)}\n`);
-  }
-
-  result(ids: number[] = []): LoadResult {
-    const seconds = (performance.now() - this.#begun) / 1000;
-    const { times, failures, bodyBytes } = this;
-    return {
-      requests: times.length,
-      failures,
-      seconds,
-      latencyMs: latency(times),
-      ids,
-      bodyBytes,
-      distinct: ids.length,
-    };
-  }
-}
+import type { LoadOrder, LoadReply, LoadResult, Ports } from './load.contract.ts';
+import { type RawAnswer, RawConnection } from './raw-connection.ts';
+import { portOf, prepared, Tally, withConnections } from './tally.ts';
 
 const agents: BenchAgent[] = [];
 let stopping = false;
@@ -114,17 +80,18 @@ async function probeExchange(order: Extract<LoadOrder, { kind: 'probe-exchange' 
 
 /** Asks at a steady pace, whatever the answers take. */
 async function untilStopped(
-  order: { port: number; everyMs: number },
+  order: { port: Ports; everyMs: number },
   request: (connection: RawConnection) => Promise<RawAnswer | undefined>,
 ): Promise<LoadResult> {
   const tally = new Tally();
   const idle: Array<{ connection: RawConnection; since: number }> = [];
   const open: Promise<void>[] = [];
+  let turn = 0;
   const ask = async () => {
     const free = idle.pop();
     // A server closes idle connections, and a request on its way just then is lost.
     const usable = free && performance.now() - free.since < REUSE_LIMIT_MS;
-    const connection = usable ? free.connection : await RawConnection.open(order.port);
+    const connection = usable ? free.connection : await RawConnection.open(portOf(order.port, turn++));
     const answer = await request(connection);
     idle.push({ connection, since: performance.now() });
     return answer;
@@ -139,24 +106,6 @@ async function untilStopped(
   return tally.result();
 }
 
-function prepared(request: RepeatRequest): Buffer[] {
-  const bodies = request.bodies.length > 0 ? request.bodies : [''];
-  return bodies.map((body) => requestBytes(request.method, request.path, request.headers, Buffer.from(body)));
-}
-
-async function withConnections(
-  port: number,
-  count: number,
-  work: (connection: RawConnection, index: number) => Promise<void>,
-): Promise<void> {
-  const connections = await Promise.all(Array.from({ length: count }, () => RawConnection.open(port)));
-  try {
-    await Promise.all(connections.map(work));
-  } finally {
-    for (const connection of connections) connection.close();
-  }
-}
-
 function obey(order: Exclude<LoadOrder, { kind: 'stop' }>): Promise<LoadResult> {
   switch (order.kind) {
     case 'enrol':
@@ -167,6 +116,12 @@ function obey(order: Exclude<LoadOrder, { kind: 'stop' }>): Promise<LoadResult> 
       return times(order);
     case 'exchange':
       return exchange(order);
+    case 'tell':
+      return tell(agents, order);
+    case 'work':
+      return work(agents, order);
+    case 'single':
+      return single(agents, order);
     case 'probe':
       return probe(order);
     case 'probe-exchange':

@@ -1,19 +1,42 @@
 import type { Latency } from '../harness/statistics.ts';
 
+/** Where to connect: several are taken in turn, connection by connection. */
+export type Ports = number | readonly number[];
+
 /** What a load process is asked to do; one answer per order. */
 export type LoadOrder =
-  | { kind: 'enrol'; port: number; account: string; count: number; prefix: string }
+  | { kind: 'enrol'; port: Ports; account: string; count: number; prefix: string }
   /** Requests with the same bytes every time, `bodies` in turn. */
-  | { kind: 'repeat'; port: number; request: RepeatRequest; connections: number; seconds: number }
+  | { kind: 'repeat'; port: Ports; request: RepeatRequest; connections: number; seconds: number }
   /** One request so many times, one after another on one connection. */
-  | { kind: 'times'; port: number; request: RepeatRequest; count: number }
+  | { kind: 'times'; port: Ports; request: RepeatRequest; count: number }
   /** Empty exchanges of the enrolled agents in turn. */
-  | { kind: 'exchange'; port: number; connections: number; seconds: number }
+  | { kind: 'exchange'; port: Ports; connections: number; seconds: number }
+  /** Exchanges of the enrolled agents in turn, each with so many messages that tell something new, of so many bytes each. */
+  | { kind: 'tell'; port: Ports; connections: number; seconds: number; messages: number; bytes: number }
+  /** Exchanges of the enrolled agents in turn until they have reported success of so many operations. */
+  | { kind: 'work'; port: Ports; connections: number; operations: number; limitSeconds: number }
+  /** So many requests that order one operation of one enrolled agent each, which the agent asks for and reports. */
+  | SingleOrder
   /** One request every `everyMs`, `bodies` in turn, until `stop`, whatever the answers take. */
-  | { kind: 'probe'; port: number; request: RepeatRequest; everyMs: number }
+  | { kind: 'probe'; port: Ports; request: RepeatRequest; everyMs: number }
   /** One empty exchange of an enrolled agent every `everyMs`, each agent in turn, until `stop`. */
-  | { kind: 'probe-exchange'; port: number; everyMs: number }
+  | { kind: 'probe-exchange'; port: Ports; everyMs: number }
   | { kind: 'stop' };
+
+/** One request for one computer, from POST to the agent's report, again and again. */
+export interface SingleOrder {
+  kind: 'single';
+  /** Of the agents. */
+  port: Ports;
+  apiPort: Ports;
+  /** Of the API. */
+  path: string;
+  headers: Record<string, string>;
+  count: number;
+  /** Agents that take part, each with one operation at a time. */
+  parallel: number;
+}
 
 export interface RepeatRequest {
   method: string;

@@ -16,6 +16,7 @@ export class RawConnection {
   #chunks: Buffer[] = [];
   #size = 0;
   #needed = 0;
+  #ended: Error | null = null;
   #waiting: { resolve: (answer: RawAnswer) => void; reject: (error: Error) => void } | null = null;
 
   private constructor(socket: Socket) {
@@ -37,8 +38,9 @@ export class RawConnection {
     });
   }
 
-  /** One request at a time. */
+  /** One request at a time. @throws when the connection has ended, before or meanwhile */
   request(bytes: Buffer): Promise<RawAnswer> {
+    if (this.#ended) return Promise.reject(this.#ended);
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       this.#socket.write(bytes);
@@ -70,6 +72,7 @@ export class RawConnection {
   }
 
   #fail(error: Error): void {
+    this.#ended ??= error;
     this.#waiting?.reject(error);
     this.#waiting = null;
   }

@@ -52,7 +52,7 @@ export async function startFleet(
   const launch = async (pingSeconds: number) => {
     const args = {
       '--computers': order.computers,
-      '--url': `http://127.0.0.1:${stack.port}`,
+      '--url': stack.agentPorts.map((port) => `http://127.0.0.1:${port}`).join(','),
       '--account': order.account,
       '--seed': order.seed,
       '--state': join(folder, 'state'),

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BenchContext } from '../bench.ts';
 import { startChild } from '../harness/child.ts';
@@ -12,7 +11,8 @@ import { TARGETS } from '../harness/verdict.ts';
 import type { LoadResult, RepeatRequest } from '../load/load.contract.ts';
 import { type LoadClient, startLoad } from '../load/load-client.ts';
 import { API_PREFIX, logIn } from '../product/api.ts';
-import { PRODUCT_ROLES, startStack } from '../product/stack.ts';
+import { startProduct } from '../product/product.ts';
+import { PRODUCT_ROLES, rolesIn } from '../product/roles.ts';
 
 interface Round {
   load: LoadResult;
@@ -29,9 +29,8 @@ const CONNECTIONS = 16;
  * @see perf-reliability A3, 6a
  */
 export async function auth(context: BenchContext): Promise<Report> {
-  const { options, resources, root } = context;
-  const stack = await startStack(resources, root, join(resources.folder('flotilla-bench-'), 'data'));
-  await stack.ready();
+  const { options, resources } = context;
+  const stack = await startProduct(context);
   const api = await logIn(stack);
   const body = JSON.stringify(await api.call<unknown>('GET', '/person'));
   const [barePort] = await freePorts(1);
@@ -125,7 +124,7 @@ function report(context: BenchContext, rounds: { product: Round[]; bare: Round[]
       per(list, (r) => r.load.latencyMs.p99),
     );
   }
-  for (const role of PRODUCT_ROLES) {
+  for (const role of rolesIn(rounds.product[0]!.usage)) {
     const cpu = per(rounds.product, (r) => ((r.usage.roles[role]?.cpuMs ?? 0) * 1000) / r.load.requests);
     builder.row(`product: CPU per request, ${role}`, 'us', cpu);
   }

@@ -1,6 +1,5 @@
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import pg from 'pg';
+import type pg from 'pg';
 import type { BenchContext } from '../bench.ts';
 import { startChild } from '../harness/child.ts';
 import { type Report, ReportBuilder } from '../harness/report.ts';
@@ -10,10 +9,12 @@ import { pairedRatios } from '../harness/statistics.ts';
 import { cpuMsOf, measure, type Role, type Usage } from '../harness/usage.ts';
 import { TARGETS } from '../harness/verdict.ts';
 import { waitFor } from '../harness/wait.ts';
-import type { LoadResult } from '../load/load.contract.ts';
+import type { LoadResult, Ports } from '../load/load.contract.ts';
 import { startLoad } from '../load/load-client.ts';
 import { logIn } from '../product/api.ts';
-import { PRODUCT_ROLES, startStack } from '../product/stack.ts';
+import { openDatabase } from '../product/database.ts';
+import { startProduct } from '../product/product.ts';
+import { PRODUCT_ROLES, rolesIn } from '../product/roles.ts';
 
 interface Round {
   load: LoadResult;
@@ -37,15 +38,14 @@ const FULL_CORE = 0.7;
  * @see perf-reliability A3, 5a and 5b
  */
 export async function checkIns(context: BenchContext): Promise<Report> {
-  const { options, resources, root } = context;
-  const stack = await startStack(resources, root, join(resources.folder('flotilla-bench-'), 'data'));
-  await stack.ready();
+  const { options, resources } = context;
+  const stack = await startProduct(context);
   const { account } = await logIn(stack);
   const databaseUrl = stack.environment()['FLOTILLA_DATABASE_URL']!;
   const load = await startLoad(resources);
   context.progress(`enrolling ${AGENTS} agents`);
-  const { ids } = await load.run({ kind: 'enrol', port: stack.port, account, count: AGENTS, prefix: 'bench' });
-  const database = await connect(context, databaseUrl);
+  const { ids } = await load.run({ kind: 'enrol', port: stack.agentPorts, account, count: AGENTS, prefix: 'bench' });
+  const database = await openDatabase(context, databaseUrl);
   const bare = await startBaseline(context, database, databaseUrl, ids);
   const roles: Role[] = [
     ...stack.roles,
@@ -56,12 +56,12 @@ export async function checkIns(context: BenchContext): Promise<Report> {
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
   const request = { method: 'POST', path: '/ping', headers, bodies: ids.map((id) => `insecure_id=${id}`) };
   const common = { connections: CONNECTIONS, seconds: options.seconds };
-  const ping = (port: number) => load.run({ kind: 'repeat', port, request, ...common });
-  const exchange = () => load.run({ kind: 'exchange', port: stack.port, ...common });
+  const ping = (port: Ports) => load.run({ kind: 'repeat', port, request, ...common });
+  const exchange = () => load.run({ kind: 'exchange', port: stack.agentPorts, ...common });
   const stored = (column: string) => waitUntilStored(database, column);
   const rounds = await interleave<Round, Record<'ping' | 'exchange' | 'bare', () => Promise<Round>>>(
     {
-      ping: () => oneRound(roles, PRODUCT_ROLES, () => ping(stack.port), stored('last_ping_time')),
+      ping: () => oneRound(roles, PRODUCT_ROLES, () => ping(stack.agentPorts), stored('last_ping_time')),
       exchange: () => oneRound(roles, PRODUCT_ROLES, exchange, stored('last_exchange_time')),
       bare: () => oneRound(roles, ['baseline', 'PostgreSQL'], () => ping(bare.port)),
     },
@@ -105,18 +105,10 @@ function waitUntilStored(database: pg.Client, column: string) {
   };
 }
 
-async function connect({ resources }: BenchContext, url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url });
-  client.on('error', () => {});
-  await client.connect();
-  resources.defer(() => client.end());
-  return client;
-}
-
 async function startBaseline(context: BenchContext, database: pg.Client, url: string, ids: readonly number[]) {
   await database.query('create database bench_baseline');
   const ownUrl = Object.assign(new URL(url), { pathname: '/bench_baseline' }).href;
-  const own = await connect(context, ownUrl);
+  const own = await openDatabase(context, ownUrl);
   await own.query('create table check_in (id int primary key, at timestamptz) with (fillfactor = 50)');
   await own.query('insert into check_in (id) select unnest($1::int[])', [ids]);
   await own.query('vacuum analyze check_in');
@@ -158,7 +150,7 @@ function report(context: BenchContext, rounds: Record<'ping' | 'exchange' | 'bar
       'ms',
       per(list, (r) => r.load.latencyMs.p99),
     );
-    for (const role of name === 'bare' ? ['baseline', 'PostgreSQL'] : PRODUCT_ROLES) {
+    for (const role of name === 'bare' ? ['baseline', 'PostgreSQL'] : rolesIn(list[0]!.usage)) {
       const cpu = per(list, (r) => ((r.usage.roles[role]?.cpuMs ?? 0) * 1000) / r.load.requests);
       builder.row(`${name}: CPU, ${role}`, 'us', cpu);
     }

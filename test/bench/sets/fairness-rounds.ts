@@ -68,7 +68,7 @@ async function measured(
 ): Promise<FairnessRound> {
   await pause(SETTLE_MS);
   const seen: Times[] = [];
-  const connection = await RawConnection.open(stack.port);
+  const connection = await RawConnection.open(stack.agentPorts[0]!);
   try {
     const act = async () => void seen.push(await singleAction(small, connection));
     const { result: group, usage } = await measure(stack.roles, () => work(act));

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { openPersistence, type Persistence } from '../../../src/persistence/orm.ts';
 import { createAccount } from '../../support/accounts.ts';
 import type { BenchContext } from '../bench.ts';
@@ -10,7 +9,8 @@ import { BenchAgent } from '../load/bench-agent.ts';
 import { RawConnection } from '../load/raw-connection.ts';
 import { logIn } from '../product/api.ts';
 import { AGENT_TIMES, pingSecondsFor, startFleet } from '../product/fleet.ts';
-import { type Stack, startStack } from '../product/stack.ts';
+import { startProduct } from '../product/product.ts';
+import type { Stack } from '../product/stack.ts';
 import { addSilentComputers, type BigAccount } from './fairness-fan-out.ts';
 import { aloneRound, type FairnessRound, fanOutRound, type SmallAccount } from './fairness-rounds.ts';
 
@@ -26,9 +26,8 @@ const SNAPS_SHARE = 20 / 25;
  * @see perf-reliability A3, 12
  */
 export async function fairness(context: BenchContext): Promise<Report> {
-  const { options, resources, root } = context;
-  const stack = await startStack(resources, root, join(resources.folder('flotilla-bench-'), 'data'));
-  await stack.ready();
+  const { options, resources } = context;
+  const stack = await startProduct(context);
   const persistence = await openPersistence({
     url: stack.environment()['FLOTILLA_DATABASE_URL']!,
     poolSize: 4,
@@ -80,7 +79,7 @@ async function fillSmallAccount(
   persistence: Persistence,
 ): Promise<SmallAccount> {
   const person = await createAccount(persistence.db, 'small');
-  const connection = await RawConnection.open(stack.port);
+  const connection = await RawConnection.open(stack.agentPorts[0]!);
   resources.defer(() => connection.close());
   const agent = new BenchAgent('small-1');
   await agent.enrol(connection, 'small');

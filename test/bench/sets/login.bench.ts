@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BenchContext } from '../bench.ts';
 import { startChild } from '../harness/child.ts';
@@ -13,7 +12,9 @@ import { pause } from '../harness/wait.ts';
 import type { LoadResult, RepeatRequest } from '../load/load.contract.ts';
 import { type LoadClient, startLoad } from '../load/load-client.ts';
 import { API_PREFIX, logIn } from '../product/api.ts';
-import { ADMIN, PRODUCT_ROLES, startStack } from '../product/stack.ts';
+import { startProduct } from '../product/product.ts';
+import { PRODUCT_ROLES, rolesIn } from '../product/roles.ts';
+import { ADMIN } from '../product/stack.ts';
 
 interface Round {
   usage: Usage;
@@ -36,9 +37,8 @@ const BYSTANDER_EVERY_MS = 20;
  * @see perf-reliability A3, 6a and 9
  */
 export async function login(context: BenchContext): Promise<Report> {
-  const { options, resources, root } = context;
-  const stack = await startStack(resources, root, join(resources.folder('flotilla-bench-'), 'data'));
-  await stack.ready();
+  const { options, resources } = context;
+  const stack = await startProduct(context);
   const api = await logIn(stack);
   const file = fileURLToPath(new URL('../baselines/bare-argon2.ts', import.meta.url));
   const bare = await startChild(resources, file, [], { BENCH_PASSWORD: ADMIN.password });
@@ -128,7 +128,7 @@ function report(context: BenchContext, rounds: Record<Side, Round[]>): Report {
     '/s',
     each('login', (r) => (r.done * 1000) / r.usage.wallMs),
   );
-  for (const role of PRODUCT_ROLES) {
+  for (const role of rolesIn(rounds.login[0]!.usage)) {
     const cpu = each('login', (r) => (r.usage.roles[role]?.cpuMs ?? 0) / r.done);
     builder.row(`login: CPU each, ${role}`, 'ms', cpu);
   }

@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import pg from 'pg';
 import { openPersistence } from '../../../src/persistence/orm.ts';
 import type { BenchContext } from '../bench.ts';
 import { generateAudits } from '../data/audits.ts';
@@ -10,7 +8,9 @@ import { pairedRatios } from '../harness/statistics.ts';
 import { cpuMsOf, type Role } from '../harness/usage.ts';
 import { TARGETS } from '../harness/verdict.ts';
 import { logIn } from '../product/api.ts';
-import { PRODUCT_ROLES, startStack } from '../product/stack.ts';
+import { openDatabase } from '../product/database.ts';
+import { startProduct } from '../product/product.ts';
+import { PRODUCT_ROLES } from '../product/roles.ts';
 import { compareDay, copyRound, productRound, type ReportSetting, type SideRound } from './report-rounds.ts';
 import { createProfile, RULES } from './usg-setting.ts';
 
@@ -57,15 +57,12 @@ export async function report(context: BenchContext): Promise<Report> {
   return render(context, kinds, lines);
 }
 
-async function prepare({ resources, root, progress }: BenchContext, computers: number): Promise<ReportSetting> {
-  const stack = await startStack(resources, root, join(resources.folder('flotilla-bench-'), 'data'));
-  await stack.ready();
+async function prepare(context: BenchContext, computers: number): Promise<ReportSetting> {
+  const { progress } = context;
+  const stack = await startProduct(context);
   const api = await logIn(stack);
   const url = stack.environment()['FLOTILLA_DATABASE_URL']!;
-  const database = new pg.Client({ connectionString: url });
-  database.on('error', () => {});
-  await database.connect();
-  resources.defer(() => database.end());
+  const database = await openDatabase(context, url);
   const { id: profileId } = await createProfile(api, 'Everybody', { all_computers: true, start_date: '2090-01-01' });
   const today = Math.floor(Date.now() / DAY_MS) * DAY_MS;
   const startedAt = Array.from({ length: RUNS }, (_, n) => new Date(today - (RUNS - n) * 7 * DAY_MS + 7_200_000));

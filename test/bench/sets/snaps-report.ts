@@ -2,7 +2,7 @@ import type { ReportBuilder } from '../harness/report.ts';
 import { growthExponent, pairedRatios, quantile } from '../harness/statistics.ts';
 import { cpuMsOf } from '../harness/usage.ts';
 import { TARGETS } from '../harness/verdict.ts';
-import { PRODUCT_ROLES } from '../product/stack.ts';
+import { OWN_ROLES, PRODUCT_ROLES, rolesIn } from '../product/roles.ts';
 import type { GroupRound, NoOpRound } from './snaps-rounds.ts';
 
 /** The rounds of one group size, and the no-op rounds between them. */
@@ -51,7 +51,7 @@ export function addSize(builder: ReportBuilder, { computers, groups, noOps }: Si
   row('computers over no-op workflows, per second', 'x', pairedRatios(rate, noOpRate), TARGETS.computersPerNoop);
   row('no-op workflow over computer, CPU', 'x', pairedRatios(noOpCpu, cpu));
   row('CPU per computer', 'ms', cpu);
-  for (const role of [...PRODUCT_ROLES, 'fleet (not counted)']) {
+  for (const role of [...rolesIn(groups[0]!.usage), 'fleet (not counted)']) {
     row(
       `CPU per computer, ${role}`,
       'ms',
@@ -68,7 +68,7 @@ export function addSize(builder: ReportBuilder, { computers, groups, noOps }: Si
   }
   addWrites(row, groups, noOps);
   row('memory added, API + worker', 'MiB', per(groups, addedMiB), TARGETS.addedMiB);
-  for (const role of PRODUCT_ROLES)
+  for (const role of rolesIn(groups[0]!.usage))
     row(
       `memory peak, ${role}`,
       'MiB',
@@ -158,12 +158,12 @@ export function addGrowth(builder: ReportBuilder, sizes: readonly SizeResult[]):
 }
 
 function addedMiB(group: GroupRound): number {
-  return ['API', 'worker'].reduce((sum, role) => {
+  return OWN_ROLES.reduce((sum, role) => {
     const usage = group.usage.roles[role];
     return sum + (usage ? usage.peakMiB - usage.startMiB : 0);
   }, 0);
 }
 
 function peakMiB(group: GroupRound): number {
-  return (group.usage.roles['API']?.peakMiB ?? 0) + (group.usage.roles['worker']?.peakMiB ?? 0);
+  return OWN_ROLES.reduce((sum, role) => sum + (group.usage.roles[role]?.peakMiB ?? 0), 0);
 }

@@ -1,6 +1,3 @@
-import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import pg from 'pg';
 import { type NoOps, startNoOps } from '../baselines/no-op-client.ts';
 import type { BenchContext } from '../bench.ts';
 import { type Report, ReportBuilder } from '../harness/report.ts';
@@ -9,8 +6,10 @@ import { createStorageMeter } from '../harness/storage.ts';
 import type { Role } from '../harness/usage.ts';
 import { type LoadClient, startLoad } from '../load/load-client.ts';
 import { API_PREFIX, logIn } from '../product/api.ts';
+import { openDatabase, snapTargets } from '../product/database.ts';
 import { AGENT_TIMES, type BenchFleet, pingSecondsFor, startFleet } from '../product/fleet.ts';
-import { type Stack, startStack } from '../product/stack.ts';
+import { startProduct } from '../product/product.ts';
+import type { Stack } from '../product/stack.ts';
 import { addGrowth, addSize, type SizeResult } from './snaps-report.ts';
 import {
   type GroupRound,
@@ -32,15 +31,11 @@ const GROUP_SIZES = [1000, 10_000];
  * @see perf-reliability A3, 1b, 1c and 4
  */
 export async function snaps(context: BenchContext): Promise<Report> {
-  const { options, resources, root } = context;
-  const stack = await startStack(resources, root, join(resources.folder('flotilla-bench-'), 'data'));
-  await stack.ready();
+  const { options, resources } = context;
+  const stack = await startProduct(context);
   const api = await logIn(stack);
   const environment = stack.environment();
-  const database = new pg.Client({ connectionString: environment['FLOTILLA_DATABASE_URL']! });
-  database.on('error', () => {});
-  await database.connect();
-  resources.defer(() => database.end());
+  const database = await openDatabase(context, environment['FLOTILLA_DATABASE_URL']!);
   const meter = createStorageMeter(database, stack.dataDir);
   resources.defer(() => meter.close());
   const noOps = await startNoOps(resources, environment);
@@ -90,16 +85,6 @@ async function growFleet(
       seed: fleets.length + 1,
     }),
   );
-}
-
-/** Ubuntu machines: Windows hosts and their children run no snap daemon. */
-async function snapTargets(database: pg.Client, count: number): Promise<number[]> {
-  const { rows } = await database.query<{ id: number }>(
-    'select id from computer where hostagent_uid is null order by id limit $1',
-    [count],
-  );
-  assert.equal(rows.length, count, 'enough computers take snaps');
-  return rows.map(({ id }) => id);
 }
 
 async function measureSize(context: BenchContext, setting: SnapsSetting, computers: number): Promise<SizeResult> {

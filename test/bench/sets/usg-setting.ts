@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import pg from 'pg';
+import type pg from 'pg';
 import type { BenchContext } from '../bench.ts';
 import { createStorageMeter, type StorageMeter, type Writes, writesBetween } from '../harness/storage.ts';
 import { measure, type Role, type Usage } from '../harness/usage.ts';
@@ -8,8 +7,10 @@ import { pause } from '../harness/wait.ts';
 import type { LoadOrder, LoadResult } from '../load/load.contract.ts';
 import { startLoad } from '../load/load-client.ts';
 import { API_PREFIX, type Api, logIn } from '../product/api.ts';
+import { openDatabase } from '../product/database.ts';
 import { pingSecondsFor, startFleet } from '../product/fleet.ts';
-import { type Stack, startStack } from '../product/stack.ts';
+import { startProduct } from '../product/product.ts';
+import type { Stack } from '../product/stack.ts';
 
 /** Rules of a report, as many as those of real benchmarks. */
 export const RULES = 400;
@@ -50,13 +51,9 @@ export interface Watched {
 /** Starts a stack with a fleet that audits, and agents that only exchange. */
 export async function prepareUsg(context: BenchContext, computers: number): Promise<UsgSetting> {
   const { options, resources, root } = context;
-  const stack = await startStack(resources, root, join(resources.folder('flotilla-bench-'), 'data'));
-  await stack.ready();
+  const stack = await startProduct(context);
   const api = await logIn(stack);
-  const database = new pg.Client({ connectionString: stack.environment()['FLOTILLA_DATABASE_URL']! });
-  database.on('error', () => {});
-  await database.connect();
-  resources.defer(() => database.end());
+  const database = await openDatabase(context, stack.environment()['FLOTILLA_DATABASE_URL']!);
   const meter = createStorageMeter(database, stack.dataDir);
   resources.defer(() => meter.close());
   context.progress(`enrolling ${computers} simulated computers`);
@@ -74,19 +71,25 @@ export async function prepareUsg(context: BenchContext, computers: number): Prom
   return { stack, api, database, probe: probes.start, meter, roles };
 }
 
-async function startProbes({ resources }: BenchContext, { port }: Stack, api: Api) {
+async function startProbes({ resources }: BenchContext, { apiPorts, agentPorts }: Stack, api: Api) {
   const loads = [await startLoad(resources), await startLoad(resources), await startLoad(resources)] as const;
   const ids = await api.computerIds();
-  await loads[1].run({ kind: 'enrol', port, account: api.account, count: EXCHANGING, prefix: 'exchanging' });
+  await loads[1].run({
+    kind: 'enrol',
+    port: agentPorts,
+    account: api.account,
+    count: EXCHANGING,
+    prefix: 'exchanging',
+  });
   const pinging = { 'Content-Type': 'application/x-www-form-urlencoded' };
   const asking = { Authorization: `Bearer ${api.token}`, Accept: 'application/json' };
   const bodies = ids.map((id) => `insecure_id=${id}`);
-  const every = { port, everyMs: PROBE_EVERY_MS };
+  const every = { everyMs: PROBE_EVERY_MS };
   const person = { method: 'GET', path: `${API_PREFIX}/person`, headers: asking, bodies: [] };
   const orders: readonly [Probe, Probe, Probe] = [
-    { kind: 'probe', ...every, request: { method: 'POST', path: '/ping', headers: pinging, bodies } },
-    { kind: 'probe-exchange', ...every },
-    { kind: 'probe', ...every, request: person },
+    { kind: 'probe', port: agentPorts, ...every, request: { method: 'POST', path: '/ping', headers: pinging, bodies } },
+    { kind: 'probe-exchange', port: agentPorts, ...every },
+    { kind: 'probe', port: apiPorts, ...every, request: person },
   ];
   return {
     pids: loads.map(({ pid }) => pid),

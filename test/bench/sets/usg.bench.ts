@@ -2,7 +2,7 @@ import type { BenchContext } from '../bench.ts';
 import { type Report, ReportBuilder } from '../harness/report.ts';
 import { cpuMsOf } from '../harness/usage.ts';
 import { TARGETS } from '../harness/verdict.ts';
-import { PRODUCT_ROLES } from '../product/stack.ts';
+import { PRODUCT_ROLES, type ProductRole, rolesIn } from '../product/roles.ts';
 import { type AuditRound, auditRound, type DueRound, dueRound } from './usg-rounds.ts';
 import { AUDITED_TAG, createProfile, type Probed, prepareUsg, RULES, type Watched } from './usg-setting.ts';
 
@@ -56,7 +56,7 @@ function addAudits(builder: ReportBuilder, audits: readonly AuditRound[]): void 
     ['all results stored', 's', (r) => r.doneSeconds],
     ['reports stored', '/s', (r) => r.reports / r.doneSeconds],
     ['results of rules stored', '/s', (r) => (r.reports * RULES) / r.doneSeconds],
-    ...perUnit<AuditRound>('report', (r) => r.reports),
+    ...perUnit<AuditRound>('report', rolesIn(audits[0]!.usage), (r) => r.reports),
     ...memory<AuditRound>(),
     ...latencies<AuditRound>(),
     ['GET /usg-profiles/<id>', 'ms', (r) => r.readMs],
@@ -72,16 +72,19 @@ function addDue(builder: ReportBuilder, due: DueRound): void {
   row('lateness, p50', 's', due.lateness.p50);
   row('lateness, p99', 's', due.lateness.p99, TARGETS.latenessSeconds);
   row('lateness, max', 's', due.lateness.max);
-  for (const [name, unit, of] of perUnit<DueRound>('run', (r) => r.profiles)) row(name, unit, of(due));
+  for (const [name, unit, of] of perUnit<DueRound>('run', rolesIn(due.usage), (r) => r.profiles))
+    row(name, unit, of(due));
   for (const [name, unit, of] of latencies<DueRound>()) row(name, unit, of(due));
 }
 
-function perUnit<R extends Watched>(what: string, count: (round: R) => number): Array<Figure<R>> {
+function perUnit<R extends Watched>(
+  what: string,
+  roles: readonly ProductRole[],
+  count: (round: R) => number,
+): Array<Figure<R>> {
   return [
     [`CPU per ${what}`, 'ms', (r) => cpuMsOf(r.usage, PRODUCT_ROLES) / count(r)],
-    ...PRODUCT_ROLES.map(
-      (role): Figure<R> => [`CPU per ${what}, ${role}`, 'ms', (r) => cpuMsOf(r.usage, [role]) / count(r)],
-    ),
+    ...roles.map((role): Figure<R> => [`CPU per ${what}, ${role}`, 'ms', (r) => cpuMsOf(r.usage, [role]) / count(r)]),
     [`commits per ${what}, PostgreSQL`, '', (r) => r.writes.postgres.commits / count(r)],
     [`commits per ${what}, Temporal`, '', (r) => r.writes.temporal.commits / count(r)],
     [`log bytes per ${what}, PostgreSQL`, 'B', (r) => r.writes.postgres.walBytes / count(r)],

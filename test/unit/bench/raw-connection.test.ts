@@ -1,5 +1,6 @@
+import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { parseAnswer, requestBytes } from '../../bench/load/raw-connection.ts';
+import { parseAnswer, RawConnection, requestBytes } from '../../bench/load/raw-connection.ts';
 
 const answer = (text: string) => parseAnswer(Buffer.from(text, 'latin1'));
 
@@ -37,5 +38,25 @@ describe('requestBytes', () => {
   it('states the length of what it sends', () => {
     const text = requestBytes('POST', '/ping', { A: 'b' }, Buffer.from('xyz')).toString();
     expect(text).toBe('POST /ping HTTP/1.1\r\nHost: 127.0.0.1\r\nA: b\r\nContent-Length: 3\r\n\r\nxyz');
+  });
+});
+
+describe('RawConnection', () => {
+  it('refuses a request once the server has closed it', async () => {
+    const closed = Promise.withResolvers<void>();
+    const server = createServer((socket) => {
+      socket.once('close', () => closed.resolve());
+      socket.end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const connection = await RawConnection.open((server.address() as { port: number }).port);
+    try {
+      await closed.promise;
+      await expect(connection.request(requestBytes('GET', '/', {}))).rejects.toThrow();
+      await expect(connection.request(requestBytes('GET', '/', {}))).rejects.toThrow('closed the connection');
+    } finally {
+      connection.close();
+      server.close();
+    }
   });
 });

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { growthExponent, latency, pairedRatios, quantile, summarize } from '../../bench/harness/statistics.ts';
+import {
+  fittedExponent,
+  growthExponent,
+  latency,
+  linearSlope,
+  pairedRatios,
+  quantile,
+  summarize,
+} from '../../bench/harness/statistics.ts';
 
 describe('quantile', () => {
   it('interpolates between neighbours and does not sort its input in place', () => {
@@ -63,5 +71,36 @@ describe('growthExponent', () => {
   it('refuses what has no logarithm', () => {
     expect(() => growthExponent({ size: 1, cost: 0 }, { size: 2, cost: 1 })).toThrow(RangeError);
     expect(() => growthExponent({ size: 2, cost: 1 }, { size: 2, cost: 1 })).toThrow(RangeError);
+  });
+});
+
+describe('linearSlope', () => {
+  it('is the slope of the line that comes closest to the points', () => {
+    expect(linearSlope([1, 2, 3].map((x) => ({ x, y: 2 * x + 5 })))).toBeCloseTo(2);
+    const scattered = [
+      { x: 0, y: 1 },
+      { x: 1, y: 0 },
+      { x: 2, y: 3 },
+      { x: 3, y: 2 },
+    ];
+    expect(linearSlope(scattered)).toBeCloseTo(0.6);
+  });
+
+  it('refuses points that make no line', () => {
+    expect(() => linearSlope([])).toThrow(RangeError);
+    expect(() => linearSlope([{ x: 1, y: 2 }])).toThrow(RangeError);
+  });
+});
+
+describe('fittedExponent', () => {
+  const grown = (exponent: number) => [1000, 10_000, 100_000].map((size) => ({ size, cost: 3 * size ** exponent }));
+
+  it('finds the exponent through all sizes', () => {
+    for (const exponent of [0, 0.3, 1, 1.1, 2]) expect(fittedExponent(grown(exponent))).toBeCloseTo(exponent);
+  });
+
+  it('refuses costs without a logarithm and a single size', () => {
+    expect(() => fittedExponent([...grown(1), { size: 5, cost: 0 }])).toThrow(RangeError);
+    expect(() => fittedExponent(grown(1).slice(0, 1))).toThrow(RangeError);
   });
 });

@@ -1,0 +1,30 @@
+// The least server that takes what an agent tells: bare Node HTTP, JSON.parse and one INSERT of all rows.
+import { createServer } from 'node:http';
+import pg from 'pg';
+
+const pool = new pg.Pool({ connectionString: process.env.BENCH_DATABASE_URL, max: 10 });
+const INSERT = `insert into told (computer_id, pid, name, state, start_time)
+  select $1, t.* from unnest($2::int[], $3::text[], $4::text[], $5::bigint[]) t`;
+
+interface Told {
+  computer: number;
+  messages: Array<{ pid: number; name: string; state: string; start: number }>;
+}
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    const { computer, messages } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Told;
+    const columns = (['pid', 'name', 'state', 'start'] as const).map((key) => messages.map((told) => told[key]));
+    pool
+      .query({ name: 'told', text: INSERT, values: [computer, ...columns] })
+      .then(() => response.end('{}'))
+      .catch((error: unknown) => {
+        process.stderr.write(`${String(error)}\n`);
+        response.writeHead(500).end();
+      });
+  });
+});
+server.listen(Number(process.env.BENCH_PORT), '127.0.0.1', () => process.send?.({ ready: true }));
+process.on('disconnect', () => process.exit(0));

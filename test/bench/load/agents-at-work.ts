@@ -1,0 +1,111 @@
+import { type BObject, decode, isDict } from '../../../src/protocol/bpickle.ts';
+import { pause } from '../harness/wait.ts';
+import type { BenchAgent } from './bench-agent.ts';
+import type { LoadOrder, LoadResult, SingleOrder } from './load.contract.ts';
+import { RawConnection, requestBytes } from './raw-connection.ts';
+import { portOf, Tally, withConnections } from './tally.ts';
+
+/** An agent may ping ten times a second. */
+const PING_EVERY_MS = 110;
+/** When every process began that agents tell of. */
+const STARTED_AT = 1_750_000_000;
+/** What a message has beside the name of its process. */
+const REST_BYTES = 190;
+const PING_HEADERS = { 'Content-Type': 'application/x-www-form-urlencoded' };
+
+/** All agents exchange in turn, and report what they were given, until all operations are reported. */
+export async function work(
+  agents: readonly BenchAgent[],
+  order: Extract<LoadOrder, { kind: 'work' }>,
+): Promise<LoadResult> {
+  const tally = new Tally();
+  const end = performance.now() + order.limitSeconds * 1000;
+  let left = order.operations;
+  await withConnections(order.port, Math.min(order.connections, agents.length), async (connection, index) => {
+    const mine = agents.filter((_, i) => i % order.connections === index);
+    for (let turn = 0; left > 0; turn++) {
+      if (performance.now() > end) throw new Error(`${left} operations were never given to an agent`);
+      const agent = mine[turn % mine.length]!;
+      await tally.time(async () => {
+        const reported = await agent.work(connection);
+        left -= reported;
+        return undefined;
+      });
+    }
+  });
+  return { ...tally.result(), distinct: order.operations };
+}
+
+/** Agents exchange in turn; every message tells of one process, whose name is new each time. */
+export async function tell(
+  agents: readonly BenchAgent[],
+  order: Extract<LoadOrder, { kind: 'tell' }>,
+): Promise<LoadResult> {
+  const tally = new Tally();
+  const end = performance.now() + order.seconds * 1000;
+  const told = new Set<BenchAgent>();
+  await withConnections(order.port, Math.min(order.connections, agents.length), async (connection, index) => {
+    const mine = agents.filter((_, i) => i % order.connections === index);
+    for (let turn = 0; performance.now() < end; turn++) {
+      const agent = mine[turn % mine.length]!;
+      const messages = processMessages(order, `${turn}`);
+      await tally.time(async () => void (await agent.exchange(connection, messages)));
+      told.add(agent);
+    }
+  });
+  return { ...tally.result(), distinct: told.size };
+}
+
+function processMessages({ messages, bytes }: { messages: number; bytes: number }, mark: string): BObject[] {
+  return Array.from({ length: messages }, (_, i) => ({
+    type: 'active-process-info',
+    api: Buffer.from('3.3'),
+    timestamp: STARTED_AT,
+    'update-processes': [
+      { pid: i + 1, name: processName(bytes, mark), state: Buffer.from('S'), uid: 0, gid: 0, 'start-time': STARTED_AT },
+    ],
+  }));
+}
+
+/** A name that makes its message so many bytes long, as near as matters, and that tells itself from others by a mark. */
+export function processName(bytes: number, mark: string): string {
+  return mark.padEnd(Math.max(mark.length, bytes - REST_BYTES), 'x');
+}
+
+/** Each agent's owner orders one operation, which the agent learns of by a ping, fetches and reports; then the next. */
+export async function single(agents: readonly BenchAgent[], order: SingleOrder): Promise<LoadResult> {
+  const tally = new Tally();
+  let left = order.count;
+  const act = async (agent: BenchAgent, index: number) => {
+    const gateway = await RawConnection.open(portOf(order.port, index));
+    try {
+      while (left-- > 0) await tally.time(() => oneOperation(agent, order, portOf(order.apiPort, index), gateway));
+    } finally {
+      gateway.close();
+    }
+  };
+  await Promise.all(agents.slice(0, order.parallel).map(act));
+  return tally.result();
+}
+
+async function oneOperation(
+  agent: BenchAgent,
+  { path, headers }: SingleOrder,
+  apiPort: number,
+  gateway: RawConnection,
+): Promise<undefined> {
+  const body = { action: 'install', computer_ids: [agent.insecureId], snaps: [{ name: 'hello-world' }] };
+  // A connection of its own: the server closes those that are idle while the agent is at work.
+  const api = await RawConnection.open(apiPort);
+  const ordered = await api.request(requestBytes('POST', path, headers, Buffer.from(JSON.stringify(body))));
+  api.close();
+  if (ordered.status >= 300) throw new Error(`POST ${path} answered ${ordered.status}: ${ordered.body.toString()}`);
+  const ping = requestBytes('POST', '/ping', PING_HEADERS, Buffer.from(`insecure_id=${agent.insecureId}`));
+  for (;;) {
+    await pause(PING_EVERY_MS);
+    const answer = await gateway.request(ping);
+    if (answer.status !== 200) throw new Error(`a ping answered ${answer.status}`);
+    const told = decode(answer.body);
+    if (isDict(told) && told.messages === true && (await agent.work(gateway)) > 0) return undefined;
+  }
+}

@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import type { BenchContext } from '../bench.ts';
+import { type Stack, startStack } from './stack.ts';
+import { startTopology } from './topology.ts';
+
+/**
+ * Starts the product as the options say and waits until it serves: the embedded stack, or every part apart.
+ *
+ * @param env - further settings
+ */
+export async function startProduct(context: BenchContext, env: Readonly<Record<string, string>> = {}): Promise<Stack> {
+  const { options, resources, root } = context;
+  const dataDir = join(resources.folder('flotilla-bench-'), 'data');
+  const start = options.on === 'topology' ? startTopology : startStack;
+  const stack = await start(resources, root, dataDir, env);
+  await stack.ready();
+  return stack;
+}

@@ -1,0 +1,92 @@
+import type { BenchContext } from '../bench.ts';
+import type { Resources } from '../harness/resources.ts';
+import { measure, type Role, type Usage } from '../harness/usage.ts';
+import { pause } from '../harness/wait.ts';
+import { startLoad } from '../load/load-client.ts';
+import { API_PREFIX, type Api, logIn } from '../product/api.ts';
+import { openDatabase } from '../product/database.ts';
+import type { Stack } from '../product/stack.ts';
+import { createBareTables, type GrowthRound, type GrowthSetting, growthRound } from './growth-rounds.ts';
+
+/** One product with agents of its own. */
+export interface ObservedSide {
+  stack: Stack;
+  api: Api;
+  setting: GrowthSetting;
+  ids: readonly number[];
+}
+
+export interface ObservedRound {
+  group: GrowthRound;
+  requests: { count: number; usage: Usage };
+}
+
+const CONNECTIONS = 16;
+const SCRAPE_EVERY_MS = 1000;
+/** How far processes look for a free port for metrics. */
+const METRICS_PORTS = 12;
+
+/** Enrols agents with a product. */
+export async function prepareSide(context: BenchContext, stack: Stack, computers: number): Promise<ObservedSide> {
+  const api = await logIn(stack);
+  const database = await openDatabase(context, stack.environment()['FLOTILLA_DATABASE_URL']!);
+  await createBareTables(database);
+  const load = await startLoad(context.resources);
+  context.progress(`enrolling ${computers} agents`);
+  const order = { kind: 'enrol', port: stack.agentPorts, account: api.account, prefix: 'seen' } as const;
+  const { ids } = await load.run({ ...order, count: computers });
+  const roles: Role[] = [...stack.roles, { name: 'load', roots: () => [load.pid] }];
+  return { stack, api, ids, setting: { api, agentPorts: stack.agentPorts, database, load, roles } };
+}
+
+/** An action on all computers of one side, then requests; the other sides idle and are not foreign. */
+export async function observedRound(
+  side: ObservedSide,
+  all: readonly ObservedSide[],
+  seconds: number,
+): Promise<ObservedRound> {
+  const idle = all
+    .filter((other) => other !== side)
+    .flatMap(({ setting }) => setting.roles.map((role) => ({ ...role, name: `idle ${role.name}` })));
+  const roles: Role[] = [...side.setting.roles, ...idle, { name: 'bench', roots: () => [process.pid], alone: true }];
+  const group = await growthRound({ ...side.setting, roles }, side.ids);
+  const headers = { Authorization: `Bearer ${side.api.token}`, Accept: 'application/json' };
+  const request = { method: 'GET', path: `${API_PREFIX}/person`, headers, bodies: [] };
+  const { result, usage } = await measure(roles, () =>
+    side.setting.load.run({ kind: 'repeat', port: side.stack.apiPorts, connections: CONNECTIONS, seconds, request }),
+  );
+  return { group, requests: { count: result.requests, usage } };
+}
+
+/** Reads the metrics of every process of a product once a second until it is stopped. */
+export async function startScraping(resources: Resources, stack: Stack): Promise<{ stop(): Promise<void> }> {
+  const first = Number(stack.environment()['FLOTILLA_METRICS_PORT']);
+  const urls: string[] = [];
+  for (let port = first; port < first + METRICS_PORTS; port++) {
+    const url = `http://127.0.0.1:${port}/metrics`;
+    if ((await read(url))?.includes('process_cpu_user_seconds_total')) urls.push(url);
+  }
+  if (urls.length === 0) throw new Error(`no process shows metrics on port ${first} or after`);
+  let isStopping = false;
+  const run = async () => {
+    while (!isStopping) {
+      await Promise.all(urls.map(read));
+      await pause(SCRAPE_EVERY_MS);
+    }
+  };
+  const running = run();
+  const stop = async () => {
+    isStopping = true;
+    await running;
+  };
+  resources.defer(stop);
+  return { stop };
+}
+
+async function read(url: string): Promise<string | null> {
+  try {
+    return await (await fetch(url, { headers: { connection: 'close' } })).text();
+  } catch {
+    return null;
+  }
+}

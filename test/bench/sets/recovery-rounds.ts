@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import pg from 'pg';
+import { measure, type Role, type Usage } from '../harness/usage.ts';
+import { pause, waitFor } from '../harness/wait.ts';
+import type { Api } from '../product/api.ts';
+import type { BenchFleet } from '../product/fleet.ts';
+import type { Stack } from '../product/stack.ts';
+
+/** Everything a round needs. */
+export interface RecoverySetting {
+  api: Api;
+  /** Of the database, which is killed and started again. */
+  url: string;
+  fleet: BenchFleet;
+  /** Computers of an action, and one beside them. */
+  targets: readonly number[];
+  spare: number;
+  stack(): Stack;
+  /** Starts the stack again; resolves when GET /readyz is 200. */
+  start(): Promise<void>;
+}
+
+/** Seconds from the start of the process. */
+interface Start {
+  ready: number;
+  /** Until the API answered a POST with 2xx. */
+  accepted: number;
+}
+
+export interface RecoveryRound {
+  ordered: Start;
+  killed: Start;
+  undisturbedRate: number;
+  /** Open operations when the first POST was accepted. */
+  left: number;
+  drainSeconds: number;
+  usage: Usage;
+}
+
+/** How much of an action is done when everything is killed. */
+const KILL_AT = 0.25;
+const SETTLE_MS = 2000;
+const LOOK_MS = 20;
+const LIMIT_MS = 600_000;
+const PARENT = 'select open_count as open, succeeded_count as succeeded from activity where id = $1';
+
+/** An ordered restart, an action that nothing disturbs, and one in whose middle everything is killed. */
+export async function recoveryRound(setting: RecoverySetting): Promise<RecoveryRound> {
+  await setting.stack().stop();
+  const ordered = await startAgain(setting);
+  const undisturbedRate = await undisturbed(setting);
+  await pause(SETTLE_MS);
+  const before = setting.fleet.ledger().executed;
+  const group = await order(setting, setting.targets);
+  await asking(setting, (database) =>
+    waitFor(
+      'the middle of the action',
+      async () => ((await countsOf(database, group)).succeeded >= setting.targets.length * KILL_AT ? true : null),
+      { everyMs: LOOK_MS, limitMs: LIMIT_MS },
+    ),
+  );
+  await setting.stack().kill();
+  // Measured from here on: what was killed took its account of processor time with it.
+  const everything: Role = { name: 'everything', roots: () => [process.pid] };
+  const { result, usage } = await measure([everything], async () => {
+    const killed = await startAgain(setting);
+    return { killed, ...(await drain(setting, group)) };
+  });
+  const executed = setting.fleet.ledger().executed - before;
+  assert.ok(executed >= setting.targets.length, 'the agents executed every operation of the action');
+  return { ordered, undisturbedRate, ...result, usage };
+}
+
+async function startAgain(setting: RecoverySetting): Promise<Start> {
+  await setting.start();
+  const seconds = () => (performance.now() - setting.stack().startedAt) / 1000;
+  const ready = seconds();
+  await order(setting, [setting.spare]);
+  return { ready, accepted: seconds() };
+}
+
+async function undisturbed(setting: RecoverySetting): Promise<number> {
+  await pause(SETTLE_MS);
+  const from = performance.now();
+  await drained(setting, await order(setting, setting.targets));
+  return (setting.targets.length * 1000) / (performance.now() - from);
+}
+
+/** From the first accepted POST on. */
+async function drain(setting: RecoverySetting, group: number): Promise<{ left: number; drainSeconds: number }> {
+  const from = performance.now();
+  const { open } = await asking(setting, (database) => countsOf(database, group));
+  await drained(setting, group);
+  return { left: open, drainSeconds: (performance.now() - from) / 1000 };
+}
+
+async function drained(setting: RecoverySetting, group: number): Promise<void> {
+  const { succeeded } = await asking(setting, (database) =>
+    waitFor(
+      `the end of activity ${group}`,
+      async () => {
+        const counts = await countsOf(database, group);
+        return counts.open === 0 ? counts : null;
+      },
+      { everyMs: LOOK_MS, limitMs: LIMIT_MS },
+    ),
+  );
+  assert.equal(succeeded, setting.targets.length, 'every operation succeeded');
+}
+
+async function order({ api }: RecoverySetting, computerIds: readonly number[]): Promise<number> {
+  const body = { action: 'install', computer_ids: computerIds, snaps: [{ name: 'hello-world' }] };
+  return (await api.call<{ id: number }>('POST', '/snaps', body)).id;
+}
+
+async function countsOf(database: pg.Client, group: number): Promise<{ open: number; succeeded: number }> {
+  return (await database.query<{ open: number; succeeded: number }>(PARENT, [group])).rows[0]!;
+}
+
+/** With a connection of its own: the server behind it is killed and started again. */
+async function asking<T>({ url }: RecoverySetting, work: (database: pg.Client) => Promise<T>): Promise<T> {
+  const database = new pg.Client({ connectionString: url });
+  database.on('error', () => {});
+  await database.connect();
+  try {
+    return await work(database);
+  } finally {
+    await database.end();
+  }
+}

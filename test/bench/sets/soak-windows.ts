@@ -1,0 +1,49 @@
+import { type Latency, linearSlope } from '../harness/statistics.ts';
+import type { Usage } from '../harness/usage.ts';
+import { pause } from '../harness/wait.ts';
+import type { Api } from '../product/api.ts';
+
+/** A stretch of the soak. */
+export interface SoakWindow {
+  /** Since the beginning, at its end. */
+  hours: number;
+  latencyMs: Latency;
+  tableBytes: number;
+  usage: Usage;
+}
+
+const GROUP_EVERY_MS = 10_000;
+
+/**
+ * How much a value grows in an hour by the straight line through all its points, in percent of its mean.
+ *
+ * @throws {RangeError} when there are not two different moments
+ */
+export function hourlyPercent(points: ReadonlyArray<{ hours: number; value: number }>): number {
+  const mean = points.reduce((sum, { value }) => sum + value, 0) / points.length;
+  return (linearSlope(points.map(({ hours, value }) => ({ x: hours, y: value }))) / mean) * 100;
+}
+
+/** Orders an action on all computers every ten seconds until it is stopped, which gives the ids of all. */
+export function startGroups(api: Api, computerIds: readonly number[]): { stop(): Promise<number[]> } {
+  const ordered: number[] = [];
+  let isStopping = false;
+  const run = async () => {
+    while (!isStopping) {
+      const action = ordered.length % 2 === 0 ? 'install' : 'remove';
+      const body = { action, computer_ids: computerIds, snaps: [{ name: 'hello-world' }] };
+      ordered.push((await api.call<{ id: number }>('POST', '/snaps', body)).id);
+      for (let waited = 0; waited < GROUP_EVERY_MS && !isStopping; waited += 100) await pause(100);
+    }
+  };
+  const running = run();
+  // Told to whoever stops it.
+  running.catch(() => undefined);
+  return {
+    async stop() {
+      isStopping = true;
+      await running;
+      return ordered;
+    },
+  };
+}
