@@ -21,12 +21,17 @@ interface Round {
   perCore: number;
 }
 
+/** A request with a token and one without, and the same answers from bare Express. */
+type Side = 'product' | 'bare' | 'open' | 'bareOpen';
+
 const CONNECTIONS = 16;
+/** Needs no token and no rows: what it costs beyond bare Express is what every request goes through. */
+const OPEN = '/login/methods';
 
 /**
  * An authenticated trivial GET of the product against the same answer of a bare Express server.
  *
- * @see perf-reliability A3, 6a
+ * @see perf-reliability A3, 6a and 6b
  */
 export async function auth(context: BenchContext): Promise<Report> {
   const { options, resources } = context;
@@ -41,6 +46,7 @@ export async function auth(context: BenchContext): Promise<Report> {
     {
       BENCH_PORT: String(barePort),
       BENCH_BODY: body,
+      BENCH_OPEN_BODY: JSON.stringify(await api.call<unknown>('GET', OPEN)),
     },
   );
   const load = await startLoad(resources);
@@ -57,10 +63,12 @@ export async function auth(context: BenchContext): Promise<Report> {
   const product = get(`${API_PREFIX}/person`, headers);
   const run = (port: number, request: RepeatRequest, counted: readonly string[]) => () =>
     oneRound(load, roles, { port, request, seconds: options.seconds }, counted);
-  const rounds = await interleave<Round, Record<'product' | 'bare', () => Promise<Round>>>(
+  const rounds = await interleave<Round, Record<Side, () => Promise<Round>>>(
     {
       product: run(stack.port, product, PRODUCT_ROLES),
       bare: run(barePort!, get('/bare', headers), ['baseline']),
+      open: run(stack.port, get(API_PREFIX + OPEN, {}), PRODUCT_ROLES),
+      bareOpen: run(barePort!, get('/open', {}), ['baseline']),
     },
     { rounds: options.rounds, warmUps: 1, onRound: context.progress },
   );
@@ -85,11 +93,12 @@ async function oneRound(
   };
 }
 
-function report(context: BenchContext, rounds: { product: Round[]; bare: Round[] }): Report {
+function report(context: BenchContext, rounds: Record<Side, Round[]>): Report {
   const builder = new ReportBuilder();
-  for (const round of [...rounds.product, ...rounds.bare]) builder.window(round.usage);
+  for (const round of Object.values(rounds).flat()) builder.window(round.usage);
   const bytes = (list: Round[]) => list.map((round) => round.load.bodyBytes);
   assert.deepEqual(bytes(rounds.product), bytes(rounds.bare), 'both sides must answer the same number of bytes');
+  assert.deepEqual(bytes(rounds.open), bytes(rounds.bareOpen), 'both sides must answer the same number of bytes');
   builder.asserted('no answer but 200; both sides answer the same number of bytes');
   const per = (list: Round[], pick: (round: Round) => number) => list.map(pick);
   const ratio = pairedRatios(
@@ -97,6 +106,13 @@ function report(context: BenchContext, rounds: { product: Round[]; bare: Round[]
     per(rounds.bare, (r) => r.perCore),
   );
   builder.row('GET /person over bare Express, requests per core', 'x', ratio, TARGETS.authRatio);
+  const middleware = rounds.open.map((round, i) => round.cpuUsPerRequest - rounds.bareOpen[i]!.cpuUsPerRequest);
+  builder.row(
+    'all middleware of a request without token, CPU beyond bare Express',
+    'us',
+    middleware,
+    TARGETS.middlewareUs,
+  );
   for (const [name, list] of Object.entries(rounds)) {
     builder.row(
       `${name}: requests per core`,

@@ -57,6 +57,9 @@ export async function login(context: BenchContext): Promise<Report> {
     (await load.run({ kind: 'repeat', port: stack.port, connections: CONNECTIONS, seconds, request })).requests;
   const bystander = <T>(work: () => Promise<T>) => watched(watcher, { port: stack.port, request: person }, work);
   const product = (work: () => Promise<number>) => () => oneRound(roles, PRODUCT_ROLES, work);
+  const sides = 6;
+  const expected = Math.ceil(sides * (options.rounds + 1) * (seconds + 0.5));
+  context.progress(`${sides} sides of ${seconds} s, ${options.rounds + 1} times: about ${expected} s`);
   const rounds = await interleave<Round, Record<Side, () => Promise<Round>>>(
     {
       login: () => bystander(product(repeat(LOGIN))),

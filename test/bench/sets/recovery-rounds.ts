@@ -31,8 +31,9 @@ export interface RecoveryRound {
   ordered: Start;
   killed: Start;
   undisturbedRate: number;
-  /** Open operations when the first POST was accepted. */
+  /** Open operations when everything was killed. */
   left: number;
+  /** From GET /readyz = 200 until the last of them was done. */
   drainSeconds: number;
   usage: Usage;
 }
@@ -52,10 +53,13 @@ export async function recoveryRound(setting: RecoverySetting): Promise<RecoveryR
   await pause(SETTLE_MS);
   const before = setting.fleet.ledger().executed;
   const group = await order(setting, setting.targets);
-  await asking(setting, (database) =>
+  const { open: left } = await asking(setting, (database) =>
     waitFor(
       'the middle of the action',
-      async () => ((await countsOf(database, group)).succeeded >= setting.targets.length * KILL_AT ? true : null),
+      async () => {
+        const counts = await countsOf(database, group);
+        return counts.succeeded >= setting.targets.length * KILL_AT ? counts : null;
+      },
       { everyMs: LOOK_MS, limitMs: LIMIT_MS },
     ),
   );
@@ -64,11 +68,13 @@ export async function recoveryRound(setting: RecoverySetting): Promise<RecoveryR
   const everything: Role = { name: 'everything', roots: () => [process.pid] };
   const { result, usage } = await measure([everything], async () => {
     const killed = await startAgain(setting);
-    return { killed, ...(await drain(setting, group)) };
+    await drained(setting, group);
+    const doneSeconds = (performance.now() - setting.stack().startedAt) / 1000;
+    return { killed, drainSeconds: doneSeconds - killed.ready };
   });
   const executed = setting.fleet.ledger().executed - before;
   assert.ok(executed >= setting.targets.length, 'the agents executed every operation of the action');
-  return { ordered, undisturbedRate, ...result, usage };
+  return { ordered, undisturbedRate, left, ...result, usage };
 }
 
 async function startAgain(setting: RecoverySetting): Promise<Start> {
@@ -84,14 +90,6 @@ async function undisturbed(setting: RecoverySetting): Promise<number> {
   const from = performance.now();
   await drained(setting, await order(setting, setting.targets));
   return (setting.targets.length * 1000) / (performance.now() - from);
-}
-
-/** From the first accepted POST on. */
-async function drain(setting: RecoverySetting, group: number): Promise<{ left: number; drainSeconds: number }> {
-  const from = performance.now();
-  const { open } = await asking(setting, (database) => countsOf(database, group));
-  await drained(setting, group);
-  return { left: open, drainSeconds: (performance.now() - from) / 1000 };
 }
 
 async function drained(setting: RecoverySetting, group: number): Promise<void> {

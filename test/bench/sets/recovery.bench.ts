@@ -88,9 +88,9 @@ function report({ options }: BenchContext, rounds: readonly RecoveryRound[], pin
   );
   row('killed: until /readyz', 's', (r) => r.killed.ready);
   row('ordered restart: until /readyz', 's', (r) => r.ordered.ready);
-  row('operations left when it serves again', '', (r) => r.left);
-  row('left operations done after', 's', (r) => r.drainSeconds);
-  row('left operations per second over undisturbed', 'x', (r) => r.left / r.drainSeconds / r.undisturbedRate);
+  row('operations open when all was killed', '', (r) => r.left);
+  row('from /readyz until they are done', 's', (r) => r.drainSeconds);
+  row('open operations done per second over undisturbed', 'x', (r) => r.left / r.drainSeconds / r.undisturbedRate);
   row('undisturbed: computers per second', '/s', (r) => r.undisturbedRate);
   builder.asserted('every operation succeeded in the end; the agents executed each once, whatever was killed');
   builder.note(`agents ping every ${pingSeconds} s, work 0.1 s and wait as the protocol says when nobody answers`);
