@@ -5,6 +5,8 @@ import { describeMachine } from './harness/machine.ts';
 import { renderTable, writeReport } from './harness/report.ts';
 import { createResources, type Resources } from './harness/resources.ts';
 import { type BenchmarkName, optionsOf, parseOptions, USAGE } from './options.ts';
+import { type KeptResult, keep, keptResult, readKept, writeAll, writePage } from './page/kept-result.ts';
+import { renderPage } from './page/render-page.ts';
 import { activities } from './sets/activities.bench.ts';
 import { auth } from './sets/auth.bench.ts';
 import { checkIns } from './sets/check-ins.bench.ts';
@@ -58,29 +60,51 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 const options = readOptions();
 const machine = describeMachine(root);
-console.log(
-  `${machine.cpu}, ${machine.cores} cores, ${machine.memoryMiB} MiB, Linux ${machine.kernel}, Node ${machine.node}, ` +
-    `commit ${machine.commit}, load average ${loadavg()
-      .map((load) => load.toFixed(2))
-      .join(' ')}`,
-);
-for (const name of options.names) {
+if (options.mode !== 'page') {
+  console.log(
+    `${machine.cpu}, ${machine.cores} cores, ${machine.memoryMiB} MiB, Linux ${machine.kernel}, Node ${machine.node}, ` +
+      `commit ${machine.commit}, load average ${loadavg()
+        .map((load) => load.toFixed(2))
+        .join(' ')}`,
+  );
+}
+const results: KeptResult[] = [];
+for (const [index, name] of options.names.entries()) {
+  if (options.names.length > 1) process.stderr.write(`\n${index + 1} of ${options.names.length}: ${name}\n`);
+  const result = await runOne(name);
+  if (result) results.push(result);
+  if (interrupted) break;
+}
+if (options.mode === 'all' && results.length > 0)
+  console.log(`\nAll: ${writeAll(root, results, new Date()).join(', ')}`);
+if (options.mode === 'page' || (options.keep && results.length > 0)) {
+  console.log(`Page: ${writePage(root, renderPage(readKept(root)))}`);
+}
+
+/** @returns null when it is void */
+async function runOne(name: BenchmarkName): Promise<KeptResult | null> {
   const resources = createResources();
   current = resources;
   const started = performance.now();
   const progress = (text: string) =>
     process.stderr.write(`[${name} ${Math.round((performance.now() - started) / 1000)} s] ${text}\n`);
   try {
-    const found = await BENCHMARKS[name]({ options: optionsOf(options, name), resources, root, machine, progress });
-    console.log(`\n${renderTable(found)}\nJSON: ${writeReport(root, found, machine, new Date())}`);
+    const own = optionsOf(options, name);
+    const found = await BENCHMARKS[name]({ options: own, resources, root, machine, progress });
+    const at = new Date();
+    const made = { on: options.on, command: process.argv.slice(2).join(' ') };
+    console.log(`\n${renderTable(found)}\nJSON: ${writeReport(root, { ...made, ...found }, machine, at)}`);
+    const result = keptResult(found, { at, machine, ...made });
+    if (options.keep) keep(root, result);
+    return result;
   } catch (error) {
     if (!interrupted) console.error(`\n== ${name}: void\n${error instanceof Error ? error.stack : String(error)}`);
     process.exitCode = 1;
+    return null;
   } finally {
     await resources.release();
     current = null;
   }
-  if (interrupted) break;
 }
 
 function readOptions() {

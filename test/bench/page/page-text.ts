@@ -1,0 +1,63 @@
+/** What the page says before its tables. It is written here: the page itself is made anew with every kept result. */
+export const HEAD = `# Benchmarks
+
+What Flotilla costs, as ratios to the least that could do the same work, measured in one run on one machine. This page is
+made from the results in \`docs/benchmarks/*.json\`; \`npm run bench -- page\` makes it anew, \`--keep\` with any benchmark
+replaces its result first.
+
+## How to run them
+
+\`\`\`bash
+npm run bench -- all                       # everything, with sizes for a small machine
+npm run bench -- all --on topology         # the same with every part a process of its own (npm run topology)
+npm run bench -- snaps --computers 1000,10000 --keep
+npm run bench -- growth --sizes 1000,10000,100000 --rounds 2 --keep
+npm run bench -- soak --minutes 60 --keep
+npm run bench -- --help
+\`\`\`
+
+Every benchmark starts a product of its own on free ports in a new folder and removes it at the end. Each prints its
+progress, a table, and the path of a JSON file with every round in \`build/bench\`; \`all\` also writes one JSON file and the
+first table below for all of them.
+
+How figures come about:
+
+- The product and its baseline are measured in turn, round by round (A-B-B-A), after a warm-up that is dropped; a figure is
+  the median of the rounds, with least and greatest beside it, a ratio the median of the ratios of neighbouring rounds.
+- Processor time is that of the kernel's account (\`/proc\`) of each process: API, gateway, worker, Temporal, PostgreSQL,
+  supervisor. Load generators and simulated agents have processes of their own that are not counted. What is gated is
+  processor time and ratios; wall times and rates are shown.
+- Each benchmark checks its own work: rows in the database, answers, and what the agents executed. A wrong one is void.
+- Load by others and steal are measured with every window. Above 10 % of the machine there is **no verdict** ("not judged"):
+  wall times then say little, processor times within about 10 %.
+- Temporal's rate limits are raised (\`temporal/server/dynamic-config.ts\`): else they, not the product, would be measured.
+- \`embedded\` is \`npm start\`: Temporal writes to SQLite. \`topology\` is two APIs, two gateways, three workers and the official
+  Temporal server on the same PostgreSQL, all on one machine: there PostgreSQL's figures hold Temporal's writes too.
+
+## Against the targets
+
+The number is that of the benchmark set; \`x\` is a ratio to the baseline, growth an exponent (1: as the size grows, 0: not at
+all). Load is the worst measured window: foreign processor time, load average. Figures of others come from their own documents
+and other hardware: they tell the kind of figure, ours are ratios.`;
+
+/** What the page says before the figures of each benchmark. */
+export const FOOT = `What each benchmark does:
+
+| Set | Measures |
+|---|---|
+| \`startup\` | cold and warm start to the first POST whose workflow reached its agent, beside initdb, PostgreSQL, Temporal and bundling alone |
+| \`auth\` | an authenticated GET, and one without token, beside bare Express with the same bytes |
+| \`login\` | logins beside bare argon2id of the same cost; what a storm of them does to others |
+| \`checkins\` | pings and empty exchanges beside bare Node with one UPDATE; the window ends when all is stored |
+| \`exchanges\` | exchanges of 100 messages of 1 kB, stored row by row, beside JSON.parse and one INSERT |
+| \`single\` | actions on one computer each, POST to the end of their workflows, beside bare no-op workflows |
+| \`snaps\` | an action on a group of simulated agents over HTTP: accepted, queued, done, writes, memory, and the API meanwhile |
+| \`growth\` | the same over several sizes with the least agents, which exchange one after another: slopes of the logarithms |
+| \`recovery\` | SIGKILL to everything in the middle of an action, beside an ordered restart and an undisturbed action |
+| \`computers\`, \`activities\` | pages, selectors, blocks and deep offsets beside the bare SQL of the same rows |
+| \`usg\` | audits of a whole fleet, and many profiles due at one moment |
+| \`scheduler\` | more of those: how late each starts, beside claiming as many rows of a table |
+| \`report\` | reports on five audits of a fleet beside a bare COPY of their rows |
+| \`fairness\` | one account's single actions alone, and while another acts on a large group |
+| \`observability\` | the same work with and without traces and with metrics read every second; the gauges of a large fleet |
+| \`soak\` | lists, check-ins and an action every ten seconds: trends of memory, times and tables |`;

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import type { Machine } from '../../bench/harness/machine.ts';
+import { type Report, ReportBuilder, renderTable } from '../../bench/harness/report.ts';
+import type { Usage } from '../../bench/harness/usage.ts';
+import { TARGETS } from '../../bench/harness/verdict.ts';
+import { BENCHMARKS } from '../../bench/options.ts';
+import { CRITERIA } from '../../bench/page/criteria.ts';
+import { type KeptResult, keptResult } from '../../bench/page/kept-result.ts';
+import { renderPage, renderTargets } from '../../bench/page/render-page.ts';
+
+const machine: Machine = {
+  cpu: 'Some CPU',
+  cores: 2,
+  memoryMiB: 8192,
+  kernel: '6.1 x64',
+  node: '24.0.0',
+  commit: 'abc1234',
+  postgres: '18.4.0',
+  temporal: { embedded: 'CLI 1.5.1', topology: '1.32.0' },
+  packages: { '@temporalio/worker': '1.24.0' },
+};
+
+function window(foreignShare: number): Usage {
+  return { wallMs: 1, roles: {}, foreignShare, stealShare: 0, loadAverage: 1.5 };
+}
+
+function snapsReport(foreignShare: number): Report {
+  const builder = new ReportBuilder();
+  builder.window(window(foreignShare));
+  builder.row('1,000: accepted', 'ms', [40, 30, 50], TARGETS.acceptMs);
+  builder.row('10,000: accepted', 'ms', [137], TARGETS.acceptMs);
+  builder.row('10,000: computers over no-op workflows, per second', 'x', [8.5], TARGETS.computersPerNoop);
+  builder.row('10,000: computers per second', '/s', [430]);
+  builder.row('10,000: no-op workflows per second', '/s', [50.4]);
+  builder.asserted('every row | every agent');
+  return builder.finish('snaps', [{ secret: 'rounds' }], false);
+}
+
+function kept(report: Report): KeptResult {
+  return keptResult(report, { at: new Date('2026-01-02T03:04:05Z'), command: 'snaps', on: 'embedded', machine });
+}
+
+describe('renderTargets', () => {
+  it('shows the figure of the largest size with what it is made of and its verdict', () => {
+    const lines = renderTargets([kept(snapsReport(0.02))]).split('\n');
+    expect(lines).toHaveLength(2 + 2);
+    expect(lines.find((line) => line.startsWith('| 1b |'))).toMatch(
+      /^\| 1b \| computers completed .* \(10,000\) \| embedded \| 430 \/s \| 50.4 \/s \| 8.5 x \| >= 10 \| >= 40 \| missed \| 2 % foreign, 1.5 \| Uyuni/,
+    );
+    expect(lines.find((line) => line.startsWith('| 4a |'))).toContain('| 137 ms | <= 250 | <= 30 | met |');
+  });
+
+  it('tells that a loaded machine gave no verdict', () => {
+    expect(renderTargets([kept(snapsReport(0.4))])).toContain('| not judged | 40 % foreign, 1.5 |');
+  });
+
+  it('leaves out what was not measured', () => {
+    expect(renderTargets([]).split('\n')).toHaveLength(2);
+  });
+});
+
+describe('renderPage', () => {
+  const page = renderPage([kept(snapsReport(0.02))]);
+
+  it('says where a result was made and how', () => {
+    expect(page).toContain('| snaps | embedded | 2026-01-02 03:04 | abc1234 | Some CPU, 2 cores, 8 GiB');
+    expect(page).toContain('PostgreSQL 18.4.0, Temporal CLI 1.5.1, SDK 1.24.0 | `snaps` |');
+  });
+
+  it('holds every row with its spread and no rounds', () => {
+    expect(page).toContain('| 1,000: accepted | 40 | 30 | 50 | ms | <= 250 (<= 30) | met |');
+    expect(page).toContain('- held: every row | every agent');
+    expect(page).not.toContain('secret');
+  });
+
+  it('describes every benchmark there is', () => {
+    for (const name of BENCHMARKS) expect(page).toContain(`\`${name}\``);
+  });
+});
+
+describe('CRITERIA', () => {
+  it('belong to benchmarks that there are, in the order of the set', () => {
+    expect(CRITERIA.filter(({ set }) => !BENCHMARKS.includes(set))).toEqual([]);
+    const numbers = CRITERIA.map(({ id }) => id).filter((id) => id !== '-');
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })));
+  });
+});
+
+describe('renderTable', () => {
+  it('shows first target and goal', () => {
+    expect(renderTable(snapsReport(0))).toMatch(/10,000: accepted +137 +137 +137 +ms +<= 250 \(30\) +met/);
+  });
+});
