@@ -147,5 +147,8 @@ function report({ options }: BenchContext, rounds: Record<'single' | 'noOp', Rou
   }
   builder.asserted('every action succeeded, its message sent once, its workflows ended');
   builder.note(`${product[0]!.count} of each a round, ${PARALLEL} under way at once; agents ping every 110 ms`);
+  builder.note(
+    'an action on one computer is two workflows, group and computer, with five workflow tasks; a no-op is one',
+  );
   return builder.finish('single', rounds, options.judgeAnyway);
 }
