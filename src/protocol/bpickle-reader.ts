@@ -11,6 +11,8 @@ export interface DecodeLimits {
   maxDepth?: number;
   /** Values in all, keys included, so that a small input cannot become a huge object. Default 1,000,000. */
   maxValues?: number;
+  /** Dicts in all, each of which takes some hundred times its bytes. Default 100,000. */
+  maxDicts?: number;
   /** Keep byte-string keys as Buffers (the dict then is a Map) instead of turning them into text. Default false. */
   rawKeys?: boolean;
 }
@@ -19,6 +21,7 @@ const DEFAULTS: Required<DecodeLimits> = {
   maxBytes: 32 * 1024 * 1024,
   maxDepth: 64,
   maxValues: 1_000_000,
+  maxDicts: 100_000,
   rawKeys: false,
 };
 
@@ -76,6 +79,7 @@ class Reader {
   readonly #limits: Required<DecodeLimits>;
   #at = 0;
   #left: number;
+  #dictsLeft: number;
   /** Where the step under way began. */
   #step = { left: 0, at: 0 };
 
@@ -83,6 +87,7 @@ class Reader {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#limits = limits;
     this.#left = limits.maxValues;
+    this.#dictsLeft = limits.maxDicts;
   }
 
   whole(): BValue {
@@ -120,7 +125,7 @@ class Reader {
   }
 
   *#dictInSteps(depth: number): Generator<void, BValue> {
-    const entries = new DictEntries();
+    const entries = this.#newDict();
     while (!this.#closed()) entries.add(this.#key(depth + 1), yield* this.#valueInSteps(depth + 1));
     return entries.value;
   }
@@ -202,9 +207,14 @@ class Reader {
   }
 
   #dict(depth: number): BObject | Map<BValue, BValue> {
-    const entries = new DictEntries();
+    const entries = this.#newDict();
     while (!this.#closed()) entries.add(this.#key(depth + 1), this.#value(depth + 1));
     return entries.value;
+  }
+
+  #newDict(): DictEntries {
+    if (--this.#dictsLeft < 0) throw this.#error('too many dicts');
+    return new DictEntries();
   }
 
   #key(depth: number): BValue {

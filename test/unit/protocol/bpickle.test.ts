@@ -139,6 +139,8 @@ describe('decode of hostile input', () => {
     expect(() => decode(nested(65))).toThrow('nested too deeply');
     expect(() => decode(Buffer.from('lnnn;'), { maxValues: 4 })).not.toThrow();
     expect(() => decode(Buffer.from('lnnnn;'), { maxValues: 4 })).toThrow('too many values');
+    expect(() => decode(Buffer.from('ld;d;;'), { maxDicts: 2 })).not.toThrow();
+    expect(() => decode(Buffer.from('ld;d;d;;'), { maxDicts: 2 })).toThrow('too many dicts');
   });
 });
 
@@ -189,7 +191,7 @@ describe('decodeInTurns', () => {
 
   it.each(vectors)('gives what decode gives for $name', async ({ hex }) => {
     const bytes = Buffer.from(hex, 'hex');
-    for (const limits of [{}, { rawKeys: true }, { maxDepth: 2 }, { maxValues: 3 }, { maxBytes: 9 }]) {
+    for (const limits of [{}, { rawKeys: true }, { maxDepth: 2 }, { maxValues: 3 }, { maxDicts: 1 }, { maxBytes: 9 }]) {
       expect(await outcomeOf(() => decodeInTurns(bytes, limits))).toEqual(await outcomeOf(() => decode(bytes, limits)));
     }
   });

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encode } from '../../src/protocol/bpickle.ts';
+import { RawAgent } from '../support/gateway-world.ts';
+import { createGuardedWorld, type GuardedWorld, times } from '../support/guarded-world.ts';
+import type { GuardedServer } from '../support/resource-guard.ts';
+
+/** What attacks cost a server, measured in its own process while an honest client goes on. @see perf-reliability B2, 9 */
+let world: GuardedWorld;
+let server: GuardedServer;
+const call: GuardedWorld['call'] = (...request) => world.call(...request);
+const MIB = 1024 * 1024;
+
+beforeAll(async () => {
+  world = await createGuardedWorld();
+  server = world.server;
+});
+
+afterAll(() => world?.close());
+
+describe('agents', () => {
+  it('AGENT-poison: bodies that unpack into more than they are', async () => {
+    const nested = Buffer.from(`du8:messages${'l'.repeat(100_000)}${';'.repeat(100_000)};`);
+    const bodies = [
+      nested,
+      Buffer.from('du8:messageslu2147483648:x;;'),
+      Buffer.from(`du8:messagesli${'9'.repeat(1_000_000)};;;`),
+      Buffer.from(`du8:messages${'ln;'.repeat(1)}`),
+      Buffer.alloc(8 * MIB, 0x6c),
+    ];
+    const attack = async () => {
+      for (const body of bodies) {
+        const headers = { 'content-type': 'application/octet-stream' };
+        await times(3, [400], () => call('POST', '/message-system', body, headers));
+      }
+    };
+    await server.expectHarmless(attack);
+  });
+
+  it('AGENT-poison: 30 MB of messages of wrong fields are taken once and quarantined', async () => {
+    const agent = await RawAgent.enrol({ url: server.url }, { name: 'standalone' });
+    await agent.exchange();
+    const wrong = Array.from({ length: 100 }, () => ({
+      type: 'computer-info',
+      hostname: 7,
+      annotations: 'x'.repeat(300_000),
+    }));
+    let taken = 0;
+    const attack = async () => {
+      taken += wrong.length;
+      expect((await agent.exchange(wrong)).nextExpected).toBe(taken);
+    };
+    // The body itself, what it is collected from, and its texts.
+    await server.expectHarmless(attack, { rssMb: 200 });
+  });
+
+  it.each([
+    ['10 million numbers', 'i1;'.repeat(10_000_000)],
+    ['a million empty dicts', 'd;'.repeat(999_990)],
+    ['a million nothings', 'n'.repeat(999_990)],
+  ])('AGENT-poison: %s instead of messages', async (_, content) => {
+    const agent = await RawAgent.enrol({ url: server.url }, { name: 'standalone' });
+    const body = Buffer.from(`du8:messagesl${content};u8:sequencei0;;`);
+    const headers = { 'content-type': 'application/octet-stream', 'x-computer-id': agent.secureId };
+    // What a payload is decoded into takes several times its size.
+    const limits = { rssMb: 300 };
+    await server.expectHarmless(
+      () => times(2, [200, 400, 429], () => call('POST', '/message-system', body, headers)),
+      limits,
+    );
+  });
+
+  it('AGENT-poison: more packages than there are', async () => {
+    const agent = await RawAgent.enrol({ url: server.url }, { name: 'standalone' });
+    await agent.exchange();
+    const installed = Array.from({ length: 400_000 }, (_, n) => n * 2 + 1);
+    const attack = async () => expect((await agent.exchange([{ type: 'packages', installed }])).status).toBe(200);
+    await server.expectHarmless(attack, { rssMb: 150 });
+  });
+
+  it('AGENT-flood: one agent without end is refused, and nobody else', async () => {
+    const flooding = await RawAgent.enrol({ url: server.url }, { name: 'standalone' });
+    const other = await RawAgent.enrol({ url: server.url }, { name: 'standalone' });
+    const body = encode(flooding.payload(Array.from({ length: 400 }, () => ({ type: 'computer-tags', tags: 'x' }))));
+    const headers = { 'content-type': 'application/octet-stream', 'x-computer-id': flooding.secureId };
+    const statuses = new Map<number, number>();
+    const attack = async () => {
+      for (let i = 0; i < 10; i++) {
+        const answers = await Promise.all(
+          Array.from({ length: 25 }, () => call('POST', '/message-system', body, headers)),
+        );
+        for (const { status } of answers) statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+      expect((await other.exchange()).status).toBe(200);
+    };
+    await server.expectHarmless(attack);
+    expect(statuses.get(429)).toBeGreaterThan(50);
+    expect([...statuses.keys()].toSorted()).toEqual([200, 429]);
+  });
+});
