@@ -141,6 +141,18 @@ describe('relay', () => {
     expect(await workflowStatus(id)).toBe('CANCELLED');
   });
 
+  it('does not wait for the moment of news that a fast clock wrote', async () => {
+    const id = await fleet.actAlone(fleet.computers[0]!);
+    await deliverAll(1);
+    await runtime.db.query(
+      `insert into agent_inbox (lane_id, activity_id, kind, ok, at)
+       select lane_id, id, 'result', true, now() + interval '1 hour' from activity where id = $1`,
+      [id],
+    );
+    await until(async () => (await workflowStatus(id)) === 'COMPLETED');
+    expect(await activity(id)).toMatchObject({ status: 'succeeded' });
+  });
+
   it('cancels the rows when an operator cancels in the UI', async () => {
     const id = await fleet.act(fleet.computers.slice(0, 2));
     await deliverAll(2);
