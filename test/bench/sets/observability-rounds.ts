@@ -1,10 +1,11 @@
 import type { BenchContext } from '../bench.ts';
 import type { Resources } from '../harness/resources.ts';
-import { measure, type Role, type Usage } from '../harness/usage.ts';
+import { cpuMsOf, measure, type Role, type Usage } from '../harness/usage.ts';
 import { pause } from '../harness/wait.ts';
 import { startLoad } from '../load/load-client.ts';
 import { API_PREFIX, type Api, logIn } from '../product/api.ts';
 import { openDatabase } from '../product/database.ts';
+import { OWN_ROLES } from '../product/roles.ts';
 import type { Stack } from '../product/stack.ts';
 import { createBareTables, type GrowthRound, type GrowthSetting, growthRound } from './growth-rounds.ts';
 
@@ -23,6 +24,7 @@ export interface ObservedRound {
 
 const CONNECTIONS = 16;
 const SCRAPE_EVERY_MS = 1000;
+const READINGS = 50;
 /** How far processes look for a free port for metrics. */
 const METRICS_PORTS = 12;
 
@@ -58,8 +60,8 @@ export async function observedRound(
   return { group, requests: { count: result.requests, usage } };
 }
 
-/** Reads the metrics of every process of a product once a second until it is stopped. */
-export async function startScraping(resources: Resources, stack: Stack): Promise<{ stop(): Promise<void> }> {
+/** Where every process of a product shows its metrics. @throws when none does */
+async function metricsOf(stack: Stack): Promise<string[]> {
   const first = Number(stack.environment()['FLOTILLA_METRICS_PORT']);
   const urls: string[] = [];
   for (let port = first; port < first + METRICS_PORTS; port++) {
@@ -67,6 +69,21 @@ export async function startScraping(resources: Resources, stack: Stack): Promise
     if ((await read(url))?.includes('process_cpu_user_seconds_total')) urls.push(url);
   }
   if (urls.length === 0) throw new Error(`no process shows metrics on port ${first} or after`);
+  return urls;
+}
+
+/** Processor time of one reading of the metrics of every process, in milliseconds, from many in a row. */
+export async function readingCost({ stack }: ObservedSide): Promise<number> {
+  const urls = await metricsOf(stack);
+  const { usage } = await measure(stack.roles, async () => {
+    for (let reading = 0; reading < READINGS; reading++) await Promise.all(urls.map(read));
+  });
+  return cpuMsOf(usage, OWN_ROLES) / READINGS;
+}
+
+/** Reads the metrics of every process of a product once a second until it is stopped. */
+export async function startScraping(resources: Resources, stack: Stack): Promise<{ stop(): Promise<void> }> {
+  const urls = await metricsOf(stack);
   let isStopping = false;
   const run = async () => {
     while (!isStopping) {

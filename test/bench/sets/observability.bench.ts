@@ -17,6 +17,7 @@ import {
   type ObservedSide,
   observedRound,
   prepareSide,
+  readingCost,
   startScraping,
 } from './observability-rounds.ts';
 
@@ -54,7 +55,8 @@ export async function observability(context: BenchContext): Promise<Report> {
     { rounds: options.rounds, warmUps: 1, onRound: context.progress },
   );
   await traced.stack.stop();
-  return report(context, rounds, computers, await readGauges(context, plain));
+  const readingMs = await readingCost(plain);
+  return report(context, rounds, { computers, readingMs, gauges: await readGauges(context, plain) });
 }
 
 type Side = 'plain' | 'traced' | 'scraped';
@@ -92,8 +94,7 @@ async function readGauges({ options, progress }: BenchContext, { api, stack }: O
 function report(
   { options }: BenchContext,
   rounds: Record<Side, ObservedRound[]>,
-  computers: number,
-  gauges: readonly number[],
+  { computers, readingMs, gauges }: { computers: number; readingMs: number; gauges: readonly number[] },
 ): Report {
   const builder = new ReportBuilder();
   for (const { group, requests } of Object.values(rounds).flat()) {
@@ -119,6 +120,7 @@ function report(
       rounds[side].map(({ group }) => group.doneSeconds),
     );
   }
+  builder.row('one reading of the metrics of every process: CPU', 'ms', [readingMs]);
   const { p50, p95 } = latency(gauges);
   const n = options.activities.toLocaleString('en-US');
   builder.row(`gauges of the fleet at ${n} activities, one reading`, 'ms', gauges);
