@@ -1,45 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { blueprintOf } from '../../src/fleet/inventory/blueprint.ts';
-import { hardwareXml } from '../../src/fleet/inventory/hardware-xml.ts';
 import type { Database } from '../../src/persistence/sql.ts';
-import { BTuple, type BValue } from '../../src/protocol/bpickle.ts';
+import { BTuple } from '../../src/protocol/bpickle.ts';
 import { createAdmin, createTestApp } from '../support/app.ts';
+import { computerReports } from '../support/computer-reports.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { RawAgent } from '../support/gateway-world.ts';
 import { createServedFleet, type ServedFleet } from '../support/served-fleet.ts';
 
 let fleet: ServedFleet;
 let silent: RawAgent;
+const { reporting, detail, read } = computerReports(() => fleet);
 
 beforeAll(async () => {
   fleet = await createServedFleet();
   [silent] = (await fleet.enrol(1)) as [RawAgent];
 });
 afterAll(() => fleet?.close());
-
-/** A new computer that reports this. */
-async function reporting(...messages: BValue[]): Promise<RawAgent> {
-  const [agent] = (await fleet.enrol(1)) as [RawAgent];
-  await agent.exchange(messages);
-  return agent;
-}
-
-async function detail(agent: { id: number }, parameters: string) {
-  const answer = await fleet.app.call('GET', `/computers/${agent.id}?${parameters}`, { token: fleet.token });
-  expect(answer.status).toBe(200);
-  return answer.body;
-}
-
-/** The computer as the list shows it; the detail has to say the same. */
-async function read(agent: { id: number }, parameters: string) {
-  const list = `/computers?root_only=false&${parameters}`;
-  const { body } = await fleet.app.call('GET', list, { token: fleet.token });
-  const item = body.results.find(({ id }: { id: number }) => id === agent.id);
-  // Times of contact are written a moment after it.
-  const { last_exchange_time: _, ...rest } = item;
-  expect(await detail(agent, parameters)).toMatchObject(rest);
-  return item;
-}
 
 const device = (name: string, change: object = {}) => ({
   interface: Buffer.from(name),
@@ -180,145 +156,6 @@ describe('with_reboot_packages and with_annotations', () => {
     });
     const nothing = await read(silent, 'with_reboot_packages=true&with_annotations=true');
     expect(nothing).toMatchObject({ reboot_packages: [], annotations: {} });
-  });
-});
-
-const GROUPS = ['cpu', 'display', 'memory', 'multimedia', 'network', 'pci', 'scsi', 'storage', 'system', 'usb'];
-
-describe('with_hardware and with_grouped_hardware', () => {
-  it('show a report flat and in ten groups', async () => {
-    const data = `<?xml version="1.0" standalone="yes" ?>
-      <list><node id="one" class="system"><product>PC</product><vendor>A &amp; B</vendor><serial>S1</serial>
-        <configuration><setting id="chassis" value="server"/></configuration>
-        <node id="core" class="bus">
-          <node id="firmware" class="memory"><vendor>Bios Inc</vendor><version>1.2</version><date>01/02/2026</date>
-            <size units="bytes">98304</size>
-            <capabilities><capability id="acpi">ACPI support</capability><capability id="pnp"/></capabilities></node>
-          <node id="cpu:0" class="processor"><product>Fast</product><vendor>Maker</vendor>
-            <size units="Hz">2450000000</size><capacity units="Hz">3000000000</capacity>
-            <capabilities><capability id="x86-64">64bits extensions (x86-64)</capability></capabilities>
-            <node id="cache:0" class="memory"><description>L1 cache</description><size units="bytes">65536</size></node></node>
-          <node id="memory" class="memory"><size units="bytes">17179869184</size>
-            <node id="bank:0" class="memory"><size units="bytes">17179869184</size></node></node>
-          <node id="pci" class="bridge"><description>Host bridge</description><product>Bridge</product>
-            <node id="display" class="display"><product>VGA</product></node>
-            <node id="network" class="network"><description>Ethernet</description><serial>00:11</serial>
-              <configuration><setting id="ip" value="10.0.0.9"/></configuration></node>
-            <node id="usb:1" class="bus"><description>USB controller</description></node>
-            <node id="scsi" class="storage"><description>SCSI storage controller</description><product>Virtio</product>
-              <node id="disk" class="disk"><description>SCSI Disk</description><size units="bytes">10737418240</size>
-                <node id="volume" class="volume"><description>EXT4 volume</description><size units="bytes">1610612736</size>
-                  <configuration><setting id="filesystem" value="ext4"/></configuration></node></node></node>
-          </node></node></node></list>`;
-    const agent = await reporting({ type: 'hardware-info', data });
-    const { hardware, grouped_hardware: grouped } = await read(agent, 'with_hardware=1&with_grouped_hardware=1');
-    expect(hardware).toHaveLength(14);
-    expect(hardware[0]).toEqual({
-      id: 1,
-      parent_id: null,
-      class: 'system',
-      description: null,
-      vendor: 'A & B',
-      product: 'PC',
-      version: null,
-      serial: 'S1',
-      size: null,
-      capacity: null,
-      units: null,
-    });
-    expect(hardware[3]).toMatchObject({ parent_id: 2, size: 2_450_000_000, capacity: 3_000_000_000, units: 'Hz' });
-    expect(grouped).toEqual({
-      cpu: [
-        {
-          architecture: 'x86_64',
-          cache: { 'L1 cache': '64 KiB' },
-          clock_speed: '2.45 GHz',
-          flags: [{ code: 'x86-64', title: '64bits extensions (x86-64)' }],
-          model: 'Fast',
-          vendor: 'Maker',
-        },
-      ],
-      display: { model: 'VGA', vendor: 'Not available' },
-      memory: { size: '16 GiB' },
-      multimedia: { model: 'Not available', vendor: 'Not available' },
-      network: [
-        { description: 'Ethernet', ip: '10.0.0.9', mac: '00:11', product: 'Not available', vendor: 'Not available' },
-      ],
-      pci: [
-        {
-          description: 'Host bridge',
-          model: 'Bridge',
-          vendor: 'Not available',
-          attached_devices: [
-            { description: 'Not available', model: 'VGA', vendor: 'Not available' },
-            { description: 'Ethernet', model: 'Not available', vendor: 'Not available' },
-            { description: 'USB controller', model: 'Not available', vendor: 'Not available' },
-            { description: 'SCSI storage controller', model: 'Virtio', vendor: 'Not available' },
-          ],
-        },
-      ],
-      scsi: [{ description: 'SCSI storage controller', model: 'Virtio', vendor: 'Not available' }],
-      storage: [
-        {
-          description: 'SCSI Disk',
-          product: 'Not available',
-          size: '10 GiB',
-          vendor: 'Not available',
-          partitions: [{ description: 'EXT4 volume', filesystem: 'ext4', size: '1.5 GiB' }],
-        },
-      ],
-      system: {
-        bios_capabilities: [
-          { code: 'acpi', title: 'ACPI support' },
-          { code: 'pnp', title: 'pnp' },
-        ],
-        bios_date: '01/02/2026',
-        bios_vendor: 'Bios Inc',
-        bios_version: '1.2',
-        chassis: 'server',
-        model: 'PC',
-        serial: 'S1',
-        vendor: 'A & B',
-      },
-      usb: [{ description: 'USB controller', model: 'Not available', vendor: 'Not available' }],
-    });
-  });
-
-  it('have all groups before anything is reported, with the processors known otherwise', async () => {
-    const nothing = await read(silent, 'with_hardware=1&with_grouped_hardware=1');
-    expect(nothing.hardware).toEqual([]);
-    expect(Object.keys(nothing.grouped_hardware)).toEqual(GROUPS);
-    expect(nothing.grouped_hardware).toMatchObject({ cpu: [], network: 'Not available', storage: 'Not available' });
-    const processor = { 'processor-id': 0, model: 'Fast', vendor: 'Maker', 'cache-size': 4096 };
-    const agent = await reporting({ type: 'processor-info', processors: [processor, { 'processor-id': 1 }] });
-    const { cpu } = (await read(agent, 'with_grouped_hardware=1')).grouped_hardware;
-    expect(cpu[0]).toMatchObject({ model: 'Fast', vendor: 'Maker', cache: { cache: '4096 KiB' }, flags: [] });
-    expect(cpu[1]).toMatchObject({ model: 'Not available', vendor: 'Not available', cache: {} });
-  });
-
-  it.each([
-    ['no XML', 'lshw: command not found'],
-    ['a document type', '<!DOCTYPE node [<!ENTITY x "y">]><node id="a" class="system"><product>&x;</product></node>'],
-    ['an outer entity', '<!DOCTYPE n [<!ENTITY x SYSTEM "file:///etc/passwd">]><node id="a">&x;</node>'],
-    ['an unknown entity', '<node id="a" class="system"><product>&x;</product></node>'],
-    ['a node left open', '<node id="a" class="system">'],
-    ['too deep a tree', '<node id="a">'.repeat(200) + '</node>'.repeat(200)],
-    ['no nodes', '<list></list>'],
-  ])('take %s for no report', async (_what, data) => {
-    const agent = await reporting({ type: 'hardware-info', data }, { type: 'computer-info', 'total-memory': 7 });
-    const shown = await read(agent, 'with_hardware=1&with_grouped_hardware=1');
-    expect(shown).toMatchObject({ total_memory: 7, hardware: [] });
-    expect(Object.keys(shown.grouped_hardware)).toEqual(GROUPS);
-  });
-
-  it('show something in every group of a simulated laptop', async () => {
-    const laptop = blueprintOf(1, 15, 1_795_265_174);
-    const agent = await reporting({ type: 'hardware-info', data: hardwareXml(laptop) });
-    const grouped = (await read(agent, 'with_grouped_hardware=1')).grouped_hardware;
-    for (const group of ['cpu', 'network', 'pci', 'storage', 'usb']) expect(grouped[group].length).toBeGreaterThan(0);
-    for (const group of ['display', 'memory', 'multimedia', 'system']) {
-      expect(Object.values(grouped[group])).not.toContain('Not available');
-    }
   });
 });
 

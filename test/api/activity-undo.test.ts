@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { childrenOf } from '../support/activity-rows.ts';
+import { activityVerbs } from '../support/activity-verbs.ts';
+import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
+
+let world: FleetWorld;
+const { settle, verb, detail, act, end, messagesOf, unchanged } = activityVerbs(() => world);
+
+beforeAll(async () => {
+  world = await createFleetWorld();
+});
+afterAll(() => world?.close());
+
+describe('POST /activities/revert', () => {
+  it('removes what was installed, both pointing at each other', async () => {
+    const old = await act(['web', 'db'], { snaps: [{ name: 'hello', classic: true }, { name: 'jq' }] });
+    await end(old, true);
+    expect((await detail(old)).actions.revertable).toBe(true);
+    const { status, body } = await verb('revert', [old]);
+    expect(status).toBe(200);
+    expect(await detail(body[0])).toMatchObject({ summary: 'Revert: Install snaps on computer', reverts: old });
+    expect(await detail(old)).toMatchObject({ reverted_by: body[0], actions: { revertable: false } });
+    const remove = {
+      type: 'RemoveSnaps',
+      message_type: 'remove-snaps',
+      fields: { snaps: [{ name: 'hello' }, { name: 'jq' }] },
+    };
+    expect(await messagesOf(body[0])).toEqual(['web', 'db'].map((t) => ({ ...remove, computer_id: world.ids[t] })));
+  });
+
+  it('puts back exactly what was there before, on each computer its own', async () => {
+    const until = '2027-01-01T00:00:00Z';
+    const old = await act(['web', 'db', 'desk'], {
+      action: 'hold',
+      snaps: [{ name: 'a' }, { name: 'b', time: until }],
+    });
+    await end(old, true);
+    const [web, db, desk] = await childrenOf(world.db, old);
+    const keep = async (id: number, computer: string, snaps: object, idle = false) =>
+      world.db.query('insert into snap_operation_before values ($1, $2, $3, $4)', [
+        id,
+        world.ids[computer],
+        snaps,
+        idle,
+      ]);
+    await keep(web!.id, 'web', { a: null, b: until });
+    await keep(db!.id, 'db', { a: '2026-12-24T00:00:00Z', b: '2020-01-01T00:00:00Z' });
+    await keep(desk!.id, 'desk', { a: 'forever', b: until }, true);
+    const { body } = await verb('revert', [old]);
+    const rows = await messagesOf(body[0]);
+    expect(rows).toMatchObject([
+      { computer_id: world.ids['web'], type: 'UnholdSnaps', fields: { snaps: [{ name: 'a' }] } },
+      {
+        computer_id: world.ids['db'],
+        type: 'HoldSnaps',
+        fields: { snaps: [{ name: 'a', args: { hold_level: 'general', time: '2026-12-24T00:00:00Z' } }] },
+      },
+      { computer_id: world.ids['db'], type: 'UnholdSnaps', fields: { snaps: [{ name: 'b' }] } },
+    ]);
+    const [, hold, unhold] = await childrenOf(world.db, body[0]);
+    expect(unhold).toMatchObject({ blocked_by: hold!.id, status: 'waiting' });
+    expect(await detail(db!.id)).toMatchObject({ reverted_by: unhold!.id });
+    expect(await detail(desk!.id)).toMatchObject({ reverted_by: null, actions: { revertable: false } });
+  });
+
+  it('exchanges versions back, what the computer added included', async () => {
+    const old = await act(['web']);
+    const [child] = await childrenOf(world.db, old);
+    await world.db.query(
+      `update operation_payload set message_type = 'change-packages', fields = $2
+       where id = (select payload_id from activity where id = $1)`,
+      [child!.id, { install: [11], remove: [10], hold: [7], policy: 2 }],
+    );
+    await world.db.query(
+      `update activity set type = 'UpgradeKernelPackageRequest', summary = 'Upgrade' where id = $1`,
+      [child!.id],
+    );
+    await world.db.query(`update activity set child_types = '{UpgradeKernelPackageRequest}' where id = $1`, [old]);
+    await world.db.query('insert into package_change_result values ($1, $2, $3, $4)', [
+      child!.id,
+      world.ids['web'],
+      [12],
+      [9],
+    ]);
+    await end(old, true);
+    await world.db.query(
+      `update activity set changes = '[{"package": "linux", "type": "hold", "complemented": false, "version": "1"}]' where id = $1`,
+      [child!.id],
+    );
+    expect((await detail(child!.id)).actions.revertable).toBe(true);
+    const { body } = await verb('revert', [child!.id]);
+    expect(await messagesOf(body[0])).toMatchObject([
+      {
+        type: 'DowngradeKernelPackageRequest',
+        message_type: 'change-packages',
+        fields: { install: [10, 9], remove: [11, 12], 'remove-hold': [7], policy: 0 },
+      },
+    ]);
+    const [inverse] = (await detail(body[0])).children;
+    expect((await detail(inverse.id)).package_ids.sort((a: number, b: number) => a - b)).toEqual([7, 9, 10, 11, 12]);
+  });
+
+  it('STATE-bad: undoes once when 20 ask at once, and again only when that failed', async () => {
+    const old = await act(['web', 'db']);
+    await end(old, true);
+    const [child] = await childrenOf(world.db, old);
+    const asked = Array.from({ length: 20 }, (_, i) => verb('revert', [i % 4 === 3 ? child!.id : old]));
+    const answers = await Promise.all(asked);
+    const reverts = await world.db.query<{ origin: number; count: number }>(
+      `select reverts as origin, count(*)::int as count from activity
+       where reverts in (select id from activity where parent_id = $1) and parent_id is not null group by reverts`,
+      [old],
+    );
+    expect(reverts.length).toBe(2);
+    // A group of one child's revert points at that child too, but is nobody's child itself.
+    expect(reverts.map(({ count: n }) => n)).toEqual([1, 1]);
+    for (const { status, body } of answers.filter((answer) => answer.status !== 200)) {
+      expect({ status, error: body.error }).toEqual({ status: 400, error: 'ActivityNotEligible' });
+    }
+    for (const { body } of answers.filter(({ status }) => status === 200)) {
+      await settle(body[0]);
+      await end(body[0], true, false);
+    }
+    const state = async (id: number) => (await detail(id)).actions.revertable;
+    const children = await childrenOf(world.db, old);
+    const undone = await Promise.all(children.map(({ id }) => state(id)));
+    if (undone.includes(true)) {
+      expect(await state(old)).toBe(true);
+      const { body } = await verb('revert', [old]);
+      expect(await messagesOf(body[0])).toHaveLength(undone.filter(Boolean).length);
+    }
+    expect(await state(old)).toBe(false);
+  });
+
+  it('STATE-bad: does not take a group and its own child twice', async () => {
+    const old = await act(['web', 'db']);
+    await end(old, true);
+    const [child] = await childrenOf(world.db, old);
+    const answer = await unchanged(() => verb('revert', [old, child!.id]));
+    expect(answer.body).toMatchObject({ error: 'ActivityNotEligible', details: [{ id: child!.id }] });
+    const both = (await verb('revert', [child!.id, old])).body;
+    expect(await Promise.all(both.map(async (id: number) => (await messagesOf(id)).length))).toEqual([1, 1]);
+  });
+
+  it.each([
+    ['failed', [false], {}],
+    ['failed in part', [true, false], {}],
+    ['still open', [null], {}],
+    ['without an inverse', [true], { action: 'remove' }],
+  ])('STATE-bad: refuses what is %s', async (_, outcomes, over) => {
+    const old = await act(['web', 'db'], over);
+    await end(old, ...(outcomes as boolean[]));
+    expect((await detail(old)).actions.revertable).toBe(false);
+    const answer = await unchanged(() => verb('revert', [old]));
+    expect(answer).toMatchObject({ status: 400, body: { error: 'ActivityNotEligible', details: [{ id: old }] } });
+  });
+});
