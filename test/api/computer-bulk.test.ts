@@ -79,6 +79,23 @@ describe('POST /computers:add-tags and :remove-tags', () => {
   });
 });
 
+describe('computers chosen by a query that is none', () => {
+  it.each([
+    ['add-tags', { tags: ['a'] }],
+    ['remove-tags', { tags: ['a'] }],
+    ['annotate', { key: 'k', value: 'v' }],
+    ['remove-annotation', { key: 'k' }],
+    ['change-access-group', { access_group: 'servers' }],
+  ])('QUERY-badsel: :%s changes none', async (verb, change) => {
+    const before = await events();
+    for (const query of ['colour:red', 'id:abc', 'OR']) {
+      const answer = await post(verb, { query, ...change });
+      expect([answer.status, answer.body.error]).toEqual([400, 'InvalidQueryError']);
+    }
+    expect(await events()).toEqual(before);
+  });
+});
+
 describe('POST /computers:annotate and :remove-annotation', () => {
   it('set, replace and remove one annotation', async () => {
     await post('annotate', { query: 'title:web', key: 'site', value: 'north: "1"' });

@@ -247,6 +247,7 @@ describe('an invitation', () => {
     expect(statuses.slice(20)).toEqual(Array(5).fill(429));
     const late = await use('accept', guesser.token, secure_id);
     expect(late.status).toBe(429);
+    expect((await use('reject', guesser.token, secure_id)).body.error).toBe('TooManyRequests');
     expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await use('accept', honest.token, secure_id)).status).toBe(200);
   });

@@ -164,6 +164,9 @@ describe('PATCH /scripts/<id>', () => {
     });
     expect((await call('GET', `${path}/versions/3`)).body).toMatchObject({ error: 'UnknownScriptVersion', code: 404 });
     expect((await call('PATCH', path, { code: 'echo' })).body.details).toMatchObject([{ path: 'body.code' }]);
+    await create({ title: `${title()} c` });
+    const second = await call('PATCH', path, { title: `${title()} c` });
+    expect(second.body).toMatchObject({ error: 'DuplicateScript', code: 409 });
   });
 
   it('keeps named files, adds new ones and takes away the rest', async () => {
