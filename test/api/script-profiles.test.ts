@@ -1,44 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
-import { createAdmin, createTestApp } from '../support/app.ts';
-import { insertComputer } from '../support/computers.ts';
-import { createTestDatabase } from '../support/database.ts';
 import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
-import { script, scriptProfile } from '../support/scripts.ts';
+import { event, once, recurring, scriptProfileRequests } from '../support/script-profile-requests.ts';
+import { script } from '../support/scripts.ts';
 
 let world: FleetWorld;
-let global: number;
-let servers: number;
-let turn = 0;
+const { scriptIds, call, addScripts, nextTurn, create, stored, turn } = scriptProfileRequests(() => world);
 
 beforeAll(async () => {
   world = await createFleetWorld();
-  global = (await call('POST', '/scripts', script())).body.id;
-  servers = (await call('POST', '/scripts', script({ title: 'On servers', access_group: 'servers' }))).body.id;
+  await addScripts();
 });
 afterAll(() => world?.close());
-beforeEach(() => {
-  turn++;
-});
+beforeEach(nextTurn);
 
-const call = (method: string, path: string, body?: unknown, token = world.tokens.admin) =>
-  world.app.call(method, path, { token, ...(body === undefined ? {} : { body }) });
-const create = (over: object = {}, token?: string) =>
-  call('POST', '/script-profiles', scriptProfile(global, { title: `Profile ${turn}`, ...over }), token);
-const once = (timestamp: string) => ({ trigger_type: 'one_time', timestamp });
-const recurring = (interval: string, start_after = '2026-11-20T00:00:00Z') => ({
-  trigger_type: 'recurring',
-  start_after,
-  interval,
-});
-const event = { trigger_type: 'event', event_type: 'post_enrollment' };
-const stored = async () =>
-  (
-    await world.db.query(
-      `select (select md5(string_agg(p::text, '')) from script_profile p) as profiles,
-         (select count(*) from event where entity_type = 'ScriptProfile') as events`,
-    )
-  )[0];
 const refused = { error: 'InvalidParameter', code: 400 };
 
 describe('POST /script-profiles', () => {
@@ -48,7 +22,7 @@ describe('POST /script-profiles', () => {
     expect(body).toEqual({
       id: expect.any(Number),
       title: 'Nightly cleaning',
-      script_id: global,
+      script_id: scriptIds.global,
       access_group: 'global',
       created_by: { id: world.adminId, name: 'Admin One' },
       created_at: '2026-11-21T12:00:00.000000',
@@ -63,7 +37,7 @@ describe('POST /script-profiles', () => {
       archived: false,
     });
     expect((await call('GET', `/script-profiles/${body.id}`)).body).toEqual(body);
-    expect((await call('GET', `/scripts/${global}`)).body.script_profiles).toContainEqual({
+    expect((await call('GET', `/scripts/${scriptIds.global}`)).body.script_profiles).toContainEqual({
       id: body.id,
       title: 'Nightly cleaning',
     });
@@ -181,13 +155,13 @@ describe('POST /script-profiles', () => {
 
   it('needs an active script, the rights in its group and a title of its own', async () => {
     expect((await create({ script_id: 2_000_000_000 })).body).toMatchObject({ error: 'UnknownScript', code: 404 });
-    const put = (await call('POST', '/scripts', script({ title: `Away ${turn}` }))).body.id;
+    const put = (await call('POST', '/scripts', script({ title: `Away ${turn()}` }))).body.id;
     await call('POST', `/scripts/${put}:archive`);
     expect((await create({ script_id: put })).body).toMatchObject({ error: 'ScriptArchived', code: 400 });
     expect((await create({}, world.tokens.auditor)).status).toBe(403);
     expect((await create({}, world.tokens.servers)).body).toMatchObject({ error: 'UnknownScript', code: 404 });
     expect((await create({}, world.tokens.mixed)).body).toMatchObject({ error: 'Forbidden', code: 403 });
-    expect((await create({ script_id: servers }, world.tokens.servers)).status).toBe(201);
+    expect((await create({ script_id: scriptIds.servers }, world.tokens.servers)).status).toBe(201);
     expect((await create()).body).toMatchObject({ error: 'DuplicateScriptProfile', code: 409 });
   });
 });
@@ -196,8 +170,8 @@ describe('PATCH /script-profiles/<id>', () => {
   it('changes what is given and nothing else', async () => {
     const made = (await create()).body;
     world.clock.advance(1500);
-    const change = { title: `Other ${turn}`, all_computers: false, tags: ['x'], time_limit: 9, username: 'backup' };
-    const extra = { script_id: servers, archived: true, created_by: { id: 7 }, account_id: 7 };
+    const change = { title: `Other ${turn()}`, all_computers: false, tags: ['x'], time_limit: 9, username: 'backup' };
+    const extra = { script_id: scriptIds.servers, archived: true, created_by: { id: 7 }, account_id: 7 };
     const changed = (await call('PATCH', `/script-profiles/${made.id}`, { ...change, ...extra })).body;
     expect(changed).toEqual({
       ...made,
@@ -256,7 +230,7 @@ describe('PATCH /script-profiles/<id>', () => {
 
   it('takes nothing for an archived profile, and no title of another', async () => {
     const { id } = (await create()).body;
-    const other = (await create({ title: `Second ${turn}` })).body;
+    const other = (await create({ title: `Second ${turn()}` })).body;
     const taken = await call('PATCH', `/script-profiles/${id}`, { title: other.title });
     expect(taken.body).toMatchObject({ error: 'DuplicateScriptProfile', code: 409 });
     for (let i = 0; i < 2; i++) {
@@ -272,176 +246,5 @@ describe('PATCH /script-profiles/<id>', () => {
     const patched = await call('PATCH', `/script-profiles/${id}`, { title: 'x' });
     expect(patched.body).toMatchObject({ error: 'ProfileArchived', code: 400 });
     expect((await create()).status).toBe(201);
-  });
-});
-
-describe('lists of script profiles', () => {
-  it('filters by state, titles and parts of them, newest first', async () => {
-    const made: Array<{ id: number; title: string }> = [];
-    for (const name of ['alpha', 'beta', 'gamma']) {
-      world.clock.advance(1000);
-      made.push((await create({ title: `Listed ${name}` })).body);
-    }
-    await call('POST', `/script-profiles/${made[1]!.id}:archive`);
-    const ids = async (query: string) =>
-      (await call('GET', `/script-profiles?search=LISTED&${query}`)).body.results.map((p: { id: number }) => p.id);
-    expect(await ids('')).toEqual([made[2]!.id, made[0]!.id]);
-    expect(await ids('archived=archived')).toEqual([made[1]!.id]);
-    expect(await ids('archived=all')).toEqual(made.map(({ id }) => id).toReversed());
-    expect(await ids('archived=all&names=Listed%20alpha,Listed%20beta')).toEqual([made[1]!.id, made[0]!.id]);
-    const page = (await call('GET', '/script-profiles?search=listed&archived=all&limit=1&offset=1')).body;
-    expect(page).toMatchObject({ count: 3, results: [{ id: made[1]!.id }], next: expect.stringContaining('offset=2') });
-    expect((await call('GET', '/script-profiles?archived=yes')).body).toMatchObject(refused);
-    const ofScript = (await call('GET', `/scripts/${global}/script-profiles`)).body;
-    expect(ofScript.results.map((p: { id: number }) => p.id)).toEqual(expect.arrayContaining(made.map(({ id }) => id)));
-    expect(ofScript.results.every((p: { script_id: number }) => p.script_id === global)).toBe(true);
-  });
-
-  it('shows only profiles of scripts in sight', async () => {
-    const { id } = (await create()).body;
-    const there = (await create({ script_id: servers, title: `Servers ${turn}` })).body;
-    for (const token of [world.tokens.servers, world.tokens.foreign]) {
-      expect((await call('GET', `/script-profiles/${id}`, undefined, token)).body.error).toBe('UnknownScriptProfile');
-      for (const verb of ['', ':archive', '/activities', '/computers']) {
-        const method = verb === ':archive' ? 'POST' : 'GET';
-        expect((await call(method, `/script-profiles/${id}${verb}`, undefined, token)).status).toBe(404);
-      }
-    }
-    const seen = (await call('GET', '/script-profiles', undefined, world.tokens.servers)).body.results;
-    expect(seen.map((p: { id: number }) => p.id)).toContain(there.id);
-    expect(seen.every((p: { script_id: number }) => p.script_id === servers)).toBe(true);
-    expect((await call('PATCH', `/script-profiles/${id}`, { title: 'x' }, world.tokens.mixed)).status).toBe(403);
-  });
-});
-
-describe('computers of a script profile', () => {
-  it('counts, finds, lists and names the same ones', async () => {
-    const tag = `tag-${turn}`;
-    const { accountId } = world;
-    const tagged = await insertComputer(world.db, { accountId, title: 'tagged', group: 'servers', tags: [tag, 'b'] });
-    await insertComputer(world.db, { accountId, title: 'elsewhere', group: 'desktops', tags: [tag] });
-    await insertComputer(world.db, { accountId, title: 'gone', group: 'servers', tags: [tag], archived: true });
-    const scope = { script_id: servers, all_computers: false, tags: [tag, 'none'] };
-    const { id, computers } = (await create(scope)).body;
-    expect(computers.num_associated_computers).toBe(1);
-    const idsOf = async (path: string, token?: string) =>
-      (await call('GET', path, undefined, token)).body.results.map((c: { id: number }) => c.id);
-    expect(await idsOf(`/script-profiles/${id}/computers`)).toEqual([tagged]);
-    expect(await idsOf(`/computers?query=profile:script:${id}`)).toEqual([tagged]);
-    expect(await idsOf(`/computers?query=profile:script:${id}`, world.tokens.foreign)).toEqual([]);
-    expect(await idsOf(`/computers?query=NOT%20profile:script:${id}%20tag:${tag}`)).toHaveLength(1);
-    const profiles = async () => (await call('GET', `/computers/${tagged}?with_profiles=true`)).body.profiles;
-    expect(await profiles()).toContainEqual({ id, name: `Profile ${turn}`, title: `Profile ${turn}`, type: 'script' });
-    await call('PATCH', `/script-profiles/${id}`, { trigger: event });
-    expect((await call('GET', `/script-profiles/${id}`)).body.computers.num_associated_computers).toBe(0);
-    expect(await idsOf(`/computers?query=profile:script:${id}`)).toEqual([]);
-    expect((await profiles()).map((p: { id: number }) => p.id)).not.toContain(id);
-  });
-
-  it('are named by no archived profile, and by none of an archived script', async () => {
-    const own = (await call('POST', '/scripts', script({ title: `Own ${turn}` }))).body.id;
-    const { id } = (await create({ script_id: own })).body;
-    await call('POST', `/scripts/${own}:archive`);
-    expect((await call('GET', `/script-profiles/${id}`)).body.archived).toBe(true);
-    expect((await call('GET', `/computers?query=profile:script:${id}`)).body.count).toBe(0);
-    const redacted = (await call('POST', '/scripts', script({ title: `Red ${turn}` }))).body.id;
-    const of = (await create({ script_id: redacted, title: `Red ${turn}` })).body.id;
-    await call('POST', `/scripts/${redacted}:redact`);
-    expect((await call('GET', `/script-profiles/${of}`)).body.archived).toBe(true);
-  });
-});
-
-describe('activities of a script profile', () => {
-  it('are its runs, newest first, the latest in the profile', async () => {
-    const { id } = (await create({ script_id: servers })).body;
-    const made: number[] = [];
-    for (const query of [`id:${world.ids['web']}`, 'access-group:servers']) {
-      world.clock.advance(1000);
-      const run = (await call('POST', `/scripts/${servers}:execute`, { query })).body;
-      await world.db.query(
-        `insert into script_profile_run (account_id, profile_id, activity_id, started_at) values ($1, $2, $3, $4)`,
-        [world.accountId, id, run.id, world.clock.now()],
-      );
-      made.unshift(run.id);
-    }
-    const path = `/script-profiles/${id}/activities`;
-    const { body } = await call('GET', path);
-    expect(body.results.map((a: { id: number }) => a.id)).toEqual(made);
-    expect(body).toMatchObject({ count: 2, results: [{ computer: null }, { computer: { id: world.ids['web'] } }] });
-    expect((await call('GET', `${path}?limit=1&offset=1`)).body.results).toHaveLength(1);
-    const profile = (await call('GET', `/script-profiles/${id}`)).body;
-    expect(profile.activities.last_activity).toEqual(body.results[0]);
-    expect((await call('GET', path, undefined, world.tokens.servers)).body.count).toBe(2);
-  });
-});
-
-describe('limits', () => {
-  it('are shown', async () => {
-    const { body } = await call('GET', '/script-profile-limits');
-    expect(body).toEqual({ max_num_computers: 5000, max_num_profiles: 100, min_interval: 60 });
-  });
-
-  it('hold for profiles that are not archived, however many ask at once', async () => {
-    const database = await createTestDatabase();
-    await createAdmin(database.persistence);
-    const scriptProfiles = { maxComputers: 10, maxProfiles: 2, minIntervalMinutes: 30 };
-    const app = await createTestApp(database.persistence, { settings: { scriptProfiles } });
-    try {
-      const token = await app.login();
-      const post = (path: string, body?: object) => app.call('POST', path, { token, ...(body && { body }) });
-      const { id } = (await post('/scripts', script())).body;
-      const asked = ['a', 'b', 'c', 'd'].map((title) => post('/script-profiles', scriptProfile(id, { title })));
-      const answers = await Promise.all(asked);
-      expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 400, 400]);
-      const over = answers.find(({ status }) => status === 400)!;
-      expect(over.body).toMatchObject({ error: 'ProfileLimitReached', code: 400 });
-      await post(`/script-profiles/${answers.find(({ status }) => status === 201)!.body.id}:archive`);
-      const trigger = recurring('*/30 * * * *');
-      expect((await post('/script-profiles', scriptProfile(id, { title: 'e', trigger }))).status).toBe(201);
-    } finally {
-      await app.close();
-      await database.drop();
-    }
-  });
-
-  it('come from settings', () => {
-    const env = { FLOTILLA_SCRIPT_PROFILE_MAX_PROFILES: '7', FLOTILLA_SCRIPT_PROFILE_MIN_INTERVAL: '5' };
-    expect(loadConfig(env, 'stack').scriptProfiles).toEqual({
-      maxComputers: 5000,
-      maxProfiles: 7,
-      minIntervalMinutes: 5,
-    });
-  });
-});
-
-describe('a deployment that is not self-hosted', () => {
-  it('has no script profiles on any route, whatever is asked', async () => {
-    const database = await createTestDatabase();
-    await createAdmin(database.persistence);
-    const app = await createTestApp(database.persistence, { deployment: 'saas' });
-    try {
-      const token = await app.login();
-      const id = (await app.call('POST', '/scripts', { token, body: script() })).body.id;
-      for (const [method, path, body] of [
-        ['GET', '/script-profiles'],
-        ['POST', '/script-profiles', {}],
-        ['POST', '/script-profiles', scriptProfile(id)],
-        ['GET', '/script-profiles/1'],
-        ['PATCH', '/script-profiles/1', {}],
-        ['POST', '/script-profiles/1:archive'],
-        ['GET', '/script-profiles/1/activities'],
-        ['GET', '/script-profiles/1/computers'],
-        ['GET', '/script-profile-limits'],
-        ['GET', `/scripts/${id}/script-profiles`],
-      ] as const) {
-        const answer = await app.call(method, path, { token, body });
-        expect(answer.body, `${method} ${path}`).toMatchObject({ error: 'FeatureNotEnabled', code: 403 });
-        expect((await app.call(method, path, { body })).body.error).toBe('Unauthorized');
-      }
-      expect((await app.call('GET', `/scripts/${id}`, { token })).body.script_profiles).toEqual([]);
-    } finally {
-      await app.close();
-      await database.drop();
-    }
   });
 });

@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { BTuple, type BValue } from '../../../src/protocol/bpickle.ts';
+import { anAccount, createGatewayWorld, type GatewayWorld, RawAgent } from '../../support/gateway-world.ts';
+import { aProcess, reportedRows } from '../../support/reported-rows.ts';
+
+let world: GatewayWorld;
+let agent: RawAgent;
+let account: { id: number; name: string };
+const { rows } = reportedRows(
+  () => world,
+  () => agent,
+);
+
+beforeAll(async () => {
+  world = await createGatewayWorld();
+  account = await anAccount(world.db);
+});
+afterAll(() => world?.close());
+beforeEach(async () => {
+  agent = await RawAgent.enrol(world, account, { tags: 'own' });
+  await agent.exchange();
+});
+
+describe('processes', () => {
+  const pids = async () => (await rows('computer_process', 'pid', 'pid')).map((row) => row['pid']);
+
+  it('follow deltas, applied once or twice', async () => {
+    const delta = {
+      type: 'active-process-info',
+      'add-processes': [aProcess(1), aProcess(2)],
+      'kill-processes': [3],
+    };
+    await agent.exchange([{ type: 'active-process-info', 'add-processes': [aProcess(3)] }]);
+    await agent.exchange([delta, delta]);
+    expect(await pids()).toEqual([1, 2]);
+    await agent.exchange([{ type: 'active-process-info', 'kill-all-processes': true, 'add-processes': [aProcess(2)] }]);
+    expect(await pids()).toEqual([2]);
+    await agent.exchange([
+      { type: 'active-process-info', 'update-processes': [aProcess(2, { name: 'renamed' })] },
+      { type: 'active-process-info', 'kill-processes': [2] },
+      { type: 'active-process-info', 'add-processes': [aProcess(2, { name: 'again', 'percent-cpu': 3 })] },
+    ]);
+    expect(await rows('computer_process', 'pid, name, state, cpu_utilisation')).toEqual([
+      { pid: 2, name: 'again', state: 'S', cpu_utilisation: 3 },
+    ]);
+  });
+});
+
+describe('users and groups', () => {
+  it('follow deltas', async () => {
+    const user = (username: string, uid: number) => ({ username, uid, name: null, enabled: true, 'primary-gid': uid });
+    await agent.exchange([
+      {
+        type: 'users',
+        'create-users': [user('root', 0), user('ubuntu', 1000)],
+        'create-groups': [
+          { gid: 27, name: 'sudo' },
+          { gid: 5, name: 'old' },
+        ],
+        'create-group-members': { sudo: ['ubuntu', 'root'] },
+      },
+    ]);
+    await agent.exchange([
+      {
+        type: 'users',
+        'update-users': [user('ubuntu', 1001)],
+        'delete-users': ['root'],
+        'delete-groups': ['old'],
+        'delete-group-members': { sudo: ['root'] },
+      },
+    ]);
+    expect(await rows('computer_user', 'username, uid')).toEqual([{ username: 'ubuntu', uid: 1001 }]);
+    expect(await rows('computer_group', 'name, gid, members')).toEqual([
+      { name: 'sudo', gid: 27, members: ['ubuntu'] },
+    ]);
+  });
+});
+
+describe('packages', () => {
+  const description = (name: string, version: string): Record<string, BValue> => ({
+    type: 65537,
+    name,
+    version,
+    section: 'misc',
+    summary: 's',
+    description: 'd',
+    size: null,
+    'installed-size': 8192,
+    relations: [new BTuple([393224, `${name} < ${version}`]), new BTuple([196610, `${name} = ${version}`])],
+  });
+  const sets = async () =>
+    (await rows('computer_packages', 'installed::text, available::text, security::text, restart'))[0];
+
+  it('get ids that are the same for all computers', async () => {
+    const hash = Buffer.from('88ab80f0e3485e7e0a2c53019ecc3f109cbdb04b', 'hex');
+    const ask = { type: 'unknown-package-hashes', 'request-id': 1, hashes: [hash, Buffer.alloc(20)] };
+    const unknown = await agent.exchange([ask]);
+    expect(unknown.messages).toEqual([{ type: 'package-ids', 'request-id': 1, ids: [null, null] }]);
+    const packages = [description('jq', '1.7'), description('hello', '2.10-3'), description('jq', '1.7')];
+    const added = await agent.exchange([{ type: 'add-packages', 'request-id': 2, packages }]);
+    const ids = added.messages[0]!['ids'] as number[];
+    expect(ids[0]).toBe(ids[2]);
+    const other = await RawAgent.enrol(world, account);
+    const known = await other.exchange([ask]);
+    expect(known.messages).toEqual([{ type: 'package-ids', 'request-id': 1, ids: [ids[1]!, null] }]);
+  });
+
+  it('are described at the same time by many computers without waiting for each other', async () => {
+    const packages = Array.from({ length: 300 }, (_, i) => description(`crowd-${i}`, '1'));
+    const agents = await Promise.all(Array.from({ length: 6 }, () => RawAgent.enrol(world, account)));
+    const answers = await Promise.all(
+      agents.map((one, i) =>
+        one.exchange([
+          { type: 'add-packages', 'request-id': i, packages: i % 2 === 0 ? packages : [...packages].reverse() },
+        ]),
+      ),
+    );
+    const ids = answers.map((answer) => [...(answer.messages[0]!['ids'] as number[])].sort((a, b) => a - b));
+    for (const list of ids) expect(list).toEqual(ids[0]);
+    expect(new Set(ids[0])).toHaveLength(300);
+  });
+
+  it('follow deltas of ids and ranges, applied once or twice', async () => {
+    const delta = {
+      type: 'packages',
+      installed: [1, new BTuple([5, 8])],
+      available: [new BTuple([1, 10])],
+      security: [7],
+    };
+    await agent.exchange([delta, delta]);
+    expect(await sets()).toMatchObject({ installed: '{[1,2),[5,9)}', available: '{[1,11)}', security: '{[7,8)}' });
+    await agent.exchange([
+      { type: 'packages', installed: [9], 'not-installed': [new BTuple([5, 6]), 1], 'not-security': [7] },
+    ]);
+    expect(await sets()).toMatchObject({ installed: '{[7,10)}', available: '{[1,11)}', security: '{}' });
+  });
+
+  it('are asked for afresh when the sets have come apart, and never beside an operation', async () => {
+    await agent.exchange([{ type: 'packages', installed: [1, 2] }]);
+    const apart = await agent.exchange([{ type: 'packages', 'not-installed': [99] }]);
+    expect(apart.messages).toEqual([]);
+    const asked = await agent.exchange();
+    expect(asked.messages).toEqual([
+      { type: 'resynchronize', 'operation-id': expect.any(Number), scopes: ['package'] },
+    ]);
+    const id = asked.messages[0]!['operation-id'] as number;
+    await agent.exchange([{ type: 'resynchronize', 'operation-id': id }]);
+    expect(await sets()).toMatchObject({ installed: '{[1,3)}', restart: true });
+    await agent.exchange([{ type: 'packages', installed: [4] }]);
+    expect(await sets()).toMatchObject({ installed: '{[4,5)}', restart: false });
+  });
+});
