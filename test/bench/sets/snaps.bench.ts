@@ -124,8 +124,10 @@ function report({ options }: BenchContext, sizes: SizeResult[]): Report {
   builder.note(
     `agents ping every ${pings.join(', ')}, exchange ${urgentSeconds} s later, work ${operationSeconds} s: no group ends faster`,
   );
-  builder.note(
-    `no-op workflows: ${NO_OP_COUNT} a round; Temporal writes to SQLite here, whose log holds whole pages: compare log bytes with care`,
-  );
+  const writes =
+    options.on === 'embedded'
+      ? 'Temporal writes to SQLite here, whose log holds whole pages: compare log bytes with care'
+      : 'Temporal writes to the same PostgreSQL, whose figures hold both';
+  builder.note(`no-op workflows: ${NO_OP_COUNT} a round; ${writes}`);
   return builder.finish('snaps', sizes, options.judgeAnyway);
 }
