@@ -9,8 +9,8 @@ let world: GuardedWorld;
 let server: GuardedServer;
 const call: GuardedWorld['call'] = (...request) => world.call(...request);
 const MIB = 1024 * 1024;
-/** Thirty megabytes are put together, and hashed, in one go: 20 ms each, whatever is in them. */
-const LARGE = { blockedMs: 100 };
+/** Thirty megabytes are put together, and hashed, in one go: 20 ms each where memory is warm, whatever is in them. */
+const LARGE = { blockedMs: 150 };
 
 beforeAll(async () => {
   world = await createGuardedWorld();
@@ -73,6 +73,17 @@ describe('agents', () => {
     const installed = Array.from({ length: 400_000 }, (_, n) => n * 2 + 1);
     const attack = async () => expect((await agent.exchange([{ type: 'packages', installed }])).status).toBe(200);
     await server.expectHarmless(attack, { rssMb: 150 });
+  });
+
+  it('AGENT-poison: reports of hardware that take long to read', async () => {
+    const agent = await RawAgent.enrol({ url: server.url }, { name: 'standalone' });
+    await agent.exchange();
+    const references = '&#65;'.repeat(MIB / 5 - 30);
+    const data = `<list><node id="a" class="b"><description>${references}</description></node></list>`;
+    const reports = Array.from({ length: 10 }, () => ({ type: 'hardware-info', data }));
+    const attack = async () => expect((await agent.exchange(reports)).status).toBe(200);
+    // One report of a megabyte is read in one go.
+    await server.expectHarmless(attack, { blockedMs: 160, rssMb: 150 });
   });
 
   it('AGENT-flood: one agent without end is refused, and nobody else', async () => {

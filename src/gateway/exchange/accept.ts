@@ -4,7 +4,7 @@ import type { BValue } from '../../protocol/bpickle.ts';
 import { typeListDigest } from '../../protocol/type-digest.ts';
 import { type Facts, noFacts, type OperationResult } from '../facts/facts.ts';
 import { MAX_INT4, MalformedMessage } from '../facts/fields.ts';
-import { messageType, readMessages } from '../facts/read-messages.ts';
+import { messageType, readMessages, readMessagesInTurns } from '../facts/read-messages.ts';
 import { hasFacts } from '../facts/save-facts.ts';
 import { saveOneByOne } from '../facts/save-one-by-one.ts';
 import { EVERYTHING, REGISTER_ONLY } from '../message-types.ts';
@@ -16,6 +16,7 @@ import { noteForeignResults } from './foreign-results.ts';
 import { continueWith } from './freshness.ts';
 import { type Outgoing, planOutgoing } from './outgoing.ts';
 import { renderPlaces } from './render.ts';
+import { LARGE_BYTES } from './request.ts';
 import type { Session } from './session.ts';
 import type { SessionChange, SessionWritten } from './session-writer.ts';
 
@@ -43,7 +44,7 @@ export async function acceptExchange(deps: ExchangeDeps, arrival: Arrival): Prom
   const { session, payload, now } = arrival;
   const incoming = countIncoming(session.inNext, payload.sequence, payload.messages.length);
   const messages = payload.messages.slice(incoming.skip, incoming.skip + incoming.take);
-  const facts = takeIn(session, messages, payload.clientAcceptedTypes);
+  const facts = await takeIn(arrival, messages);
   if (deps.encryptionKeys.length === 0) refuseSecrets(facts);
   const ack = acknowledge(
     {
@@ -88,10 +89,12 @@ function noteAccepted(
 }
 
 /** Nobody has agreed to know anything of a pending computer; an archived one may only finish what it was given. */
-function takeIn(session: Session, messages: readonly BValue[], clientTypes: readonly string[] | null): Facts {
-  const facts = session.approved || session.archived ? readMessages(messages, session.resyncId) : noFacts();
+async function takeIn({ session, body, payload }: Arrival, messages: readonly BValue[]): Promise<Facts> {
+  const { approved, archived, resyncId } = session;
+  const read = body.length <= LARGE_BYTES ? readMessages : readMessagesInTurns;
+  const facts = approved || archived ? await read(messages, resyncId) : noFacts();
   const kept = session.approved ? facts : { ...noFacts(), ...resultsOf(facts) };
-  if (clientTypes) kept.inventory.client_types = [...clientTypes];
+  if (payload.clientAcceptedTypes) kept.inventory.client_types = [...payload.clientAcceptedTypes];
   return kept;
 }
 

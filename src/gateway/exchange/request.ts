@@ -36,7 +36,7 @@ export async function readPayload(body: Buffer): Promise<ExchangePayload> {
 }
 
 /** What is larger is read in several turns. */
-const LARGE_BYTES = 64 * 1024;
+export const LARGE_BYTES = 64 * 1024;
 
 async function decodeBody(body: Buffer): Promise<BObject> {
   try {

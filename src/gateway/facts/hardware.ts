@@ -72,8 +72,8 @@ export interface GroupedHardware {
 /** Stands for text that a report does not have. @see api-decisions 7.2 */
 const UNKNOWN = 'Not available';
 
-/** Reports are some ten kilobytes; what is larger than this is kept as it came, and not read. */
-const MAX_READ = 2 * 1024 * 1024;
+/** Reports are some ten kilobytes; what is larger than this is kept as it came, and not read: nobody else is served then. */
+const MAX_READ = 1024 * 1024;
 
 /** Reads a hardware report; null when it cannot be read, which leaves its text as all there is. */
 export function readHardwareReport(xml: string): Hardware | null {

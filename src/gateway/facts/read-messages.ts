@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { type BObject, type BValue, isDict } from '../../protocol/bpickle.ts';
 import * as computer from './computer.ts';
 import { type Facts, noFacts } from './facts.ts';
@@ -52,6 +53,16 @@ const MAX_TYPE_LENGTH = 100;
 export function readMessages(messages: readonly BValue[], openResync: number | null): Facts {
   const facts = noFacts(openResync);
   for (const message of messages) readMessage(message, facts);
+  return facts;
+}
+
+/** As {@link readMessages}; others get their turn after each message. */
+export async function readMessagesInTurns(messages: readonly BValue[], openResync: number | null): Promise<Facts> {
+  const facts = noFacts(openResync);
+  for (const message of messages) {
+    readMessage(message, facts);
+    await turn();
+  }
   return facts;
 }
 
