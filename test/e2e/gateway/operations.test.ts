@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openSecret, recoveryKeyContext } from '../../../src/services/secret-box.ts';
 import {
   anAccount,
   anOperation,
@@ -193,85 +192,6 @@ describe('results', () => {
       await world.db.query('select type, reason, seen from agent_rejected_message where computer_id = $1', [agent.id]),
     ).toEqual([{ type: 'operation-result', reason: 'an operation of another computer', seen: 1 }]);
     expect(await messageStates(world.db, [id])).toEqual(['sent']);
-  });
-});
-
-describe('recovery keys', () => {
-  it('are kept encrypted and appear nowhere else', async () => {
-    const key = '12345-67890-12345-67890-12345-67890-12345-67890';
-    const id = await anOperation(world.db, agent.id, {
-      messageType: 'fde-recovery-key',
-      fields: { action: 'generate' },
-    });
-    await agent.exchange();
-    await agent.exchange([
-      {
-        type: 'fde-recovery-key',
-        'operation-id': id,
-        successful: true,
-        'recovery-key': key,
-        'result-text': `made ${key}`,
-      },
-    ]);
-    expect((await inbox(world.db)).at(-1)).toMatchObject({ ok: true, body: 'made [recovery key]' });
-    const [row] = await world.db.query<{ key_id: string; sealed: Buffer; activity_id: number }>(
-      'select * from computer_recovery_key where computer_id = $1',
-      [agent.id],
-    );
-    expect(row!.activity_id).toBe(id);
-    expect(row!.sealed.includes(key)).toBe(false);
-    const secret = { keyId: row!.key_id, sealed: row!.sealed };
-    expect(openSecret(world.config.encryptionKeys, secret, recoveryKeyContext(agent.id))).toBe(key);
-    expect(() => openSecret(world.config.encryptionKeys, secret, recoveryKeyContext(agent.id + 1))).toThrow();
-    const tables = await world.db.query<{ name: string }>(
-      `select table_name as name from information_schema.tables where table_schema = 'public'`,
-    );
-    for (const { name } of tables) {
-      const [found] = await world.db.query(`select from "${name}" t where t::text like $1 limit 1`, [`%${key}%`]);
-      expect(found, name).toBeUndefined();
-    }
-  });
-
-  it('FDE-race: an older generation never replaces the key of a newer one, nor a repeated report the first', async () => {
-    const options = { messageType: 'fde-recovery-key', fields: { action: 'generate' } };
-    const old = await anOperation(world.db, agent.id, options);
-    const newer = await anOperation(world.db, agent.id, options);
-    await agent.exchange();
-    const made = (id: number, key: string) => ({
-      type: 'fde-recovery-key',
-      'operation-id': id,
-      successful: true,
-      'recovery-key': key,
-      'result-text': 'instead of 11111 22222 33333 44444 55555 66666 77777 88888',
-    });
-    await agent.exchange([made(newer, 'the newer one')]);
-    await agent.exchange([made(old, 'the older one')]);
-    await agent.exchange([made(newer, 'another')]);
-    const [row] = await world.db.query<{ key_id: string; sealed: Buffer; activity_id: number }>(
-      'select * from computer_recovery_key where computer_id = $1',
-      [agent.id],
-    );
-    expect(row!.activity_id).toBe(newer);
-    const secret = { keyId: row!.key_id, sealed: row!.sealed };
-    expect(openSecret(world.config.encryptionKeys, secret, recoveryKeyContext(agent.id))).toBe('the newer one');
-    const texts = (await inbox(world.db)).filter((one) => one.kind === 'result').map(({ body }) => body);
-    expect(new Set(texts)).toEqual(new Set(['instead of [recovery key]']));
-  });
-
-  it('that could not be made fail their operation', async () => {
-    const ids = [
-      await anOperation(world.db, agent.id, { messageType: 'fde-recovery-key' }),
-      await anOperation(world.db, agent.id, { messageType: 'fde-recovery-key' }),
-    ];
-    await agent.exchange();
-    await agent.exchange([
-      { type: 'fde-recovery-key', 'operation-id': ids[0]!, successful: false, 'result-text': 'no TPM' },
-      { type: 'fde-recovery-key', 'operation-id': ids[1]!, successful: true },
-    ]);
-    expect((await inbox(world.db)).filter((row) => row.kind === 'result')).toMatchObject([
-      { ok: false, body: 'no TPM' },
-      { ok: false },
-    ]);
   });
 });
 
