@@ -97,7 +97,7 @@ export const CRITERIA: readonly Criterion[] = [
     what: 'group done by agents over HTTP',
     set: 'snaps',
     figure: /: all done$/,
-    peers: 'Uyuni: 200 computers/s at best (batch 200, 1 s); Fleet: scripts to 5,000 hosts per request',
+    peers: 'Uyuni: batches of 200 minions, 1 s apart; Fleet: scripts to 5,000 hosts per request',
   },
   { id: '4d', what: 'growth of the time to queue', set: 'growth', figure: /^growth .*: all queued/ },
   { id: '4d', what: 'growth of the time to be done', set: 'growth', figure: /^growth .*: all done/ },

@@ -40,6 +40,19 @@ The number is that of the benchmark set; \`x\` is a ratio to the baseline, growt
 all). Load is the worst measured window: foreign processor time, load average. Figures of others come from their own documents
 and other hardware: they tell the kind of figure, ours are ratios.`;
 
+/** Why figures are what they are, where they miss a first target or would without an explanation. */
+export const REASONS = `## What is behind some figures
+
+- **1a**, one-computer actions: each is two workflows, one for the group and one for its computer, so that every activity has
+  a workflow of its own. Their histories hold five workflow tasks and a start of a child; the no-op has one workflow task. The
+  processor time is that of five and a half no-ops, in Temporal, worker and PostgreSQL alike: nothing but fewer workflow tasks
+  would lower it. Groups do not pay it: from 26 computers on a workflow drives up to 5,000 of them (1b).
+- **4b**, all queued: a group waits about 0.2 s for its two workflows to start, whatever its size. For small groups that is many
+  times the INSERT of their rows; the ratio means something from some thousands of computers on.
+- **13**, profiles due at once: the claim of rows is what a scheduler of its own would need; ours starts one workflow for each
+  profile, which is what takes the time.
+- Traces: every request and step is recorded and sent. \`OTEL_TRACES_SAMPLER\` records a share of them.`;
+
 /** What the page says before the figures of each benchmark. */
 export const FOOT = `What each benchmark does:
 

@@ -1,11 +1,11 @@
 import { formatNumber, formatTarget, type Row } from '../harness/report.ts';
 import { CRITERIA, type Criterion } from './criteria.ts';
 import type { KeptResult } from './kept-result.ts';
-import { FOOT, HEAD } from './page-text.ts';
+import { FOOT, HEAD, REASONS } from './page-text.ts';
 
 /** The page of all results that are kept. */
 export function renderPage(results: readonly KeptResult[]): string {
-  const parts = [HEAD, renderTargets(results), renderMachines(results), '## Every figure', FOOT];
+  const parts = [HEAD, renderTargets(results), REASONS, renderMachines(results), '## Every figure', FOOT];
   return `${[...parts, ...results.map(renderResult)].join('\n\n')}\n`;
 }
 
