@@ -21,6 +21,12 @@ const STOP_LIMIT_MS = 20_000;
 
 export function createResources(): Resources {
   const ends: Array<() => Promise<void> | void> = [];
+  let released = Promise.resolve();
+  const endAll = async () => {
+    for (let end = ends.pop(); end; end = ends.pop()) {
+      await Promise.resolve(end()).catch((error: unknown) => process.stderr.write(`cleaning up: ${String(error)}\n`));
+    }
+  };
   return {
     spawn(command, args, options = {}) {
       const child = spawn(command, args, { ...options, detached: true });
@@ -34,10 +40,10 @@ export function createResources(): Resources {
       return path;
     },
     defer: (end) => void ends.push(end),
-    async release() {
-      for (let end = ends.pop(); end; end = ends.pop()) {
-        await Promise.resolve(end()).catch((error: unknown) => process.stderr.write(`cleaning up: ${String(error)}\n`));
-      }
+    release() {
+      // One after another: who releases on a signal exits afterwards, and must not leave what another one is ending.
+      released = released.then(endAll);
+      return released;
     },
   };
 }

@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { createResources } from '../../bench/harness/resources.ts';
+
+it('is released by every caller only when all of it has ended, newest first', async () => {
+  const resources = createResources();
+  const folder = resources.folder('flotilla-bench-test-');
+  const ended: string[] = [];
+  resources.defer(() => void ended.push('first'));
+  resources.defer(async () => {
+    await sleep(50);
+    ended.push('second');
+  });
+  const early = resources.release();
+  await resources.release();
+  expect(ended).toEqual(['second', 'first']);
+  expect(existsSync(folder)).toBe(false);
+  await early;
+});
