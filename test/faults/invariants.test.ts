@@ -176,6 +176,9 @@ describe('the invariants', () => {
       new Map([...world().executions, [11, Array.from({ length: times }, () => ({ computerId: 101 }))]]);
     expect(CHECKS.I3(world({ executions: runs(2), cloned: new Set([101]) }))).toEqual([]);
     expect(CHECKS.I3(world({ executions: runs(3), cloned: new Set([101]) }))).toHaveLength(1);
+    const elsewhere = new Map([...world().executions, [11, [{ computerId: 55 }]]]);
+    expect(CHECKS.I3(world({ executions: elsewhere, cloned: new Set([101]) }))).toEqual([]);
+    expect(CHECKS.I3(world({ executions: elsewhere }))).toHaveLength(1);
   });
 
   it('let a cancel of one operation be ahead of the approval of its group', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Options, parseOptions, USAGE } from './options.ts';
 import { runSeeds } from './run/driver.ts';
-import { progressLine, renderSummary, repeatLine, writeReport } from './run/report.ts';
+import { keepLogs, progressLine, renderSummary, repeatLine, writeReport } from './run/report.ts';
 import type { Outcome } from './run/seed.ts';
 import type { FaultWorld } from './world/world.ts';
 
@@ -33,7 +33,9 @@ await runSeeds({
   onOutcome: (outcome, place) => {
     outcomes.push(outcome);
     process.stdout.write(`${progressLine(outcome, place, options.seeds.length)}\n`);
-    if (outcome.violations.length > 0) process.stdout.write(`${repeatLine(outcome, options.computers)}\n`);
+    if (outcome.violations.length === 0) return;
+    process.stdout.write(`${repeatLine(outcome, options.computers)}\n`);
+    if (world) process.stdout.write(`    logs: ${keepLogs(root, outcome, world.stack.dataDir)}\n`);
   },
 }).catch((error: unknown) => {
   if (!interrupted) process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);

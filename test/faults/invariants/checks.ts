@@ -101,7 +101,9 @@ function oneExecution({ activities, executions, mayRepeat, cloned, protocolViola
       found.push(`operation ${id} (${status}, message ${message}) ran ${runs.length} times`);
     }
     for (const run of runs) {
-      if (run.computerId !== computer) found.push(`operation ${id} of computer ${computer} ran on ${run.computerId}`);
+      // A copy may have been told apart, and have got a number of its own, before it carried out what it had taken.
+      if (run.computerId !== computer && !cloned.has(computer))
+        found.push(`operation ${id} of computer ${computer} ran on ${run.computerId}`);
     }
   }
   return found;

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Outcome } from './seed.ts';
 
@@ -60,6 +60,13 @@ export function writeReport(root: string, outcomes: readonly Outcome[], at: Date
   const path = join(directory, `${at.toISOString().replace(/[:.]/g, '-')}.json`);
   writeFileSync(path, `${JSON.stringify({ summary: summarize(outcomes), outcomes }, null, 2)}\n`);
   return path;
+}
+
+/** Keeps what the processes logged while a seed failed. @returns where */
+export function keepLogs(root: string, { seed }: Outcome, dataDir: string): string {
+  const directory = join(root, 'build', 'faults', `seed-${seed}`);
+  cpSync(join(dataDir, 'logs'), directory, { recursive: true });
+  return directory;
 }
 
 function seconds(ms: number): string {

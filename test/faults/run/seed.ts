@@ -113,8 +113,10 @@ async function cancelWhatWaits({ world, cloned }: Session, { activity }: Waterma
     [activity, [...cloned]],
   );
   for (const party of world.parties) {
-    const ids = rows.filter(({ account }) => account === party.id).map(({ id }) => id);
-    if (ids.length > 0) await insist(() => party.api.request('POST', '/activities/cancel', { activity_ids: ids }));
+    // One by one: a refusal, as of what has ended meanwhile, is of all that are asked for together.
+    for (const { id } of rows.filter(({ account }) => account === party.id)) {
+      await insist(() => party.api.request('POST', '/activities/cancel', { activity_ids: [id] }));
+    }
   }
 }
 
