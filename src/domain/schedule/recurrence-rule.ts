@@ -74,6 +74,11 @@ export function isProblem(outcome: RecurrenceRule | RuleProblem): outcome is Rul
   return 'kind' in outcome;
 }
 
+/** Whether a rule names weeks that may hold days of two years: the last ones, from either end. */
+export function isAtYearEnd({ lists }: Pick<RecurrenceRule, 'lists'>): boolean {
+  return lists['BYWEEKNO']?.some((number) => Math.abs(Number(number)) >= 52) ?? false;
+}
+
 function invalid(message: string): RuleProblem {
   return { kind: 'invalid', message };
 }
@@ -111,8 +116,7 @@ function findConflict(frequency: Frequency, lists: RecurrenceRule['lists']): str
   }
   if (ordinals.length > 0 && has('BYWEEKNO')) return 'BYDAY with a number cannot be used with BYWEEKNO';
   if (!yearly && ordinals.some((n) => Math.abs(n) > 5)) return 'BYDAY must not count beyond the fifth of a month';
-  const atYearEnd = lists['BYWEEKNO']?.some((week) => Math.abs(Number(week)) >= 52) ?? false;
-  if (has('BYSETPOS') && atYearEnd) return 'BYSETPOS cannot be used with BYWEEKNO beyond 51';
+  if (has('BYSETPOS') && isAtYearEnd({ lists })) return 'BYSETPOS cannot be used with BYWEEKNO beyond 51';
   if (has('BYSETPOS') && Object.keys(lists).length === 1) return 'BYSETPOS needs another BY part';
   return null;
 }

@@ -47,6 +47,11 @@ export async function readCancelOrdered(tx: Sql, activities: readonly number[]):
 
 const APPROVABLE = statusesBefore('undelivered').filter((status) => status === 'unapproved');
 
+/** Whether the cancel of activity `a`, or of all that is in one of these lanes, was ordered. */
+const cancelOrderedIn = (lanes: string) => `exists (
+    select from agent_inbox i
+    where i.kind = 'cancel' and i.lane_id ${lanes} and (i.activity_id is null or i.activity_id = a.id))`;
+
 const APPROVE = `
   update activity a set approval_time = $2, modification_time = $2,
     status = case when exists (select from activity b where b.id = a.blocked_by and b.status <> 'succeeded')
@@ -55,9 +60,7 @@ const APPROVE = `
   from lane l
   where (a.id = any($1::int[]) or a.parent_id = any($1::int[])) and a.computer_id is not null and l.id = a.lane_id
     and ${movable('a.status', APPROVABLE, 'undelivered', 'waiting')}
-    and not exists (
-      select from agent_inbox i
-      where i.lane_id = a.lane_id and i.kind = 'cancel' and (i.activity_id is null or i.activity_id = a.id))
+    and not ${cancelOrderedIn('= a.lane_id')}
   returning a.id, a.lane_id, a.account_id, l.opened_at is not null as opened`;
 
 const LOCK_GROUPS = `
@@ -73,7 +76,5 @@ const APPROVE_GROUPS = `
 
 const CANCEL_ORDERED = `
   select a.id from activity a
-  where a.id = any($1::int[]) and exists (
-    select from agent_inbox i
-    where i.kind = 'cancel' and i.lane_id in (select a.lane_id union all select id from lane where parent_id = a.id)
-      and (i.activity_id is null or i.activity_id = a.id))`;
+  where a.id = any($1::int[])
+    and ${cancelOrderedIn('in (select a.lane_id union all select id from lane where parent_id = a.id)')}`;

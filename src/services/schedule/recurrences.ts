@@ -1,5 +1,5 @@
 import { DomainError } from '../../domain/errors.ts';
-import { type RecurrenceRule, WEEKDAYS } from '../../domain/schedule/recurrence-rule.ts';
+import { isAtYearEnd, type RecurrenceRule, WEEKDAYS } from '../../domain/schedule/recurrence-rule.ts';
 import { createAskedThread } from '../asked-thread.ts';
 import type { Recurrences } from '../ports.ts';
 import type { ExpansionReply, ExpansionRequest } from './occurrence-thread.ts';
@@ -47,23 +47,13 @@ export function createRecurrences(limitMs = LIMIT_MS): Recurrences {
 
 function toRequest(rule: RecurrenceRule, query: Parameters<Recurrences['expand']>[1]): ExpansionRequest {
   return {
-    rule: libraryText(rule, query.anchor).replace(/BYWEEKNO=[^;]*/, (part) =>
-      isAtYearEnd(rule) ? `${part},1,52,53` : part,
-    ),
+    rule: libraryText(rule, query.anchor),
     anchor: query.anchor.getTime(),
     after: query.after.getTime(),
     before: query.before.getTime(),
     limit: query.limit,
     weeks: isAtYearEnd(rule) ? { numbers: rule.lists['BYWEEKNO']!.map(Number), start: weekStart(rule) } : null,
   };
-}
-
-/**
- * For days whose week is the last of the year before or the first of the year after, the library asks the wrong year how
- * many weeks it has, or does not ask. It is told all weeks that they may be in, and what it finds is judged here.
- */
-function isAtYearEnd({ lists }: RecurrenceRule): boolean {
-  return lists['BYWEEKNO']?.some((number) => Math.abs(Number(number)) >= 52) ?? false;
 }
 
 function weekStart({ text }: RecurrenceRule) {
@@ -75,9 +65,13 @@ const DAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
 /**
  * The rule as the library has to be told it, where it departs from RFC 5545: a week number alone means the anchor's
  * weekday in it, not all seven days; weekdays with and without a number in one list add to each other, so those
- * without are given all numbers.
+ * without are given all numbers. For days whose week is the last of the year before or the first of the year after, it
+ * asks the wrong year how many weeks that has, or does not ask: it is told all weeks that they may be in, and what it
+ * finds is judged by {@link ExpansionRequest.weeks}.
  */
-function libraryText({ text, lists, frequency }: RecurrenceRule, anchor: Date): string {
+function libraryText(rule: RecurrenceRule, anchor: Date): string {
+  const { lists, frequency } = rule;
+  const text = isAtYearEnd(rule) ? rule.text.replace(/BYWEEKNO=[^;]*/, '$&,1,52,53') : rule.text;
   const alone = lists['BYWEEKNO'] && !['BYDAY', 'BYMONTHDAY', 'BYYEARDAY'].some((name) => lists[name]);
   if (alone) return `${text};BYDAY=${DAYS[anchor.getUTCDay()]}`;
   const days = lists['BYDAY'] ?? [];
