@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { encode } from '../../src/protocol/bpickle.ts';
 import { RawAgent } from '../support/gateway-world.ts';
-import { createGuardedWorld, type GuardedWorld, times } from '../support/guarded-world.ts';
-import type { GuardedServer } from '../support/resource-guard.ts';
+import { times, useGuardedWorld } from '../support/guarded-world.ts';
 
 /** What attacks cost a server, measured in its own process while an honest client goes on. @see perf-reliability B2, 9 */
-let world: GuardedWorld;
-let server: GuardedServer;
-const call: GuardedWorld['call'] = (...request) => world.call(...request);
+const world = useGuardedWorld();
+const { call } = world;
 const MIB = 1024 * 1024;
 /** Thirty megabytes are put together, and hashed, in one go: 20 ms each where memory is warm, whatever is in them. */
 const LARGE = { blockedMs: 150 };
-
-beforeAll(async () => {
-  world = await createGuardedWorld();
-  server = world.server;
-});
-
-afterAll(() => world?.close());
 
 describe('agents', () => {
   it('AGENT-poison: bodies that unpack into more than they are', async () => {
@@ -35,11 +26,11 @@ describe('agents', () => {
         await times(3, [400], () => call('POST', '/message-system', body, headers));
       }
     };
-    await server.expectHarmless(attack);
+    await world.server.expectHarmless(attack);
   });
 
   it('AGENT-poison: 30 MB of messages of wrong fields are taken once and quarantined', async () => {
-    const agent = await RawAgent.enrol({ url: server.url }, { name: 'standalone' });
+    const agent = await RawAgent.enrol({ url: world.server.url }, { name: 'standalone' });
     await agent.exchange();
     const wrong = Array.from({ length: 100 }, () => ({
       type: 'computer-info',
@@ -52,7 +43,7 @@ describe('agents', () => {
       expect((await agent.exchange(wrong)).nextExpected).toBe(taken);
     };
     // The body itself, what it is collected from, and its texts.
-    await server.expectHarmless(attack, { ...LARGE, rssMb: 200 });
+    await world.server.expectHarmless(attack, { ...LARGE, rssMb: 200 });
   });
 
   it.each([
@@ -60,35 +51,35 @@ describe('agents', () => {
     ['a million empty dicts', 'd;'.repeat(999_990)],
     ['a million nothings', 'n'.repeat(999_990)],
   ])('AGENT-poison: %s instead of messages', async (_, content) => {
-    const agent = await RawAgent.enrol({ url: server.url }, { name: 'standalone' });
+    const agent = await RawAgent.enrol({ url: world.server.url }, { name: 'standalone' });
     const body = Buffer.from(`du8:messagesl${content};u8:sequencei0;;`);
     const headers = { 'content-type': 'application/octet-stream', 'x-computer-id': agent.secureId };
     const attack = () => times(2, [200, 400, 429], () => call('POST', '/message-system', body, headers));
-    await server.expectHarmless(attack, { ...LARGE, rssMb: 200 });
+    await world.server.expectHarmless(attack, { ...LARGE, rssMb: 200 });
   });
 
   it('AGENT-poison: more packages than there are', async () => {
-    const agent = await RawAgent.enrol({ url: server.url }, { name: 'standalone' });
+    const agent = await RawAgent.enrol({ url: world.server.url }, { name: 'standalone' });
     await agent.exchange();
     const installed = Array.from({ length: 400_000 }, (_, n) => n * 2 + 1);
     const attack = async () => expect((await agent.exchange([{ type: 'packages', installed }])).status).toBe(200);
-    await server.expectHarmless(attack, { rssMb: 150 });
+    await world.server.expectHarmless(attack, { rssMb: 150 });
   });
 
   it('AGENT-poison: reports of hardware that take long to read', async () => {
-    const agent = await RawAgent.enrol({ url: server.url }, { name: 'standalone' });
+    const agent = await RawAgent.enrol({ url: world.server.url }, { name: 'standalone' });
     await agent.exchange();
     const references = '&#65;'.repeat(MIB / 5 - 30);
     const data = `<list><node id="a" class="b"><description>${references}</description></node></list>`;
     const reports = Array.from({ length: 10 }, () => ({ type: 'hardware-info', data }));
     const attack = async () => expect((await agent.exchange(reports)).status).toBe(200);
     // One report of a megabyte is read in one go.
-    await server.expectHarmless(attack, { blockedMs: 160, rssMb: 150 });
+    await world.server.expectHarmless(attack, { blockedMs: 160, rssMb: 150 });
   });
 
   it('AGENT-flood: one agent without end is refused, and nobody else', async () => {
-    const flooding = await RawAgent.enrol({ url: server.url }, { name: 'standalone' });
-    const other = await RawAgent.enrol({ url: server.url }, { name: 'standalone' });
+    const flooding = await RawAgent.enrol({ url: world.server.url }, { name: 'standalone' });
+    const other = await RawAgent.enrol({ url: world.server.url }, { name: 'standalone' });
     const body = encode(flooding.payload(Array.from({ length: 400 }, () => ({ type: 'computer-tags', tags: 'x' }))));
     const headers = { 'content-type': 'application/octet-stream', 'x-computer-id': flooding.secureId };
     const statuses = new Map<number, number>();
@@ -101,7 +92,7 @@ describe('agents', () => {
       }
       expect((await other.exchange()).status).toBe(200);
     };
-    await server.expectHarmless(attack);
+    await world.server.expectHarmless(attack);
     expect(statuses.get(429)).toBeGreaterThan(50);
     expect([...statuses.keys()].toSorted()).toEqual([200, 429]);
   });

@@ -2,22 +2,13 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { constants, createDeflateRaw } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGuardedWorld, type GuardedWorld, times } from '../support/guarded-world.ts';
-import type { GuardedServer } from '../support/resource-guard.ts';
+import { describe, expect, it } from 'vitest';
+import { times, useGuardedWorld } from '../support/guarded-world.ts';
 
 /** What attacks cost a server, measured in its own process while an honest client goes on. @see perf-reliability B2, 9 */
-let world: GuardedWorld;
-let server: GuardedServer;
-const call: GuardedWorld['call'] = (...request) => world.call(...request);
+const world = useGuardedWorld();
+const { call } = world;
 const MIB = 1024 * 1024;
-
-beforeAll(async () => {
-  world = await createGuardedWorld();
-  server = world.server;
-});
-
-afterAll(() => world?.close());
 
 describe('bodies', () => {
   it('BODY-big: neither 100 MB nor an endless body are taken in', async () => {
@@ -25,13 +16,13 @@ describe('bodies', () => {
       const length = { 'content-length': String(100 * MIB) };
       for (const headers of [length, {}]) expect(await pour('/api/v2/login', headers, 100 * MIB)).toBe(413);
     };
-    await server.expectHarmless(attack);
+    await world.server.expectHarmless(attack);
   });
 
   it('BODY-big: what says less than it brings, or more, is no request', async () => {
     const attack = async () => {
       for (const length of [5, 500]) {
-        const socket = connect(Number(new URL(server.url).port), '127.0.0.1');
+        const socket = connect(Number(new URL(world.server.url).port), '127.0.0.1');
         socket.end(
           `POST /api/v2/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n{"email":"a@b"}${'x'.repeat(50)}`,
         );
@@ -41,7 +32,7 @@ describe('bodies', () => {
         expect(Buffer.concat(chunks).toString()).not.toMatch(/HTTP\/1\.1 (200|5)/);
       }
     };
-    await server.expectHarmless(attack);
+    await world.server.expectHarmless(attack);
   });
 
   it('BODY-big: 10 MB that unpack to 10 GB are unpacked as far as the limit', async () => {
@@ -51,12 +42,12 @@ describe('bodies', () => {
       const headers = { 'content-encoding': 'gzip', 'content-type': 'application/json' };
       expect(await pour('/api/v2/login', { ...headers, 'content-length': String(bomb.length) }, bomb)).toBe(413);
     };
-    await server.expectHarmless(attack, { rssMb: 20 });
+    await world.server.expectHarmless(attack, { rssMb: 20 });
   });
 
   it('BODY-deep: 100,000 levels are refused by their depth', async () => {
     const body = `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`;
-    await server.expectHarmless(() => times(20, [400], () => call('POST', '/login', body)));
+    await world.server.expectHarmless(() => times(20, [400], () => call('POST', '/login', body)));
   });
 
   it('SIGNAL-bad: a million process ids', async () => {
@@ -67,7 +58,7 @@ describe('bodies', () => {
         await times(2, [400, 413], () => call('POST', '/processes/kill', body));
       }
     };
-    await server.expectHarmless(attack);
+    await world.server.expectHarmless(attack);
   });
 
   const list = (item: string, bytes: number) =>
@@ -89,14 +80,14 @@ describe('bodies', () => {
   ])('%s', async (_, make) => {
     const body = make();
     // Bytes and text of three bodies of 8 MiB.
-    await server.expectHarmless(() => times(3, [400], () => call('POST', '/snaps', body)), { rssMb: 150 });
+    await world.server.expectHarmless(() => times(3, [400], () => call('POST', '/snaps', body)), { rssMb: 150 });
   });
 
   it('BODY-big: the longest list of computers that may be named', async () => {
     const computer_ids = Array.from({ length: 100_000 }, (_, n) => n + 1_000_000);
     const body = JSON.stringify({ action: 'install', snaps: [{ name: 'hello' }], computer_ids });
     // A hundred thousand ids are checked, and made a parameter of a statement, in one go: honest work.
-    await server.expectHarmless(() => times(3, [404], () => call('POST', '/snaps', body)), { blockedMs: 80 });
+    await world.server.expectHarmless(() => times(3, [404], () => call('POST', '/snaps', body)), { blockedMs: 80 });
   });
 });
 
@@ -104,7 +95,7 @@ describe('bodies', () => {
 function pour(path: string, headers: Record<string, string>, body: Buffer | number): Promise<number> {
   return new Promise((resolve, reject) => {
     let status = 0;
-    const out = request(`${server.url}${path}`, {
+    const out = request(`${world.server.url}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
     });

@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, describe, it } from 'vitest';
-import { createGuardedWorld, type GuardedWorld, times } from '../support/guarded-world.ts';
-import type { GuardedServer } from '../support/resource-guard.ts';
+import { describe, it } from 'vitest';
+import { times, useGuardedWorld } from '../support/guarded-world.ts';
 import { scriptProfile } from '../support/scripts.ts';
 import { usgProfile } from '../support/usg-profiles.ts';
 
 /** What attacks cost a server, measured in its own process while an honest client goes on. @see perf-reliability B2, 9 */
-let world: GuardedWorld;
-let server: GuardedServer;
-const call: GuardedWorld['call'] = (...request) => world.call(...request);
+const world = useGuardedWorld();
+const { call } = world;
 const MIB = 1024 * 1024;
-
-beforeAll(async () => {
-  world = await createGuardedWorld();
-  server = world.server;
-});
-
-afterAll(() => world?.close());
 
 describe('documents and schedules', () => {
   const post = (over: object) => call('POST', '/usg-profiles', usgProfile(over));
@@ -35,7 +26,7 @@ describe('documents and schedules', () => {
       `<Tailoring ${Array.from({ length: 60_000 }, (_, n) => `a${n}=""`).join(' ')}/>`,
     ],
   ])('%s', async (_, xml) => {
-    await server.expectHarmless(() => times(2, [201, 400, 409, 413], () => file(xml)));
+    await world.server.expectHarmless(() => times(2, [201, 400, 409, 413], () => file(xml)));
   });
 
   it('RRULE-bad: rules whose dates are far or many', async () => {
@@ -54,7 +45,7 @@ describe('documents and schedules', () => {
         await times(2, [201, 400, 409], () => post({ schedule, title: schedule.slice(0, 60) }));
     };
     await attack();
-    await server.expectHarmless(attack);
+    await world.server.expectHarmless(attack);
   });
 
   it('CRON-bad: times that never come or always do', async () => {
@@ -72,6 +63,6 @@ describe('documents and schedules', () => {
         await times(3, [400, 404], () => call('POST', '/script-profiles', scriptProfile(1, { trigger })));
       }
     };
-    await server.expectHarmless(attack);
+    await world.server.expectHarmless(attack);
   });
 });

@@ -1,31 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGuardedWorld, type GuardedWorld, times } from '../support/guarded-world.ts';
-import type { GuardedServer } from '../support/resource-guard.ts';
+import { describe, expect, it } from 'vitest';
+import { times, useGuardedWorld } from '../support/guarded-world.ts';
 
 /** What attacks cost a server, measured in its own process while an honest client goes on. @see perf-reliability B2, 9 */
-let world: GuardedWorld;
-let server: GuardedServer;
-const call: GuardedWorld['call'] = (...request) => world.call(...request);
+const world = useGuardedWorld();
+const { call } = world;
 const MIB = 1024 * 1024;
-
-beforeAll(async () => {
-  world = await createGuardedWorld();
-  server = world.server;
-});
-
-afterAll(() => world?.close());
 
 describe('the guard', () => {
   it('notices quadratic work', async () => {
-    await expect(server.expectHarmless(() => fetch(`${server.url}/planted/quadratic`))).rejects.toThrow(/blockedMs/);
+    await expect(world.server.expectHarmless(() => fetch(`${world.server.url}/planted/quadratic`))).rejects.toThrow(
+      /blockedMs/,
+    );
   });
 
   it('notices memory', async () => {
-    await expect(server.expectHarmless(() => fetch(`${server.url}/planted/memory`))).rejects.toThrow(/rssMb/);
+    await expect(world.server.expectHarmless(() => fetch(`${world.server.url}/planted/memory`))).rejects.toThrow(
+      /rssMb/,
+    );
   });
 
   it('lets honest work pass', async () => {
-    await server.expectHarmless(() => times(10, [200], () => call('GET', '/features')));
+    await world.server.expectHarmless(() => times(10, [200], () => call('GET', '/features')));
   });
 });
 
@@ -33,7 +28,7 @@ describe('tokens and logins', () => {
   it('JWT-types: 50 tokens of 64 kB cost less than 5 ms each', async () => {
     const long = `${'a'.repeat(20_000)}.${'b'.repeat(24_000)}.${'c'.repeat(20_000)}`;
     const attack = () => times(50, [401], () => call('GET', '/person', undefined, { authorization: `Bearer ${long}` }));
-    await server.expectHarmless(attack, { cpuMs: 250 });
+    await world.server.expectHarmless(attack, { cpuMs: 250 });
   });
 
   it('JWT-types: 100 tokens with claims out of shape cost less than 5 ms each', async () => {
@@ -41,12 +36,12 @@ describe('tokens and logins', () => {
     const claims = Buffer.from(`{"sub":${'['.repeat(2500)}${']'.repeat(2500)},"exp":1e400}`).toString('base64url');
     const bad = `${parts[0]}.${claims}.${parts[2]}`;
     const attack = () => times(100, [401], () => call('GET', '/person', undefined, { authorization: `Bearer ${bad}` }));
-    await server.expectHarmless(attack, { cpuMs: 500 });
+    await world.server.expectHarmless(attack, { cpuMs: 500 });
   });
 
   it('LOGIN-long: 20 passwords of 1 MB are refused without any work on them', async () => {
     const body = JSON.stringify({ email: 'admin@fleet.example', password: 'x'.repeat(MIB) });
-    await server.expectHarmless(() => times(20, [400], () => call('POST', '/login', body)));
+    await world.server.expectHarmless(() => times(20, [400], () => call('POST', '/login', body)));
   });
 
   it('LOGIN-storm: 500 at once take the memory of a few hashes, and the processor time of those that wait', async () => {
@@ -56,7 +51,7 @@ describe('tokens and logins', () => {
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401, 503]));
     };
     // Hashes are worked off in threads of their own, 15 to 30 ms each; what is bounded is how many of them there are.
-    await server.expectHarmless(attack, { cpuMs: 10_000, rssMb: 150 });
+    await world.server.expectHarmless(attack, { cpuMs: 10_000, rssMb: 150 });
   });
 });
 
@@ -71,7 +66,7 @@ describe('queries and pages', () => {
         );
       }
     };
-    await server.expectHarmless(attack);
+    await world.server.expectHarmless(attack);
   });
 
   it('QUERY-redos: crafted queries below the limits take no more than others', async () => {
@@ -81,7 +76,7 @@ describe('queries and pages', () => {
         await times(5, [200, 400], () => call('GET', `/computers?limit=1&query=${encodeURIComponent(text)}`));
       }
     };
-    await server.expectHarmless(attack);
+    await world.server.expectHarmless(attack);
   });
 
   it('PAGE-bad: no page is larger than the largest', async () => {
@@ -90,6 +85,6 @@ describe('queries and pages', () => {
       await times(2, [200, 400], () => call('GET', '/computers?limit=1000&offset=9007199254740991'));
       await times(2, [400], () => call('GET', '/computers?limit=1000000000000000000000&offset=-1'));
     };
-    await server.expectHarmless(attack);
+    await world.server.expectHarmless(attack);
   });
 });

@@ -1,8 +1,8 @@
 import { execSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGuardedWorld, type GuardedWorld } from '../support/guarded-world.ts';
+import { describe, expect, it } from 'vitest';
+import { useGuardedWorld } from '../support/guarded-world.ts';
 
 /** Clients that bring next to nothing, and do not go. @see perf-reliability B3 */
 const SOCKETS = 2000;
@@ -14,13 +14,7 @@ const OTHER_FILES = 500;
 const LIMITS = { headersTimeoutMs: 4000, requestTimeoutMs: 6000, checkIntervalMs: 500 };
 const BYTE_MS = 1000;
 
-let world: GuardedWorld;
-
-beforeAll(async () => {
-  world = await createGuardedWorld(LIMITS);
-});
-
-afterAll(() => world?.close());
+const world = useGuardedWorld(LIMITS);
 
 /** Where fewer files may be open the case is left out, and says so. */
 const hasRoom = mostOpenFiles() >= SOCKETS + OTHER_FILES;

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from 'vitest';
 import { createAdmin, createTestApp } from './app.ts';
 import { insertComputer } from './computers.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -20,9 +21,7 @@ export interface GuardedWorld {
 }
 
 /** @param limits - of the listener, where a test cannot wait for the real ones */
-export async function createGuardedWorld(
-  limits: Parameters<typeof GuardedServer.start>[2] = {},
-): Promise<GuardedWorld> {
+async function createGuardedWorld(limits: Parameters<typeof GuardedServer.start>[2] = {}): Promise<GuardedWorld> {
   const database = await createTestDatabase();
   const { accountId } = await createAdmin(database.persistence);
   const computerId = await insertComputer(database.persistence.db, { accountId, title: 'web' });
@@ -46,6 +45,30 @@ export async function createGuardedWorld(
     await database.drop();
   };
   return { database, server, token, computerId, call, close };
+}
+
+/** One for all tests of a file, from their beginning to their end; nothing of it is there before. */
+export function useGuardedWorld(limits?: Parameters<typeof createGuardedWorld>[0]): Omit<GuardedWorld, 'close'> {
+  let world: GuardedWorld;
+  beforeAll(async () => {
+    world = await createGuardedWorld(limits);
+  });
+  afterAll(() => world?.close());
+  return {
+    get database() {
+      return world.database;
+    },
+    get server() {
+      return world.server;
+    },
+    get token() {
+      return world.token;
+    },
+    get computerId() {
+      return world.computerId;
+    },
+    call: (...request) => world.call(...request),
+  };
 }
 
 async function fillFleet(database: TestDatabase, accountId: number): Promise<void> {
