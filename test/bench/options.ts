@@ -70,7 +70,7 @@ export const USAGE = `npm run bench -- [name ...] [options]
   --rounds 5               measured rounds of each side, after one warm-up
   --seconds 5              length of one round of auth, login, checkins and exchanges
   --minutes 10             length of soak
-  --ping-seconds N         how often simulated agents ping (default: 2,000 pings/s of the whole fleet; real agents: 30)
+  --ping-seconds N         how often simulated agents ping (default: 1,250 pings/s of the whole fleet; real agents: 30)
   --judge-anyway           verdicts in spite of foreign load or steal above 10 %
   --keep                   keep the results in docs/benchmarks and write docs/benchmarks.md anew
 

@@ -30,7 +30,7 @@ const REST_SHARE = 3;
 /** A look may also have hung with the database: that says nothing about the next one. */
 const LONGEST_REST_MS = 2_000;
 
-type Waiting = LaneNews & { workflowId: string; account: number; [key: string]: unknown };
+type Waiting = LaneNews & { workflowId: string; [key: string]: unknown };
 type Due = Waiting & { repeated: boolean };
 
 /**

@@ -1,6 +1,8 @@
 /** What waits in the inbox of one lane. */
 export interface LaneNews {
   lane: number;
+  /** Whose it is. */
+  account: number;
   /** Changes with every inserted row. Not the highest id: sequence order is not commit order. */
   fingerprint: string;
   results: number;
@@ -20,6 +22,8 @@ export interface NudgeSettings {
 const SMALL_LANE = 10;
 /** The nudge interval grows with the lane: a twentieth of its age. */
 const AGE_SHARE = 20;
+/** So many large lanes of an account may be nudged in each shortest interval; more of them share these nudges. */
+const LANES_PER_INTERVAL = 2;
 /** News that is still there after this long was nudged in vain: once more. */
 const REPEAT_AFTER_MS = 5_000;
 
@@ -47,8 +51,9 @@ export class NudgePlanner {
    * before.
    */
   pick<T extends LaneNews>(news: readonly T[], nowMs: number): Array<T & { repeated: boolean }> {
+    const crowds = largeLanesByAccount(news);
     const due = news
-      .filter((lane) => this.#isDue(lane, nowMs))
+      .filter((lane) => this.#isDue(lane, crowds.get(lane.account) ?? 0, nowMs))
       .map((lane) => ({ ...lane, repeated: this.#nudged.get(lane.lane)?.fingerprint === lane.fingerprint }));
     for (const lane of due) {
       this.#nudged.set(lane.lane, { fingerprint: lane.fingerprint, at: nowMs });
@@ -62,18 +67,20 @@ export class NudgePlanner {
     this.#nudged.delete(lane);
   }
 
-  #isDue(lane: LaneNews, nowMs: number): boolean {
+  #isDue(lane: LaneNews, crowd: number, nowMs: number): boolean {
     const last = this.#nudged.get(lane.lane);
     if (!last) return true;
     const sinceMs = nowMs - last.at;
     if (last.fingerprint === lane.fingerprint) return sinceMs >= REPEAT_AFTER_MS;
     if (lane.size <= SMALL_LANE || isUrgent(lane)) return true;
-    return sinceMs >= this.#interval(lane.ageMs);
+    return sinceMs >= this.#interval(lane.ageMs, crowd);
   }
 
-  #interval(ageMs: number): number {
+  /** A nudge costs the same for every lane, so that many lanes of one group would cost more than their work. */
+  #interval(ageMs: number, crowd: number): number {
     const { nudgeMinMs, nudgeMaxMs } = this.#settings;
-    return Math.min(Math.max(ageMs / AGE_SHARE, nudgeMinMs), nudgeMaxMs);
+    const shared = (crowd / LANES_PER_INTERVAL) * nudgeMinMs;
+    return Math.min(Math.max(ageMs / AGE_SHARE, shared, nudgeMinMs), nudgeMaxMs);
   }
 
   #forget(news: readonly LaneNews[], nowMs: number): void {
@@ -83,6 +90,12 @@ export class NudgePlanner {
       if (!present.has(lane) && nowMs - at >= keepMs) this.#nudged.delete(lane);
     }
   }
+}
+
+function largeLanesByAccount(news: readonly LaneNews[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const { account, size } of news) if (size > SMALL_LANE) counts.set(account, (counts.get(account) ?? 0) + 1);
+  return counts;
 }
 
 /** A cancel, or the last results: waiting any longer would save nothing. */

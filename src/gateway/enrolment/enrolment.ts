@@ -188,17 +188,20 @@ async function relate(tx: Sql, accountId: number, computerId: number, registrati
   else await tx.query(ADOPT_INSTANCES, values);
 }
 
+// Candidates are found before it is asked which of them counts: a new server has no statistics yet, and PostgreSQL would
+// walk the whole fleet by an index of all that are approved, or in order of ids.
 const INSERT = `
   with wanted as (
     select id from access_group
     where account_id = $1 and (name = $2 or title = $2 or name = 'global')
     order by (name = $2) desc nulls last, (title = $2) desc nulls last limit 1
-  ), original as (
+  ), twin as materialized (
+    select id, state, archived from computer where account_id = $1 and machine_id = $8
+  ), original as materialized (
     select i.computer_id as id from agent_identity i join computer o on o.id = i.computer_id and o.account_id = $1
     where i.secure_id_hash = $12
     union all
-    select min(id) from computer
-    where account_id = $1 and machine_id = $8 and state = 'approved' and not archived
+    select id from twin where state = 'approved' and not archived
   ), made as (
     insert into computer (account_id, access_group_id, state, title, hostname, tags, vm_info, container_info, machine_id,
       distro_pro_info, hostagent_uid, is_wsl, clone_id, created_at)
@@ -216,12 +219,11 @@ const INSERT = `
   select id from made`;
 
 const ATTACH_TO_HOST = `
-  with host as (
-    select id from computer
-    where account_id = $1 and hostagent_uid = $2 and not is_wsl and not archived order by id desc limit 1
+  with host as materialized (
+    select id from computer where account_id = $1 and hostagent_uid = $2 and not is_wsl and not archived
   )
   update computer c
-  set parent_id = (select id from host),
+  set parent_id = (select max(id) from host),
     is_default_child = not exists (
       select from computer o
       where o.account_id = $1 and o.hostagent_uid = $2 and o.is_wsl and o.is_default_child and not o.archived)

@@ -79,17 +79,20 @@ const SAVE_COMPUTERS = `
   from unnest($1::int[], $2::jsonb[]) v(id, columns)
   where c.id = v.id and c is distinct from jsonb_populate_record(c, v.columns)`;
 
-// The older of two computers with one machine id counts as the original.
+// The older of two computers with one machine id counts as the original. All of one machine are found before it is asked
+// which of them counts: without statistics PostgreSQL would look for them among all that are older and approved.
 const FLAG_CLONES = `
-  update computer c set clone_id = o.id
-  from (
-    select c0.id as clone, min(t.id) as id
-    from unnest($1::int[]) v(id) join computer c0 on c0.id = v.id
-      join computer t on t.account_id = c0.account_id and t.machine_id = c0.machine_id
-    where t.id < c0.id and t.state = 'approved' and not t.archived
-    group by c0.id
-  ) o
-  where c.id = o.clone and c.clone_id is null`;
+  with twin as materialized (
+    select c0.id as clone, t.id, t.state, t.archived
+    from unnest($1::int[]) v(id)
+      cross join lateral (select id, account_id, machine_id from computer where id = v.id offset 0) c0
+      cross join lateral (
+        select id, state, archived from computer
+        where account_id = c0.account_id and machine_id = c0.machine_id offset 0) t
+  ), original as (
+    select clone, min(id) as id from twin where id < clone and state = 'approved' and not archived group by clone
+  )
+  update computer c set clone_id = o.id from original o where c.id = o.clone and c.clone_id is null`;
 
 const SAVE_INVENTORIES = `
   update computer_inventory i set (${INVENTORY_COLUMNS.join(', ')}, unparsed) = (

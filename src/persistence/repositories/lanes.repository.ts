@@ -98,6 +98,9 @@ interface Advanced extends LaneProgress {
 /** No timer is set further ahead; a lane that wakes early only looks. */
 const LONGEST_WAIT_MS = 365 * 86_400_000;
 
+/** Computers are named once so few are open: three names of thousands tell nothing, and finding them is a walk. */
+const NAMED_UP_TO = 100;
+
 const NOTHING: LaneProgress = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, waitingFor: [] };
 
 /** Makes the store; it keeps no state of its own. */
@@ -106,7 +109,7 @@ export function createLaneStore(options: LaneStoreOptions): LaneStore {
   const advance = async (lane: number, cancelAll: boolean): Promise<LaneProgress> => {
     const { events, closed, ...progress } = await db.transaction((tx) => advanceLane(tx, lane, cancelAll, options));
     options.onAdvance?.(events, closed);
-    if (progress.open > 0) progress.waitingFor = await readWaiting(db, lane);
+    if (progress.open > 0 && progress.open <= NAMED_UP_TO) progress.waitingFor = await readWaiting(db, lane);
     return progress;
   };
   return {

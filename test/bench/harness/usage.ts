@@ -1,5 +1,13 @@
 import { loadavg } from 'node:os';
-import { listProcesses, type MachineTimes, machineTimes, memoryMiB, storageBytesWritten, treeOf } from './proc.ts';
+import {
+  listProcesses,
+  type MachineTimes,
+  machineTimes,
+  memoryMiB,
+  type ProcessStat,
+  storageBytesWritten,
+  treeOf,
+} from './proc.ts';
 
 /** Processes counted together under one name, each with everything below it. */
 export interface Role {
@@ -40,6 +48,8 @@ interface Reading {
 }
 
 const SAMPLE_INTERVAL_MS = 500;
+/** What processes share costs much to ask for, and their number multiplies it: asked at every so many samples only. */
+const SHARED_EVERY = 4;
 
 /**
  * Measures what the roles and the machine use while `work` runs.
@@ -50,8 +60,14 @@ const SAMPLE_INTERVAL_MS = 500;
 export async function measure<T>(roles: readonly Role[], work: () => Promise<T>): Promise<{ result: T; usage: Usage }> {
   const before = read(roles);
   const peaks = new Map([...before.roles].map(([name, r]) => [name, r.memoryMiB]));
+  let samples = 0;
   const timer = setInterval(() => {
-    for (const [name, { memoryMiB: now }] of read(roles).roles) peaks.set(name, Math.max(now, peaks.get(name) ?? 0));
+    const processes = listProcesses();
+    samples += 1;
+    for (const role of roles) {
+      if (role.memory === 'proportional' && samples % SHARED_EVERY !== 0) continue;
+      peaks.set(role.name, Math.max(memoryOf(role, membersOf(role, processes)), peaks.get(role.name) ?? 0));
+    }
   }, SAMPLE_INTERVAL_MS);
   try {
     const result = await work();
@@ -65,17 +81,23 @@ function read(roles: readonly Role[]): Reading {
   const processes = listProcesses();
   const found: Reading['roles'] = new Map();
   for (const role of roles) {
-    const roots = role.roots();
-    const members = role.alone
-      ? processes.filter((p) => roots.includes(p.pid))
-      : roots.flatMap((root) => treeOf(processes, root));
+    const members = membersOf(role, processes);
     found.set(role.name, {
       cpuMs: sum(members.map((m) => (role.alone ? m.ownCpuMs : m.cpuMs))),
       storageBytes: sum(members.map((m) => storageBytesWritten(m.pid))),
-      memoryMiB: sum(members.map((m) => memoryMiB(m.pid, role.memory ?? 'resident'))),
+      memoryMiB: memoryOf(role, members),
     });
   }
   return { at: performance.now(), machine: machineTimes(), roles: found };
+}
+
+function membersOf(role: Role, processes: readonly ProcessStat[]): ProcessStat[] {
+  const roots = role.roots();
+  return role.alone ? processes.filter((p) => roots.includes(p.pid)) : roots.flatMap((root) => treeOf(processes, root));
+}
+
+function memoryOf(role: Role, members: readonly ProcessStat[]): number {
+  return sum(members.map((m) => memoryMiB(m.pid, role.memory ?? 'resident')));
 }
 
 function difference(before: Reading, after: Reading, peaks: ReadonlyMap<string, number>): Usage {

@@ -5,8 +5,8 @@ import type { LoadOrder, LoadResult, SingleOrder } from './load.contract.ts';
 import { RawConnection, requestBytes } from './raw-connection.ts';
 import { portOf, Tally, withConnections } from './tally.ts';
 
-/** An agent may ping ten times a second. */
-const PING_EVERY_MS = 110;
+/** Seldom enough that actions are measured and not the pings between; real agents do it every half minute. */
+const PING_EVERY_MS = 500;
 /** When every process began that agents tell of. */
 const STARTED_AT = 1_750_000_000;
 /** What a message has beside the name of its process. */

@@ -19,7 +19,7 @@ export interface BenchFleet {
 export const AGENT_TIMES = { urgentSeconds: 0.2, operationSeconds: 0.1 } as const;
 
 /** Pings a second that a whole fleet makes when nothing else is asked for. */
-const PINGS_PER_SECOND = 2000;
+const PINGS_PER_SECOND = 1250;
 const MIN_PING_SECONDS = 0.5;
 
 /** Seconds between the pings of one of `computers` agents, so that their rate stays the same for all sizes. */

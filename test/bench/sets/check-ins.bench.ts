@@ -25,7 +25,8 @@ interface Round {
 
 /** So many that none of them meets the limits for a single agent that misbehaves. */
 const AGENTS = 3000;
-const CONNECTIONS = 16;
+/** Check-ins under way at once: those of a fleet come each on its own, and not in turn behind a few others. */
+const CONNECTIONS = 128;
 const FLUSH_LIMIT_MS = 90_000;
 const PING_SECONDS = 30;
 const EXCHANGE_SECONDS = 900;

@@ -146,7 +146,7 @@ function report({ options }: BenchContext, rounds: Record<'single' | 'noOp', Rou
     );
   }
   builder.asserted('every action succeeded, its message sent once, its workflows ended');
-  builder.note(`${product[0]!.count} of each a round, ${PARALLEL} under way at once; agents ping every 110 ms`);
+  builder.note(`${product[0]!.count} of each a round, ${PARALLEL} under way at once; agents ping every 0.5 s`);
   builder.note(
     'an action on one computer is two workflows, group and computer, with five workflow tasks; a no-op is one',
   );

@@ -4,6 +4,7 @@ import { type LaneNews, NudgePlanner } from '../../../workers/relay/nudge-planne
 const SETTINGS = { nudgeMinMs: 500, nudgeMaxMs: 5000 };
 const news = (overrides: Partial<LaneNews> = {}): LaneNews => ({
   lane: 1,
+  account: 7,
   fingerprint: '1',
   results: 1,
   hasCancel: false,
@@ -43,6 +44,27 @@ describe('NudgePlanner', () => {
     expect(picks(planner, 2200, news({ fingerprint: '2', ageMs: 42_200 }))).toEqual([1]);
     expect(picks(planner, 7100, news({ fingerprint: '3', ageMs: 86_400_000 }))).toEqual([]);
     expect(picks(planner, 7200, news({ fingerprint: '3', ageMs: 86_400_000 }))).toEqual([1]);
+  });
+
+  it('lets many large lanes of an account share their nudges, and not those of another account', () => {
+    const planner = new NudgePlanner(SETTINGS);
+    const lanes = (fingerprint: string) => [
+      ...Array.from({ length: 6 }, (_, i) => news({ lane: i + 1, fingerprint })),
+      news({ lane: 7, account: 8, fingerprint }),
+      news({ lane: 8, size: 1, fingerprint }),
+    ];
+    expect(picks(planner, 0, ...lanes('1'))).toHaveLength(8);
+    expect(picks(planner, 500, ...lanes('2'))).toEqual([7, 8]);
+    expect(picks(planner, 1499, ...lanes('2'))).toEqual([]);
+    expect(picks(planner, 1500, ...lanes('2'))).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+
+  it('lets no number of lanes wait longer than the longest interval', () => {
+    const planner = new NudgePlanner(SETTINGS);
+    const lanes = (fingerprint: string) => Array.from({ length: 100 }, (_, i) => news({ lane: i + 1, fingerprint }));
+    picks(planner, 0, ...lanes('1'));
+    expect(picks(planner, 4999, ...lanes('2'))).toEqual([]);
+    expect(picks(planner, 5000, ...lanes('2'))).toHaveLength(100);
   });
 
   it('remembers a large lane between its bursts of news', () => {
