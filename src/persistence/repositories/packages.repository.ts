@@ -102,6 +102,7 @@ function mineOf(states: PackageFilter['states']): string {
     from computer c join computer_packages s on s.computer_id = c.id
     where c.account_id = $1 and c.state = 'approved' and ($2::int[] is null or c.access_group_id = any($2))
       and case when $3::int[] is null then not c.archived else c.id = any($3) end
+    order by s.computer_id
   )`;
 }
 
@@ -115,6 +116,7 @@ const namesText = (mine: string) => `
   select (select count(*)::int from found) as count,
     array(select name from found order by name limit $6 offset $7) as names`;
 
+// The sets are kept in order of their computers, so that the search for a name ends at the last one that is shown.
 const rowsText = (mine: string) => `
   ${mine}, named as materialized (
     select n.name, range_agg(int4range(p.id, p.id, '[]')) as ids
@@ -124,6 +126,6 @@ const rowsText = (mine: string) => `
     (m.available + m.available_upgrades) @> p.id as available, m.available_upgrades @> p.id as upgrade,
     m.locked @> p.id as held, m.security @> p.id and m.available_upgrades @> p.id as security
   from named n
-  cross join lateral (select * from mine where mine.wanted && n.ids order by computer_id limit $5) m
+  cross join lateral (select * from mine where mine.wanted && n.ids limit $5) m
   join package p on p.name = n.name and (m.installed + m.available + m.available_upgrades) @> p.id
   order by p.name, m.computer_id`;
