@@ -11,6 +11,7 @@ export interface BigAccount {
   computerIds: readonly number[];
   agents: number;
   pingSeconds: number;
+  fleetPid: number;
 }
 
 export interface GroupEnd {

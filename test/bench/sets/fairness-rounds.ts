@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { type Latency, latency } from '../harness/statistics.ts';
-import { measure, type Usage } from '../harness/usage.ts';
+import { measure, type Role, type Usage } from '../harness/usage.ts';
 import { pause, waitFor } from '../harness/wait.ts';
 import type { BenchAgent } from '../load/bench-agent.ts';
 import { RawConnection } from '../load/raw-connection.ts';
 import type { Api } from '../product/api.ts';
-import type { Stack } from '../product/stack.ts';
 import { type BigAccount, type GroupEnd, runBigGroup } from './fairness-fan-out.ts';
 
 /** The account whose single actions are timed. */
@@ -24,6 +23,14 @@ interface Times {
   settled: number;
 }
 
+/** Everything a round needs. */
+export interface FairnessSetting {
+  agentPort: number;
+  small: SmallAccount;
+  big: BigAccount;
+  roles: readonly Role[];
+}
+
 export interface FairnessRound {
   total: Latency;
   parts: Record<keyof Times, Latency>;
@@ -40,18 +47,18 @@ const LIMIT_MS = 120_000;
 const SETTLE_MS = 3000;
 
 /** Single actions one after another with nothing else going on. */
-export function aloneRound(stack: Stack, small: SmallAccount): Promise<FairnessRound> {
-  return measured(stack, small, async (act) => {
+export function aloneRound(setting: FairnessSetting): Promise<FairnessRound> {
+  return measured(setting, async (act) => {
     for (let i = 0; i < ALONE; i++) await act();
     return null;
   });
 }
 
 /** The same from the moment a large group is ordered until it is done. */
-export function fanOutRound(stack: Stack, small: SmallAccount, big: BigAccount): Promise<FairnessRound> {
-  return measured(stack, small, async (act) => {
+export function fanOutRound(setting: FairnessSetting): Promise<FairnessRound> {
+  return measured(setting, async (act) => {
     let ended = false;
-    const group = runBigGroup(big).finally(() => {
+    const group = runBigGroup(setting.big).finally(() => {
       ended = true;
     });
     // A failure is told once the actions under way have ended.
@@ -62,16 +69,15 @@ export function fanOutRound(stack: Stack, small: SmallAccount, big: BigAccount):
 }
 
 async function measured(
-  stack: Stack,
-  small: SmallAccount,
+  { agentPort, small, roles }: FairnessSetting,
   work: (act: () => Promise<void>) => Promise<GroupEnd | null>,
 ): Promise<FairnessRound> {
   await pause(SETTLE_MS);
   const seen: Times[] = [];
-  const connection = await RawConnection.open(stack.agentPorts[0]!);
+  const connection = await RawConnection.open(agentPort);
   try {
     const act = async () => void seen.push(await singleAction(small, connection));
-    const { result: group, usage } = await measure(stack.roles, () => work(act));
+    const { result: group, usage } = await measure(roles, () => work(act));
     const part = (name: keyof Times) => latency(seen.map((times) => times[name]));
     return {
       total: latency(seen.map(({ accepted, handedOut, settled }) => accepted + handedOut + settled)),

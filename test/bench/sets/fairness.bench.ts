@@ -4,6 +4,7 @@ import type { BenchContext } from '../bench.ts';
 import { type Report, ReportBuilder } from '../harness/report.ts';
 import { interleave } from '../harness/rounds.ts';
 import { pairedRatios } from '../harness/statistics.ts';
+import type { Role } from '../harness/usage.ts';
 import { TARGETS } from '../harness/verdict.ts';
 import { BenchAgent } from '../load/bench-agent.ts';
 import { RawConnection } from '../load/raw-connection.ts';
@@ -12,7 +13,13 @@ import { AGENT_TIMES, pingSecondsFor, startFleet } from '../product/fleet.ts';
 import { startProduct } from '../product/product.ts';
 import type { Stack } from '../product/stack.ts';
 import { addSilentComputers, type BigAccount } from './fairness-fan-out.ts';
-import { aloneRound, type FairnessRound, fanOutRound, type SmallAccount } from './fairness-rounds.ts';
+import {
+  aloneRound,
+  type FairnessRound,
+  type FairnessSetting,
+  fanOutRound,
+  type SmallAccount,
+} from './fairness-rounds.ts';
 
 const GROUP = 100_000;
 /** Computers of the group with an agent that speaks the protocol; what the others would say is written for them. */
@@ -37,11 +44,17 @@ export async function fairness(context: BenchContext): Promise<Report> {
   const computers = options.computers?.at(-1) ?? GROUP;
   const big = await fillBigAccount(context, stack, persistence, computers);
   const small = await fillSmallAccount(context, stack, persistence);
+  const roles: Role[] = [
+    ...stack.roles,
+    { name: 'fleet (not counted)', roots: () => [big.fleetPid] },
+    { name: 'bench', roots: () => [process.pid], alone: true },
+  ];
+  const setting: FairnessSetting = { agentPort: stack.agentPorts[0]!, small, big, roles };
   const rounds = await interleave<
     FairnessRound,
     { alone: () => Promise<FairnessRound>; fanOut: () => Promise<FairnessRound> }
   >(
-    { alone: () => aloneRound(stack, small), fanOut: () => fanOutRound(stack, small, big) },
+    { alone: () => aloneRound(setting), fanOut: () => fanOutRound(setting) },
     { rounds: options.rounds, warmUps: 1, onRound: context.progress },
   );
   return report(context, computers, big, rounds.alone, rounds.fanOut);
@@ -57,7 +70,7 @@ async function fillBigAccount(
   const agents = Math.ceil(Math.min(computers, MOST_AGENTS) / SNAPS_SHARE);
   context.progress(`enrolling ${agents} simulated computers`);
   const { pingSeconds = pingSecondsFor(agents) } = context.options;
-  await startFleet(context.resources, context.root, stack, {
+  const fleet = await startFleet(context.resources, context.root, stack, {
     computers: agents,
     account: api.account,
     pingSeconds,
@@ -70,7 +83,8 @@ async function fillBigAccount(
     [api.account, Math.min(computers, MOST_AGENTS)],
   );
   const silent = await addSilentComputers(db, api.account, computers - rows.length);
-  return { api, db, computerIds: [...rows.map(({ id }) => id), ...silent], agents: rows.length, pingSeconds };
+  const computerIds = [...rows.map(({ id }) => id), ...silent];
+  return { api, db, computerIds, agents: rows.length, pingSeconds, fleetPid: fleet.pid };
 }
 
 async function fillSmallAccount(
