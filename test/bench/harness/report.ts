@@ -17,7 +17,7 @@ export interface Row {
 export interface Report {
   name: string;
   rows: Row[];
-  /** How noisy the machine was, over all measured windows. */
+  /** How noisy the machine was at worst. @see noiseOf */
   noise: { foreignShare: number; stealShare: number; loadAverage: number };
   /** What the assertions inside the benchmark held, in words. */
   asserted: string[];
@@ -53,18 +53,43 @@ export class ReportBuilder {
 
   /** @param judgeAnyway - give verdicts on a noisy machine too */
   finish(name: string, rounds: unknown, judgeAnyway: boolean): Report {
-    const worst = (pick: (usage: Usage) => number) => Math.max(0, ...this.#windows.map(pick));
-    const noise = {
-      foreignShare: worst((u) => u.foreignShare),
-      stealShare: worst((u) => u.stealShare),
-      loadAverage: worst((u) => u.loadAverage),
-    };
+    const noise = noiseOf(this.#windows);
     const level = judgeAnyway ? 0 : Math.max(noise.foreignShare, noise.stealShare);
     const rows = this.#rows.map((row) =>
       row.target ? { ...row, verdict: judge(row.value.median, row.target, level) } : row,
     );
     return { name, rows, noise, asserted: this.#asserted, rounds, notes: this.#notes };
   }
+}
+
+/** The kernel counts processor time in steps of 10 ms: a shorter stretch than this says little about others' load. */
+const STRETCH_MS = 5_000;
+
+/** The worst load by others; windows too short to tell are taken together with the short ones after them. */
+export function noiseOf(windows: readonly Usage[]): Report['noise'] {
+  const stretches = stretchesOf(windows);
+  const worst = (pick: (usage: Usage) => number) =>
+    Math.max(0, ...stretches.map((stretch) => sum(stretch, (u) => pick(u) * u.wallMs) / sum(stretch, (u) => u.wallMs)));
+  return {
+    foreignShare: worst((u) => u.foreignShare),
+    stealShare: worst((u) => u.stealShare),
+    loadAverage: Math.max(0, ...windows.map((u) => u.loadAverage)),
+  };
+}
+
+function stretchesOf(windows: readonly Usage[]): Usage[][] {
+  const long = windows.filter(({ wallMs }) => wallMs >= STRETCH_MS).map((window) => [window]);
+  const short: Usage[][] = [];
+  for (const window of windows.filter(({ wallMs }) => wallMs < STRETCH_MS)) {
+    const last = short.at(-1);
+    if (last && sum(last, ({ wallMs }) => wallMs) < STRETCH_MS) last.push(window);
+    else short.push([window]);
+  }
+  return [...long, ...short];
+}
+
+function sum<T>(items: readonly T[], pick: (item: T) => number): number {
+  return items.reduce((total, item) => total + pick(item), 0);
 }
 
 /** The table a person reads. */
@@ -91,7 +116,7 @@ export function renderTable(report: Report): string {
     line(header),
     line(widths.map((width) => '-'.repeat(width))),
     ...body.map(line),
-    `worst window: foreign load ${percent(foreignShare)}, steal ${percent(stealShare)}, load average ${loadAverage.toFixed(2)}`,
+    `at worst: foreign load ${percent(foreignShare)}, steal ${percent(stealShare)}, load average ${loadAverage.toFixed(2)}`,
     ...report.asserted.map((text) => `held: ${text}`),
     ...report.notes.map((text) => `note: ${text}`),
   ].join('\n');

@@ -37,7 +37,7 @@ How figures come about:
 ## Against the targets
 
 The number is that of the benchmark set; \`x\` is a ratio to the baseline, growth an exponent (1: as the size grows, 0: not at
-all). Load is the worst measured window: foreign processor time, load average. Figures of others come from their own documents
+all). Load is that of the worst five seconds or more: foreign processor time, load average. Figures of others come from their own documents
 and other hardware: they tell the kind of figure, ours are ratios.`;
 
 /** Why figures are what they are, where they miss a first target or would without an explanation. */

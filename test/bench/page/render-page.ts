@@ -87,7 +87,7 @@ function renderResult(result: KeptResult): string {
     `### ${result.name}, ${result.on}`,
     table(['Figure', 'Median', 'Min', 'Max', 'Unit', 'First target (goal)', 'Verdict'], lines),
     [
-      `- worst window: foreign load ${percent(foreignShare)}, steal ${percent(stealShare)}, load average ${loadAverage.toFixed(2)}`,
+      `- at worst: foreign load ${percent(foreignShare)}, steal ${percent(stealShare)}, load average ${loadAverage.toFixed(2)}`,
       ...result.asserted.map((text) => `- held: ${text}`),
       ...result.notes.map((text) => `- ${text}`),
     ].join('\n'),
