@@ -14,7 +14,7 @@ export interface LateDatesDeps {
 
 /** The server starts a date within this time when it has little to do. */
 const LATE_MS = 2_000;
-/** Older dates are left to the reconciler, which knows whether the database was restored. */
+/** Dates first seen later are left to the reconciler, which knows whether the database was restored. */
 const RECENT_MS = 60_000;
 /** So many late dates at once tell that the server is behind; fewer are on their way. */
 const MANY = 50;
@@ -22,30 +22,46 @@ const MANY = 50;
 const AT_ONCE = 3;
 
 /**
- * Makes the round of a loop: starts the runs of dates that the server is behind with. Of thousands of schedules due in
- * one moment it works tens of milliseconds on each; a run itself takes few. What the schedules start later finds its run
- * there, and plans further dates.
+ * Makes the round of a loop: starts the runs of dates that the server is behind with, to the last of them. Of thousands
+ * of schedules due in one moment it works tens of milliseconds on each; a run itself takes few. What the schedules start
+ * later finds its run there, and plans further dates.
  *
+ * @returns a round that tells whether more is to be done at once
  * @remarks Schedules that an operator paused are left alone, also those that are paused because nothing is ahead: their
  * dates are looked after by the reconciler. A run that fails does not keep others from being started.
  * @see temporal-design 6; perf-reliability A3, 13
  */
 export function lateDatesRound(deps: LateDatesDeps): () => Promise<boolean> {
+  /** By kind: the earliest date of those it is at, which it goes on with when they are not recent any more. */
+  const begun = new Map<string, number>();
   return async () => {
-    if (!deps.isLeader()) return false;
+    if (!deps.isLeader()) {
+      begun.clear();
+      return false;
+    }
+    let more = false;
     for (const kind of deps.kinds.values()) {
       const now = deps.clock.now().getTime();
+      const from = begun.get(kind.name);
       const missed = await kind.missed(new Date(now - LATE_MS));
-      const late = missed.filter(({ nominalTime }) => nominalTime.getTime() >= now - RECENT_MS);
-      if (late.length >= MANY) await startLate(deps, kind, late);
+      const late = missed.filter(({ nominalTime }) => nominalTime.getTime() >= Math.min(from ?? now, now - RECENT_MS));
+      const isMany = late.length >= MANY;
+      const started = isMany || from !== undefined ? await startLate(deps, kind, late) : 0;
+      // Where nothing could be started, another look at once would find the same.
+      if (started === 0) begun.delete(kind.name);
+      else begun.set(kind.name, Math.min(...late.map(({ nominalTime }) => nominalTime.getTime())));
+      more ||= isMany && started > 0;
     }
-    return false;
+    return more;
   };
 }
 
-async function startLate(deps: LateDatesDeps, kind: ProfileKind, late: readonly MissedDate[]): Promise<void> {
+/** @returns how many were started */
+async function startLate(deps: LateDatesDeps, kind: ProfileKind, late: readonly MissedDate[]): Promise<number> {
+  if (late.length === 0) return 0;
   const paused = await pausedSchedules(deps.client);
   const waiting = late.filter(({ profileId }) => !paused.has(scheduleIdOf(kind.name, profileId)));
+  const wanted = waiting.length;
   let failed = 0;
   const work = async (): Promise<void> => {
     for (let date = waiting.pop(); date; date = waiting.pop()) {
@@ -57,9 +73,9 @@ async function startLate(deps: LateDatesDeps, kind: ProfileKind, late: readonly 
       }
     }
   };
-  const started = waiting.length;
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  deps.logger.info({ kind: kind.name, runs: started - failed, failed }, 'the server is behind with schedules');
+  deps.logger.info({ kind: kind.name, runs: wanted - failed, failed }, 'the server is behind with schedules');
+  return wanted - failed;
 }
 
 async function pausedSchedules(client: Client): Promise<Set<string>> {

@@ -7,9 +7,12 @@ import { lateDatesRound } from '../../../workers/relay/late-dates.ts';
 const NOW = new Date('2026-05-04T02:11:05Z');
 const DUE = new Date('2026-05-04T02:11:00Z');
 const LONG_AGO = new Date('2026-05-04T02:10:04Z');
+/** Dates that a kind tells at once. */
+const PAGE = 500;
 
 function aRound({ late, old = 0, paused = [], failing = [], isLeader = true }: Setup) {
   const started: number[] = [];
+  let now = NOW;
   const asked: Date[] = [];
   let lists = 0;
   const missed = Array.from({ length: late + old }, (_, n): MissedDate => {
@@ -30,7 +33,7 @@ function aRound({ late, old = 0, paused = [], failing = [], isLeader = true }: S
     },
     async missed(dueBefore) {
       asked.push(dueBefore);
-      return missed;
+      return missed.filter(({ profileId }) => !started.includes(profileId)).slice(0, PAGE);
     },
     expected: async () => [],
   };
@@ -42,11 +45,14 @@ function aRound({ late, old = 0, paused = [], failing = [], isLeader = true }: S
   const round = lateDatesRound({
     client: { schedule: { list } } as unknown as Client,
     kinds: new Map([['usg', kind]]),
-    clock: { now: () => NOW },
+    clock: { now: () => now },
     logger: createLogger({ level: 'silent', role: 'test' }),
     isLeader: () => isLeader,
   });
-  return { round, started, asked, lists: () => lists };
+  const wait = (seconds: number) => {
+    now = new Date(now.getTime() + seconds * 1000);
+  };
+  return { round, started, asked, lists: () => lists, wait };
 }
 
 interface Setup {
@@ -86,6 +92,34 @@ describe('late dates', () => {
     const both = aRound({ late: 50, old: 100 });
     await both.round();
     expect(Math.max(...both.started)).toBe(50);
+  });
+
+  it('are started to the last one, at once while there are many and also when that takes more than a minute', async () => {
+    const { round, started, wait } = aRound({ late: 2 * PAGE + 10 });
+    expect(await round()).toBe(true);
+    expect(started).toHaveLength(PAGE);
+    wait(90);
+    expect(await round()).toBe(true);
+    wait(90);
+    expect(await round()).toBe(false);
+    expect(started).toHaveLength(2 * PAGE + 10);
+  });
+
+  it('are not gone on with once none of them can be started', async () => {
+    const everyone = Array.from({ length: 60 }, (_, n) => n + 1);
+    const { round, started, wait, lists } = aRound({ late: 60, failing: everyone });
+    expect(await round()).toBe(false);
+    wait(90);
+    expect(await round()).toBe(false);
+    expect([started, lists()]).toEqual([[], 1]);
+  });
+
+  it('that came before those it goes on with stay with the reconciler', async () => {
+    const { round, started, wait } = aRound({ late: PAGE - 10, old: 10, failing: [1] });
+    expect(await round()).toBe(true);
+    wait(90);
+    await round();
+    expect(started.length).toBe(PAGE - 11);
   });
 
   it('are looked at by one relay only', async () => {
