@@ -49,15 +49,17 @@ export const REASONS = `## What is behind some figures
   times that of a no-op in Temporal, worker and PostgreSQL alike: nothing but fewer workflow tasks would lower it. Groups do not
   pay it: from 26 computers on a workflow drives up to 5,000 of them (1b).
 - **1b**, by wall clock: the simulated agents work on the same two cores, and no group ends before its agents have pinged. By
-  processor time the ratio is higher (\`no-op workflow over computer, CPU\`). A nudge of a lane costs as much as a no-op
-  workflow: large lanes of one account share theirs.
+  processor time the ratio is higher (\`no-op workflow over computer, CPU\`): the larger part of what a computer costs is the
+  gateway taking its pings and exchanges. A nudge of a lane costs as much as a no-op workflow: large lanes of one account share
+  theirs.
 - **4a**, accepted: of 128 ms for 9,000 computers on an idle server 100 ms are the INSERT of their rows with its indexes
   (\`explain analyze\`). The agents' pings are answered by the same process meanwhile.
 - **4b**, all queued: a group waits about 0.2 s for its two workflows to start, whatever its size. For small groups that is many
   times the INSERT of their rows; the ratio means something from some thousands of computers on.
-- **13**, profiles due at once: the claim of rows is what a scheduler of its own would need; ours starts one workflow for each
-  profile, which is what takes the time: a run costs little more than a no-op workflow, and as many no-op workflows alone would
-  take longer than the target allows on these two cores (1a, baseline).
+- **13**, profiles due at once: each is a Temporal Schedule, and of thousands due at one moment the server works tens of
+  milliseconds on each. So the relay starts the runs that the server is behind with, to the last one; the workflows that the
+  schedules start come later, find their run there and plan further dates. The claim of rows is what a scheduler without a
+  workflow per date would need.
 - Traces: every request and step is recorded and sent. \`OTEL_TRACES_SAMPLER\` records a share of them.`;
 
 /** What the page says before the figures of each benchmark. */
