@@ -81,7 +81,7 @@ export const CRITERIA: readonly Criterion[] = [
     id: '4a',
     what: 'POST /snaps to a group: accepted',
     set: 'snaps',
-    figure: /: accepted$/,
+    figure: /^[\d,]+: accepted$/,
     peers: 'Ansible Automation Platform 2.6, any REST call: p50 500 ms, p99 1.5 s',
   },
   {
@@ -96,7 +96,7 @@ export const CRITERIA: readonly Criterion[] = [
     id: '4c',
     what: 'group done by agents over HTTP',
     set: 'snaps',
-    figure: /: all done$/,
+    figure: /^[\d,]+: all done$/,
     peers: 'Uyuni: batches of 200 minions, 1 s apart; Fleet: scripts to 5,000 hosts per request',
   },
   { id: '4d', what: 'growth of the time to queue', set: 'growth', figure: /^growth .*: all queued/ },

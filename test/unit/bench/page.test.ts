@@ -32,6 +32,7 @@ function snapsReport(foreignShare: number): Report {
   builder.row('10,000: computers over no-op workflows, per second', 'x', [8.5], TARGETS.computersPerNoop);
   builder.row('10,000: computers per second', '/s', [430]);
   builder.row('10,000: no-op workflows per second', '/s', [50.4]);
+  builder.row('growth 1,000 -> 10,000: accepted', 'exponent', [0.7]);
   builder.asserted('every row | every agent');
   return builder.finish('snaps', [{ secret: 'rounds' }], false);
 }
