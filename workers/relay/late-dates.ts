@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { scheduleIdOf } from '../../src/domain/schedule/schedule-id.ts';
 import type { Logger } from '../../src/logger.ts';
-import type { MissedDate, ProfileKind, ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
+import type { DueOutcome, MissedDate, ProfileKind, ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
 
 export interface LateDatesDeps {
   client: Client;
@@ -18,6 +18,8 @@ const LATE_MS = 2_000;
 const RECENT_MS = 60_000;
 /** So many late dates at once tell that the server is behind; fewer are on their way. */
 const MANY = 50;
+/** With these a date got its run, or was skipped for good: only then another look at once may find fewer. */
+const TAKEN: ReadonlySet<DueOutcome> = new Set(['started', 'busy']);
 /** Runs started at a time. */
 const AT_ONCE = 3;
 
@@ -46,27 +48,27 @@ export function lateDatesRound(deps: LateDatesDeps): () => Promise<boolean> {
       const missed = await kind.missed(new Date(now - LATE_MS));
       const late = missed.filter(({ nominalTime }) => nominalTime.getTime() >= Math.min(from ?? now, now - RECENT_MS));
       const isMany = late.length >= MANY;
-      const started = isMany || from !== undefined ? await startLate(deps, kind, late) : 0;
-      // Where nothing could be started, another look at once would find the same.
-      if (started === 0) begun.delete(kind.name);
+      const done = isMany || from !== undefined ? await startLate(deps, kind, late) : 0;
+      if (done === 0) begun.delete(kind.name);
       else begun.set(kind.name, Math.min(...late.map(({ nominalTime }) => nominalTime.getTime())));
-      more ||= isMany && started > 0;
+      more ||= isMany && done > 0;
     }
     return more;
   };
 }
 
-/** @returns how many were started */
+/** @returns how many are dealt with */
 async function startLate(deps: LateDatesDeps, kind: ProfileKind, late: readonly MissedDate[]): Promise<number> {
   if (late.length === 0) return 0;
   const paused = await pausedSchedules(deps.client);
   const waiting = late.filter(({ profileId }) => !paused.has(scheduleIdOf(kind.name, profileId)));
-  const wanted = waiting.length;
+  let done = 0;
   let failed = 0;
   const work = async (): Promise<void> => {
     for (let date = waiting.pop(); date; date = waiting.pop()) {
       try {
-        await kind.startDue(date.profileId, date.nominalTime, deps.clock.now());
+        const outcome = await kind.startDue(date.profileId, date.nominalTime, deps.clock.now());
+        if (TAKEN.has(outcome)) done += 1;
       } catch (error) {
         failed += 1;
         deps.logger.warn({ kind: kind.name, profileId: date.profileId, err: error }, 'a late run could not be started');
@@ -74,8 +76,8 @@ async function startLate(deps: LateDatesDeps, kind: ProfileKind, late: readonly 
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  deps.logger.info({ kind: kind.name, runs: wanted - failed, failed }, 'the server is behind with schedules');
-  return wanted - failed;
+  deps.logger.info({ kind: kind.name, runs: done, failed }, 'the server is behind with schedules');
+  return done;
 }
 
 async function pausedSchedules(client: Client): Promise<Set<string>> {

@@ -10,7 +10,7 @@ const LONG_AGO = new Date('2026-05-04T02:10:04Z');
 /** Dates that a kind tells at once. */
 const PAGE = 500;
 
-function aRound({ late, old = 0, paused = [], failing = [], isLeader = true }: Setup) {
+function aRound({ late, old = 0, paused = [], failing = [], tooSoon = [], isLeader = true }: Setup) {
   const started: number[] = [];
   let now = NOW;
   const asked: Date[] = [];
@@ -24,6 +24,7 @@ function aRound({ late, old = 0, paused = [], failing = [], isLeader = true }: S
     async startDue(profileId, nominalTime) {
       expect(nominalTime).toEqual(DUE);
       if (failing.includes(profileId)) throw new Error('deadlock detected');
+      if (tooSoon.includes(profileId)) return 'too-soon';
       started.push(profileId);
       return 'started';
     },
@@ -60,6 +61,7 @@ interface Setup {
   old?: number;
   paused?: number[];
   failing?: number[];
+  tooSoon?: number[];
   isLeader?: boolean;
 }
 
@@ -107,11 +109,13 @@ describe('late dates', () => {
 
   it('are not gone on with once none of them can be started', async () => {
     const everyone = Array.from({ length: 60 }, (_, n) => n + 1);
-    const { round, started, wait, lists } = aRound({ late: 60, failing: everyone });
-    expect(await round()).toBe(false);
-    wait(90);
-    expect(await round()).toBe(false);
-    expect([started, lists()]).toEqual([[], 1]);
+    for (const setup of [{ failing: everyone }, { tooSoon: everyone }]) {
+      const { round, started, wait, lists } = aRound({ late: 60, ...setup });
+      expect(await round()).toBe(false);
+      wait(90);
+      expect(await round()).toBe(false);
+      expect([started, lists()]).toEqual([[], 1]);
+    }
   });
 
   it('that came before those it goes on with stay with the reconciler', async () => {
