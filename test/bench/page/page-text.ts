@@ -48,8 +48,8 @@ export const REASONS = `## What is behind some figures
   ended, the start and the end of a child told to its parent, a signal, ...); the no-op has three. Its processor time is five
   times that of a no-op in Temporal, worker and PostgreSQL alike: nothing but fewer workflow tasks would lower it. Groups do not
   pay it: from 26 computers on a workflow drives up to 5,000 of them (1b).
-- **1b**, by wall clock: the simulated agents work on the same two cores, and no group ends before its agents have pinged. By
-  processor time the ratio is higher (\`no-op workflow over computer, CPU\`): the larger part of what a computer costs is the
+- **1b** is judged by processor time, which is that of the work alone. Per second the ratio is lower, as the simulated agents
+  work on the same two cores and no group ends before its agents have pinged. The larger part of what a computer costs is the
   gateway taking its pings and exchanges. A nudge of a lane costs as much as a no-op workflow: large lanes of one account share
   theirs.
 - **4a**, accepted: of 128 ms for 9,000 computers on an idle server 100 ms are the INSERT of their rows with its indexes

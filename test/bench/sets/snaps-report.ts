@@ -48,8 +48,8 @@ export function addSize(builder: ReportBuilder, { computers, groups, noOps }: Si
   );
   row('computers per second', '/s', rate);
   row('no-op workflows per second', '/s', noOpRate);
-  row('computers over no-op workflows, per second', 'x', pairedRatios(rate, noOpRate), TARGETS.computersPerNoop);
-  row('no-op workflow over computer, CPU', 'x', pairedRatios(noOpCpu, cpu));
+  row('no-op workflow over computer, CPU', 'x', pairedRatios(noOpCpu, cpu), TARGETS.computersPerNoop);
+  row('computers over no-op workflows, per second', 'x', pairedRatios(rate, noOpRate));
   row('CPU per computer', 'ms', cpu);
   for (const role of [...rolesIn(groups[0]!.usage), 'fleet (not counted)']) {
     row(

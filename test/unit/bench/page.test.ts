@@ -29,9 +29,11 @@ function snapsReport(foreignShare: number): Report {
   builder.window(window(foreignShare));
   builder.row('1,000: accepted', 'ms', [40, 30, 50], TARGETS.acceptMs);
   builder.row('10,000: accepted', 'ms', [137], TARGETS.acceptMs);
-  builder.row('10,000: computers over no-op workflows, per second', 'x', [8.5], TARGETS.computersPerNoop);
-  builder.row('10,000: computers per second', '/s', [430]);
-  builder.row('10,000: no-op workflows per second', '/s', [50.4]);
+  builder.row('10,000: no-op workflow over computer, CPU', 'x', [8.5], TARGETS.computersPerNoop);
+  builder.row('10,000: CPU per computer', 'ms', [2.4]);
+  builder.row('10,000: CPU per computer, API', 'ms', [1]);
+  builder.row('10,000: CPU per no-op workflow', 'ms', [20.4]);
+  builder.row('10,000: CPU per no-op workflow, Temporal', 'ms', [15]);
   builder.row('growth 1,000 -> 10,000: accepted', 'exponent', [0.7]);
   builder.asserted('every row | every agent');
   return builder.finish('snaps', [{ secret: 'rounds' }], false);
@@ -46,7 +48,7 @@ describe('renderTargets', () => {
     const lines = renderTargets([kept(snapsReport(0.02))]).split('\n');
     expect(lines).toHaveLength(2 + 2);
     expect(lines.find((line) => line.startsWith('| 1b |'))).toMatch(
-      /^\| 1b \| computers completed .* \(10,000\) \| embedded \| 430 \/s \| 50.4 \/s \| 8.5 x \| >= 10 \| >= 40 \| missed \| 2 % foreign, 1.5 \| Uyuni/,
+      /^\| 1b \| computers completed .* \(10,000\) \| embedded \| 2.4 ms \| 20.4 ms \| 8.5 x \| >= 10 \| >= 40 \| missed \| 2 % foreign, 1.5 \| /,
     );
     expect(lines.find((line) => line.startsWith('| 4a |'))).toContain('| 137 ms | <= 250 | <= 30 | met |');
   });
