@@ -56,9 +56,15 @@ export function localUrl(config: Config): string {
   return `http://${localHost(config.host)}:${config.port}`;
 }
 
+/**
+ * Starts a worker with a small young generation (MiB): most of a worker's garbage are buffers outside the heap, on their
+ * way to databases and Temporal, and only a collection frees them.
+ */
+export const WORKER_COMMAND: readonly string[] = ['--max-semi-space-size=4', 'workers/main.ts'];
+
 export const COMMANDS = {
   api: () => ['src/main.ts'],
-  worker: () => ['workers/main.ts', '--queues', 'fleet-activity,fleet-schedule,fleet-report'],
+  worker: () => [...WORKER_COMMAND, '--queues', 'fleet-activity,fleet-schedule,fleet-report'],
   fleet: (config: Config, data: DataDirectory, url = localUrl(config)) => [
     'src/fleet/main.ts',
     '--computers',

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError } from '../config.ts';
+import { WORKER_COMMAND } from './roles.ts';
 
 /** One process of the topology. */
 export interface PlannedProcess {
@@ -68,7 +69,7 @@ export function planTopology(args: readonly string[], config: Config): TopologyP
           kind: 'worker',
           name: `${queue}-worker`,
           port: null,
-          command: ['workers/main.ts', '--queues', `fleet-${queue}`],
+          command: [...WORKER_COMMAND, '--queues', `fleet-${queue}`],
         })),
       ),
     ].map((one, index) => ({ ...one, metricsPort: config.metricsPort + index })),

@@ -7,6 +7,7 @@ import { basename, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '../../src/stack/ports.ts';
 import { isAlive, processesIn, signalProcess } from '../../src/stack/processes.ts';
+import { WORKER_COMMAND } from '../../src/stack/roles.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { get, inheritedEnvironment } from './stack-programs.ts';
 import { createTestNamespace, type TestNamespace } from './temporal.ts';
@@ -106,7 +107,7 @@ export class ProcessesApart {
 
   /** `npm run worker -- --queues ...` */
   worker(queues: readonly string[], options: RoleOptions = {}): Promise<RoleProcess> {
-    return this.#role('worker', ['workers/main.ts', '--queues', queues.join(',')], '/readyz', options);
+    return this.#role('worker', [...WORKER_COMMAND, '--queues', queues.join(',')], '/readyz', options);
   }
 
   /** `npm run fleet`; further arguments as the command takes them. Ready at once. */

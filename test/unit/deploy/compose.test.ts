@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../../src/config.ts';
+import { WORKER_COMMAND } from '../../../src/stack/roles.ts';
 import { SERVER_DYNAMIC_CONFIG } from '../../../temporal/server/dynamic-config.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
 import { findComposeCheck } from '../../support/compose-config.ts';
@@ -31,6 +32,7 @@ const services = Object.entries(compose.services);
 const ours = services.filter(([, service]) => service.build !== undefined);
 const once = ours.filter(([name]) => ['migrate', 'temporal-bootstrap', 'make-current'].includes(name));
 const running = ours.filter((one) => !once.includes(one));
+const scriptOf = (command: readonly string[] | undefined) => command?.find((word) => word.endsWith('.ts'));
 
 const check = await findComposeCheck().catch((error: Error) => {
   console.warn(`docker-compose.yml is not checked: ${error.message}`);
@@ -75,8 +77,15 @@ describe('docker-compose.yml', () => {
   it('runs files that are there', async () => {
     for (const [, { command }] of ours) {
       expect(command?.[0]).toBe('node');
-      await expect(readFile(join(FILE, '..', command![1]!))).resolves.toBeDefined();
+      await expect(readFile(join(FILE, '..', scriptOf(command)!))).resolves.toBeDefined();
     }
+  });
+
+  it('starts workers as the stack and npm run worker do', async () => {
+    const workers = running.filter(([, { command }]) => scriptOf(command) === 'workers/main.ts');
+    for (const [name, { command }] of workers) expect(command!.slice(1, -2), name).toEqual(WORKER_COMMAND);
+    const { scripts } = JSON.parse(await readFile(join(FILE, '../package.json'), 'utf8'));
+    expect(scripts.worker.split(' ')).toEqual(expect.arrayContaining([...WORKER_COMMAND]));
   });
 
   it('gives every process of ours all it needs, secrets by file alone', () => {
@@ -103,7 +112,7 @@ describe('docker-compose.yml', () => {
     }
     for (const [name, { command, healthcheck }] of running) {
       expect(healthcheck?.test?.[2], name).toBe('src/health-check.ts');
-      expect(healthcheck?.test?.includes('--ready'), name).toBe(command?.[1] === 'workers/main.ts');
+      expect(healthcheck?.test?.includes('--ready'), name).toBe(scriptOf(command) === 'workers/main.ts');
     }
   });
 
