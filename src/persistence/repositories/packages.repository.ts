@@ -37,9 +37,8 @@ export async function listPackages(
   page: { limit: number; offset: number },
 ): Promise<{ count: number; names: string[]; rows: PackageRow[] }> {
   const scope = [filter.accountId, filter.groups, filter.computers];
-  const mine = mineOf(filter.states);
   const search = filter.search === '' ? null : containing(filter.search);
-  const [found] = await db.query<{ count: number; names: string[] }>(namesText(mine), [
+  const [found] = await db.query<{ count: number; names: string[] }>(namesText(mineOf(filter.states)), [
     ...scope,
     search,
     filter.names,
@@ -48,7 +47,9 @@ export async function listPackages(
   ]);
   const { count, names } = found!;
   if (names.length === 0) return { count, names, rows: [] };
-  const rows = await db.query<PackageRow & Record<string, unknown>>(rowsText(mine), [...scope, names, SHOWN_COMPUTERS]);
+  // In the order of their computers, so that the search for a name ends at the last one that is shown.
+  const ordered = rowsText(mineOf(filter.states, 'order by s.computer_id'));
+  const rows = await db.query<PackageRow & Record<string, unknown>>(ordered, [...scope, names, SHOWN_COMPUTERS]);
   return { count, names, rows };
 }
 
@@ -91,7 +92,7 @@ const SETS: Readonly<Record<PackageState, string>> = {
 };
 
 /** The packages of each computer that a filter is about, as sets of ids: no row per package is made to find them. */
-function mineOf(states: PackageFilter['states']): string {
+function mineOf(states: PackageFilter['states'], order = ''): string {
   const narrowed = (Object.keys(SETS) as PackageState[]).reduce((text, state) => {
     const wanted = states[state];
     return wanted === undefined ? text : `(${text} ${wanted ? '*' : '-'} ${SETS[state]})`;
@@ -102,7 +103,7 @@ function mineOf(states: PackageFilter['states']): string {
     from computer c join computer_packages s on s.computer_id = c.id
     where c.account_id = $1 and c.state = 'approved' and ($2::int[] is null or c.access_group_id = any($2))
       and case when $3::int[] is null then not c.archived else c.id = any($3) end
-    order by s.computer_id
+    ${order}
   )`;
 }
 
@@ -116,7 +117,6 @@ const namesText = (mine: string) => `
   select (select count(*)::int from found) as count,
     array(select name from found order by name limit $6 offset $7) as names`;
 
-// The sets are kept in order of their computers, so that the search for a name ends at the last one that is shown.
 const rowsText = (mine: string) => `
   ${mine}, named as materialized (
     select n.name, range_agg(int4range(p.id, p.id, '[]')) as ids

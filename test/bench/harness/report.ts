@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Summary, summarize } from './statistics.ts';
+import { type Summary, sum, summarize } from './statistics.ts';
 import type { Usage } from './usage.ts';
 import { judge, type Target, type Verdict } from './verdict.ts';
 
@@ -68,8 +68,10 @@ const STRETCH_MS = 5_000;
 /** The worst load by others; windows too short to tell are taken together with the short ones after them. */
 export function noiseOf(windows: readonly Usage[]): Report['noise'] {
   const stretches = stretchesOf(windows);
+  const share = (stretch: readonly Usage[], pick: (usage: Usage) => number) =>
+    sum(stretch.map((usage) => pick(usage) * usage.wallMs)) / lengthOf(stretch);
   const worst = (pick: (usage: Usage) => number) =>
-    Math.max(0, ...stretches.map((stretch) => sum(stretch, (u) => pick(u) * u.wallMs) / sum(stretch, (u) => u.wallMs)));
+    Math.max(0, ...stretches.map((stretch) => share(stretch, pick)));
   return {
     foreignShare: worst((u) => u.foreignShare),
     stealShare: worst((u) => u.stealShare),
@@ -82,15 +84,13 @@ function stretchesOf(windows: readonly Usage[]): Usage[][] {
   const short: Usage[][] = [];
   for (const window of windows.filter(({ wallMs }) => wallMs < STRETCH_MS)) {
     const last = short.at(-1);
-    if (last && sum(last, ({ wallMs }) => wallMs) < STRETCH_MS) last.push(window);
+    if (last && lengthOf(last) < STRETCH_MS) last.push(window);
     else short.push([window]);
   }
   return [...long, ...short];
 }
 
-function sum<T>(items: readonly T[], pick: (item: T) => number): number {
-  return items.reduce((total, item) => total + pick(item), 0);
-}
+const lengthOf = (stretch: readonly Usage[]): number => sum(stretch.map(({ wallMs }) => wallMs));
 
 /** The table a person reads. */
 export function renderTable(report: Report): string {

@@ -22,6 +22,10 @@ export function quantile(samples: readonly number[], q: number): number {
   return below + (above - below) * (position - Math.floor(position));
 }
 
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
 /** Median, least and greatest of one figure over the rounds. */
 export function summarize(samples: readonly number[]): Summary {
   return {

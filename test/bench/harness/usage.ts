@@ -8,6 +8,7 @@ import {
   storageBytesWritten,
   treeOf,
 } from './proc.ts';
+import { sum } from './statistics.ts';
 
 /** Processes counted together under one name, each with everything below it. */
 export interface Role {
@@ -126,8 +127,4 @@ function difference(before: Reading, after: Reading, peaks: ReadonlyMap<string, 
 /** CPU of the named roles together, in milliseconds. */
 export function cpuMsOf(usage: Usage, names: readonly string[]): number {
   return sum(names.map((name) => usage.roles[name]?.cpuMs ?? 0));
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }
