@@ -1,9 +1,6 @@
-import { connect } from 'node:net';
-import { text as readAll } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eachOperation, loadDocument } from '../../src/api/openapi/document.ts';
-import { listen } from '../../src/api/server.ts';
 import { createAdmin, createTestApp, type TestApp } from '../support/app.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -248,54 +245,4 @@ describe('pages beside the API', () => {
     });
     await other.close();
   });
-});
-
-describe('the listener', () => {
-  it('HTTP-smuggle: answers what is not HTTP with 400 in the same shape', async () => {
-    const port = 20_000 + (process.pid % 20_000);
-    const server = await listen((_req, res) => res.end('ok'), { host: '127.0.0.1', port });
-    const requests = [
-      'not http\r\n\r\n',
-      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nabc',
-    ];
-    for (const request of requests) {
-      const { head, body } = await send(port, request);
-      expect(head).toMatch(/^HTTP\/1.1 400 /);
-      expect(body).toMatchObject({ code: 400 });
-    }
-    await server.close();
-  });
-
-  it('METHOD: answers a verb that HTTP does not know with 405', async () => {
-    const port = 20_000 + (process.pid % 20_000);
-    const server = await listen((_req, res) => res.end('ok'), { host: '127.0.0.1', port });
-    const { head, body } = await send(port, 'EXPLODE /api/v2/computers HTTP/1.1\r\nHost: x\r\n\r\n');
-    expect(head).toMatch(/^HTTP\/1.1 405 /);
-    expect(head).toContain('\r\nAllow: GET, HEAD, POST, PUT, PATCH, DELETE\r\n');
-    expect(body).toMatchObject({ error: 'MethodNotAllowed', code: 405 });
-    await server.close();
-  });
-
-  it('BODY-big: answers 413 and closes before the body has come to its end', async () => {
-    const server = await listen(app.listener, { host: '127.0.0.1', port: 0 });
-    const post = 'POST /api/v2/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
-    const requests = [
-      `${post}Content-Length: ${100 * 1024 * 1024}\r\n\r\n{`,
-      `${post}Transfer-Encoding: chunked\r\n\r\n${'100000\r\n'.concat('x'.repeat(0x100000), '\r\n').repeat(3)}`,
-    ];
-    for (const request of requests) {
-      const { head, body } = await send(server.port, request);
-      expect(head).toMatch(/^HTTP\/1.1 413 /);
-      expect(head).toContain('\r\nConnection: close');
-      expect(body).toMatchObject({ error: 'PayloadTooLarge', code: 413 });
-    }
-    await server.close();
-  });
-
-  async function send(port: number, request: string) {
-    const socket = connect(port, '127.0.0.1');
-    socket.write(request);
-    const [head, body] = (await readAll(socket)).split('\r\n\r\n');
-    return { head, body: JSON.parse(body!) };
-  }
 });
