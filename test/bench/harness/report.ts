@@ -70,8 +70,7 @@ export function noiseOf(windows: readonly Usage[]): Report['noise'] {
   const stretches = stretchesOf(windows);
   const share = (stretch: readonly Usage[], pick: (usage: Usage) => number) =>
     sum(stretch.map((usage) => pick(usage) * usage.wallMs)) / lengthOf(stretch);
-  const worst = (pick: (usage: Usage) => number) =>
-    Math.max(0, ...stretches.map((stretch) => share(stretch, pick)));
+  const worst = (pick: (usage: Usage) => number) => Math.max(0, ...stretches.map((stretch) => share(stretch, pick)));
   return {
     foreignShare: worst((u) => u.foreignShare),
     stealShare: worst((u) => u.stealShare),
