@@ -39,4 +39,4 @@ EXPOSE 8080 9464
 # The process answers beside its metrics, whatever its kind.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=6 CMD ["node", "src/health-check.ts"]
 STOPSIGNAL SIGTERM
-CMD ["node", "src/main.ts"]
+CMD ["node", "--max-semi-space-size=16", "src/main.ts"]

@@ -47,6 +47,8 @@ const DEFAULTS = {
   max_connections: '200',
   shared_buffers: '256MB',
   max_wal_size: '2GB',
+  // A large transaction's log is on disk, most of it, before its commit waits for the rest.
+  wal_writer_delay: '10ms',
   jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',

@@ -57,13 +57,14 @@ export function localUrl(config: Config): string {
 }
 
 /**
- * Starts a worker with a small young generation (MiB): most of a worker's garbage are buffers outside the heap, on their
- * way to databases and Temporal, and only a collection frees them.
+ * How our processes start: with bounded young generations (MiB of each half). Most of their garbage are buffers outside
+ * the heap, which only a collection frees, and what V8 allows itself on a large machine lets many of them wait for one.
  */
+export const API_COMMAND: readonly string[] = ['--max-semi-space-size=16', 'src/main.ts'];
 export const WORKER_COMMAND: readonly string[] = ['--max-semi-space-size=4', 'workers/main.ts'];
 
 export const COMMANDS = {
-  api: () => ['src/main.ts'],
+  api: () => API_COMMAND,
   worker: () => [...WORKER_COMMAND, '--queues', 'fleet-activity,fleet-schedule,fleet-report'],
   fleet: (config: Config, data: DataDirectory, url = localUrl(config)) => [
     'src/fleet/main.ts',

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError } from '../config.ts';
-import { WORKER_COMMAND } from './roles.ts';
+import { API_COMMAND, WORKER_COMMAND } from './roles.ts';
 
 /** One process of the topology. */
 export interface PlannedProcess {
@@ -58,11 +58,11 @@ export function planTopology(args: readonly string[], config: Config): TopologyP
     temporalInternalPort: whole('temporal-internal-port', config.temporalPort + 20, 1, 65_500),
     computers: whole('computers', 0, 0, MAX_COMPUTERS),
     processes: [
-      ...several(apis, (i) => ({ kind: 'api', port: config.port + i, command: ['src/main.ts', '--no-gateway'] })),
+      ...several(apis, (i) => ({ kind: 'api', port: config.port + i, command: [...API_COMMAND, '--no-gateway'] })),
       ...several(gateways, (i) => ({
         kind: 'gateway',
         port: gatewayPort + i,
-        command: ['src/main.ts', '--gateway-only'],
+        command: [...API_COMMAND, '--gateway-only'],
       })),
       ...WORKERS.flatMap((queue) =>
         several(whole(`${queue}-workers`, 1, 1, MAX_PROCESSES), () => ({

@@ -66,7 +66,7 @@ describe('the image', { timeout: TIMEOUT_MS }, () => {
     const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
     expect(last).toMatch(/^USER node$/m);
     expect(last).toMatch(/^HEALTHCHECK .*CMD \["node", "src\/health-check.ts"\]$/m);
-    expect(last).toMatch(/^CMD \["node", "src\/main.ts"\]$/m);
+    expect(last).toMatch(/^CMD \["node", "--max-semi-space-size=16", "src\/main.ts"\]$/m);
     expect(last).not.toMatch(/^RUN /m);
     expect(dockerfile).toMatch(/npm ci --omit=dev --omit=optional --ignore-scripts/);
     expect(dockerfile).toContain('NODE_IMAGE=node:24-bookworm-slim');

@@ -7,7 +7,7 @@ import { basename, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '../../src/stack/ports.ts';
 import { isAlive, processesIn, signalProcess } from '../../src/stack/processes.ts';
-import { WORKER_COMMAND } from '../../src/stack/roles.ts';
+import { API_COMMAND, WORKER_COMMAND } from '../../src/stack/roles.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { get, inheritedEnvironment } from './stack-programs.ts';
 import { createTestNamespace, type TestNamespace } from './temporal.ts';
@@ -97,12 +97,12 @@ export class ProcessesApart {
   /** `npm run api`; without the agents' paths when `gateway` is false. */
   api(options: RoleOptions & { gateway?: boolean } = {}): Promise<RoleProcess> {
     const args = options.gateway === false ? ['--no-gateway'] : [];
-    return this.#role('api', ['src/main.ts', ...args], '/healthz', options);
+    return this.#role('api', [...API_COMMAND, ...args], '/healthz', options);
   }
 
   /** `npm run gateway` */
   gateway(options: RoleOptions = {}): Promise<RoleProcess> {
-    return this.#role('gateway', ['src/main.ts', '--gateway-only'], '/healthz', options);
+    return this.#role('gateway', [...API_COMMAND, '--gateway-only'], '/healthz', options);
   }
 
   /** `npm run worker -- --queues ...` */

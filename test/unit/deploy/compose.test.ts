@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../../src/config.ts';
-import { WORKER_COMMAND } from '../../../src/stack/roles.ts';
+import { API_COMMAND, WORKER_COMMAND } from '../../../src/stack/roles.ts';
 import { SERVER_DYNAMIC_CONFIG } from '../../../temporal/server/dynamic-config.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
 import { findComposeCheck } from '../../support/compose-config.ts';
@@ -81,11 +81,18 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('starts workers as the stack and npm run worker do', async () => {
-    const workers = running.filter(([, { command }]) => scriptOf(command) === 'workers/main.ts');
-    for (const [name, { command }] of workers) expect(command!.slice(1, -2), name).toEqual(WORKER_COMMAND);
+  it('starts every process as the stack and the npm scripts do', async () => {
+    const expected = (command: readonly string[]) =>
+      scriptOf(command) === 'workers/main.ts' ? WORKER_COMMAND : API_COMMAND;
+    for (const [name, { command }] of running) {
+      const known = expected(command!);
+      expect(command!.slice(1, 1 + known.length), name).toEqual(known);
+    }
     const { scripts } = JSON.parse(await readFile(join(FILE, '../package.json'), 'utf8'));
-    expect(scripts.worker.split(' ')).toEqual(expect.arrayContaining([...WORKER_COMMAND]));
+    for (const name of ['api', 'gateway', 'worker']) {
+      const words = scripts[name].split(' ');
+      expect(words, name).toEqual(expect.arrayContaining([...expected(words)]));
+    }
   });
 
   it('gives every process of ours all it needs, secrets by file alone', () => {
