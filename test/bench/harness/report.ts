@@ -38,9 +38,18 @@ export class ReportBuilder {
     this.#windows.push(usage);
   }
 
-  row(figure: string, unit: string, samples: readonly number[], target?: Target): void {
+  /** @param target.undecided - what was measured scatters too much for a verdict */
+  row(figure: string, unit: string, samples: readonly number[], target?: Target & { undecided?: boolean }): void {
     if (samples.length === 0) return;
-    this.#rows.push({ figure, unit, value: summarize(samples), ...(target ? { target } : {}) });
+    const { undecided, ...asked } = target ?? {};
+    const verdict = undecided ? { verdict: 'not judged' as const } : {};
+    this.#rows.push({
+      figure,
+      unit,
+      value: summarize(samples),
+      ...(target ? { target: asked as Target } : {}),
+      ...verdict,
+    });
   }
 
   asserted(text: string): void {
@@ -56,7 +65,7 @@ export class ReportBuilder {
     const noise = noiseOf(this.#windows);
     const level = judgeAnyway ? 0 : Math.max(noise.foreignShare, noise.stealShare);
     const rows = this.#rows.map((row) =>
-      row.target ? { ...row, verdict: judge(row.value.median, row.target, level) } : row,
+      row.target && !row.verdict ? { ...row, verdict: judge(row.value.median, row.target, level) } : row,
     );
     return { name, rows, noise, asserted: this.#asserted, rounds, notes: this.#notes };
   }

@@ -85,12 +85,23 @@ export function growthExponent(small: { size: number; cost: number }, large: { s
  * @throws {RangeError} when there are not two different x
  */
 export function linearSlope(points: ReadonlyArray<{ x: number; y: number }>): number {
-  const mean = (pick: (point: { x: number; y: number }) => number) =>
-    points.reduce((sum, point) => sum + pick(point), 0) / points.length;
-  const [x, y] = [mean((p) => p.x), mean((p) => p.y)];
-  const spread = points.reduce((sum, point) => sum + (point.x - x) ** 2, 0);
+  const [x, y] = [sum(points.map((p) => p.x)) / points.length, sum(points.map((p) => p.y)) / points.length];
+  const spread = sum(points.map((point) => (point.x - x) ** 2));
   if (!(spread > 0)) throw new RangeError('points need two different x');
-  return points.reduce((sum, point) => sum + (point.x - x) * (point.y - y), 0) / spread;
+  return sum(points.map((point) => (point.x - x) * (point.y - y))) / spread;
+}
+
+/**
+ * Standard error of {@link linearSlope}: how far by chance alone the slope may well be from that of endless points.
+ *
+ * @throws {RangeError} when there are fewer than three points or not two different x
+ */
+export function slopeError(points: ReadonlyArray<{ x: number; y: number }>): number {
+  if (points.length < 3) throw new RangeError('a line goes through two points without an error');
+  const slope = linearSlope(points);
+  const [x, y] = [sum(points.map((p) => p.x)) / points.length, sum(points.map((p) => p.y)) / points.length];
+  const off = sum(points.map((point) => (point.y - y - slope * (point.x - x)) ** 2));
+  return Math.sqrt(off / (points.length - 2) / sum(points.map((point) => (point.x - x) ** 2)));
 }
 
 /**

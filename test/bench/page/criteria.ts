@@ -188,9 +188,9 @@ export const CRITERIA: readonly Criterion[] = [
     peers: 'Landscape: security profiles for up to 1,000 clients',
   },
   { id: '10', what: 'memory added by the report', set: 'report', figure: /^detailed: memory added/ },
-  { id: '11', what: 'soak: memory', set: 'soak', figure: /^memory of our processes, trend/ },
-  { id: '11', what: 'soak: p99 of a list', set: 'soak', figure: /^list p99, trend/ },
-  { id: '11', what: 'soak: tables', set: 'soak', figure: /^size of the tables/ },
+  { id: '11', what: 'soak: memory', set: 'soak', figure: /^memory of our processes, trend$/ },
+  { id: '11', what: 'soak: p99 of a list', set: 'soak', figure: /^list p99, trend$/ },
+  { id: '11', what: 'soak: tables', set: 'soak', figure: /^size of the tables.*, trend$/ },
   {
     id: '12',
     what: "p95 of one account's single action while another acts on a large group / alone",

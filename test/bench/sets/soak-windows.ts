@@ -1,4 +1,4 @@
-import { type Latency, linearSlope } from '../harness/statistics.ts';
+import { type Latency, linearSlope, slopeError, sum } from '../harness/statistics.ts';
 import type { Usage } from '../harness/usage.ts';
 import { pause } from '../harness/wait.ts';
 import type { Api } from '../product/api.ts';
@@ -14,14 +14,22 @@ export interface SoakWindow {
 
 const GROUP_EVERY_MS = 10_000;
 
+/** How a value grows; percents of its mean. */
+export interface HourlyTrend {
+  percent: number;
+  /** Standard error of it: a trend that is smaller may be chance. */
+  error: number;
+}
+
 /**
- * How much a value grows in an hour by the straight line through all its points, in percent of its mean.
+ * How much a value grows in an hour by the straight line through all its points.
  *
- * @throws {RangeError} when there are not two different moments
+ * @throws {RangeError} when there are fewer than three points or not two different moments
  */
-export function hourlyPercent(points: ReadonlyArray<{ hours: number; value: number }>): number {
-  const mean = points.reduce((sum, { value }) => sum + value, 0) / points.length;
-  return (linearSlope(points.map(({ hours, value }) => ({ x: hours, y: value }))) / mean) * 100;
+export function hourlyTrend(points: ReadonlyArray<{ hours: number; value: number }>): HourlyTrend {
+  const share = 100 / (sum(points.map(({ value }) => value)) / points.length);
+  const line = points.map(({ hours, value }) => ({ x: hours, y: value }));
+  return { percent: linearSlope(line) * share, error: slopeError(line) * share };
 }
 
 /** Orders an action on all computers every ten seconds until it is stopped, which gives the ids of all. */

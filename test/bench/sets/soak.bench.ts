@@ -13,7 +13,7 @@ import { openDatabase, snapTargets } from '../product/database.ts';
 import { pingSecondsFor, startFleet } from '../product/fleet.ts';
 import { startProduct } from '../product/product.ts';
 import { OWN_ROLES } from '../product/roles.ts';
-import { hourlyPercent, type SoakWindow, startGroups } from './soak-windows.ts';
+import { hourlyTrend, type SoakWindow, startGroups } from './soak-windows.ts';
 
 const COMPUTERS = 500;
 /** Of every 25 simulated computers 20 take snaps. */
@@ -109,13 +109,12 @@ function report({ options }: BenchContext, all: readonly SoakWindow[], groups: n
   const windows = all.slice(Math.floor(all.length * WARM_UP_SHARE));
   for (const { usage } of windows) builder.window(usage);
   const target: Target | undefined = options.minutes >= JUDGED_MINUTES ? TARGETS.soakPercent : undefined;
-  const trend = (figure: string, of: (window: SoakWindow) => number) =>
-    builder.row(
-      figure,
-      '%/h',
-      [hourlyPercent(windows.map((window) => ({ hours: window.hours, value: of(window) })))],
-      target,
-    );
+  const trend = (figure: string, of: (window: SoakWindow) => number) => {
+    const { percent, error } = hourlyTrend(windows.map((window) => ({ hours: window.hours, value: of(window) })));
+    // A verdict on what scatters more than the target itself would be one by chance.
+    builder.row(figure, '%/h', [percent], target && { ...target, undecided: error > target.first });
+    builder.row(`${figure}, standard error`, '%/h', [error]);
+  };
   const memory = (role: string) => (window: SoakWindow) => window.usage.roles[role]?.startMiB ?? 0;
   trend('memory of our processes, trend', (window) => OWN_ROLES.reduce((sum, role) => sum + memory(role)(window), 0));
   trend('list p99, trend', ({ latencyMs }) => latencyMs.p99);

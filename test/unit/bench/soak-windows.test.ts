@@ -1,12 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { processName } from '../../bench/load/agents-at-work.ts';
-import { hourlyPercent } from '../../bench/sets/soak-windows.ts';
+import { hourlyTrend } from '../../bench/sets/soak-windows.ts';
 
-describe('hourlyPercent', () => {
+describe('hourlyTrend', () => {
   it('carries a trend on to an hour, in percent of the mean', () => {
     const points = [0, 0.25, 0.5].map((hours) => ({ hours, value: 200 + 40 * hours }));
-    expect(hourlyPercent(points)).toBeCloseTo((40 / 210) * 100);
-    expect(hourlyPercent(points.map(({ hours }) => ({ hours, value: 5 })))).toBeCloseTo(0);
+    expect(hourlyTrend(points).percent).toBeCloseTo((40 / 210) * 100);
+    expect(hourlyTrend(points).error).toBeCloseTo(0);
+    expect(hourlyTrend(points.map(({ hours }) => ({ hours, value: 5 }))).percent).toBeCloseTo(0);
+  });
+
+  it('tells how much of it may be chance', () => {
+    const points = [100, 140, 60, 100].map((value, quarter) => ({ hours: quarter / 4, value }));
+    expect(hourlyTrend(points).percent).toBeCloseTo(-32);
+    expect(hourlyTrend(points).error).toBeCloseTo(67.88, 1);
   });
 });
 

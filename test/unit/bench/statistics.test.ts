@@ -6,6 +6,7 @@ import {
   linearSlope,
   pairedRatios,
   quantile,
+  slopeError,
   summarize,
 } from '../../bench/harness/statistics.ts';
 
@@ -89,6 +90,18 @@ describe('linearSlope', () => {
   it('refuses points that make no line', () => {
     expect(() => linearSlope([])).toThrow(RangeError);
     expect(() => linearSlope([{ x: 1, y: 2 }])).toThrow(RangeError);
+  });
+});
+
+describe('slopeError', () => {
+  it('is nothing on a line and grows with what is off it', () => {
+    expect(slopeError([1, 2, 3].map((x) => ({ x, y: 2 * x + 5 })))).toBeCloseTo(0);
+    const off = (by: number) => [0, by, -by, 0].map((y, x) => ({ x, y }));
+    expect(slopeError(off(2))).toBeCloseTo(2 * slopeError(off(1)));
+  });
+
+  it('refuses points that leave no error', () => {
+    expect(() => slopeError([0, 1].map((x) => ({ x, y: x })))).toThrow(RangeError);
   });
 });
 
