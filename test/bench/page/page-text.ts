@@ -53,8 +53,9 @@ export const REASONS = `## What is behind some figures
   gateway taking its pings and exchanges. A nudge of a lane costs as much as a no-op workflow: large lanes of one account share
   theirs.
 - **4a**, accepted: by PostgreSQL's log, with the agents' pings meanwhile, looking at 10,000 computers takes 18 to 28 ms and the
-  INSERT of their rows 140 to 190 ms. On an idle server the same INSERT takes 142 ms, without any index 60 ms; the dearest
-  index is that by computer, 25 ms. The commit waited up to 61 ms for 8 MB of log; most of it is on disk before now.
+  INSERT of their rows 140 to 190 ms. On an idle server the same INSERT takes 142 ms at best, without any index 60 ms; the
+  dearest index is that by computer, 25 ms. Repeated, it takes 160 or 245 ms from one try to the next, as the two shared cores
+  allow. The commit waited up to 61 ms for 8 MB of log; most of it is on disk before now.
 - **4b**, all queued: a group waits about 0.2 s for its two workflows to start, whatever its size. For small groups that is many
   times the INSERT of their rows; the ratio means something from some thousands of computers on.
 - **13**, profiles due at once: each is a Temporal Schedule, and of thousands due at one moment the server works tens of
