@@ -38,18 +38,11 @@ export class ReportBuilder {
     this.#windows.push(usage);
   }
 
-  /** @param target.undecided - what was measured scatters too much for a verdict */
-  row(figure: string, unit: string, samples: readonly number[], target?: Target & { undecided?: boolean }): void {
+  /** @param isUndecided - what was measured scatters too much for a verdict */
+  row(figure: string, unit: string, samples: readonly number[], target?: Target, isUndecided = false): void {
     if (samples.length === 0) return;
-    const { undecided, ...asked } = target ?? {};
-    const verdict = undecided ? { verdict: 'not judged' as const } : {};
-    this.#rows.push({
-      figure,
-      unit,
-      value: summarize(samples),
-      ...(target ? { target: asked as Target } : {}),
-      ...verdict,
-    });
+    const verdict = isUndecided ? { verdict: 'not judged' as const } : {};
+    this.#rows.push({ figure, unit, value: summarize(samples), ...(target ? { target, ...verdict } : {}) });
   }
 
   asserted(text: string): void {

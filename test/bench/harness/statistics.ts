@@ -85,10 +85,10 @@ export function growthExponent(small: { size: number; cost: number }, large: { s
  * @throws {RangeError} when there are not two different x
  */
 export function linearSlope(points: ReadonlyArray<{ x: number; y: number }>): number {
-  const [x, y] = [sum(points.map((p) => p.x)) / points.length, sum(points.map((p) => p.y)) / points.length];
-  const spread = sum(points.map((point) => (point.x - x) ** 2));
+  const around = aroundMean(points);
+  const spread = sum(around.map(({ x }) => x ** 2));
   if (!(spread > 0)) throw new RangeError('points need two different x');
-  return sum(points.map((point) => (point.x - x) * (point.y - y))) / spread;
+  return sum(around.map(({ x, y }) => x * y)) / spread;
 }
 
 /**
@@ -99,9 +99,14 @@ export function linearSlope(points: ReadonlyArray<{ x: number; y: number }>): nu
 export function slopeError(points: ReadonlyArray<{ x: number; y: number }>): number {
   if (points.length < 3) throw new RangeError('a line goes through two points without an error');
   const slope = linearSlope(points);
-  const [x, y] = [sum(points.map((p) => p.x)) / points.length, sum(points.map((p) => p.y)) / points.length];
-  const off = sum(points.map((point) => (point.y - y - slope * (point.x - x)) ** 2));
-  return Math.sqrt(off / (points.length - 2) / sum(points.map((point) => (point.x - x) ** 2)));
+  const around = aroundMean(points);
+  const off = sum(around.map(({ x, y }) => (y - slope * x) ** 2));
+  return Math.sqrt(off / (points.length - 2) / sum(around.map(({ x }) => x ** 2)));
+}
+
+function aroundMean(points: ReadonlyArray<{ x: number; y: number }>): Array<{ x: number; y: number }> {
+  const [meanX, meanY] = [sum(points.map(({ x }) => x)) / points.length, sum(points.map(({ y }) => y)) / points.length];
+  return points.map(({ x, y }) => ({ x: x - meanX, y: y - meanY }));
 }
 
 /**

@@ -128,3 +128,13 @@ function difference(before: Reading, after: Reading, peaks: ReadonlyMap<string, 
 export function cpuMsOf(usage: Usage, names: readonly string[]): number {
   return sum(names.map((name) => usage.roles[name]?.cpuMs ?? 0));
 }
+
+/** Peak memory of the named roles together, in MiB. */
+export function peakMiBOf(usage: Usage, names: readonly string[]): number {
+  return sum(names.map((name) => usage.roles[name]?.peakMiB ?? 0));
+}
+
+/** How far the memory of the named roles rose above what it was at the start, in MiB. */
+export function addedMiBOf(usage: Usage, names: readonly string[]): number {
+  return peakMiBOf(usage, names) - sum(names.map((name) => usage.roles[name]?.startMiB ?? 0));
+}

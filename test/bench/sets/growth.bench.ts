@@ -1,7 +1,7 @@
 import type { BenchContext } from '../bench.ts';
 import { type Report, ReportBuilder } from '../harness/report.ts';
 import { fittedExponent, quantile } from '../harness/statistics.ts';
-import { cpuMsOf, type Role } from '../harness/usage.ts';
+import { addedMiBOf, cpuMsOf, peakMiBOf, type Role } from '../harness/usage.ts';
 import { TARGETS, type Target } from '../harness/verdict.ts';
 import { startLoad } from '../load/load-client.ts';
 import { logIn } from '../product/api.ts';
@@ -83,7 +83,7 @@ const FIGURES: readonly Figure[] = [
   ['all done', 's', (r) => r.doneSeconds, TARGETS.timeGrowth],
   ['bare INSERT of the same rows', 's', (r) => r.bareSeconds],
   ['CPU of the product', 's', (r) => cpuMsOf(r.usage, PRODUCT_ROLES) / 1000, TARGETS.timeGrowth],
-  ['peak memory, our processes', 'MiB', peakMiB, TARGETS.memoryGrowth],
+  ['peak memory, our processes', 'MiB', ({ usage }) => peakMiBOf(usage, OWN_ROLES), TARGETS.memoryGrowth],
 ];
 
 function report({ options }: BenchContext, sizes: readonly SizeRounds[]): Report {
@@ -113,21 +113,15 @@ function addSize(builder: ReportBuilder, { computers, enrolSeconds, rounds }: Si
     '/s',
     rounds.map((r) => computers / r.doneSeconds),
   );
-  builder.row(`${n}: memory added, our processes`, 'MiB', rounds.map(addedMiB), TARGETS.addedMiB);
+  builder.row(
+    `${n}: memory added, our processes`,
+    'MiB',
+    rounds.map(({ usage }) => addedMiBOf(usage, OWN_ROLES)),
+    TARGETS.addedMiB,
+  );
   for (const role of rolesIn(rounds[0]!.usage)) {
     const cpu = rounds.map((r) => cpuMsOf(r.usage, [role]) / computers);
     builder.row(`${n}: CPU per computer, ${role}`, 'ms', cpu);
   }
   if (enrolSeconds > 0) builder.row(`${n}: enrolled in`, 's', [enrolSeconds]);
-}
-
-function peakMiB({ usage }: GrowthRound): number {
-  return OWN_ROLES.reduce((sum, role) => sum + (usage.roles[role]?.peakMiB ?? 0), 0);
-}
-
-function addedMiB({ usage }: GrowthRound): number {
-  return OWN_ROLES.reduce((sum, role) => {
-    const used = usage.roles[role];
-    return sum + (used ? used.peakMiB - used.startMiB : 0);
-  }, 0);
 }

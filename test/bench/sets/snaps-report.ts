@@ -1,6 +1,6 @@
 import type { ReportBuilder } from '../harness/report.ts';
 import { growthExponent, pairedRatios, quantile } from '../harness/statistics.ts';
-import { cpuMsOf } from '../harness/usage.ts';
+import { addedMiBOf, cpuMsOf, peakMiBOf } from '../harness/usage.ts';
 import { TARGETS } from '../harness/verdict.ts';
 import { OWN_ROLES, PRODUCT_ROLES, rolesIn } from '../product/roles.ts';
 import type { GroupRound, NoOpRound } from './snaps-rounds.ts';
@@ -67,7 +67,12 @@ export function addSize(builder: ReportBuilder, { computers, groups, noOps }: Si
     );
   }
   addWrites(row, groups, noOps);
-  row('memory added, API + worker', 'MiB', per(groups, addedMiB), TARGETS.addedMiB);
+  row(
+    'memory added, API + worker',
+    'MiB',
+    per(groups, ({ usage }) => addedMiBOf(usage, OWN_ROLES)),
+    TARGETS.addedMiB,
+  );
   for (const role of rolesIn(groups[0]!.usage))
     row(
       `memory peak, ${role}`,
@@ -152,18 +157,7 @@ export function addGrowth(builder: ReportBuilder, sizes: readonly SizeResult[]):
   builder.row(
     `${name}: peak memory, API + worker`,
     'exponent',
-    grow((g) => peakMiB(g)),
+    grow(({ usage }) => peakMiBOf(usage, OWN_ROLES)),
     TARGETS.memoryGrowth,
   );
-}
-
-function addedMiB(group: GroupRound): number {
-  return OWN_ROLES.reduce((sum, role) => {
-    const usage = group.usage.roles[role];
-    return sum + (usage ? usage.peakMiB - usage.startMiB : 0);
-  }, 0);
-}
-
-function peakMiB(group: GroupRound): number {
-  return OWN_ROLES.reduce((sum, role) => sum + (group.usage.roles[role]?.peakMiB ?? 0), 0);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type pg from 'pg';
 import type { BenchContext } from '../bench.ts';
 import { type Report, ReportBuilder } from '../harness/report.ts';
-import { linearSlope, quantile } from '../harness/statistics.ts';
+import { linearSlope, quantile, sum } from '../harness/statistics.ts';
 import type { Role } from '../harness/usage.ts';
 import { measure } from '../harness/usage.ts';
 import { TARGETS, type Target } from '../harness/verdict.ts';
@@ -112,11 +112,11 @@ function report({ options }: BenchContext, all: readonly SoakWindow[], groups: n
   const trend = (figure: string, of: (window: SoakWindow) => number) => {
     const { percent, error } = hourlyTrend(windows.map((window) => ({ hours: window.hours, value: of(window) })));
     // A verdict on what scatters more than the target itself would be one by chance.
-    builder.row(figure, '%/h', [percent], target && { ...target, undecided: error > target.first });
+    builder.row(figure, '%/h', [percent], target, error > TARGETS.soakPercent.first);
     builder.row(`${figure}, standard error`, '%/h', [error]);
   };
   const memory = (role: string) => (window: SoakWindow) => window.usage.roles[role]?.startMiB ?? 0;
-  trend('memory of our processes, trend', (window) => OWN_ROLES.reduce((sum, role) => sum + memory(role)(window), 0));
+  trend('memory of our processes, trend', (window) => sum(OWN_ROLES.map((role) => memory(role)(window))));
   trend('list p99, trend', ({ latencyMs }) => latencyMs.p99);
   trend('size of the tables of computers, trend', ({ tableBytes }) => tableBytes);
   for (const role of Object.keys(windows[0]!.usage.roles)) {

@@ -57,6 +57,17 @@ describe('renderTargets', () => {
     expect(renderTargets([kept(snapsReport(0.4))])).toContain('| not judged | 40 % foreign, 1.5 |');
   });
 
+  it('tells that what scatters too much gave no verdict, where others beside it do', () => {
+    const builder = new ReportBuilder();
+    builder.window(window(0));
+    builder.row('list p99, trend', '%/h', [1], TARGETS.soakPercent, true);
+    builder.row('memory of our processes, trend', '%/h', [1], TARGETS.soakPercent, false);
+    expect(builder.finish('soak', [], false).rows.map(({ target, verdict }) => [target, verdict])).toEqual([
+      [TARGETS.soakPercent, 'not judged'],
+      [TARGETS.soakPercent, 'met'],
+    ]);
+  });
+
   it('leaves out what was not measured', () => {
     expect(renderTargets([]).split('\n')).toHaveLength(2);
   });
