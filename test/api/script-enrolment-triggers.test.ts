@@ -3,12 +3,13 @@ import { acceptComputers } from '../../src/services/acceptance.ts';
 import { SETTINGS } from '../support/activity-rows.ts';
 import { PUBLIC_URL } from '../support/app.ts';
 import { insertComputer } from '../support/computers.ts';
-import { createTriggerWorld, EVENT, LIMITS, type TriggerWorld } from '../support/script-trigger-world.ts';
+import { event } from '../support/script-profile-requests.ts';
+import { LIMITS, TriggerWorld } from '../support/script-trigger-world.ts';
 
 let t: TriggerWorld;
 
 beforeAll(async () => {
-  t = await createTriggerWorld();
+  t = await TriggerWorld.create();
 });
 afterAll(() => t?.close());
 beforeEach(() => t.next());
@@ -19,9 +20,9 @@ describe('post_enrollment', () => {
   const accept = (ids: readonly number[]) => t.call('POST', '/pending-computers:accept', { computer_ids: ids });
 
   it('runs once on each computer in scope when it is accepted', async () => {
-    const all = await t.create(EVENT, { title: `All ${t.turn}` });
-    const tagged = await t.create(EVENT, { title: `Tagged ${t.turn}`, all_computers: false, tags: ['lab'] });
-    const gone = await t.create(EVENT, { title: `Gone ${t.turn}` });
+    const all = await t.create(event, { title: `All ${t.turn}` });
+    const tagged = await t.create(event, { title: `Tagged ${t.turn}`, all_computers: false, tags: ['lab'] });
+    const gone = await t.create(event, { title: `Gone ${t.turn}` });
     await t.call('POST', `/script-profiles/${gone.id}:archive`);
     expect(await t.runs(all.id)).toEqual([]);
     const [plain, lab] = [await pending('new-1'), await pending('new-2', { tags: ['lab'] })];
@@ -36,7 +37,7 @@ describe('post_enrollment', () => {
     expect(await t.computersOf((await t.runs(tagged.id))[0].id)).toEqual([lab]);
     expect(await t.runs(gone.id)).toEqual([]);
     expect(await t.read(all.id)).toMatchObject({
-      trigger: EVENT,
+      trigger: event,
       computers: { num_associated_computers: 0 },
       activities: { last_activity: { id: run.id } },
     });
@@ -46,7 +47,7 @@ describe('post_enrollment', () => {
   });
 
   it('leaves nobody out when there are more than a run may have', async () => {
-    const { id } = await t.create(EVENT);
+    const { id } = await t.create(event);
     const ids = [await pending('m-1'), await pending('m-2'), await pending('m-3')];
     const { services } = t.world.app;
     expect(services.scriptProfiles.limits.maxComputers).toBeGreaterThan(3);
@@ -67,7 +68,7 @@ describe('post_enrollment', () => {
 
   it('1,000 computers at once with three profiles: each runs once on each, also when the first try dies', async () => {
     const profiles = [];
-    for (const n of [1, 2, 3]) profiles.push(await t.create(EVENT, { title: `Batch ${n}` }));
+    for (const n of [1, 2, 3]) profiles.push(await t.create(event, { title: `Batch ${n}` }));
     const rows = await t.world.db.query<{ id: number }>(
       `insert into computer (account_id, access_group_id, state, title, registered_at)
        select $1, g.id, 'pending', 'batch-' || n, now() from access_group g, generate_series(1, 1000) n

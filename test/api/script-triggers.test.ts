@@ -1,22 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PUBLIC_URL } from '../support/app.ts';
 import { insertComputer } from '../support/computers.ts';
-import {
-  createTriggerWorld,
-  EVENT,
-  HOUR,
-  hourly,
-  MINUTE,
-  once,
-  type TriggerWorld,
-  text,
-} from '../support/script-trigger-world.ts';
+import { event } from '../support/script-profile-requests.ts';
+import { HOUR, hourly, MINUTE, onceAt, TriggerWorld, text } from '../support/script-trigger-world.ts';
 import { script } from '../support/scripts.ts';
 
 let t: TriggerWorld;
 
 beforeAll(async () => {
-  t = await createTriggerWorld();
+  t = await TriggerWorld.create();
 });
 afterAll(() => t?.close());
 beforeEach(() => t.next());
@@ -24,9 +16,9 @@ beforeEach(() => t.next());
 describe('a one-time trigger', () => {
   it('runs at once when its time has come, in the answer already', async () => {
     const at = t.inMs(-5 * MINUTE);
-    const profile = await t.create(once(at));
+    const profile = await t.create(onceAt(at));
     expect(profile.trigger).toEqual({
-      ...once(at),
+      ...onceAt(at),
       timestamp: text(at),
       is_finished: true,
       last_run: text(t.now()),
@@ -43,7 +35,7 @@ describe('a one-time trigger', () => {
 
   it('waits for its time, runs once and is finished', async () => {
     const at = t.inMs(90 * MINUTE);
-    const { id, trigger } = await t.create(once(at));
+    const { id, trigger } = await t.create(onceAt(at));
     expect(trigger).toMatchObject({ is_finished: false, last_run: null, next_run: text(at) });
     expect(await t.orders(id)).toBe(1);
     expect(await t.kind.desired(t.world.db, id, t.now())).toMatchObject({
@@ -62,17 +54,17 @@ describe('a one-time trigger', () => {
   });
 
   it('begins anew with another time, past or future, on computers at work too', async () => {
-    const { id } = await t.create(once(t.inMs(-HOUR)));
-    const past = (await t.patch(id, once(t.inMs(-MINUTE)))).trigger;
+    const { id } = await t.create(onceAt(t.inMs(-HOUR)));
+    const past = (await t.patch(id, onceAt(t.inMs(-MINUTE)))).trigger;
     expect(past).toMatchObject({ is_finished: true, last_run: text(t.now()) });
     expect((await t.runs(id)).map((run: { children_count: number }) => run.children_count)).toEqual([3, 3]);
     const at = t.inMs(HOUR);
-    expect((await t.patch(id, once(at))).trigger).toMatchObject({
+    expect((await t.patch(id, onceAt(at))).trigger).toMatchObject({
       is_finished: false,
       last_run: null,
       next_run: text(at),
     });
-    expect((await t.patch(id, once(at))).trigger).toMatchObject({ is_finished: false, next_run: text(at) });
+    expect((await t.patch(id, onceAt(at))).trigger).toMatchObject({ is_finished: false, next_run: text(at) });
     // The date of a schedule that was not changed in time; long after the change it is an operator's wish.
     expect(await t.kind.startDue(id, t.inMs(10_000), t.inMs(10_000))).toBe('not-planned');
     expect(await t.runs(id)).toHaveLength(2);
@@ -81,7 +73,7 @@ describe('a one-time trigger', () => {
 
   it('runs once by two that come at the same time', async () => {
     const at = t.inMs(HOUR);
-    const { id } = await t.create(once(at));
+    const { id } = await t.create(onceAt(at));
     t.world.clock.advance(HOUR);
     const outcomes = await Promise.all(Array.from({ length: 5 }, () => t.kind.startDue(id, at, t.now())));
     expect(outcomes.sort()).toEqual(['known', 'known', 'known', 'known', 'started']);
@@ -193,14 +185,14 @@ describe('a recurring trigger', () => {
     expect(await desired()).toMatchObject({ kind: 'calendars' });
     const at = t.inMs(3 * HOUR);
     for (const [trigger, expected] of [
-      [once(at), { kind: 'dates', dates: [at] }],
-      [EVENT, null],
+      [onceAt(at), { kind: 'dates', dates: [at] }],
+      [event, null],
       [
         hourly({ interval: '15 3 13 * fri' }),
         { kind: 'calendars', calendars: [{ daysOfMonth: [13] }, { daysOfWeek: [5] }] },
       ],
-      [EVENT, null],
-      [once(at), { kind: 'dates' }],
+      [event, null],
+      [onceAt(at), { kind: 'dates' }],
       [hourly(), { kind: 'calendars' }],
     ] as const) {
       await t.patch(id, trigger);

@@ -2,6 +2,7 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { API_COMMAND } from '../../src/stack/roles.ts';
 import { buildBundle } from '../../workers/workflow-bundle.ts';
 import { assembleImage, copiedSources } from '../support/image.ts';
 import { createProcessesApart, type ProcessesApart } from '../support/processes-apart.ts';
@@ -67,6 +68,7 @@ describe('the image', { timeout: TIMEOUT_MS }, () => {
     expect(last).toMatch(/^USER node$/m);
     expect(last).toMatch(/^HEALTHCHECK .*CMD \["node", "src\/health-check.ts"\]$/m);
     expect(last).toMatch(/^CMD \["node", "--max-semi-space-size=16", "src\/main.ts"\]$/m);
+    expect(JSON.parse(/^CMD (.*)$/m.exec(last)![1]!)).toEqual(['node', ...API_COMMAND]);
     expect(last).not.toMatch(/^RUN /m);
     expect(dockerfile).toMatch(/npm ci --omit=dev --omit=optional --ignore-scripts/);
     expect(dockerfile).toContain('NODE_IMAGE=node:24-bookworm-slim');

@@ -9,6 +9,7 @@ import {
   aGroup,
   anAccount,
   childrenOf,
+  ONE_LANE,
   SETTINGS,
   type TestAccount,
   TestClock,
@@ -23,7 +24,6 @@ import { guardStatuses } from '../support/status-guard.ts';
 const HOUR_MS = 3_600_000;
 const EXPIRY_DAYS = 1;
 const DELAY_SECONDS = 600;
-const ONE_LANE = { singleLaneLimit: 0 };
 
 let database: TestDatabase;
 let db: Database;

@@ -1,77 +1,64 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createLaneStore, type LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
-import type { Database } from '../../src/persistence/sql.ts';
-import { aChain, aGroup, aLane, anAccount, childrenOf, messagesOf, TestClock, tell } from '../support/activity-rows.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { aChain, aGroup, anAccount, childrenOf, tell } from '../support/activity-rows.ts';
 import { dyingAfter } from '../support/dying-database.ts';
+import { LaneWorld } from '../support/lane-world.ts';
 
 const DAY_MS = 86_400_000;
 
-let database: TestDatabase;
-let db: Database;
-let clock: TestClock;
-let store: LaneStore;
+let world: LaneWorld;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  db = database.persistence.db;
+  world = await LaneWorld.create();
 });
-afterAll(() => database.drop());
-beforeEach(() => {
-  clock = new TestClock();
-  store = createLaneStore({ db, clock, settings: { expiryDays: 30 } });
-});
-
-const oneLane = (plan?: Parameters<typeof aLane>[2], options?: Parameters<typeof aLane>[3]) =>
-  aLane(db, clock, plan, options);
-const messages = (group: number) => messagesOf(db, group);
+afterAll(() => world?.close());
+beforeEach(() => world.begin());
 
 async function statuses(group: number) {
-  return (await childrenOf(db, group)).map(({ status }) => status);
+  return (await childrenOf(world.db, group)).map(({ status }) => status);
 }
 
 describe('opening a lane', () => {
   it('queues every message once, whatever is repeated', async () => {
-    const { lane, group } = await oneLane({}, { computers: 3 });
-    const first = await store.advance(lane, false);
+    const { lane, group } = await world.oneLane({}, { computers: 3 });
+    const first = await world.store.advance(lane, false);
     expect(first).toMatchObject({ open: 3, nextDueAt: null });
     expect(first.waitingFor.sort()).toEqual(['web-1', 'web-2', 'web-3']);
-    await store.advance(lane, false);
-    expect(await messages(group)).toEqual(['queued', 'queued', 'queued']);
+    await world.store.advance(lane, false);
+    expect(await world.messages(group)).toEqual(['queued', 'queued', 'queued']);
   });
 
   it('queues nothing that was canceled before', async () => {
-    const { lane, group } = await oneLane({}, { computers: 2 });
-    await tell(db, { lane, activity: null, kind: 'cancel', at: clock.now() });
-    expect(await store.advance(lane, false)).toMatchObject({ open: 0, canceled: 2 });
-    expect(await messages(group)).toEqual([null, null]);
+    const { lane, group } = await world.oneLane({}, { computers: 2 });
+    await tell(world.db, { lane, activity: null, kind: 'cancel', at: world.clock.now() });
+    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, canceled: 2 });
+    expect(await world.messages(group)).toEqual([null, null]);
   });
 
   it('answers for a lane without a row that nothing is open', async () => {
-    expect(await store.advance(2_000_000_000, false)).toMatchObject({ open: 0, nextDueAt: null });
+    expect(await world.store.advance(2_000_000_000, false)).toMatchObject({ open: 0, nextDueAt: null });
   });
 });
 
 describe('chains', () => {
   it('releases a step after its delay once the one before succeeded', async () => {
-    const { lane, group, ids } = await oneLane({ operations: aChain(2, 600) });
-    await store.advance(lane, false);
+    const { lane, group, ids } = await world.oneLane({ operations: aChain(2, 600) });
+    await world.store.advance(lane, false);
     expect(await statuses(group)).toEqual(['undelivered', 'waiting']);
-    await tell(db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: clock.now() });
-    const due = clock.now().getTime() + 600_000;
-    expect(await store.advance(lane, false)).toMatchObject({ open: 1, succeeded: 1, nextDueAt: due });
-    const [, second] = await childrenOf(db, group);
+    await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
+    const due = world.clock.now().getTime() + 600_000;
+    expect(await world.store.advance(lane, false)).toMatchObject({ open: 1, succeeded: 1, nextDueAt: due });
+    const [, second] = await childrenOf(world.db, group);
     expect(second).toMatchObject({ status: 'undelivered', message: 'queued', deliver_at: new Date(due) });
-    clock.advance(600_000);
-    expect(await store.advance(lane, false)).toMatchObject({ open: 1, nextDueAt: null });
+    world.clock.advance(600_000);
+    expect(await world.store.advance(lane, false)).toMatchObject({ open: 1, nextDueAt: null });
   });
 
   it('cancels every step behind a failed one', async () => {
-    const { lane, group, ids } = await oneLane({ operations: aChain(3) });
-    await store.advance(lane, false);
-    await tell(db, { lane, activity: ids[0]!, kind: 'result', ok: false, at: clock.now() });
-    expect(await store.advance(lane, false)).toMatchObject({ open: 0, failed: 1, canceled: 2 });
-    expect(await store.settle(group, false)).toEqual({
+    const { lane, group, ids } = await world.oneLane({ operations: aChain(3) });
+    await world.store.advance(lane, false);
+    await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: false, at: world.clock.now() });
+    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, failed: 1, canceled: 2 });
+    expect(await world.store.settle(group, false)).toEqual({
       open: 0,
       succeeded: 0,
       failed: 1,
@@ -81,88 +68,97 @@ describe('chains', () => {
   });
 
   it('keeps the steps of different computers apart', async () => {
-    const { lane, group, ids } = await oneLane({ operations: aChain(2) }, { computers: 2 });
-    await store.advance(lane, false);
-    await tell(db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: clock.now() });
-    await store.advance(lane, false);
+    const { lane, group, ids } = await world.oneLane({ operations: aChain(2) }, { computers: 2 });
+    await world.store.advance(lane, false);
+    await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
+    await world.store.advance(lane, false);
     expect(await statuses(group)).toEqual(['succeeded', 'undelivered', 'undelivered', 'waiting']);
   });
 });
 
 describe('results', () => {
   it('AGENT-reorder: takes the first of two opposite results and ignores every later one', async () => {
-    const { lane, group, ids } = await oneLane();
-    await store.advance(lane, false);
-    const result = { lane, activity: ids[0]!, kind: 'result' as const, at: clock.now() };
-    await tell(db, { ...result, ok: true, code: 0, body: 'first' }, { ...result, ok: false, code: 1, body: 'second' });
-    await store.advance(lane, false);
-    await tell(db, { ...result, ok: false, body: 'third' });
-    expect(await store.applyLate(lane)).toMatchObject({ open: 0, succeeded: 1, failed: 0 });
-    const [child] = await childrenOf(db, group);
+    const { lane, group, ids } = await world.oneLane();
+    await world.store.advance(lane, false);
+    const result = { lane, activity: ids[0]!, kind: 'result' as const, at: world.clock.now() };
+    await tell(
+      world.db,
+      { ...result, ok: true, code: 0, body: 'first' },
+      { ...result, ok: false, code: 1, body: 'second' },
+    );
+    await world.store.advance(lane, false);
+    await tell(world.db, { ...result, ok: false, body: 'third' });
+    expect(await world.store.applyLate(lane)).toMatchObject({ open: 0, succeeded: 1, failed: 0 });
+    const [child] = await childrenOf(world.db, group);
     expect(child).toMatchObject({ status: 'succeeded', result_text: 'first', result_code: 0 });
   });
 
   it('AGENT-reorder: counts a result without a delivery as delivered too', async () => {
-    const { lane, group, ids } = await oneLane();
-    await store.advance(lane, false);
-    await tell(db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: clock.now() });
-    await store.advance(lane, false);
-    expect((await childrenOf(db, group))[0]).toMatchObject({
-      delivery_time: clock.now(),
-      completion_time: clock.now(),
+    const { lane, group, ids } = await world.oneLane();
+    await world.store.advance(lane, false);
+    await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
+    await world.store.advance(lane, false);
+    expect((await childrenOf(world.db, group))[0]).toMatchObject({
+      delivery_time: world.clock.now(),
+      completion_time: world.clock.now(),
     });
   });
 
   it('AGENT-reorder: lets a late result replace canceled once and recomputes the parent', async () => {
-    const { lane, group, ids } = await oneLane();
-    await store.advance(lane, false);
-    await db.query(`update agent_message set state = 'sent' where activity_id = $1`, [ids[0]]);
-    await tell(db, { lane, activity: ids[0]!, kind: 'delivered', at: clock.now() });
-    await store.advance(lane, true);
-    expect(await store.settle(group, false)).toMatchObject({ open: 0, status: 'canceled' });
-    clock.advance(5000);
-    await tell(db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: clock.now() });
-    await store.applyLate(lane);
-    expect(await store.settle(group, false)).toMatchObject({ open: 0, succeeded: 1, canceled: 0, status: 'succeeded' });
-    const [parent] = await db.query('select completion_time from activity where id = $1', [group]);
-    expect(parent).toEqual({ completion_time: clock.now() });
-    expect((await childrenOf(db, group))[0]).toMatchObject({ message: 'sent' });
+    const { lane, group, ids } = await world.oneLane();
+    await world.store.advance(lane, false);
+    await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [ids[0]]);
+    await tell(world.db, { lane, activity: ids[0]!, kind: 'delivered', at: world.clock.now() });
+    await world.store.advance(lane, true);
+    expect(await world.store.settle(group, false)).toMatchObject({ open: 0, status: 'canceled' });
+    world.clock.advance(5000);
+    await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
+    await world.store.applyLate(lane);
+    expect(await world.store.settle(group, false)).toMatchObject({
+      open: 0,
+      succeeded: 1,
+      canceled: 0,
+      status: 'succeeded',
+    });
+    const [parent] = await world.db.query('select completion_time from activity where id = $1', [group]);
+    expect(parent).toEqual({ completion_time: world.clock.now() });
+    expect((await childrenOf(world.db, group))[0]).toMatchObject({ message: 'sent' });
   });
 
   it('ignores operations of another lane', async () => {
-    const one = await oneLane();
-    const other = await oneLane();
-    await store.advance(one.lane, false);
-    await tell(db, { lane: one.lane, activity: other.ids[0]!, kind: 'result', ok: true, at: clock.now() });
-    await store.advance(one.lane, false);
+    const one = await world.oneLane();
+    const other = await world.oneLane();
+    await world.store.advance(one.lane, false);
+    await tell(world.db, { lane: one.lane, activity: other.ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
+    await world.store.advance(one.lane, false);
     expect(await statuses(other.group)).toEqual(['undelivered']);
   });
 
   it('settles 5,000 events a call and asks to be called again for the rest', async () => {
-    const { lane, ids } = await oneLane();
-    await store.advance(lane, false);
-    await db.query(
+    const { lane, ids } = await world.oneLane();
+    await world.store.advance(lane, false);
+    await world.db.query(
       `insert into agent_inbox (lane_id, activity_id, kind) select $1, $2, 'delivered' from generate_series(1, 5001)`,
       [lane, ids[0]],
     );
-    expect((await store.advance(lane, false)).nextDueAt).toBe(clock.now().getTime());
-    expect((await store.advance(lane, false)).nextDueAt).not.toBe(clock.now().getTime());
-    expect(await db.query('select from agent_inbox where lane_id = $1', [lane])).toEqual([]);
+    expect((await world.store.advance(lane, false)).nextDueAt).toBe(world.clock.now().getTime());
+    expect((await world.store.advance(lane, false)).nextDueAt).not.toBe(world.clock.now().getTime());
+    expect(await world.db.query('select from agent_inbox where lane_id = $1', [lane])).toEqual([]);
   });
 });
 
 describe('moments', () => {
   it('wakes a lane for the first and the last delivery of a random window only', async () => {
-    const { lane } = await oneLane({ windowMinutes: 60 }, { computers: 200 });
-    const moments = await db.query<{ deliver_at: Date }>(
+    const { lane } = await world.oneLane({ windowMinutes: 60 }, { computers: 200 });
+    const moments = await world.db.query<{ deliver_at: Date }>(
       'select deliver_at from activity where lane_id = $1 order by deliver_at',
       [lane],
     );
     const wakes: number[] = [];
-    for (let due = (await store.advance(lane, false)).nextDueAt; due !== null && wakes.length < 10; ) {
+    for (let due = (await world.store.advance(lane, false)).nextDueAt; due !== null && wakes.length < 10; ) {
       wakes.push(due);
-      clock.advance(due - clock.now().getTime());
-      due = (await store.advance(lane, false)).nextDueAt;
+      world.clock.advance(due - world.clock.now().getTime());
+      due = (await world.store.advance(lane, false)).nextDueAt;
     }
     expect(wakes).toHaveLength(2);
     expect(wakes[0]! - moments[0]!.deliver_at.getTime()).toBeLessThanOrEqual(1);
@@ -170,95 +166,112 @@ describe('moments', () => {
   });
 
   it('fails what is not answered in time after delivery', async () => {
-    const { lane, group, ids } = await oneLane();
-    await store.advance(lane, false);
-    await tell(db, { lane, activity: ids[0]!, kind: 'delivered', at: clock.now() });
-    const due = clock.now().getTime() + 30 * DAY_MS;
-    expect((await store.advance(lane, false)).nextDueAt).toBe(due);
-    clock.advance(30 * DAY_MS);
-    expect(await store.advance(lane, false)).toMatchObject({ open: 0, failed: 1, nextDueAt: null });
-    expect((await childrenOf(db, group))[0]!.result_text).toBe(
+    const { lane, group, ids } = await world.oneLane();
+    await world.store.advance(lane, false);
+    await tell(world.db, { lane, activity: ids[0]!, kind: 'delivered', at: world.clock.now() });
+    const due = world.clock.now().getTime() + 30 * DAY_MS;
+    expect((await world.store.advance(lane, false)).nextDueAt).toBe(due);
+    world.clock.advance(30 * DAY_MS);
+    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, failed: 1, nextDueAt: null });
+    expect((await childrenOf(world.db, group))[0]!.result_text).toBe(
       'The computer did not answer within 30 days of delivery.',
     );
   });
 
   it('gathers expiries that are close together', async () => {
-    const { lane, ids } = await oneLane({}, { computers: 30 });
-    await store.advance(lane, false);
+    const { lane, ids } = await world.oneLane({}, { computers: 30 });
+    await world.store.advance(lane, false);
     for (const activity of ids) {
-      await tell(db, { lane, activity, kind: 'delivered', at: clock.now() });
-      clock.advance(60_000);
+      await tell(world.db, { lane, activity, kind: 'delivered', at: world.clock.now() });
+      world.clock.advance(60_000);
     }
-    let progress = await store.advance(lane, false);
+    let progress = await world.store.advance(lane, false);
     let calls = 0;
     for (; progress.open > 0 && calls < 30; calls++) {
-      clock.advance(progress.nextDueAt! - clock.now().getTime());
-      progress = await store.advance(lane, false);
+      world.clock.advance(progress.nextDueAt! - world.clock.now().getTime());
+      progress = await world.store.advance(lane, false);
     }
     expect(progress).toMatchObject({ open: 0, failed: 30 });
     expect(calls).toBe(2);
   });
 
   it('fails what was not fetched before its last moment, and leaves what an agent has', async () => {
-    const { lane, group, ids } = await oneLane({}, { computers: 2 });
-    const deadline = new Date(clock.now().getTime() + 60_000);
-    await db.query('update activity set deliver_before_time = $2 where lane_id = $1', [lane, deadline]);
-    expect((await store.advance(lane, false)).nextDueAt).toBe(deadline.getTime());
-    await db.query(`update agent_message set state = 'sent' where activity_id = $1`, [ids[1]]);
-    clock.advance(60_000);
-    const progress = await store.advance(lane, false);
+    const { lane, group, ids } = await world.oneLane({}, { computers: 2 });
+    const deadline = new Date(world.clock.now().getTime() + 60_000);
+    await world.db.query('update activity set deliver_before_time = $2 where lane_id = $1', [lane, deadline]);
+    expect((await world.store.advance(lane, false)).nextDueAt).toBe(deadline.getTime());
+    await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [ids[1]]);
+    world.clock.advance(60_000);
+    const progress = await world.store.advance(lane, false);
     expect(progress).toMatchObject({ open: 1, failed: 1 });
-    expect(progress.nextDueAt).toBeGreaterThan(clock.now().getTime());
-    expect(await messages(group)).toEqual(['withdrawn', 'sent']);
+    expect(progress.nextDueAt).toBeGreaterThan(world.clock.now().getTime());
+    expect(await world.messages(group)).toEqual(['withdrawn', 'sent']);
   });
 });
 
 describe('groups', () => {
   it('names open lanes in order and settles lanes that were never opened', async () => {
-    const account = await anAccount(db, { computers: 5 });
-    const group = await aGroup(db, account, { settings: { singleLaneLimit: 0, laneMinSize: 2, laneMaxSize: 2 } });
-    const plans = await store.begin(group);
+    const account = await anAccount(world.db, { computers: 5 });
+    const group = await aGroup(world.db, account, { settings: { singleLaneLimit: 0, laneMinSize: 2, laneMaxSize: 2 } });
+    const plans = await world.store.begin(group);
     expect(plans.map(({ workflowId, single, summary }) => ({ workflowId, single, summary }))).toEqual([
       { workflowId: `activity/${group}/lane/1`, single: false, summary: 'computers 1-2 of 5' },
       { workflowId: `activity/${group}/lane/2`, single: false, summary: 'computers 3-4 of 5' },
       { workflowId: `activity/${group}/lane/3`, single: false, summary: 'computers 5-5 of 5' },
     ]);
-    await store.advance(plans[0]!.lane, false);
-    expect(await store.settle(group, true)).toMatchObject({ open: 2, canceled: 3, status: 'open' });
-    await store.advance(plans[0]!.lane, true);
-    expect(await store.begin(group)).toEqual([]);
-    expect(await store.settle(group, true)).toMatchObject({ open: 0, canceled: 5, status: 'canceled' });
+    await world.store.advance(plans[0]!.lane, false);
+    expect(await world.store.settle(group, true)).toMatchObject({ open: 2, canceled: 3, status: 'open' });
+    await world.store.advance(plans[0]!.lane, true);
+    expect(await world.store.begin(group)).toEqual([]);
+    expect(await world.store.settle(group, true)).toMatchObject({ open: 0, canceled: 5, status: 'canceled' });
   });
 
   it('shows the text of a cancel', async () => {
-    const { lane, group } = await oneLane();
-    await tell(db, { lane, activity: null, kind: 'cancel', body: 'terminated by an operator', at: clock.now() });
-    await store.advance(lane, false);
-    expect((await childrenOf(db, group))[0]!.result_text).toBe('terminated by an operator');
+    const { lane, group } = await world.oneLane();
+    await tell(world.db, {
+      lane,
+      activity: null,
+      kind: 'cancel',
+      body: 'terminated by an operator',
+      at: world.clock.now(),
+    });
+    await world.store.advance(lane, false);
+    expect((await childrenOf(world.db, group))[0]!.result_text).toBe('terminated by an operator');
   });
 
   it('shows the text of what was canceled by itself when the whole lane is canceled too', async () => {
-    const { lane, group, ids } = await oneLane({}, { computers: 2 });
-    await tell(db, { lane, activity: ids[1]!, kind: 'cancel', body: 'The computer was removed.', at: clock.now() });
-    expect(await store.advance(lane, true)).toMatchObject({ open: 0, canceled: 2 });
-    expect((await childrenOf(db, group)).map(({ result_text }) => result_text)).toEqual([
+    const { lane, group, ids } = await world.oneLane({}, { computers: 2 });
+    await tell(world.db, {
+      lane,
+      activity: ids[1]!,
+      kind: 'cancel',
+      body: 'The computer was removed.',
+      at: world.clock.now(),
+    });
+    expect(await world.store.advance(lane, true)).toMatchObject({ open: 0, canceled: 2 });
+    expect((await childrenOf(world.db, group)).map(({ result_text }) => result_text)).toEqual([
       null,
       'The computer was removed.',
     ]);
   });
 
   it('keeps the counters right when lanes of one group advance at once', async () => {
-    const account = await anAccount(db, { computers: 40 });
-    const group = await aGroup(db, account, { settings: { singleLaneLimit: 0, laneMinSize: 5, laneMaxSize: 5 } });
-    const lanes = (await store.begin(group)).map(({ lane }) => lane);
-    await Promise.all(lanes.concat(lanes).map((lane) => store.advance(lane, false)));
-    await db.query(
+    const account = await anAccount(world.db, { computers: 40 });
+    const group = await aGroup(world.db, account, { settings: { singleLaneLimit: 0, laneMinSize: 5, laneMaxSize: 5 } });
+    const lanes = (await world.store.begin(group)).map(({ lane }) => lane);
+    await Promise.all(lanes.concat(lanes).map((lane) => world.store.advance(lane, false)));
+    await world.db.query(
       `insert into agent_inbox (lane_id, activity_id, kind, ok)
        select lane_id, id, 'result', id % 2 = 0 from activity where parent_id = $1`,
       [group],
     );
-    await Promise.all(lanes.concat(lanes, lanes).map((lane) => store.advance(lane, false)));
-    expect(await store.settle(group, false)).toMatchObject({ open: 0, succeeded: 20, failed: 20, status: 'failed' });
+    await Promise.all(lanes.concat(lanes, lanes).map((lane) => world.store.advance(lane, false)));
+    expect(await world.store.settle(group, false)).toMatchObject({
+      open: 0,
+      succeeded: 20,
+      failed: 20,
+      status: 'failed',
+    });
   });
 });
 
@@ -266,23 +279,26 @@ describe('a crash', () => {
   it('between any two statements changes nothing, and the next call does all of it once', async () => {
     let survived = false;
     for (let statements = 0; !survived; statements++) {
-      const { lane, group, ids } = await oneLane({ operations: aChain(2) }, { computers: 3, maxMessageBacklog: 5 });
-      await store.advance(lane, false);
-      await tell(
-        db,
-        { lane, activity: ids[0]!, kind: 'result', ok: true, at: clock.now() },
-        { lane, activity: ids[2]!, kind: 'result', ok: false, at: clock.now() },
-        { lane, activity: ids[4]!, kind: 'cancel', at: clock.now() },
+      const { lane, group, ids } = await world.oneLane(
+        { operations: aChain(2) },
+        { computers: 3, maxMessageBacklog: 5 },
       );
-      const before = await childrenOf(db, group);
-      const dying = createLaneStore({ db: dyingAfter(db, statements), clock, settings: { expiryDays: 30 } });
+      await world.store.advance(lane, false);
+      await tell(
+        world.db,
+        { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() },
+        { lane, activity: ids[2]!, kind: 'result', ok: false, at: world.clock.now() },
+        { lane, activity: ids[4]!, kind: 'cancel', at: world.clock.now() },
+      );
+      const before = await childrenOf(world.db, group);
+      const dying = world.storeWith(30, dyingAfter(world.db, statements));
       survived = await dying.advance(lane, false).then(
         () => true,
         () => false,
       );
-      if (!survived) expect(await childrenOf(db, group)).toEqual(before);
-      expect(await store.advance(lane, false)).toMatchObject({ open: 1, succeeded: 1, failed: 1, canceled: 3 });
-      expect(await messages(group)).toEqual(['queued', 'queued', 'queued', null, 'withdrawn', null]);
+      if (!survived) expect(await childrenOf(world.db, group)).toEqual(before);
+      expect(await world.store.advance(lane, false)).toMatchObject({ open: 1, succeeded: 1, failed: 1, canceled: 3 });
+      expect(await world.messages(group)).toEqual(['queued', 'queued', 'queued', null, 'withdrawn', null]);
       expect(statements).toBeLessThan(30);
     }
   });

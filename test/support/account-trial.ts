@@ -12,7 +12,7 @@ import {
 } from '../../src/services/computer-removal.service.ts';
 import { createMessageBacklogService, type MessageBacklogService } from '../../src/services/message-backlog.service.ts';
 import type { Caller } from '../../src/services/ports.ts';
-import { aChain, aGroup, anAccount, SETTINGS, type TestAccount, TestClock } from './activity-rows.ts';
+import { aChain, aGroup, anAccount, ONE_LANE, SETTINGS, type TestAccount, TestClock } from './activity-rows.ts';
 import { administratorOf } from './callers.ts';
 
 const EXPIRY_DAYS = 1;
@@ -70,7 +70,7 @@ export class AccountTrial {
       operations: aChain(steps),
       now: this.clock.now(),
       deliverAfter: inHours === 0 ? null : new Date(this.clock.now().getTime() + inHours * 3_600_000),
-      settings: oneLane ? { singleLaneLimit: 0 } : {},
+      settings: oneLane ? ONE_LANE : {},
     });
     if (!unapproved) return;
     await this.db.query(`update activity set status = 'unapproved' where id = $1 or parent_id = $1`, [group]);

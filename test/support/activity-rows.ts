@@ -123,26 +123,8 @@ export function childrenOf(db: Sql, group: number): Promise<ChildState[]> {
   );
 }
 
-/** A group whose operations are all in one lane. */
-export async function aLane(
-  db: Database,
-  clock: TestClock,
-  plan: Parameters<typeof aGroup>[2] = {},
-  options: Parameters<typeof anAccount>[1] = {},
-) {
-  const account = await anAccount(db, options);
-  const group = await aGroup(db, account, { now: clock.now(), settings: ONE_LANE, ...plan });
-  const children = await childrenOf(db, group);
-  return { account, group, lane: children[0]!.lane_id, ids: children.map(({ id }) => id) };
-}
-
 /** Settings that give every group one lane. */
 export const ONE_LANE = { singleLaneLimit: 0 };
-
-/** How the messages of a group's operations stand, in order. */
-export async function messagesOf(db: Sql, group: number): Promise<Array<string | null>> {
-  return (await childrenOf(db, group)).map(({ message }) => message);
-}
 
 export interface InboxNews {
   lane: number;

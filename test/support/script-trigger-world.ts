@@ -6,31 +6,19 @@ import { createScriptKind } from '../../src/services/schedule/script-kind.ts';
 import { SETTINGS } from './activity-rows.ts';
 import { PUBLIC_URL } from './app.ts';
 import { createFleetWorld, type FleetWorld } from './fleet-world.ts';
+import { once, recurring } from './script-profile-requests.ts';
 import { script, scriptProfile } from './scripts.ts';
 
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const { scriptProfiles: LIMITS } = loadConfig({}, 'stack');
 
-export const EVENT = { trigger_type: 'event', event_type: 'post_enrollment' };
-export const once = (at: Date) => ({ trigger_type: 'one_time', timestamp: at.toISOString() });
-export const hourly = (over: object = {}) => ({
-  trigger_type: 'recurring',
-  start_after: '2026-11-20T00:00:00Z',
-  interval: '0 * * * *',
-  ...over,
-});
+export const onceAt = (at: Date) => once(at.toISOString());
+export const hourly = (over: object = {}) => ({ ...recurring('0 * * * *'), ...over });
 /** A moment as the API shows it. */
 export const text = (date: Date) => `${date.toISOString().slice(0, 19)}Z`;
 
 /** A fleet, one script, and profiles of it that tests make and have started by hand, on a clock that only they move. */
-export async function createTriggerWorld() {
-  const world = await createFleetWorld();
-  const trigger = new TriggerWorld(world);
-  await trigger.begin();
-  return trigger;
-}
-
 export class TriggerWorld {
   readonly world: FleetWorld;
   readonly kind: ProfileKind;
@@ -39,14 +27,16 @@ export class TriggerWorld {
   #scriptId = 0;
   #token = '';
 
-  constructor(world: FleetWorld) {
+  private constructor(world: FleetWorld) {
     this.world = world;
     this.kind = this.kindWith({});
   }
 
-  async begin(): Promise<void> {
-    await this.refresh();
-    this.#scriptId = (await this.call('POST', '/scripts', script())).body.id;
+  static async create(): Promise<TriggerWorld> {
+    const made = new TriggerWorld(await createFleetWorld());
+    await made.refresh();
+    made.#scriptId = (await made.call('POST', '/scripts', script())).body.id;
+    return made;
   }
 
   /** To be called before each test: what runs is ended. */

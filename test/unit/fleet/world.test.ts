@@ -7,8 +7,8 @@ import { installedVersion, Machine } from '../../../src/fleet/inventory/machine.
 import { packageDelta, packageSets, toRanges } from '../../../src/fleet/inventory/package-sets.ts';
 import { clientTypes } from '../../../src/fleet/operations/index.ts';
 import { BTuple, encode } from '../../../src/protocol/bpickle.ts';
+import { EPOCH, machineAt } from '../../support/fleet-machine.ts';
 
-const EPOCH = 1_795_000_000;
 const DEMO = 25;
 
 function computers(count: number, seed = 1): Blueprint[] {
@@ -23,7 +23,7 @@ function inventory(seed: number, index: number): string[] {
 function kernelOffer(blueprint: Blueprint) {
   const { catalogue } = blueprint;
   if (!catalogue?.kernelMeta) return null;
-  const machine = new Machine({ seed: 1, index: blueprint.index, epoch: EPOCH });
+  const machine = machineAt(blueprint.index);
   const versions = catalogue.byName.get(catalogue.kernelMeta)!;
   const at = versions.indexOf(installedVersion(catalogue, machine.installed, catalogue.kernelMeta)!);
   return { downgrades: at, upgrades: versions.length - 1 - at };
@@ -85,7 +85,7 @@ describe('the demo fleet of 25', () => {
   });
 
   it('has pending reboots and security upgrades on some', () => {
-    const machines = ubuntu.map(({ index }) => new Machine({ seed: 1, index, epoch: EPOCH }));
+    const machines = ubuntu.map(({ index }) => machineAt(index));
     const pending = machines.filter(({ rebootPackages }) => rebootPackages.length > 0);
     expect(pending.length).toBeGreaterThan(0);
     expect(pending.length).toBeLessThan(machines.length);
