@@ -22,9 +22,17 @@ describe('opening a lane', () => {
     const { lane, group } = await world.oneLane({}, { computers: 3 });
     const first = await world.store.advance(lane, false);
     expect(first).toMatchObject({ open: 3, nextDueAt: null });
-    expect(first.waitingFor.sort()).toEqual(['web-1', 'web-2', 'web-3']);
+    expect(first.waitingFor).toEqual(['web-1', 'web-2', 'web-3']);
     await world.store.advance(lane, false);
     expect(await world.messages(group)).toEqual(['queued', 'queued', 'queued']);
+  });
+
+  it('names the computers it waits for in one order, wherever their rows lie', async () => {
+    const { lane, ids } = await world.oneLane({}, { computers: 4 });
+    const first = await world.store.advance(lane, false);
+    // A change of an indexed column puts the row's new version behind the others.
+    await world.db.query(`update activity set type = 'MovedRow' where id = $1`, [ids[0]]);
+    expect(await world.store.advance(lane, false)).toEqual(first);
   });
 
   it('queues nothing that was canceled before', async () => {

@@ -6,7 +6,7 @@ export interface LaneProgress {
   canceled: number;
   /** Instant in ms since the epoch when the lane must look again without news; null when nothing is due. */
   nextDueAt: number | null;
-  /** Titles of up to three computers still open, for the operator's view; none while more than a hundred are. */
+  /** Titles of the first three computers still open, for the operator's view; none while more than a hundred are. */
   waitingFor: string[];
 }
 

@@ -292,6 +292,9 @@ const READ_GROUP = `
     case when open_count = 0 then status else 'open' end as status
   from activity where id = $1`;
 
+// The lane's rows first: an order with a limit invites a walk along the primary key of all activities.
 const WAITING = `
-  select c.title from activity a join computer c on c.id = a.computer_id
-  where a.lane_id = $1 and ${isOpen('a.status')} limit 3`;
+  with waiting as materialized (
+    select a.id, a.computer_id from activity a where a.lane_id = $1 and ${isOpen('a.status')}
+  )
+  select c.title from waiting w join computer c on c.id = w.computer_id order by w.id limit 3`;
