@@ -15,17 +15,20 @@ export async function findLoginPerson(
   sql: Sql,
   by: { email: string } | { identity: string } | { id: number },
 ): Promise<LoginPerson | null> {
-  const [where, value] = whichPerson(by);
+  const [key, where, value] = whichPerson(by);
   const rows = await sql.query<LoginPerson>(
     `select id, name, email, password_hash, token_epoch, preferred_account_id from person where ${where}`,
     [value],
+    `login-person-by-${key}`,
   );
   return rows[0] ?? null;
 }
 
-function whichPerson(by: { email: string } | { identity: string } | { id: number }): [string, string | number] {
-  if ('id' in by) return ['id = $1', by.id];
-  return 'email' in by ? ['lower(email) = lower($1)', by.email] : ['identity = $1', by.identity];
+function whichPerson(
+  by: { email: string } | { identity: string } | { id: number },
+): [key: string, where: string, value: string | number] {
+  if ('id' in by) return ['id', 'id = $1', by.id];
+  return 'email' in by ? ['email', 'lower(email) = lower($1)', by.email] : ['identity', 'identity = $1', by.identity];
 }
 
 /** Puts another hash of the same password in place of an old one, unless the password has changed meanwhile. */
@@ -47,6 +50,7 @@ export function findLoginAccounts(sql: Sql, personId: number): Promise<LoginAcco
     `select a.id, a.name, a.title, a.token_epoch from membership m join account a on a.id = m.account_id
      where m.person_id = $1 order by m.creation_time, a.id`,
     [personId],
+    'login-accounts',
   );
 }
 
@@ -55,18 +59,21 @@ export async function recordLogin(
   tx: Sql,
   login: { personId: number; nameDigest: Buffer; address: string; at: Date },
 ): Promise<{ systemEpoch: number }> {
-  await tx.query('update person set last_login_time = $2, last_login_host = $3 where id = $1', [
-    login.personId,
-    login.at,
-    login.address,
-  ]);
+  await tx.query(
+    'update person set last_login_time = $2, last_login_host = $3 where id = $1',
+    [login.personId, login.at, login.address],
+    'login-time',
+  );
   await tx.query(
     `insert into login_address (name_digest, address, last_success) values ($1, $2, $3)
      on conflict (name_digest, address) do update set last_success = excluded.last_success`,
     [login.nameDigest, login.address, login.at],
+    'login-address',
   );
   const rows = await tx.query<{ epoch: number }>(
     `select value::int as epoch from system_setting where key = 'token_epoch'`,
+    [],
+    'login-epoch',
   );
   return { systemEpoch: rows[0]!.epoch };
 }
@@ -114,6 +121,7 @@ export async function countLoginFailures(
        exists (select 1 from login_address a where a.name_digest = $1 and a.address = $2) as known_address
      from login_failure where name_digest = $1 and at > $4`,
     [of.nameDigest, of.address, of.hereSince, of.everywhereSince],
+    'login-failures',
   );
   return rows[0]!;
 }

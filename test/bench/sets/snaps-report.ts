@@ -3,6 +3,7 @@ import { growthExponent, pairedRatios, quantile } from '../harness/statistics.ts
 import { addedMiBOf, cpuMsOf, peakMiBOf } from '../harness/usage.ts';
 import { TARGETS } from '../harness/verdict.ts';
 import { OWN_ROLES, PRODUCT_ROLES, rolesIn } from '../product/roles.ts';
+import type { Accepts } from './snaps-accepts.ts';
 import type { GroupRound, NoOpRound } from './snaps-rounds.ts';
 
 /** The rounds of one group size, and the no-op rounds between them. */
@@ -10,13 +11,14 @@ export interface SizeResult {
   computers: number;
   groups: GroupRound[];
   noOps: NoOpRound[];
+  accepts: Accepts;
 }
 
 /** Who works for a no-op workflow; the product idles meanwhile but shares these two servers with it. */
 const NO_OP_ROLES = ['Temporal', 'PostgreSQL', 'no-op worker'];
 
 /** Adds the rows of one size. */
-export function addSize(builder: ReportBuilder, { computers, groups, noOps }: SizeResult): void {
+export function addSize(builder: ReportBuilder, { computers, groups, noOps, accepts }: SizeResult): void {
   const n = computers.toLocaleString('en-US');
   const row: ReportBuilder['row'] = (figure, ...rest) => builder.row(`${n}: ${figure}`, ...rest);
   const per = <T>(list: readonly T[], pick: (round: T) => number) => list.map(pick);
@@ -24,11 +26,12 @@ export function addSize(builder: ReportBuilder, { computers, groups, noOps }: Si
   const noOpRate = per(noOps, (o) => o.count / o.seconds);
   const cpu = per(groups, (g) => cpuMsOf(g.usage, PRODUCT_ROLES) / g.computers);
   const noOpCpu = per(noOps, (o) => cpuMsOf(o.usage, NO_OP_ROLES) / o.count);
+  row('accepted alone', 'ms', accepts.timesMs);
+  row('accepted alone, p95', 'ms', [quantile(accepts.timesMs, 0.95)], TARGETS.acceptMs);
   row(
     'accepted',
     'ms',
     per(groups, (g) => g.acceptMs),
-    TARGETS.acceptMs,
   );
   row(
     'all queued',

@@ -10,6 +10,7 @@ import { openDatabase, snapTargets } from '../product/database.ts';
 import { AGENT_TIMES, type BenchFleet, pingSecondsFor, startFleet } from '../product/fleet.ts';
 import { startProduct } from '../product/product.ts';
 import type { Stack } from '../product/stack.ts';
+import { ACCEPTS, DEFAULT_PING_SECONDS, measureAccepts } from './snaps-accepts.ts';
 import { addGrowth, addSize, type SizeResult } from './snaps-report.ts';
 import {
   type GroupRound,
@@ -105,12 +106,16 @@ async function measureSize(context: BenchContext, setting: SnapsSetting, compute
       onRound: (text) => context.progress(`${computers} computers, ${text}`),
     },
   );
-  return { computers, groups: results.group as GroupRound[], noOps: results.noOp as NoOpRound[] };
+  context.progress(`${computers} computers, ${ACCEPTS} actions accepted`);
+  const accepts = await measureAccepts(setting, ids);
+  return { computers, groups: results.group as GroupRound[], noOps: results.noOp as NoOpRound[], accepts };
 }
 
 function report({ options }: BenchContext, sizes: SizeResult[]): Report {
   const builder = new ReportBuilder();
-  for (const { groups, noOps } of sizes) for (const round of [...groups, ...noOps]) builder.window(round.usage);
+  for (const { groups, noOps, accepts } of sizes) {
+    for (const round of [...groups, ...noOps, accepts]) builder.window(round.usage);
+  }
   for (const size of sizes) addSize(builder, size);
   addGrowth(builder, sizes);
   builder.asserted(
@@ -124,6 +129,7 @@ function report({ options }: BenchContext, sizes: SizeResult[]): Report {
   builder.note(
     `agents ping every ${pings.join(', ')}, exchange ${urgentSeconds} s later, work ${operationSeconds} s: no group ends faster`,
   );
+  builder.note(`accepted alone: ${ACCEPTS} actions, agents ping every ${DEFAULT_PING_SECONDS} s as they do by default`);
   const writes =
     options.on === 'embedded'
       ? 'Temporal writes to SQLite here, whose log holds whole pages: compare log bytes with care'

@@ -17,7 +17,7 @@ const machine = describeMachine(process.cwd());
 
 function result(on: 'embedded' | 'topology', value: number) {
   const builder = new ReportBuilder();
-  builder.row('1,000: accepted', 'ms', [value]);
+  builder.row('1,000: accepted alone, p95', 'ms', [value]);
   return keptResult(builder.finish('snaps', ['a round'], false), { at: new Date(0), command: 'snaps', on, machine });
 }
 
@@ -33,7 +33,7 @@ describe('kept results', () => {
     ]);
     expect(kept[0]).not.toHaveProperty('rounds');
     const page = writePage(root, renderPage(kept));
-    expect(readFileSync(page, 'utf8')).toContain('| 4a | POST /snaps to a group: accepted (1,000) | topology |');
+    expect(readFileSync(page, 'utf8')).toContain('| 4a | POST /snaps to a group: accepted, p95 (1,000) | topology |');
   });
 
   it('are none before anything was kept', () => {

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { measure, type Usage } from '../harness/usage.ts';
+import { pause, waitFor } from '../harness/wait.ts';
+import type { SnapsSetting } from './snaps-rounds.ts';
+
+/** Times of POST /snaps to the same computers, one after another. */
+export interface Accepts {
+  timesMs: number[];
+  usage: Usage;
+}
+
+/** Enough for a p95 that is not the slowest alone. */
+export const ACCEPTS = 20;
+/** What the open client does by itself; the rounds' agents ping more often so that groups end sooner. */
+export const DEFAULT_PING_SECONDS = 30;
+
+/** Workflows of the action before must have ended. */
+const SETTLE_MS = 2500;
+const CANCELED_LIMIT_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/**
+ * How long a client waits for the answer to an action on a group, while agents ping as they do by default. Each action
+ * is for the day after and taken back before the next one.
+ *
+ * @remarks The agents keep their default interval.
+ * @see perf-reliability A3, 4a
+ */
+export async function measureAccepts(setting: SnapsSetting, computerIds: readonly number[]): Promise<Accepts> {
+  for (const fleet of setting.fleets) await fleet.setPing(DEFAULT_PING_SECONDS);
+  const timesMs: number[] = [];
+  const { usage } = await measure(setting.roles, async () => {
+    while (timesMs.length < ACCEPTS) timesMs.push(await acceptOnce(setting, computerIds));
+  });
+  return { timesMs, usage };
+}
+
+async function acceptOnce({ api, database }: SnapsSetting, computerIds: readonly number[]): Promise<number> {
+  await pause(SETTLE_MS);
+  const body = {
+    action: 'install',
+    computer_ids: computerIds,
+    snaps: [{ name: 'hello-world' }],
+    deliver_after: new Date(Date.now() + DAY_MS).toISOString(),
+  };
+  const from = performance.now();
+  const { id } = await api.call<{ id: number }>('POST', '/snaps', body);
+  const acceptMs = performance.now() - from;
+  await api.call('POST', '/activities/cancel', { activity_ids: [id] });
+  const canceled = async () => {
+    const { rows } = await database.query<{ open: number; canceled: number }>({
+      name: 'bench-canceled',
+      text: 'select open_count as open, canceled_count as canceled from activity where id = $1',
+      values: [id],
+    });
+    return rows[0]!.open === 0 ? rows[0]!.canceled : null;
+  };
+  const limits = { everyMs: 50, limitMs: CANCELED_LIMIT_MS };
+  assert.equal(await waitFor(`the cancel of activity ${id}`, canceled, limits), computerIds.length, 'all are canceled');
+  return acceptMs;
+}
