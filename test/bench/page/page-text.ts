@@ -57,7 +57,9 @@ export const REASONS = `## What is behind some figures
   30 s; the agents of the groups ping more often, so that these end sooner. By PostgreSQL's log, looking at 10,000 computers
   takes 18 to 28 ms and the INSERT of their rows 140 to 190 ms. On an idle server the same INSERT takes 142 ms at best,
   without any index 60 ms; the dearest index is that by computer, 25 ms. Nearly all of it is processor time of one PostgreSQL
-  process: with \`fsync\` off it takes as long, and it takes up to 245 ms while the other core is at work.
+  process: with \`fsync\` off it takes as long, and the same INSERT costs 130 to 210 ms of it from one try to the next. On the
+  topology four of twenty took 0.5 to 1 s, close together; why was not looked into. Up to 8 % of the machine were stolen in
+  these runs.
 - **4b**, all queued: a group waits about 0.2 s for its two workflows to start, whatever its size. For small groups that is many
   times the INSERT of their rows; the ratio means something from some thousands of computers on.
 - **13**, profiles due at once: each is a Temporal Schedule, and of thousands due at one moment the server works tens of
