@@ -11,6 +11,20 @@ export async function openDatabase({ resources }: Pick<BenchContext, 'resources'
   return client;
 }
 
+/** How a group stands, by its row: asking the API for one of thousands every few milliseconds would be a load of its own. */
+export async function countsOf(
+  database: pg.Client,
+  group: number,
+): Promise<{ open: number; succeeded: number; canceled: number }> {
+  const { rows } = await database.query<{ open: number; succeeded: number; canceled: number }>({
+    name: 'bench-counts',
+    text: `select open_count as open, succeeded_count as succeeded, canceled_count as canceled
+      from activity where id = $1`,
+    values: [group],
+  });
+  return rows[0]!;
+}
+
 /**
  * Computers of a simulated fleet that take snaps: Windows hosts and their children run no snap daemon.
  *

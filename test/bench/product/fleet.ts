@@ -18,6 +18,9 @@ export interface BenchFleet {
 /** How quick the agents are: quick enough that the server is measured and not their intervals. */
 export const AGENT_TIMES = { urgentSeconds: 0.2, operationSeconds: 0.1 } as const;
 
+/** Between the pings of the open client when nobody sets it. */
+export const DEFAULT_PING_SECONDS = 30;
+
 /** Pings a second that a whole fleet makes when nothing else is asked for. */
 const PINGS_PER_SECOND = 1250;
 const MIN_PING_SECONDS = 0.5;

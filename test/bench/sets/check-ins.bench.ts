@@ -13,6 +13,7 @@ import type { LoadResult, Ports } from '../load/load.contract.ts';
 import { startLoad } from '../load/load-client.ts';
 import { logIn } from '../product/api.ts';
 import { openDatabase } from '../product/database.ts';
+import { DEFAULT_PING_SECONDS } from '../product/fleet.ts';
 import { startProduct } from '../product/product.ts';
 import { PRODUCT_ROLES, rolesIn } from '../product/roles.ts';
 
@@ -28,7 +29,6 @@ const AGENTS = 3000;
 /** Check-ins under way at once: those of a fleet come each on its own, and not in turn behind a few others. */
 const CONNECTIONS = 128;
 const FLUSH_LIMIT_MS = 90_000;
-const PING_SECONDS = 30;
 const EXCHANGE_SECONDS = 900;
 /** A core is full at this share. @see perf-reliability A3, 5b */
 const FULL_CORE = 0.7;
@@ -127,7 +127,8 @@ function report(context: BenchContext, rounds: Record<'ping' | 'exchange' | 'bar
   for (const round of Object.values(rounds).flat()) builder.window(round.usage);
   builder.asserted('no answer but 200; the time of every computer that checked in was stored in every round');
   const carried = rounds.ping.map((ping, i) => {
-    const cpuUsPerSecond = ping.cpuUsPerRequest / PING_SECONDS + rounds.exchange[i]!.cpuUsPerRequest / EXCHANGE_SECONDS;
+    const cpuUsPerSecond =
+      ping.cpuUsPerRequest / DEFAULT_PING_SECONDS + rounds.exchange[i]!.cpuUsPerRequest / EXCHANGE_SECONDS;
     return (FULL_CORE * 1_000_000) / cpuUsPerSecond;
   });
   const ratio = (list: Round[]) => pairedRatios(perCore(list), perCore(rounds.bare));

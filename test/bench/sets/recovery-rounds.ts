@@ -3,6 +3,7 @@ import pg from 'pg';
 import { measure, type Role, type Usage } from '../harness/usage.ts';
 import { pause, waitFor } from '../harness/wait.ts';
 import type { Api } from '../product/api.ts';
+import { countsOf } from '../product/database.ts';
 import type { BenchFleet } from '../product/fleet.ts';
 import type { Stack } from '../product/stack.ts';
 
@@ -43,7 +44,6 @@ const KILL_AT = 0.25;
 const SETTLE_MS = 2000;
 const LOOK_MS = 20;
 const LIMIT_MS = 600_000;
-const PARENT = 'select open_count as open, succeeded_count as succeeded from activity where id = $1';
 
 /** An ordered restart, an action that nothing disturbs, and one in whose middle everything is killed. */
 export async function recoveryRound(setting: RecoverySetting): Promise<RecoveryRound> {
@@ -109,10 +109,6 @@ async function drained(setting: RecoverySetting, group: number): Promise<void> {
 async function order({ api }: RecoverySetting, computerIds: readonly number[]): Promise<number> {
   const body = { action: 'install', computer_ids: computerIds, snaps: [{ name: 'hello-world' }] };
   return (await api.call<{ id: number }>('POST', '/snaps', body)).id;
-}
-
-async function countsOf(database: pg.Client, group: number): Promise<{ open: number; succeeded: number }> {
-  return (await database.query<{ open: number; succeeded: number }>(PARENT, [group])).rows[0]!;
 }
 
 /** With a connection of its own: the server behind it is killed and started again. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { measure, type Usage } from '../harness/usage.ts';
 import { pause, waitFor } from '../harness/wait.ts';
+import { countsOf } from '../product/database.ts';
+import { DEFAULT_PING_SECONDS } from '../product/fleet.ts';
 import type { SnapsSetting } from './snaps-rounds.ts';
 
 /** Times of POST /snaps to the same computers, one after another. */
@@ -11,8 +13,6 @@ export interface Accepts {
 
 /** Enough for a p95 that is not the slowest alone. */
 export const ACCEPTS = 20;
-/** What the open client does by itself; the rounds' agents ping more often so that groups end sooner. */
-export const DEFAULT_PING_SECONDS = 30;
 
 /** Workflows of the action before must have ended. */
 const SETTLE_MS = 2500;
@@ -47,15 +47,12 @@ async function acceptOnce({ api, database }: SnapsSetting, computerIds: readonly
   const { id } = await api.call<{ id: number }>('POST', '/snaps', body);
   const acceptMs = performance.now() - from;
   await api.call('POST', '/activities/cancel', { activity_ids: [id] });
-  const canceled = async () => {
-    const { rows } = await database.query<{ open: number; canceled: number }>({
-      name: 'bench-canceled',
-      text: 'select open_count as open, canceled_count as canceled from activity where id = $1',
-      values: [id],
-    });
-    return rows[0]!.open === 0 ? rows[0]!.canceled : null;
+  const ended = async () => {
+    const counts = await countsOf(database, id);
+    return counts.open === 0 ? counts : null;
   };
   const limits = { everyMs: 50, limitMs: CANCELED_LIMIT_MS };
-  assert.equal(await waitFor(`the cancel of activity ${id}`, canceled, limits), computerIds.length, 'all are canceled');
+  const { canceled } = await waitFor(`the cancel of activity ${id}`, ended, limits);
+  assert.equal(canceled, computerIds.length, 'all are canceled');
   return acceptMs;
 }

@@ -7,6 +7,7 @@ import { pause, waitFor } from '../harness/wait.ts';
 import type { LoadResult, RepeatRequest } from '../load/load.contract.ts';
 import type { LoadClient } from '../load/load-client.ts';
 import type { Api } from '../product/api.ts';
+import { countsOf } from '../product/database.ts';
 import type { BenchFleet } from '../product/fleet.ts';
 
 /** Everything a round needs; the same for all rounds of one size. */
@@ -107,15 +108,7 @@ async function runGroup(setting: SnapsSetting, computerIds: readonly number[], a
   };
   await waitFor('all messages queued', opened, { everyMs: 10, limitMs: QUEUED_LIMIT_MS });
   const queuedSeconds = seconds();
-  // Counted in the rows: asking the API for a group of thousands every few milliseconds would be a load of its own.
-  const ended = async () => {
-    const { rows } = await database.query<{ open: number }>({
-      name: 'bench-open',
-      text: 'select open_count as open from activity where id = $1',
-      values: [id],
-    });
-    return rows[0]!.open === 0 ? true : null;
-  };
+  const ended = async () => ((await countsOf(database, id)).open === 0 ? true : null);
   await waitFor(`the end of activity ${id}`, ended, { everyMs: 20, limitMs: DONE_LIMIT_MS });
   const shown = async () => {
     const asked = performance.now();

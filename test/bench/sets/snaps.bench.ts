@@ -7,10 +7,10 @@ import type { Role } from '../harness/usage.ts';
 import { type LoadClient, startLoad } from '../load/load-client.ts';
 import { API_PREFIX, logIn } from '../product/api.ts';
 import { openDatabase, snapTargets } from '../product/database.ts';
-import { AGENT_TIMES, type BenchFleet, pingSecondsFor, startFleet } from '../product/fleet.ts';
+import { AGENT_TIMES, type BenchFleet, DEFAULT_PING_SECONDS, pingSecondsFor, startFleet } from '../product/fleet.ts';
 import { startProduct } from '../product/product.ts';
 import type { Stack } from '../product/stack.ts';
-import { ACCEPTS, DEFAULT_PING_SECONDS, measureAccepts } from './snaps-accepts.ts';
+import { ACCEPTS, measureAccepts } from './snaps-accepts.ts';
 import { addGrowth, addSize, type SizeResult } from './snaps-report.ts';
 import {
   type GroupRound,
