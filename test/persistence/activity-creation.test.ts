@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { laneWorkflowId, parseActivityWorkflowId } from '../../src/domain/activity/workflow-id.ts';
-import { createOperation, laneSize } from '../../src/persistence/repositories/activity-creation.repository.ts';
+import {
+  createOperation,
+  createPlacedGroup,
+  laneSize,
+} from '../../src/persistence/repositories/activity-creation.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { aChain, aGroup, anAccount, childrenOf, SETTINGS } from '../support/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -32,6 +36,25 @@ function counting(): { db: Database; statements(): number } {
         ),
     },
   };
+}
+
+type Row = Record<string, unknown>;
+
+/** Everything written for a group, ids counted from its own. */
+async function rowsOf(group: number): Promise<{ parent: Row; lanes: Row[]; children: Row[] }> {
+  const read = async (text: string) => (await db.query<{ row: Row }>(text, [group])).map(({ row }) => row);
+  const [parent] = await read(`select to_jsonb(a) - 'id' as row from activity a where a.id = $1`);
+  const lanes = await read(
+    `select to_jsonb(l) - 'id' - 'parent_id' || jsonb_build_object('wf_id', replace(l.wf_id, $1::int::text, '')) as row
+     from lane l where l.parent_id = $1 order by l.ordinal`,
+  );
+  const children = await read(
+    `select to_jsonb(a) - 'parent_id' - 'payload_id'
+       || jsonb_build_object('id', a.id - $1, 'lane_id', l.ordinal, 'message', p.fields) as row
+     from activity a join lane l on l.id = a.lane_id join operation_payload p on p.id = a.payload_id
+     where a.parent_id = $1 order by a.id`,
+  );
+  return { parent: parent!, lanes, children };
 }
 
 describe('creating a group', () => {
@@ -83,6 +106,44 @@ describe('creating a group', () => {
     const group = await aGroup(db, account);
     const lanes = await db.query('select wf_id, single, size, open_count from lane where parent_id = $1', [group]);
     expect(lanes).toEqual([{ wf_id: laneWorkflowId(group, 1), single: false, size: 26, open_count: 26 }]);
+  });
+
+  it.each([
+    { asked: 'at once', deliverAfter: null, answerSeconds: null },
+    { asked: 'for later', deliverAfter: new Date('2030-01-01T00:00:00Z'), answerSeconds: 90 },
+  ])('writes the same rows $asked as when each computer has an operation of its own', async (given) => {
+    const { deliverAfter, answerSeconds } = given;
+    const account = await anAccount(db, { computers: 1234 });
+    const message = { type: 'install-snaps', fields: {}, answerSeconds };
+    const operation = { type: 'InstallSnaps', summary: 'Install snap hello', message };
+    const plan = { now: new Date(), deliverAfter, parameters: { operation: 'snaps' }, reappliedFrom: 7 };
+    const uniform = await aGroup(db, account, { ...plan, operations: [operation] });
+    const placed = await db.transaction((tx) =>
+      createPlacedGroup(
+        tx,
+        {
+          accountId: account.accountId,
+          creatorId: null,
+          type: 'ActivityGroup',
+          summary: 'Install snaps on computer',
+          windowMinutes: 0,
+          computers: account.computers,
+          messages: [message],
+          operations: account.computers.map((_, place) => ({
+            ...{ place, step: 0, after: null, delaySeconds: 0, message: 0, origin: 0 },
+            ...{ type: operation.type, summary: operation.summary },
+          })),
+          ...plan,
+        },
+        SETTINGS,
+      ),
+    );
+    const rows = await rowsOf(uniform);
+    expect(rows.lanes.map(({ size }) => size)).toEqual([500, 500, 234]);
+    expect(rows.lanes[2]).toMatchObject({ summary: 'computers 1,001-1,234 of 1,234', answer_seconds: answerSeconds });
+    expect(rows.children.map(({ computer_id: id }) => id)).toEqual(account.computers);
+    const { children, ...others } = await rowsOf(placed);
+    expect(rows).toEqual({ ...others, children: children.map((child) => ({ ...child, reapplied_from: null })) });
   });
 
   it('sizes lanes between their bounds', () => {

@@ -7,6 +7,7 @@ import {
   CREATE_PAYLOADS,
   CREATE_PLACED_GROUP,
   CREATE_SINGLE,
+  CREATE_UNIFORM_GROUP,
 } from './activity-creation.sql.ts';
 
 /** What an agent is told to do. */
@@ -68,13 +69,41 @@ export type LaneSettings = Pick<ActivitySettings, 'singleLaneLimit' | 'laneMinSi
 export async function createGroup(tx: Sql, plan: GroupPlan, settings: LaneSettings): Promise<number> {
   const payloads = await createPayloads(tx, plan, plan.operations);
   const parent = await nextActivityId(tx);
-  const chained = plan.operations.some(({ after }) => typeof after === 'number');
-  await tx.query(chained ? CREATE_CHAINED_GROUP : CREATE_GROUP, [
-    ...operationArrays(plan, payloads),
-    ...groupValues(plan, parent, settings),
-  ]);
+  if (isUniform(plan, settings)) {
+    await tx.query(CREATE_UNIFORM_GROUP, uniformValues(plan, parent, payloads[0]!, settings));
+  } else {
+    const chained = plan.operations.some(({ after }) => typeof after === 'number');
+    await tx.query(chained ? CREATE_CHAINED_GROUP : CREATE_GROUP, [
+      ...operationArrays(plan, payloads),
+      ...groupValues(plan, parent, settings),
+    ]);
+  }
   await orderStart(tx, parent, plan);
   return parent;
+}
+
+function isUniform({ computers, operations, windowMinutes }: GroupPlan, settings: LaneSettings): boolean {
+  const [first, ...others] = operations;
+  if (!first || others.length > 0 || windowMinutes > 0 || hasSingleLanes(computers, settings)) return false;
+  return (first.delaySeconds ?? 0) === 0 && (first.delaySpreadSeconds ?? 0) === 0;
+}
+
+function uniformValues(plan: GroupPlan, parent: number, payload: number, settings: LaneSettings): unknown[] {
+  const { type, summary } = plan.operations[0]!;
+  return [
+    plan.computers,
+    type,
+    summary,
+    payload,
+    plan.accountId,
+    plan.creatorId,
+    plan.now,
+    plan.deliverAfter,
+    ACTIVITY_WORKFLOW_PREFIX,
+    laneSize(plan.computers.length, settings),
+    parent,
+    ...groupOwn(plan),
+  ];
 }
 
 /** One operation of a group that does not do the same everywhere. */
@@ -134,11 +163,18 @@ async function nextActivityId(tx: Sql): Promise<number> {
 
 /** Parameters 14 to 21 of the statements that create groups. */
 function groupValues(plan: Omit<GroupPlan, 'operations'>, parent: number, settings: LaneSettings): unknown[] {
-  const single = plan.computers.length <= settings.singleLaneLimit;
+  const single = hasSingleLanes(plan.computers, settings);
+  return [single ? 1 : laneSize(plan.computers.length, settings), single, parent, ...groupOwn(plan)];
+}
+
+/** Whether each computer has a lane of its own. */
+function hasSingleLanes(computers: readonly number[], settings: LaneSettings): boolean {
+  return computers.length <= settings.singleLaneLimit;
+}
+
+/** What the statements that create groups end with. */
+function groupOwn(plan: Omit<GroupPlan, 'operations'>): unknown[] {
   return [
-    single ? 1 : laneSize(plan.computers.length, settings),
-    single,
-    parent,
     plan.type,
     plan.summary,
     JSON.stringify(plan.parameters ?? {}),

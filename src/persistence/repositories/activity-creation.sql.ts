@@ -1,4 +1,5 @@
-// Statements of activity-creation.repository.ts; all but the first share their first fifteen parameters.
+// Statements of activity-creation.repository.ts; all but CREATE_PAYLOADS and CREATE_UNIFORM_GROUP share their first
+// fifteen parameters.
 
 export const CREATE_PAYLOADS = `
   insert into operation_payload (account_id, message_type, fields, creation_time, answer_seconds, script_id, traceparent)
@@ -40,14 +41,18 @@ const laneWorkflow = (parent: string | null) =>
     ? `$13 || min(t.id)`
     : `$13 || case when $15 then min(t.id)::text else ${parent} || '/lane/' || t.ordinal end`;
 
+const LANE_COLUMNS = `account_id, parent_id, wf_id, single, ordinal, size, open_count, has_dependents, summary, created_at,
+      answer_seconds`;
+
+const placesText = (from: string, to: string) => `'computers ' || to_char(${from}, 'FM999,999') || '-'
+          || to_char(${to}, 'FM999,999') || ' of ' || to_char(cardinality($1::int[]), 'FM999,999')`;
+
 const lanes = (parent: string | null) => `
   , opened as (
-    insert into lane (account_id, parent_id, wf_id, single, ordinal, size, open_count, has_dependents, summary, created_at,
-      answer_seconds)
+    insert into lane (${LANE_COLUMNS})
     select $8, ${parent ?? 'null'}, ${laneWorkflow(parent)}, $15, t.ordinal, count(*), count(*), bool_or(t.after is not null),
       case when $15 then min(t.summary) filter (where t.step = 1) || ' on ' || coalesce(min(c.title), 'computer ' || min(t.computer_id))
-        else 'computers ' || to_char(min(t.place), 'FM999,999') || '-' || to_char(max(t.place), 'FM999,999')
-          || ' of ' || to_char(cardinality($1::int[]), 'FM999,999') end, $10,
+        else ${placesText('min(t.place)', 'max(t.place)')} end, $10,
       (select min(p.answer_seconds) from operation_payload p where p.id = any($4::bigint[]))
     from target t left join computer c on $15 and c.id = t.computer_id
     group by t.ordinal
@@ -70,14 +75,16 @@ const operations = (parent: string | null, chained: boolean, links: string) => `
     from target t join opened l using (ordinal)
     ${chained ? 'left join target b on b.place = t.place and b.step = t.after' : ''}`;
 
+const PARENT_COLUMNS = `id, account_id, type, summary, status, creator_id, creation_time, deliver_after_time,
+    deliver_delay_window, deliver_at, parameters, reapplied_from, reverts, child_types, children_count,
+    computer_count, open_count`;
+
 const createGroupText = (source: string, chained: boolean) => `
   ${targets(source)} ${lanes('$16::int')}, children as (
     insert into activity (${COLUMNS})
     ${operations('$16::int', chained, `${link('$20')}, ${link('$21')}`)}
   )
-  insert into activity (id, account_id, type, summary, status, creator_id, creation_time, deliver_after_time,
-    deliver_delay_window, deliver_at, parameters, reapplied_from, reverts, child_types, children_count,
-    computer_count, open_count)
+  insert into activity (${PARENT_COLUMNS})
   select $16::int, $8::int, $17, $18, 'undelivered', $9::int, $10::timestamptz, $11::timestamptz, $12::int,
     min(deliver_at) filter (where after is null), $19::jsonb, $20, $21, array(select distinct unnest($2::text[])),
     count(*), cardinality($1::int[]), count(*)
@@ -87,6 +94,31 @@ const createGroupText = (source: string, chained: boolean) => `
 export const CREATE_GROUP = createGroupText(EVERYWHERE, false);
 export const CREATE_CHAINED_GROUP = createGroupText(EVERYWHERE, true);
 export const CREATE_PLACED_GROUP = createGroupText(PLACED, true);
+
+// As CREATE_GROUP where it is one operation without a delay of its own, the same for all at one moment, in lanes: every
+// row is computed as it is written, none is kept in between. A large insert takes a fifth to a third less.
+export const CREATE_UNIFORM_GROUP = `
+  with opened as (
+    insert into lane (${LANE_COLUMNS})
+    select $5::int, $11::int, $9 || $11::int || '/lane/' || k.ordinal, false, k.ordinal, k.size, k.size, false,
+      ${placesText('k.skipped + 1', 'k.skipped + k.size')}, $7::timestamptz,
+      (select p.answer_seconds from operation_payload p where p.id = $4::bigint)
+    from (
+      select skipped / $10::int + 1 as ordinal, skipped, least($10::int, cardinality($1::int[]) - skipped) as size
+      from generate_series(0, cardinality($1::int[]) - 1, $10::int) as skipped) k
+    returning id, ordinal
+  ), children as (
+    insert into activity (${COLUMNS})
+    select nextval('activity_id_seq')::int, $5::int, $11::int,
+      (array(select id from opened order by ordinal))[(c.place - 1) / $10::int + 1], c.computer_id, $4::bigint, $2, $3,
+      'undelivered', $6::int, $7::timestamptz, $8::timestamptz, 0, coalesce($8::timestamptz, $7::timestamptz), null, 0,
+      null, null
+    from ${COMPUTERS}
+  )
+  insert into activity (${PARENT_COLUMNS})
+  select $11::int, $5::int, $12, $13, 'undelivered', $6::int, $7::timestamptz, $8::timestamptz, 0,
+    coalesce($8::timestamptz, $7::timestamptz), $14::jsonb, $15, $16, array[$2], n, n, n
+  from cardinality($1::int[]) as n`;
 
 export const CREATE_SINGLE = `
   ${targets(EVERYWHERE)} ${lanes(null)}
