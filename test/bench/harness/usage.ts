@@ -56,20 +56,26 @@ const SHARED_EVERY = 4;
  * Measures what the roles and the machine use while `work` runs.
  *
  * @param roles - trees must not overlap
+ * @param options.peaks - `ends`: memory is read at both ends only, so that reading takes nothing from the work
  * @remarks A process that ends in the window and is not reaped by a member of its tree loses its CPU time.
  */
-export async function measure<T>(roles: readonly Role[], work: () => Promise<T>): Promise<{ result: T; usage: Usage }> {
+export async function measure<T>(
+  roles: readonly Role[],
+  work: () => Promise<T>,
+  options: { peaks?: 'ends' } = {},
+): Promise<{ result: T; usage: Usage }> {
   const before = read(roles);
   const peaks = new Map([...before.roles].map(([name, r]) => [name, r.memoryMiB]));
   let samples = 0;
-  const timer = setInterval(() => {
+  const sample = () => {
     const processes = listProcesses();
     samples += 1;
     for (const role of roles) {
       if (role.memory === 'proportional' && samples % SHARED_EVERY !== 0) continue;
       peaks.set(role.name, Math.max(memoryOf(role, membersOf(role, processes)), peaks.get(role.name) ?? 0));
     }
-  }, SAMPLE_INTERVAL_MS);
+  };
+  const timer = options.peaks === 'ends' ? undefined : setInterval(sample, SAMPLE_INTERVAL_MS);
   try {
     const result = await work();
     return { result, usage: difference(before, read(roles), peaks) };
