@@ -213,12 +213,22 @@ async function useTailoring(): Promise<void> {
 }
 
 async function useRecoveryKey(): Promise<void> {
-  const rows = await stack.rows<{ id: number }>(
-    `select computer_id as id from computer_inventory where 'fde-recovery-key' = any(client_types) order by 1`,
-  );
-  const path = `/computers/${rows[0]!.id}/recovery-key`;
+  const path = `/computers/${await computerWithKeys()}/recovery-key`;
   await ended((await api.call('POST', `${path}:generate`, {})).id);
   made['recoveryKey'] = (await api.call('GET', path, undefined, { quoted: true })).fde_recovery_key;
+}
+
+/** A computer that can make recovery keys, once it has told so: that comes some exchanges after its enrolment. */
+async function computerWithKeys(): Promise<number> {
+  let id: number | undefined;
+  await stack.until('a computer to tell that it has recovery keys', async () => {
+    const rows = await stack.rows<{ id: number }>(
+      `select min(computer_id) as id from computer_inventory where 'fde-recovery-key' = any(client_types) having count(*) > 0`,
+    );
+    id = rows[0]?.id;
+    return id !== undefined;
+  });
+  return id!;
 }
 
 /** Requests that are refused with a secret in them, and every list. */
