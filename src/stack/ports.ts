@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /** Why this process cannot listen on the port now, as an error code such as EADDRINUSE; null when it can. */
@@ -14,15 +15,20 @@ export async function isPortFree(host: string, port: number): Promise<boolean> {
   return (await listenProblem(host, port)) === null;
 }
 
-/** A port that was free a moment ago; another process may still take it before the caller does. */
-export function findFreePort(host = '127.0.0.1'): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen({ host, port: 0, exclusive: true }, () => {
-      const address = probe.address();
-      const port = typeof address === 'object' && address ? address.port : 0;
-      probe.close(() => resolve(port));
-    });
-  });
+/** From here up to the ports that systems give to outgoing connections. */
+const [FIRST_PORT, PORT_LIMIT] = [10_240, 32_768];
+
+/**
+ * A port that was free a moment ago. Another process may still take it before the caller does; an outgoing connection
+ * will not.
+ *
+ * @throws Error when this machine cannot listen on the host at all
+ */
+export async function findFreePort(host = '127.0.0.1'): Promise<number> {
+  for (;;) {
+    const port = randomInt(FIRST_PORT, PORT_LIMIT);
+    const problem = await listenProblem(host, port);
+    if (problem === null) return port;
+    if (problem !== 'EADDRINUSE') throw new Error(`Cannot listen on ${host}: ${problem}`);
+  }
 }

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStateFile } from '../../src/fleet/state-file.ts';
@@ -49,10 +49,11 @@ describe('stacks beside each other', () => {
 
   it('refuses a port that a foreign program holds', async () => {
     const holder = createServer();
-    await new Promise<void>((resolve) => holder.listen(second.ports.database, '127.0.0.1', resolve));
-    const end = await refusal(second, {});
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+    const { port } = holder.address() as AddressInfo;
+    const end = await refusal(second, { FLOTILLA_DATABASE_PORT: String(port) });
     holder.close();
-    expect(end).toMatchObject({ code: 1, text: expect.stringContaining(String(second.ports.database)) });
+    expect(end).toMatchObject({ code: 1, text: expect.stringContaining(String(port)) });
   }, 60_000);
 
   it('refuses wrong settings with one message that names all of them and exit code 1', async () => {

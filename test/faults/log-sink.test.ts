@@ -3,7 +3,7 @@ import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { isPortFree } from '../../src/stack/ports.ts';
+import { freePorts } from '../support/ports.ts';
 import { get, inheritedEnvironment } from '../support/stack-programs.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
@@ -21,8 +21,7 @@ describe('row 28: a log that nobody takes', { timeout: 300_000 }, () => {
   });
 
   async function start(log: 'pipe' | number): Promise<string> {
-    let port = 32_000;
-    while (!(await isPortFree('127.0.0.1', port))) port += 7;
+    const [port, metricsPort] = await freePorts(2);
     api = spawn(process.execPath, ['--import', './src/require-node.mjs', 'src/main.ts'], {
       cwd: PROJECT,
       env: {
@@ -32,7 +31,7 @@ describe('row 28: a log that nobody takes', { timeout: 300_000 }, () => {
         FLOTILLA_TEMPORAL_ADDRESS: '127.0.0.1:9',
         FLOTILLA_JWT_SECRET: 'x'.repeat(40),
         FLOTILLA_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
-        FLOTILLA_METRICS_PORT: String(port + 1),
+        FLOTILLA_METRICS_PORT: String(metricsPort),
         FLOTILLA_LOG_LEVEL: 'debug',
       },
       stdio: ['ignore', 'ignore', log],

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findFreePort } from '../../src/stack/ports.ts';
 import { isAlive } from '../../src/stack/processes.ts';
+import { freePorts } from './ports.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 const READY_LIMIT_MS = 300_000;
@@ -28,7 +28,7 @@ export async function stackSettings(
   more: Record<string, string> = {},
 ): Promise<Record<string, string>> {
   const names = ['PORT', 'DATABASE_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'METRICS_PORT'];
-  const ports = await Promise.all(names.map(() => findFreePort()));
+  const ports = await freePorts(names.length);
   const settings = Object.fromEntries(names.map((name, index) => [`FLOTILLA_${name}`, String(ports[index])]));
   return { ...settings, FLOTILLA_DATA_DIR: dataDir, ...more };
 }

@@ -5,10 +5,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findFreePort } from '../../src/stack/ports.ts';
 import { isAlive, processesIn, signalProcess } from '../../src/stack/processes.ts';
 import { API_COMMAND, WORKER_COMMAND } from '../../src/stack/roles.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
+import { freePorts } from './ports.ts';
 import { get, inheritedEnvironment } from './stack-programs.ts';
 import { createTestNamespace, type TestNamespace } from './temporal.ts';
 
@@ -146,7 +146,7 @@ export class ProcessesApart {
     health: string | null,
     options: RoleOptions,
   ): Promise<RoleProcess> {
-    const [port, metricsPort] = [await findFreePort(), await findFreePort()];
+    const [port, metricsPort] = await freePorts(2);
     const env = {
       FLOTILLA_PORT: String(port),
       FLOTILLA_METRICS_PORT: String(metricsPort),

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { isPortFree } from '../../src/stack/ports.ts';
 import { isAlive, signalProcess } from '../../src/stack/processes.ts';
 import { connectClient, type TemporalClient } from '../../temporal/connection.ts';
+import { freePorts } from './ports.ts';
 import { readEncryptionKeys } from './stack-keys.ts';
 import {
   environmentOf,
@@ -275,14 +275,8 @@ function openPool(connectionString: string): pg.Pool {
   return pool;
 }
 
-/** Below the range that the system takes for outgoing connections, so that nobody gets one of them by accident. */
 export async function choosePorts(): Promise<StackPorts> {
-  const chosen = new Set<number>();
-  while (chosen.size < 5) {
-    const port = 15_000 + Math.floor(Math.random() * 1700) * 10;
-    if (!chosen.has(port) && (await isPortFree('127.0.0.1', port))) chosen.add(port);
-  }
-  const [api = 0, database = 0, temporal = 0, temporalUi = 0, metrics = 0] = chosen;
+  const [api = 0, database = 0, temporal = 0, temporalUi = 0, metrics = 0] = await freePorts(5);
   return { api, database, temporal, temporalUi, metrics };
 }
 

@@ -1,9 +1,9 @@
 import { dirname, join } from 'node:path';
-import { findFreePort } from '../../src/stack/ports.ts';
 import { startLocalTemporal } from '../../temporal/server/local-temporal.ts';
 import { resolveOfficialServer } from '../../temporal/server/official-server.ts';
 import { resolveTemporalCli } from '../../temporal/server/temporal-cli.ts';
 import { resolveTestServer } from '../../temporal/server/test-server.ts';
+import { freePorts } from './ports.ts';
 import type { RunService } from './run-services.ts';
 
 const report = (message: string): void => console.log(`[temporal] ${message}`);
@@ -40,10 +40,11 @@ export function temporalServices(
   return {
     'temporal-dev-server': {
       async start() {
+        const [port = 0, httpPort = 0] = await freePorts(2);
         const server = await startLocalTemporal({
           cli: await programs.cli,
-          port: await findFreePort(),
-          httpPort: await findFreePort(),
+          port,
+          httpPort,
           uiPort: null,
           databaseFile: null,
           namespace: 'flotilla-test',
