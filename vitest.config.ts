@@ -8,5 +8,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 240_000,
     teardownTimeout: 60_000,
+    // One second, which it would be, is short where several runs share a machine.
+    expect: { poll: { timeout: 20_000 } },
   },
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { childrenOf } from '../support/activity-rows.ts';
 import { activityVerbs } from '../support/activity-verbs.ts';
+import { insist } from '../support/app.ts';
 import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
 
 let world: FleetWorld;
@@ -104,7 +105,7 @@ describe('POST /activities/revert', () => {
     const old = await act(['web', 'db']);
     await end(old, true);
     const [child] = await childrenOf(world.db, old);
-    const asked = Array.from({ length: 20 }, (_, i) => verb('revert', [i % 4 === 3 ? child!.id : old]));
+    const asked = Array.from({ length: 20 }, (_, i) => insist(() => verb('revert', [i % 4 === 3 ? child!.id : old])));
     const answers = await Promise.all(asked);
     const reverts = await world.db.query<{ origin: number; count: number }>(
       `select reverts as origin, count(*)::int as count from activity

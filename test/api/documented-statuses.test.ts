@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eachOperation, loadDocument } from '../../src/api/openapi/document.ts';
 import { listen } from '../../src/api/server.ts';
 import { openPersistence, type Persistence } from '../../src/persistence/orm.ts';
-import { findFreePort } from '../../src/stack/ports.ts';
 import { createAccount } from '../support/accounts.ts';
 import { ADMIN, createAdmin, createTestApp, type TestApp } from '../support/app.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -47,9 +46,8 @@ beforeAll(async () => {
   limited = await spendRate();
   await cutOffDatabase();
   broken = await breakDatabase();
-  const port = await findFreePort();
-  const server = await listen(world.app.listener, { host: '127.0.0.1', port });
-  served = { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+  const server = await listen(world.app.listener, { host: '127.0.0.1', port: 0 });
+  served = { url: `http://127.0.0.1:${server.port}`, close: () => server.close() };
 });
 
 afterAll(async () => {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rotateRecoveryKeys } from '../../src/services/recovery-key-rotation.ts';
 import { recoveryKeyContext, sealSecret } from '../../src/services/secret-box.ts';
 import { childrenOf, tell } from '../support/activity-rows.ts';
+import { insist } from '../support/app.ts';
 import { insertComputer } from '../support/computers.ts';
 import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
 import { TEST_KEYS } from '../support/test-keys.ts';
@@ -138,7 +139,7 @@ describe('POST recovery-key:generate', () => {
 
   it('FDE-race: 50 at once make one generation', async () => {
     const id = await anEncrypted();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => generate(id)));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => insist(() => generate(id))));
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([200, ...Array(49).fill(409)]);
     expect(answers.find(({ status }) => status === 409)!.body.error).toBe('ActivityInProgress');

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import jwt from 'jsonwebtoken';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../../src/api/server.ts';
-import { findFreePort } from '../../src/stack/ports.ts';
 import { createAccount, createMember } from '../support/accounts.ts';
 import { createAdmin, createTestApp, JWT_SECRET, type TestApp } from '../support/app.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -176,9 +175,8 @@ describe('bearer tokens', () => {
   });
 
   it('JWT-types: are refused before they are read when they are far too long', async () => {
-    const port = await findFreePort();
-    const url = `http://127.0.0.1:${port}`;
-    const server = await listen(app.listener, { host: '127.0.0.1', port });
+    const server = await listen(app.listener, { host: '127.0.0.1', port: 0 });
+    const url = `http://127.0.0.1:${server.port}`;
     const refused = async (token: string) => {
       const answer = await fetch(`${url}/api/v2/person`, { headers: { authorization: `Bearer ${token}` } });
       expect(answer.status).toBe(401);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { insist } from '../support/app.ts';
 import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
 import { usgReportRequests } from '../support/usg-report-requests.ts';
 
@@ -158,7 +159,7 @@ describe('GET /usg-profiles/<id>/report', () => {
   it('gives fifty that ask at once one activity', async () => {
     const id = await create();
     await run(id, '2026-05-04T02:00:00Z');
-    const answers = await Promise.all(Array.from({ length: 50 }, () => ask(id, 'start_date=2026-05-04')));
+    const answers = await Promise.all(Array.from({ length: 50 }, () => insist(() => ask(id, 'start_date=2026-05-04'))));
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
     const orders = await world.db.query(`select 1 from outbox where kind = 'start' and key = $1`, [
       String(answers[0]!.body.id),
@@ -255,7 +256,7 @@ describe('last_run_results.report_uri', () => {
     expect(await csv(path)).toHaveLength(3);
     expect((await ask(id, 'start_date=2026-05-04')).body).toMatchObject({ id: null, result_text: path });
     await run(id, '2026-05-04T09:00:00Z');
-    const answers = await Promise.all(Array.from({ length: 20 }, () => blob(path)));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => insist(() => blob(path))));
     for (const { body } of answers) expect(body.file_content.split('\r\n')).toHaveLength(6);
   });
 

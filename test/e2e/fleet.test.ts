@@ -174,6 +174,8 @@ describe('a fleet of 25 at the real gateway', () => {
     await fleet.settled(10_000);
     expect(await pending()).toEqual([{ reboot_required: true }]);
     expect(await execute(computer, 'shutdown', { reboot: true })).toMatchObject({ ok: true });
+    // A machine that is down has nothing left to send either.
+    await expect.poll(() => computer.machine.boots).toBe(1);
     await fleet.settled(10_000);
     expect(await pending()).toEqual([{ reboot_required: false }]);
     expect(`linux-image-${computer.machine.kernel}`).toBe(meta.at(-1)!.requires[0]);

@@ -52,7 +52,8 @@ describe('the image', { timeout: TIMEOUT_MS }, () => {
     expect(await apart.command('workers/make-current.ts', options)).toMatchObject({ code: 0 });
     expect(worker.log()).not.toContain('building the workflow bundle');
     for (const role of [api, gateway, worker]) expect(await role.stop()).toBe(0);
-    const { code, output } = await apart.command('src/health-check.ts', { ...options, args: ['--ready'] });
+    const env = { ...options.env, FLOTILLA_METRICS_PORT: new URL(worker.metricsUrl).port };
+    const { code, output } = await apart.command('src/health-check.ts', { ...options, env, args: ['--ready'] });
     expect([code, output]).toEqual([1, expect.stringContaining('ECONNREFUSED')]);
   });
 

@@ -57,6 +57,13 @@ export interface TestAppOptions {
   codec?: AppDeps['codec'];
 }
 
+/** Asks again while no database connection was free in time: of what is answered 503 then nothing was tried. */
+export async function insist(request: () => Promise<Answer>): Promise<Answer> {
+  let answer = await request();
+  while (answer.status === 503) answer = await request();
+  return answer;
+}
+
 /** The whole application on a real server, answers checked against the OpenAPI document. */
 export async function createTestApp(persistence: Persistence, options: TestAppOptions = {}): Promise<TestApp> {
   const deployment = options.deployment ?? 'standalone';

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { createDataConverter } from '../../temporal/data-converter.ts';
 import { buildBundle } from '../../workers/workflow-bundle.ts';
+import { NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import { TEST_KEYS } from './test-keys.ts';
 
 export { TEST_KEYS };
@@ -64,8 +65,17 @@ export async function statusOf(client: Client, workflowId: string): Promise<stri
   return (await client.workflow.getHandle(workflowId).describe()).status.name;
 }
 
+/** Nudges a lane as the relay does: one that took the news at the nudge before, and ended, is none to worry about. */
+export async function nudge(client: Client, workflowId: string): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowId).signal(NUDGE_SIGNAL);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}
+
 /** Resolves once `check` holds; fails after `limitMs`. */
-export async function until(check: () => Promise<boolean> | boolean, limitMs = 10_000): Promise<void> {
+export async function until(check: () => Promise<boolean> | boolean, limitMs = 30_000): Promise<void> {
   const end = performance.now() + limitMs;
   while (!(await check())) {
     if (performance.now() > end) throw new Error('not so in time');

@@ -7,12 +7,13 @@ import {
   type ActivityInput,
   type ActivityResult,
 } from '../../workflows/contracts/activity.contract.ts';
-import { LANE_WORKFLOW, NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
+import { LANE_WORKFLOW } from '../../workflows/contracts/lane.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
 import { FakeLanes } from '../support/fake-lanes.ts';
 import { addSearchAttributes, createTimeSkippingEnvironment } from '../support/temporal.ts';
 import {
   countEvents,
+  nudge,
   quietRuntime,
   statusOf,
   TEST_DATA_CONVERTER,
@@ -68,7 +69,7 @@ async function withGroup(sizes: readonly number[], run: (context: Context) => Pr
       });
     const report: Context['report'] = async (lane, outcome) => {
       lanes.tell(lane, 0, outcome);
-      await client.workflow.getHandle(`activity/${lane}`).signal(NUDGE_SIGNAL);
+      await nudge(client, `activity/${lane}`);
     };
     await run({ lanes, client, taskQueue, ids, start, report });
   });
@@ -95,7 +96,10 @@ describe('activity', () => {
       expect(`activity/${description.typedSearchAttributes.get(SEARCH_ATTRIBUTES.groupId)}`).toBe(handle.workflowId);
       for (const lane of context.ids) await context.report(lane, 'succeeded');
       expect(await handle.result()).toEqual({ succeeded: 3, failed: 0, canceled: 0 });
-      expect((await countEvents(handle)).total).toBeLessThanOrEqual(30);
+      const events = await countEvents(handle);
+      // How many of its tasks the starts and the ends of lanes share is a matter of moments: at worst each has its own.
+      expect(events.of('workflowTaskCompleted')).toBeLessThanOrEqual(7);
+      expect(events.total - 3 * events.of('workflowTaskCompleted')).toBe(13);
     }));
 
   it('shows operators how many are done and who is missing', () =>

@@ -1,4 +1,3 @@
-import { WorkflowNotFoundError } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NO_ANSWER } from '../../src/domain/scripts/result.ts';
@@ -7,11 +6,10 @@ import { createLaneStore } from '../../src/persistence/repositories/lanes.reposi
 import type { Database } from '../../src/persistence/sql.ts';
 import { createLaneActivities } from '../../workers/activities/lane.activities.ts';
 import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.ts';
-import { NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import { aGroup, anAccount, childrenOf, type TestAccount, tell } from '../support/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createSkippedServer, SkippedClock } from '../support/skipped-time.ts';
-import { countEvents, until, withWorker } from '../support/workflow-environment.ts';
+import { countEvents, nudge, until, withWorker } from '../support/workflow-environment.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -64,15 +62,7 @@ async function withFleet(run: (fleet: Fleet) => Promise<void>): Promise<void> {
     for (const { id, lane } of rows) {
       await tell(db, { lane, activity: id, kind, at, ...(kind === 'result' ? { ok: true } : {}) });
     }
-    for (const workflow of new Set(rows.map(({ wf_id }) => wf_id))) {
-      // As the relay does: the lane may have taken the rows at the nudge before and be done.
-      await client.workflow
-        .getHandle(workflow)
-        .signal(NUDGE_SIGNAL)
-        .catch((error) => {
-          if (!(error instanceof WorkflowNotFoundError)) throw error;
-        });
-    }
+    for (const workflow of new Set(rows.map(({ wf_id }) => wf_id))) await nudge(client, workflow);
   };
   const activities = createLaneActivities({ lanes, client });
   const setup = { connection: environment.nativeConnection, namespace: undefined, activities };

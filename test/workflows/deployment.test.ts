@@ -67,7 +67,7 @@ const look = async () => {
 describe('worker builds', () => {
   it('gives work to the current build only, and a waiting workflow goes on with the next', async () => {
     expect(await readCurrentBuild(settings)).toBeNull();
-    expect(await look()).toContain('no worker polls');
+    await until(async () => (await look()).includes('no worker polls'));
 
     const stopFirst = await startBuild('first');
     await until(async () => (await look()).includes('no worker of the current build'));

@@ -65,7 +65,7 @@ describe.skipIf(!HAS_OPENSSL)(HAS_OPENSSL ? title : `${title} (skipped: there is
     await expect(
       NativeConnection.connect(serverOptions(settings({ FLOTILLA_TEMPORAL_TLS_CA: wrong.ca }))),
     ).rejects.toThrow();
-    expect(refusals.join()).toMatch(/unknown_ca/i);
+    await expect.poll(() => refusals.join()).toMatch(/unknown_ca/i);
   });
 
   it('refuses who shows no certificate, or one of somebody else', async () => {

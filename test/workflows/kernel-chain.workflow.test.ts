@@ -7,13 +7,12 @@ import type { Database } from '../../src/persistence/sql.ts';
 import { createKernelsService, type KernelCommand } from '../../src/services/kernels.service.ts';
 import { createLaneActivities } from '../../workers/activities/lane.activities.ts';
 import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.ts';
-import { NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import { anAccount, childrenOf, SETTINGS, tell } from '../support/activity-rows.ts';
 import { administratorOf } from '../support/callers.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { reportKernels } from '../support/packages.ts';
 import { createSkippedServer, SkippedClock } from '../support/skipped-time.ts';
-import { statusOf, until, withWorker } from '../support/workflow-environment.ts';
+import { nudge, statusOf, until, withWorker } from '../support/workflow-environment.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -81,9 +80,9 @@ async function withChain(command: Partial<KernelCommand>, run: (chain: Chain) =>
     namespace: undefined,
     activities: createLaneActivities({ lanes, client }),
   };
-  const nudge = async () => {
+  const nudgeLane = async () => {
     const [row] = await db.query<{ wf_id: string }>('select wf_id from lane where id = $1', [lane]);
-    await client.workflow.getHandle(row!.wf_id).signal(NUDGE_SIGNAL);
+    await nudge(client, row!.wf_id);
   };
   await withWorker(setup, async (taskQueue) => {
     const handle = await client.workflow.start(ACTIVITY_WORKFLOW, {
@@ -101,13 +100,13 @@ async function withChain(command: Partial<KernelCommand>, run: (chain: Chain) =>
         const due = await db.query<{ activity_id: number }>(DUE, [computer, new Date(await clock.read())]);
         const ids = due.map((row) => row.activity_id);
         for (const activity of ids) await tell(db, { lane, activity, kind: 'delivered', at: clock.now() });
-        if (ids.length > 0) await nudge();
+        if (ids.length > 0) await nudgeLane();
         return ids;
       },
       async report(activity, ok) {
         await clock.read();
         await tell(db, { lane, activity, kind: 'result', ok, code: ok ? 1 : 100, at: clock.now() });
-        await nudge();
+        await nudgeLane();
       },
       children: async () => (await childrenOf(db, group)).map(({ status }) => status),
       end: () =>

@@ -7,13 +7,12 @@ import { readAuditReport } from '../../src/services/usg-audits/read-report.ts';
 import { takeInReports } from '../../src/services/usg-audits/take-in.ts';
 import { createLaneActivities } from '../../workers/activities/lane.activities.ts';
 import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.ts';
-import { NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import { childrenOf, tell } from '../support/activity-rows.ts';
 import { auditReport } from '../support/audit-reports.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createSkippedServer, SkippedClock } from '../support/skipped-time.ts';
 import { createUsgWorld } from '../support/usg-world.ts';
-import { statusOf, until, withWorker } from '../support/workflow-environment.ts';
+import { nudge, statusOf, until, withWorker } from '../support/workflow-environment.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -85,7 +84,7 @@ class PlayedRun {
     const { id, lane_id } = (await this.steps(computer))[step]!;
     await tell(db, { lane: lane_id, activity: id, kind, ok, at: clock.now() });
     const [row] = await db.query<{ wf_id: string }>('select wf_id from lane where id = $1', [lane_id]);
-    await environment.client.workflow.getHandle(row!.wf_id).signal(NUDGE_SIGNAL);
+    await nudge(environment.client, row!.wf_id);
   }
 }
 

@@ -52,7 +52,7 @@ describe('calendars of cron text', () => {
       }),
       { numRuns: 12 },
     );
-  });
+  }, 600_000);
 });
 
 const value = (low: number, high: number) => fc.integer({ min: low, max: high });
