@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStateFile } from '../../src/fleet/state-file.ts';
 import { listeningPorts } from '../support/listening.ts';
 import { createStack, type TestStack } from '../support/stack.ts';
 import { ApiClient } from '../support/stack-client.ts';
+import { readAgentIdentities } from '../support/stack-keys.ts';
 
 const EMAIL = 'admin@example.com';
 const CANARY = 'Canary-4711-password';
@@ -144,9 +144,7 @@ async function refusal(stack: TestStack, env: Record<string, string>): Promise<{
 
 async function secretsOf(stack: TestStack, api: ApiClient): Promise<{ name: string; value: string }[]> {
   const generated = JSON.parse(readFileSync(join(stack.dataDir, 'secrets.json'), 'utf8')) as Record<string, string>;
-  // The server keeps digests of secure ids alone; the simulated agents know them.
-  const { agents } = openStateFile(join(stack.dataDir, 'fleet', 'state.json'), { seed: 1, epoch: 0, packageIds: {} });
-  const identities = [...agents.values()].flatMap(({ session }) => (session.id === null ? [] : [session.id]));
+  const identities = await readAgentIdentities(stack.dataDir);
   const [account] = await stack.rows<{ hash: string }>('select password_hash as hash from person');
   return [
     { name: 'the password', value: CANARY },

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStateFile } from '../../src/fleet/state-file.ts';
 import { createCanaries, RecordingClient } from '../support/canaries.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
 import { base64 } from '../support/scripts.ts';
 import { allHistories, columnsWith, filesWith } from '../support/secret-scan.ts';
 import { createStack, type TestStack } from '../support/stack.ts';
+import { readAgentIdentities } from '../support/stack-keys.ts';
 
 const EMAIL = 'admin@example.com';
 const LIMIT_MS = 500_000;
@@ -42,7 +41,7 @@ describe('SECRET-leak: secrets', { timeout: LIMIT_MS }, () => {
     await Promise.all([useScripts(), useTailoring(), useRecoveryKey()]);
     expect(computers).toBeGreaterThan(0);
     await refuseEverything();
-    const identities = agentIdentities();
+    const identities = await readAgentIdentities(stack.dataDir);
     for (const [index, value] of identities.entries()) made[`secure id ${index}`] = value;
   }, LIMIT_MS);
 
@@ -270,11 +269,4 @@ async function refuseEverything(): Promise<void> {
   for (const path of lists.split(' ')) expect((await api.call('GET', `/${path}`)).status, path).toBe(200);
   // As a login does, it answers the token it was asked with.
   expect((await api.call('GET', '/me', undefined, { quoted: true })).token).toBe(api.token);
-}
-
-/** The server keeps digests of these alone; the simulated agents know them. */
-function agentIdentities(): string[] {
-  const file = join(stack.dataDir, 'fleet', 'state.json');
-  const { agents } = openStateFile(file, { seed: 1, epoch: 0, packageIds: {} });
-  return [...agents.values()].flatMap(({ session }) => (session.id === null ? [] : [session.id]));
 }
