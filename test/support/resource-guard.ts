@@ -131,7 +131,6 @@ export class GuardedServer {
     const excess = this.#excessOf(first, allowed);
     if (excess === null) return first;
     await this.#calibrate();
-    await this.#findBaseline();
     const second = await this.measure(attack);
     const again = this.#excessOf(second, allowed);
     if (again === null) return second;

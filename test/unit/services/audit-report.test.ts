@@ -135,7 +135,7 @@ describe('hostile reports', () => {
   ])('XML-bomb: refuses %s before anything is expanded', (_, text) => {
     const began = performance.now();
     expect(reasonOf(text)).toBe('the report has a document type or entities');
-    expect(performance.now() - began).toBeLessThan(5000);
+    expect(performance.now() - began).toBeLessThan(500);
   });
 
   it('XML-bomb: a million numeric references are only text', () => {

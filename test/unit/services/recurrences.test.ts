@@ -140,7 +140,7 @@ describe('occurrences', () => {
     const never = rule('FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30');
     const began = performance.now();
     expect(await impatient.expand(never, query)).toBe('too-long');
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(performance.now() - began).toBeLessThan(2_000);
     const both = await Promise.all([impatient.expand(never, query), impatient.expand(weekly, query)]);
     expect(both[0]).toBe('too-long');
     expect(both[1]).toHaveLength(60);
