@@ -9,6 +9,7 @@ import { inChildSpan } from '../tracing.ts';
 import { isLostRace } from './availability.ts';
 import * as entities from './entities/index.ts';
 import { MIGRATIONS } from './migrations/index.ts';
+import { NATIVE_TYPES } from './native-types.ts';
 import type { Database, Sql } from './sql.ts';
 
 /** The database of one process: MikroORM for entities that are written, plain SQL for sets and lists, one pool for both. */
@@ -186,12 +187,6 @@ async function run<R extends QueryResultRow>(
   });
   return result.rows;
 }
-
-/** bigint as number: ids and counts here stay far below 2^53. */
-const NATIVE_TYPES = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    oid === 20 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format as 'text'),
-} as pg.CustomTypesConfig;
 
 // Kysely hands over what the ORM's parsers leave: timestamps and bigints as text here, unlike in Database.
 function within(em: EntityManager): Sql {
