@@ -1,8 +1,8 @@
 import { isCancelable } from '../domain/activity/eligibility.ts';
 import { ACTIVITY_TYPES } from '../domain/activity/kinds.ts';
+import type { ActivityScope } from '../persistence/query/activity-visibility.ts';
 import {
   type ActivityRow,
-  type ActivityScope,
   findActivities,
   listActivities,
   listChildren,

@@ -1,9 +1,6 @@
 import { DomainError, type ErrorDetail } from '../domain/errors.ts';
-import {
-  type ActivityRow,
-  type ActivityScope,
-  findActivities,
-} from '../persistence/repositories/activities.repository.ts';
+import type { ActivityScope } from '../persistence/query/activity-visibility.ts';
+import { type ActivityRow, findActivities } from '../persistence/repositories/activities.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
 import type { Caller } from './ports.ts';
 

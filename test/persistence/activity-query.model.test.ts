@@ -102,7 +102,7 @@ function fulfils(row: DetailedActivity, query: ReferenceQuery, rows: readonly De
       case 'type':
         return row.type === value;
       case 'creator':
-        return row.creator?.email.toLowerCase() === value.toLowerCase();
+        return row.creator_email?.toLowerCase() === value.toLowerCase();
       case 'created-after':
         return row.creation_time >= periodStart(value);
       case 'created-before':
@@ -125,9 +125,16 @@ describe('the query language of activities over SQL', () => {
     const { results: rows } = await service.list(caller, '', ALL);
     const parents = await service.listParents(caller, '', ALL);
     expect(new Set(rows.map(({ status }) => status)).size).toBe(9);
+    // Found in another way than without a query.
+    expect(await service.list(caller, 'NOT id:0', ALL)).toEqual({ count: rows.length, results: rows });
+    expect(await service.list(caller, '', { limit: 3, offset: 2 })).toEqual({
+      count: rows.length,
+      results: rows.slice(2, 5),
+    });
     expect(parents.results.map(({ id, status }) => [id, status])).toEqual(
       rows.filter(({ parent_id }) => parent_id === null).map(({ id, status }) => [id, status]),
     );
+    expect(await service.listParents(caller, 'NOT id:0', ALL)).toEqual(parents);
     let found = 0;
     let asked = 0;
     await fc.assert(

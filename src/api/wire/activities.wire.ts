@@ -8,7 +8,7 @@ export function wireActivity(activity: BaseActivity) {
     type: activity.type,
     summary: activity.summary,
     creation_time: wireTime(activity.creation_time),
-    creator: activity.creator,
+    creator: wireCreator(activity),
     approval_time: wireTime(activity.approval_time),
     completion_time: wireTime(activity.completion_time),
     deliver_delay_window: activity.deliver_delay_window,
@@ -17,6 +17,10 @@ export function wireActivity(activity: BaseActivity) {
     result_code: activity.result_code,
     activity_status: activity.status,
   };
+}
+
+function wireCreator({ creator_id: id, creator_name: name, creator_email: email }: BaseActivity) {
+  return id === null ? null : { id, name: name!, email: email! };
 }
 
 /** An item of the listing of parents. */

@@ -6,9 +6,10 @@ import { statusList } from '../status-sql.ts';
  * Over the alias `a` of `activity`: a child of it, as `k` with its message `m`, fulfils the condition; true or false.
  */
 // Children are asked in index order with a limit: PostgreSQL takes them for spread over the table and would read it all.
+// With `is true` a condition stays one: as a join PostgreSQL would read and sort all children to find the first.
 export const anyChild = (condition: string) => `(
       select true from activity k left join agent_message m on m.activity_id = k.id
-      where k.parent_id = a.id and ${condition} order by k.id limit 1) is true`;
+      where k.parent_id = a.id and (${condition}) is true order by k.id limit 1) is true`;
 
 /**
  * Over the alias `a` of `activity`: what is not delivered waits for room in a queue; of a group, all of it does. True or
@@ -20,9 +21,11 @@ export const HELD = `case when a.status <> 'undelivered' then false
       exists (select from agent_message m where m.activity_id = a.id and m.state = 'held')
     else a.children_count > 0 and not ${anyChild(`k.status = 'undelivered' and m.state is distinct from 'held'`)} end`;
 
+const REVERSIBLE = REVERSIBLE_TYPES.map((type) => `'${type}'`).join(', ');
+
 // Changed something that is known or taken for granted, and no undoing of it is open or done.
 const inForce = (operation: string) => `${operation}.status = 'succeeded'
-    and ${operation}.type in (${REVERSIBLE_TYPES.map((type) => `'${type}'`).join(', ')})
+    and ${operation}.type in (${REVERSIBLE})
     and (${operation}.type like '%Snaps' or ${operation}.changes <> '[]')
     and not exists (select from snap_operation_before b where b.activity_id = ${operation}.id and b.idle)
     and not exists (
@@ -33,13 +36,20 @@ const inForce = (operation: string) => `${operation}.status = 'succeeded'
  * group, of one operation.
  */
 export const UNDOABLE = `case when a.status <> 'succeeded' then false when a.computer_id is not null then ${inForce('a')}
-    else ${anyChild(inForce('k'))} end`;
+    else a.child_types && array[${REVERSIBLE}] and ${anyChild(inForce('k'))} end`;
 
 const LEFT = `(select c.id from computer c where c.account_id = $1 and c.archived
     union all select r.id from removed_computer r where r.account_id = $1)`;
 
-/** Over the alias `a` of `activity` of the account `$1`: it has ended, and one of its computers is archived or gone. */
-// Most accounts have lost no computer: then the children of groups are not looked through.
-export const LOST = `case when a.status in ${statusList(FINAL_STATUSES)} and exists ${LEFT} then
-    case when a.computer_id is not null then a.computer_id in ${LEFT} else ${anyChild(`k.computer_id in ${LEFT}`)} end
+/**
+ * Over the alias `a` of `activity` of the account `$1`: it has ended, and one of its computers is archived or gone.
+ *
+ * @param groups - what follows the ids of all groups that are asked about, with its operator
+ */
+// Most accounts have lost few computers: their operations are fewer than those of all groups on a page.
+export const lostAmong = (
+  groups: string,
+) => `case when a.status in ${statusList(FINAL_STATUSES)} and exists ${LEFT} then
+    case when a.computer_id is not null then a.computer_id in ${LEFT}
+    else a.id in (select k.parent_id from activity k where k.parent_id ${groups} and k.computer_id in ${LEFT}) end
     else false end`;

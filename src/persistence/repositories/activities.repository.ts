@@ -1,23 +1,10 @@
 import type { ActivityStatus } from '../../domain/activity/status.ts';
-import { REPORT_ACTIVITY } from '../../domain/usg/report.ts';
-import { USG_ACTIVITY } from '../../domain/usg/run-steps.ts';
 import { type ActivitySelection, compileActivityQuery } from '../query/activity-conditions.ts';
-import { anyChild, HELD, LOST, UNDOABLE } from '../query/activity-fields.ts';
+import { HELD, lostAmong, UNDOABLE } from '../query/activity-fields.ts';
+import { type ActivityScope, groupsOf, manageableIn, SEEN, seenBy, VISIBLE } from '../query/activity-visibility.ts';
 import type { SqlCondition } from '../query/compilation.ts';
 import type { Sql } from '../sql.ts';
 import { blockPage, type Counted, countActivities } from './activity-blocks.ts';
-
-/** Access groups where a right holds; `all` means the whole account. */
-export type GroupScope = 'all' | readonly number[];
-
-/** Whose activities, and which of them may be seen and acted on. */
-export interface ActivityScope {
-  accountId: number;
-  view: GroupScope;
-  manage: GroupScope;
-  /** Where profiles may be seen: activities on no computer go by theirs. */
-  profiles: GroupScope;
-}
 
 /** An activity as answers of any shape need it. */
 export interface BaseActivityRow {
@@ -32,7 +19,10 @@ export interface BaseActivityRow {
   creation_time: Date;
   approval_time: Date | null;
   completion_time: Date | null;
-  creator: { id: number; name: string; email: string } | null;
+  /** All three null when nobody ordered it. */
+  creator_id: number | null;
+  creator_name: string | null;
+  creator_email: string | null;
   deliver_delay_window: number;
   result_text: string | null;
   result_code: number | null;
@@ -92,7 +82,7 @@ export async function listActivities(
   const values = [...found.values, groupsOf(scope.manage)];
   const [count, rows] = await Promise.all([
     found.count(db),
-    db.query<ActivityRow & Record<string, unknown>>(list(detail(`$${values.length}`), found.text), values),
+    db.query<ActivityRow & Record<string, unknown>>(list(detail(`$${values.length}`, IN_PAGE), found.text), values),
   ]);
   return { count, rows };
 }
@@ -119,21 +109,24 @@ interface FoundPage extends SqlCondition {
 
 /**
  * What everybody asks for, everything there is, is counted and skipped by blocks. What speaks of computers costs as much
- * for a page as for all that match, and is looked for once. The rest is found in order.
+ * for a page as for all that match, and is looked for once, as is all that somebody sees of some access groups. The rest
+ * is found in order.
  */
 async function pageOf(
   db: Sql,
   counted: Counted,
   scope: ActivityScope,
   selection: ActivitySelection,
-  { limit, offset }: PageRequest,
+  page: PageRequest,
 ): Promise<FoundPage> {
   const { accountId } = scope;
+  const { limit, offset } = page;
   const { clauses } = selection.query;
   if (scope.view === 'all' && clauses.length === 0) {
     const count = (sql: Sql) => countActivities(sql, accountId, counted);
     return { text: blockPage(counted), values: [accountId, limit, offset], count };
   }
+  if (clauses.length === 0) return pageOfSeen(db, counted, scope, page);
   const condition = matching(scope, selection, counted === 'parents' ? ' and a.parent_id is null' : '');
   const values = [...condition.values, limit, offset];
   const ids = (source: string) => `${source} order by a.id desc limit $${values.length - 1} offset $${values.length}`;
@@ -141,11 +134,40 @@ async function pageOf(
   if (!clauses.flat().some(({ criterion }) => criterion.kind === 'computer')) {
     return { text: ids(all), values, count: (sql) => countWhere(sql, condition) };
   }
-  const [row] = await db.query<{ count: number; ids: number[] }>(
+  return foundPage(
+    db,
+    accountId,
     `with matching as materialized (${all})
      select (select count(*) from matching) as count, array(${ids('select a.id from matching a')}) as ids`,
     values,
   );
+}
+
+/** What somebody who sees only some access groups sees at all. */
+function pageOfSeen(
+  db: Sql,
+  counted: Counted,
+  scope: ActivityScope,
+  { limit, offset }: PageRequest,
+): Promise<FoundPage> {
+  const from = `from seen${counted === 'parents' ? ' where parent_id is null' : ''}`;
+  return foundPage(
+    db,
+    scope.accountId,
+    `${SEEN}
+     select (select count(*) ${from}) as count, array(select id ${from} order by id desc limit $4 offset $5) as ids`,
+    [...seenBy(scope), limit, offset],
+  );
+}
+
+/** A page whose ids and number one statement gives. */
+async function foundPage(
+  db: Sql,
+  accountId: number,
+  statement: string,
+  values: readonly unknown[],
+): Promise<FoundPage> {
+  const [row] = await db.query<{ count: number; ids: number[] }>(statement, values);
   const text = 'select a.id from activity a where a.account_id = $1 and a.id = any($2::int[])';
   return { text, values: [accountId, row!.ids], count: async () => row!.count };
 }
@@ -220,56 +242,21 @@ function matching(scope: ActivityScope, selection: ActivitySelection, further = 
   return { text: `${VISIBLE}${further} and ${asked.text}`, values: [...seen, ...asked.values] };
 }
 
-/** The first three parameters of {@link VISIBLE}. */
-export function seenBy({
-  accountId,
-  view,
-  profiles,
-}: ActivityScope): [number, readonly number[] | null, readonly number[] | null] {
-  return [accountId, groupsOf(view), groupsOf(profiles)];
-}
-
-function groupsOf(scope: GroupScope): readonly number[] | null {
-  return scope === 'all' ? null : scope;
-}
-
-const computersIn = (groups: string) =>
-  `(select c.id from computer c where c.account_id = $1 and c.access_group_id = any(${groups})
-    union all select r.id from removed_computer r where r.account_id = $1 and r.access_group_id = any(${groups}))`;
-
-// What is on no computer at all belongs to a profile: a report, a run that found nothing to do.
-const ON_NO_COMPUTER = `a.computer_id is null and a.children_count = 0
-    and a.type in ('${USG_ACTIVITY}', '${REPORT_ACTIVITY}')`;
-const profileIn = (groups: string) => `(a.parameters->>'profile_id')::int in (
-      select p.id from usg_profile p
-      where p.account_id = $1 and (${groups}::int[] is null or p.access_group_id = any(${groups})))`;
-
-// Visible when its computer is, a parent when any child is, what is on no computer when its profile is. A removed
-// computer counts where it last was.
-export const VISIBLE = `a.account_id = $1 and ($2::int[] is null or a.computer_id in ${computersIn('$2')}
-    or (a.computer_id is null and ${anyChild(`k.computer_id in ${computersIn('$2')}`)})
-    or (${ON_NO_COMPUTER} and ${profileIn('$3')}))`;
-
-const manageable = (groups: string) => `(${groups}::int[] is null or case when a.computer_id is not null
-      then a.computer_id in ${computersIn(groups)}
-      when ${ON_NO_COMPUTER} then ${profileIn(groups)}
-      else a.children_count > 0 and not ${anyChild(`k.computer_id not in ${computersIn(groups)}`)} end) as manageable`;
-
 const FRESH = 'false';
 
 const base = (held: string) => `a.id, a.parent_id, a.type, a.summary, a.status, a.deliver_at, ${held} as held,
-    a.creation_time, a.approval_time, a.completion_time, case when p.id is not null
-      then jsonb_build_object('id', p.id, 'name', p.name, 'email', p.email) end as creator,
-    a.deliver_delay_window, a.result_text, a.result_code`;
+    a.creation_time, a.approval_time, a.completion_time, p.id as creator_id, p.name as creator_name,
+    p.email as creator_email, a.deliver_delay_window, a.result_text, a.result_code`;
 
 const BASE = base(HELD);
 
 const detail = (
   groups: string,
+  among: string,
 ) => `${BASE}, a.computer_id, a.delivery_time, a.deliver_after_time, a.deliver_before_time,
     a.schedule_before_time, a.schedule_after_time, a.modification_time, a.package_ids, a.changes, a.child_types,
-    a.children_count, a.succeeded_count, ${manageable(groups)}, ${UNDOABLE} as undoable, ${LOST} as lost,
-    a.reapplied_from, a.reapplied_by, a.reverts, a.reverted_by, a.progress`;
+    a.children_count, a.succeeded_count, ${manageableIn(groups)} as manageable, ${UNDOABLE} as undoable,
+    ${lostAmong(among)} as lost, a.reapplied_from, a.reapplied_by, a.reverts, a.reverted_by, a.progress`;
 
 export const PARENT = `${BASE}, a.children_count, a.computer_count, a.open_count, a.succeeded_count, a.failed_count,
     a.canceled_count, case when a.computer_count = 1 then (
@@ -280,11 +267,13 @@ export const SOURCE = 'activity a left join person p on p.id = a.creator_id';
 
 // The page is found in an index first; only its rows are read and joined.
 const list = (columns: string, page: string) => `
+  with page as materialized (${page})
   select ${columns}
-  from (${page}) page join ${SOURCE} on a.id = page.id
+  from page join ${SOURCE} on a.id = page.id
   order by a.id desc`;
+const IN_PAGE = 'in (select id from page)';
 
-const FIND = `select ${detail('$5')} from ${SOURCE} where ${VISIBLE} and a.id = any($4::int[])`;
+const FIND = `select ${detail('$5', '= any($4::int[])')} from ${SOURCE} where ${VISIBLE} and a.id = any($4::int[])`;
 const READ_BASE = `select ${base(FRESH)} from ${SOURCE} where a.id = $1`;
 const FIND_BASE = `select ${BASE} from ${SOURCE} where a.id = $1`;
 const CHILDREN = `

@@ -1,13 +1,6 @@
+import { type ActivityScope, seenBy, VISIBLE } from '../query/activity-visibility.ts';
 import type { Sql } from '../sql.ts';
-import {
-  type ActivityScope,
-  PARENT,
-  type PageRequest,
-  type ParentRow,
-  SOURCE,
-  seenBy,
-  VISIBLE,
-} from './activities.repository.ts';
+import { PARENT, type PageRequest, type ParentRow, SOURCE } from './activities.repository.ts';
 
 /** Parents by id in no order; of those the caller may not see only what concerns no computer. */
 export async function findParents(db: Sql, scope: ActivityScope, ids: readonly number[]): Promise<ParentRow[]> {

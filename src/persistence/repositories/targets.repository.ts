@@ -1,5 +1,5 @@
+import type { GroupScope } from '../query/activity-visibility.ts';
 import type { Sql } from '../sql.ts';
-import type { GroupScope } from './activities.repository.ts';
 
 /** Why computers of a request cannot be acted on; each list is by id and holds at most {@link SHOWN}. */
 export interface TargetProblems {

@@ -1,6 +1,7 @@
 import type { UsgMode } from '../../domain/usg/profile.ts';
+import type { GroupScope } from '../query/activity-visibility.ts';
 import type { Sql } from '../sql.ts';
-import type { GroupScope, PageRequest } from './activities.repository.ts';
+import type { PageRequest } from './activities.repository.ts';
 
 export interface UsgProfileRow {
   id: number;
