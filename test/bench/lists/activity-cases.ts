@@ -8,13 +8,19 @@ const DETAIL = `${COLUMNS}, a.computer_id, a.delivery_time, a.deliver_after_time
 const PARENT = `${COLUMNS}, a.children_count, a.computer_count, a.open_count, a.succeeded_count, a.failed_count, a.canceled_count`;
 const SOURCE = 'activity a left join person p on p.id = a.creator_id';
 
+const onComputersOf = (group: number) =>
+  `a.computer_id in (select c.id from computer c where c.account_id = $1 and c.access_group_id = ${group})`;
+const withChildrenOn = (group: number) =>
+  `a.id in (select a.parent_id from activity a where a.account_id = $1 and ${onComputersOf(group)})`;
+
 /** As many children as a list shows of one parent. */
-const CHILDREN: BareStatement = {
-  text: `select k.* from unnest($1::int[]) parent(id) cross join lateral (
-      select ${COLUMNS} from ${SOURCE} where a.parent_id = parent.id order by a.id limit 100) k order by k.id`,
-  values: [],
+const children = (accountId: number, group: number | null): BareStatement => ({
+  text: `select k.* from unnest($2::int[]) parent(id) cross join lateral (
+      select ${COLUMNS} from ${SOURCE} where a.parent_id = parent.id and a.account_id = $1
+        ${group === null ? '' : `and ${onComputersOf(group)}`} order by a.id limit 100) k order by k.id`,
+  values: [accountId],
   takesIds: true,
-};
+});
 
 /** The only computer of groups that have but one. */
 const ONLY_COMPUTERS: BareStatement = {
@@ -28,21 +34,24 @@ interface Options {
   limit?: number;
   offset?: number;
   parents?: boolean;
+  /** Only what concerns computers of this access group; null or absent: everything. */
+  group?: number | null;
 }
 
 function bareList(
   accountId: number,
   where: string,
-  { limit = 1000, offset = 0, parents = false }: Options,
+  { limit = 1000, offset = 0, parents = false, group = null }: Options,
 ): BareStatement[] {
-  const matching = `a.account_id = $1 ${parents ? 'and a.parent_id is null' : ''} and (${where})`;
+  const seen = group === null ? '' : `and (${onComputersOf(group)} or ${withChildrenOn(group)})`;
+  const matching = `a.account_id = $1 ${parents ? 'and a.parent_id is null' : ''} ${seen} and (${where})`;
   return [
     {
       text: `select ${parents ? PARENT : DETAIL} from ${SOURCE} where ${matching} order by a.id desc limit $2 offset $3`,
       values: [accountId, limit, offset],
     },
     { text: `select count(*) from activity a where ${matching}`, values: [accountId] },
-    parents ? ONLY_COMPUTERS : CHILDREN,
+    parents ? ONLY_COMPUTERS : children(accountId, group),
   ];
 }
 
@@ -55,6 +64,8 @@ export interface ActivityFacts {
   computer: number;
   parent: number;
   recently: string;
+  /** The access group that a restricted person sees. */
+  group: number;
 }
 
 /** Operations and the groups they are in. */
@@ -106,9 +117,11 @@ const PARENT_SELECTORS: typeof SELECTORS = [
   [() => 'type:ActivityGroup', () => `a.type = 'ActivityGroup'`],
 ];
 
+const restricted = (listCase: ListCase): ListCase => ({ ...listCase, asker: 'restricted' });
+
 /** Every case for an account with these activities. */
 export function activityCases(facts: ActivityFacts): ListCase[] {
-  const { accountId, total, parents } = facts;
+  const { accountId, total, parents, group } = facts;
   const walk = (name: string, family: ListCase['family'], options: Options): ListCase => {
     const { limit = 1000, offset = 0 } = options;
     const path = `/activities${options.parents ? '/parents' : ''}?limit=${limit}&offset=${offset}`;
@@ -129,6 +142,13 @@ export function activityCases(facts: ActivityFacts): ListCase[] {
       .map((offset) => walk(`offset ${offset}`, 'offset', { offset })),
     walk('parents, page of 1,000', 'page', { parents: true }),
     walk(`parents, offset ${rounded(parents * 0.98)}`, 'offset', { parents: true, offset: rounded(parents * 0.98) }),
+    restricted(walk('restricted, page of 1,000', 'page', { group })),
+    restricted(walk('restricted, parents, page of 1,000', 'page', { parents: true, group })),
+    restricted({
+      ...walk('restricted, status:failed', 'page', {}),
+      path: `/activities${query('status:failed')}`,
+      bare: bareList(accountId, `a.status = 'failed'`, { group }),
+    }),
   ];
   const filtered = SELECTORS.map(([text, where, narrow]): ListCase => {
     const bare = bareList(accountId, where(facts), {});

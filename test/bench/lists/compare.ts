@@ -34,6 +34,8 @@ export interface CaseFigures {
 export interface CompareTools {
   port: number;
   api: Api;
+  /** Of who sees only some access groups; absent: no case is theirs. */
+  restricted?: Api;
   load: LoadClient;
   /** Runs {@link BareOrder}s. */
   bare: ChildProcess;
@@ -56,11 +58,12 @@ const MOST = 60;
  * @throws {AssertionError} when the two sides say different things
  */
 export async function compareCase(tools: CompareTools, listCase: ListCase): Promise<CaseFigures | null> {
-  const page = await ask(tools, listCase.path);
+  const api = apiOf(tools, listCase);
+  const page = await ask(api, listCase.path);
   if (page === null || listCase.isServed?.(page) === false) return null;
   listCase.check(page, await bareRows(tools.database, listCase));
-  const statements = await tools.countStatements(() => tools.api.call('GET', listCase.path));
-  const warm = await timed(() => tools.api.call('GET', listCase.path));
+  const statements = await tools.countStatements(() => api.call('GET', listCase.path));
+  const warm = await timed(() => api.call('GET', listCase.path));
   const count = Math.max(LEAST, Math.min(MOST, Math.ceil(SIDE_MS / warm)));
   const sides = await interleave<SideFigures, Record<'product' | 'bare', () => Promise<SideFigures>>>(
     { product: () => askProduct(tools, listCase, count), bare: () => askBare(tools, listCase, count) },
@@ -70,18 +73,24 @@ export async function compareCase(tools: CompareTools, listCase: ListCase): Prom
   return { name, family, rows: page.results.length, count: page.count, statements, ...sides };
 }
 
-async function ask(tools: CompareTools, path: string): Promise<Page | null> {
+function apiOf({ api, restricted }: CompareTools, { name, asker }: ListCase): Api {
+  if (asker === undefined) return api;
+  if (!restricted) throw new Error(`nobody asks for "${name}"`);
+  return restricted;
+}
+
+async function ask(api: Api, path: string): Promise<Page | null> {
   try {
-    return await tools.api.call<Page>('GET', path);
+    return await api.call<Page>('GET', path);
   } catch (error) {
     if (error instanceof Error && error.message.includes(' answered 400')) return null;
     throw error;
   }
 }
 
-async function askProduct(tools: CompareTools, { path }: ListCase, count: number): Promise<SideFigures> {
-  const headers = { Accept: 'application/json', Authorization: `Bearer ${tools.api.token}` };
-  const request = { method: 'GET', path: API_PREFIX + path, headers, bodies: [] };
+async function askProduct(tools: CompareTools, listCase: ListCase, count: number): Promise<SideFigures> {
+  const headers = { Accept: 'application/json', Authorization: `Bearer ${apiOf(tools, listCase).token}` };
+  const request = { method: 'GET', path: API_PREFIX + listCase.path, headers, bodies: [] };
   const { result, usage } = await measure(tools.roles, () =>
     tools.load.run({ kind: 'times', port: tools.port, request, count }),
   );

@@ -17,6 +17,8 @@ import { createStatementCounter } from './statements.ts';
 export interface ListBench {
   /** What to fill the database with; seconds it took. */
   fill(persistence: Persistence, accountId: number): Promise<void>;
+  /** Makes somebody who sees only some access groups, when there are cases that ask as such. */
+  restrict?(persistence: Persistence, accountId: number): Promise<{ email: string; password: string }>;
   /** Cases that hold for what was filled in. */
   cases(database: pg.Client, accountId: number): Promise<ListCase[]> | ListCase[];
 }
@@ -42,7 +44,7 @@ export async function measureLists(context: BenchContext, size: number, bench: L
     const database = await openDatabase(own, url);
     const account = await database.query<{ id: number }>('select id from account where name = $1', [api.account]);
     const accountId = account.rows[0]!.id;
-    const fillSeconds = await fill(url, accountId, bench);
+    const { fillSeconds, person } = await fill(url, accountId, bench);
     context.progress(`${size.toLocaleString('en-US')} rows made in ${fillSeconds.toFixed(1)} s`);
     const load = await startLoad(resources);
     const bareFile = fileURLToPath(new URL('../baselines/bare-lists.ts', import.meta.url));
@@ -51,6 +53,7 @@ export async function measureLists(context: BenchContext, size: number, bench: L
     const tools: CompareTools = {
       port: stack.port,
       api,
+      ...(person ? { restricted: await logIn(stack, person) } : {}),
       load,
       bare,
       database,
@@ -89,12 +92,13 @@ function describe({ product, bare, count }: CaseFigures): string {
   return `: ${best(product)} ms, bare ${best(bare)} ms, ${count.toLocaleString('en-US')} match`;
 }
 
-async function fill(url: string, accountId: number, bench: ListBench): Promise<number> {
+async function fill(url: string, accountId: number, bench: ListBench) {
   const persistence = await openPersistence({ url, poolSize: 2, applicationName: 'generator' });
   const from = performance.now();
   try {
     await bench.fill(persistence, accountId);
-    return (performance.now() - from) / 1000;
+    const fillSeconds = (performance.now() - from) / 1000;
+    return { fillSeconds, person: await bench.restrict?.(persistence, accountId) };
   } finally {
     await persistence.close();
   }

@@ -24,6 +24,8 @@ export interface ListCase {
   family: 'page' | 'selector' | 'narrow' | 'block' | 'offset';
   /** Path with query, below the prefix of the API. */
   path: string;
+  /** Who asks: the first administrator, or one who sees only some access groups. */
+  asker?: 'restricted';
   /** The rows of the page first, the number of all second. */
   bare: readonly BareStatement[];
   /** Whether the answer has what the case is about at all; absent: yes. */

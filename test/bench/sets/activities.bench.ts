@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { createMember } from '../../support/accounts.ts';
 import type { BenchContext } from '../bench.ts';
 import { generateActivities } from '../data/activities.ts';
 import { generateComputers } from '../data/computers.ts';
@@ -27,17 +28,28 @@ export async function activities(context: BenchContext): Promise<Report> {
       await generateComputers(db, { accountId, computers, now });
       await generateActivities(db, { accountId, activities: size, now });
     },
+    async restrict({ db }, accountId) {
+      const [group] = await db.query<{ name: string }>(`select name from (${RESTRICTED_GROUP}) g`, [accountId]);
+      const member = { accountId, email: 'restricted@fleet.example', role: 'SupportAnalyst' };
+      return createMember(db, { ...member, groups: [group!.name] });
+    },
     cases: async (database, accountId) => activityCases(await readFacts(database, accountId)),
   });
   return report(context, figures);
 }
+
+/** The access group with the most computers of those that have none below them. */
+const RESTRICTED_GROUP = `select g.id, g.name from access_group g join computer c on c.access_group_id = g.id
+  where g.account_id = $1 and not exists (select from access_group below where below.parent_id = g.id)
+  group by g.id order by count(*) desc, g.id limit 1`;
 
 async function readFacts(database: pg.Client, accountId: number): Promise<ActivityFacts> {
   const { rows } = await database.query<ActivityFacts>(
     `select account_id as "accountId", count(*)::int as total, (count(*) filter (where parent_id is null))::int as parents,
        (array_agg(computer_id) filter (where computer_id is not null))[1] as computer,
        (select id from activity where account_id = $1 and children_count between 200 and 5000 order by id limit 1) as parent,
-       to_char((max(creation_time) - interval '3 days') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI') as recently
+       to_char((max(creation_time) - interval '3 days') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI') as recently,
+       (select g.id from (${RESTRICTED_GROUP}) g) as "group"
      from activity where account_id = $1 group by account_id`,
     [accountId],
   );
@@ -52,6 +64,8 @@ function report(context: BenchContext, figures: ListFigures): Report {
   builder.row('generated in', 's', [figures.fillSeconds]);
   addWorst(builder, 'over bare SQL', 'x', named('page of 1,000'), wallRatios, TARGETS.activityPageRatio);
   addWorst(builder, 'over bare SQL', 'x', named('parents, page of 1,000'), wallRatios, TARGETS.activityPageRatio);
+  const restricted = cases.filter(({ name }) => name.startsWith('restricted'));
+  addWorst(builder, 'over bare SQL, seeing one access group', 'x', restricted, wallRatios, TARGETS.activityPageRatio);
   addWorst(builder, 'worst selector over bare SQL', 'x', of('selector'), wallRatios, TARGETS.selectorRatio);
   addWorst(builder, 'slowest selector, p50', 'ms', of('selector'), p50s, TARGETS.selectorMs);
   addDepth(
