@@ -84,6 +84,12 @@ export const CRITERIA: readonly Criterion[] = [
     ours: /: page of 1,000 \(.*, p50$/,
     baseline: /: page of 1,000 \(.*, bare p50$/,
   },
+  {
+    id: '3a',
+    what: 'the worst page of 1,000 activities for somebody who sees one access group / bare SQL',
+    set: 'activities',
+    figure: /^over bare SQL, seeing one access group/,
+  },
   { id: '3b', what: 'deepest offset / offset 0', set: 'activities', figure: /^offset, over the first page/ },
   {
     id: '4a',
