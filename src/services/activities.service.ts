@@ -1,5 +1,6 @@
 import { isCancelable } from '../domain/activity/eligibility.ts';
 import { ACTIVITY_TYPES } from '../domain/activity/kinds.ts';
+import type { PageRequest } from '../persistence/page.ts';
 import type { ActivityScope } from '../persistence/query/activity-visibility.ts';
 import {
   type ActivityRow,
@@ -7,7 +8,6 @@ import {
   listActivities,
   listChildren,
   listParents,
-  type PageRequest,
 } from '../persistence/repositories/activities.repository.ts';
 import { approveActivities, readCancelOrdered } from '../persistence/repositories/activity-approval.repository.ts';
 import { orderCancel } from '../persistence/repositories/activity-cancel.repository.ts';

@@ -40,6 +40,23 @@ export function compileActivityQuery(
   return { text: clauses.length === 0 ? 'true' : clauses.join('\n and '), values: compilation.values };
 }
 
+/**
+ * Translates a query that asks for nothing but computers into SQL of their ids; null for every other query.
+ *
+ * @param scope - as of {@link compileActivityQuery}
+ */
+export function compileOnlyComputers(
+  { query, searches, now }: ActivitySelection,
+  scope: Scope & { firstParameter: number },
+): SqlCondition | null {
+  const factors = query.clauses.flat();
+  const [factor] = factors;
+  if (factors.length !== 1 || factor!.negated || factor!.criterion.kind !== 'computer') return null;
+  const compilation = new Compilation({ ...scope, now });
+  const text = computersText(factor!.criterion.query, { compilation, searches, groups: scope.groups });
+  return { text, values: compilation.values };
+}
+
 interface Context {
   compilation: Compilation;
   searches: SavedQueries;
@@ -94,11 +111,16 @@ function statusCondition(status: ActivityStatus, compilation: Compilation): stri
   }
 }
 
-/** Operations on such computers, and the groups they are in. Of computers out of sight nothing is told. */
-function computerCondition(query: ComputerQuery, { compilation, searches, groups }: Context): string {
-  const seen = groups === null ? '' : ` and c.access_group_id = any(${compilation.value(groups, 'int[]')})`;
+/** Operations on such computers, and the groups they are in. */
+function computerCondition(query: ComputerQuery, context: Context): string {
   return `a.id in (
-    select unnest(array[k.id, k.parent_id]) from activity k where k.computer_id in (
+    select unnest(array[k.id, k.parent_id]) from activity k where k.computer_id in ${computersText(query, context)})`;
+}
+
+/** Of computers out of sight nothing is told. */
+function computersText(query: ComputerQuery, { compilation, searches, groups }: Context): string {
+  const seen = groups === null ? '' : ` and c.access_group_id = any(${compilation.value(groups, 'int[]')})`;
+  return `(
       select c.id from computer c where c.account_id = ${compilation.account()} and c.state = 'approved'${seen}
-        and ${computersCondition(query, compilation, searches)}))`;
+        and ${computersCondition(query, compilation, searches)})`;
 }

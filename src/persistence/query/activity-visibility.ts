@@ -47,20 +47,29 @@ export const VISIBLE = `a.account_id = $1 and ($2::int[] is null or a.computer_i
     or (a.computer_id is null and ${anyChild(`k.computer_id in ${computersIn('$2')}`)})
     or (${ON_NO_COMPUTER} and ${profileIn('$3')}))`;
 
-/**
- * `with` of the table `seen (id, parent_id)`: all that is {@link VISIBLE} to one who sees only some access groups.
- *
- * @remarks From the computers, which costs as much as there is to be seen; asked row by row, parents cost all their
- * children. No parent has a computer itself, so that nothing is there twice.
- */
-export const SEEN = `with own as materialized (
-    select k.id, k.parent_id from activity k where k.computer_id in ${computersIn('$2')}
-  ), seen as materialized (
+// From the computers, which costs as much as there is on them; asked row by row, groups cost all their children. No group
+// has a computer itself, so that nothing is there twice.
+const withOperationsOn = (computers: string, further = '') => `with own as materialized (
+    select k.id, k.parent_id from activity k where k.computer_id in ${computers}
+  ), found as materialized (
     select id, parent_id from own
-    union all select distinct parent_id, null::int from own where parent_id is not null
-    union all select a.id, null::int from activity a
-    where a.account_id = $1 and a.parent_id is null and ${ON_NO_COMPUTER} and ${profileIn('$3')}
+    union all select distinct parent_id, null::int from own where parent_id is not null${further}
   )`;
+
+/**
+ * `with` of the table `found (id, parent_id)`: operations on some computers and the groups they are in.
+ *
+ * @param computers - SQL of their ids in brackets
+ */
+export const onComputers = (computers: string) => withOperationsOn(computers);
+
+/** As {@link onComputers}, with all that is {@link VISIBLE} to one who sees only some access groups. */
+export const SEEN = withOperationsOn(
+  computersIn('$2'),
+  `
+    union all select a.id, null::int from activity a
+    where a.account_id = $1 and a.parent_id is null and ${ON_NO_COMPUTER} and ${profileIn('$3')}`,
+);
 
 /** Over the alias `a` of `activity`: the caller may act on every computer concerned. True or false. */
 export const manageableIn = (groups: string) => `(${groups}::int[] is null or case when a.computer_id is not null

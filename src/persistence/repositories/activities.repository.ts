@@ -1,10 +1,10 @@
 import type { ActivityStatus } from '../../domain/activity/status.ts';
-import { type ActivitySelection, compileActivityQuery } from '../query/activity-conditions.ts';
+import type { PageRequest } from '../page.ts';
+import type { ActivitySelection } from '../query/activity-conditions.ts';
 import { HELD, lostAmong, UNDOABLE } from '../query/activity-fields.ts';
-import { type ActivityScope, groupsOf, manageableIn, SEEN, seenBy, VISIBLE } from '../query/activity-visibility.ts';
-import type { SqlCondition } from '../query/compilation.ts';
+import { type ActivityScope, groupsOf, manageableIn, seenBy, VISIBLE } from '../query/activity-visibility.ts';
 import type { Sql } from '../sql.ts';
-import { blockPage, type Counted, countActivities } from './activity-blocks.ts';
+import { findPage, matching } from './activity-pages.ts';
 
 /** An activity as answers of any shape need it. */
 export interface BaseActivityRow {
@@ -66,11 +66,6 @@ export interface ParentRow extends BaseActivityRow {
   computer: { id: number; title: string } | null;
 }
 
-export interface PageRequest {
-  limit: number;
-  offset: number;
-}
-
 /** One page of the parents and operations that were asked for, newest first, and how many there are. */
 export async function listActivities(
   db: Sql,
@@ -78,7 +73,7 @@ export async function listActivities(
   selection: ActivitySelection,
   page: PageRequest,
 ): Promise<{ count: number; rows: ActivityRow[] }> {
-  const found = await pageOf(db, 'activities', scope, selection, page);
+  const found = await findPage(db, 'activities', scope, selection, page);
   const values = [...found.values, groupsOf(scope.manage)];
   const [count, rows] = await Promise.all([
     found.count(db),
@@ -94,82 +89,12 @@ export async function listParents(
   selection: ActivitySelection,
   page: PageRequest,
 ): Promise<{ count: number; rows: ParentRow[] }> {
-  const { text, values, count } = await pageOf(db, 'parents', scope, selection, page);
+  const { text, values, count } = await findPage(db, 'parents', scope, selection, page);
   const [total, rows] = await Promise.all([
     count(db),
     db.query<ParentRow & Record<string, unknown>>(list(PARENT, text), values),
   ]);
   return { count: total, rows };
-}
-
-/** SQL of the ids of a page, with `$1` the account, and how all that match are counted. */
-interface FoundPage extends SqlCondition {
-  count(db: Sql): Promise<number>;
-}
-
-/**
- * What everybody asks for, everything there is, is counted and skipped by blocks. What speaks of computers costs as much
- * for a page as for all that match, and is looked for once, as is all that somebody sees of some access groups. The rest
- * is found in order.
- */
-async function pageOf(
-  db: Sql,
-  counted: Counted,
-  scope: ActivityScope,
-  selection: ActivitySelection,
-  page: PageRequest,
-): Promise<FoundPage> {
-  const { accountId } = scope;
-  const { limit, offset } = page;
-  const { clauses } = selection.query;
-  if (scope.view === 'all' && clauses.length === 0) {
-    const count = (sql: Sql) => countActivities(sql, accountId, counted);
-    return { text: blockPage(counted), values: [accountId, limit, offset], count };
-  }
-  if (clauses.length === 0) return pageOfSeen(db, counted, scope, page);
-  const condition = matching(scope, selection, counted === 'parents' ? ' and a.parent_id is null' : '');
-  const values = [...condition.values, limit, offset];
-  const ids = (source: string) => `${source} order by a.id desc limit $${values.length - 1} offset $${values.length}`;
-  const all = `select a.id from activity a where ${condition.text}`;
-  if (!clauses.flat().some(({ criterion }) => criterion.kind === 'computer')) {
-    return { text: ids(all), values, count: (sql) => countWhere(sql, condition) };
-  }
-  return foundPage(
-    db,
-    accountId,
-    `with matching as materialized (${all})
-     select (select count(*) from matching) as count, array(${ids('select a.id from matching a')}) as ids`,
-    values,
-  );
-}
-
-/** What somebody who sees only some access groups sees at all. */
-function pageOfSeen(
-  db: Sql,
-  counted: Counted,
-  scope: ActivityScope,
-  { limit, offset }: PageRequest,
-): Promise<FoundPage> {
-  const from = `from seen${counted === 'parents' ? ' where parent_id is null' : ''}`;
-  return foundPage(
-    db,
-    scope.accountId,
-    `${SEEN}
-     select (select count(*) ${from}) as count, array(select id ${from} order by id desc limit $4 offset $5) as ids`,
-    [...seenBy(scope), limit, offset],
-  );
-}
-
-/** A page whose ids and number one statement gives. */
-async function foundPage(
-  db: Sql,
-  accountId: number,
-  statement: string,
-  values: readonly unknown[],
-): Promise<FoundPage> {
-  const [row] = await db.query<{ count: number; ids: number[] }>(statement, values);
-  const text = 'select a.id from activity a where a.account_id = $1 and a.id = any($2::int[])';
-  return { text, values: [accountId, row!.ids], count: async () => row!.count };
 }
 
 /**
@@ -228,18 +153,6 @@ export async function readBaseActivity(db: Sql, id: number): Promise<BaseActivit
 export async function findBaseActivity(db: Sql, id: number): Promise<BaseActivityRow | null> {
   const [row] = await db.query<BaseActivityRow & Record<string, unknown>>(FIND_BASE, [id]);
   return row ?? null;
-}
-
-async function countWhere(db: Sql, { text, values }: SqlCondition): Promise<number> {
-  const [row] = await db.query<{ count: number }>(`select count(*) from activity a where ${text}`, values);
-  return row!.count;
-}
-
-/** What may be seen of what was asked for: the first three parameters are the scope, what the query compares with follows. */
-function matching(scope: ActivityScope, selection: ActivitySelection, further = ''): SqlCondition {
-  const seen = seenBy(scope);
-  const asked = compileActivityQuery(selection, { accountId: seen[0], groups: seen[1], firstParameter: 4 });
-  return { text: `${VISIBLE}${further} and ${asked.text}`, values: [...seen, ...asked.values] };
 }
 
 const FRESH = 'false';

@@ -1,6 +1,7 @@
+import type { PageRequest } from '../page.ts';
 import { type ActivityScope, seenBy, VISIBLE } from '../query/activity-visibility.ts';
 import type { Sql } from '../sql.ts';
-import { PARENT, type PageRequest, type ParentRow, SOURCE } from './activities.repository.ts';
+import { PARENT, type ParentRow, SOURCE } from './activities.repository.ts';
 
 /** Parents by id in no order; of those the caller may not see only what concerns no computer. */
 export async function findParents(db: Sql, scope: ActivityScope, ids: readonly number[]): Promise<ParentRow[]> {

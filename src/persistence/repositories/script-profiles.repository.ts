@@ -1,7 +1,7 @@
 import type { Trigger, TriggerType } from '../../domain/scripts/trigger.ts';
+import type { PageRequest } from '../page.ts';
 import type { GroupScope } from '../query/activity-visibility.ts';
 import type { Sql } from '../sql.ts';
-import type { PageRequest } from './activities.repository.ts';
 import type { PersonName } from './scripts.repository.ts';
 
 export interface ScriptProfileRow {

@@ -1,7 +1,7 @@
 import type { UsgMode } from '../../domain/usg/profile.ts';
+import type { PageRequest } from '../page.ts';
 import type { GroupScope } from '../query/activity-visibility.ts';
 import type { Sql } from '../sql.ts';
-import type { PageRequest } from './activities.repository.ts';
 
 export interface UsgProfileRow {
   id: number;
