@@ -5,6 +5,7 @@ import { openPersistence, type Persistence } from '../../../src/persistence/orm.
 import type { BenchContext } from '../bench.ts';
 import { startChild } from '../harness/child.ts';
 import { createResources } from '../harness/resources.ts';
+import { cpuMsOf, measure, type Role } from '../harness/usage.ts';
 import { pause, waitFor } from '../harness/wait.ts';
 import { startLoad } from '../load/load-client.ts';
 import { logIn } from '../product/api.ts';
@@ -15,7 +16,9 @@ import type { ListCase } from './list-case.ts';
 import { createStatementCounter } from './statements.ts';
 
 const START_LIMIT_MS = 120_000;
-const SETTLE_MS = 5000;
+const REST_MS = 2000;
+/** Of a core: what workers and Temporal use at rest, and some more. */
+const REST_SHARE = 0.2;
 
 /** What a stack with generated rows is measured with. */
 export interface ListBench {
@@ -50,7 +53,7 @@ export async function measureLists(context: BenchContext, size: number, bench: L
     const accountId = account.rows[0]!.id;
     const { fillSeconds, person } = await fill(url, accountId, bench);
     context.progress(`${size.toLocaleString('en-US')} rows made in ${fillSeconds.toFixed(1)} s`);
-    await workflowsStarted(database);
+    await workflowsStarted(database, stack.roles);
     const load = await startLoad(resources);
     const bareFile = fileURLToPath(new URL('../baselines/bare-lists.ts', import.meta.url));
     const bare = await startChild(resources, bareFile, [], { BENCH_DATABASE_URL: url });
@@ -98,13 +101,14 @@ function describe({ product, bare, count }: CaseFigures): string {
 }
 
 /** What is open among the rows is taken up by relay and workers, on the cores that the first cases would be measured on. */
-async function workflowsStarted(database: pg.Client): Promise<void> {
-  const none = async () => {
+async function workflowsStarted(database: pg.Client, roles: readonly Role[]): Promise<void> {
+  const started = async () => {
     const { rows } = await database.query<{ waiting: number }>('select count(*)::int as waiting from outbox');
-    return rows[0]!.waiting === 0 ? true : null;
+    const { usage } = await measure(roles, () => pause(REST_MS));
+    const busyMs = cpuMsOf(usage, ['worker', 'Temporal']);
+    return rows[0]!.waiting === 0 && busyMs < REST_MS * REST_SHARE ? true : null;
   };
-  await waitFor('the workflows of what is open', none, { everyMs: 200, limitMs: START_LIMIT_MS });
-  await pause(SETTLE_MS);
+  await waitFor('the workflows of what is open', started, { everyMs: 0, limitMs: START_LIMIT_MS });
 }
 
 async function fill(url: string, accountId: number, bench: ListBench) {
