@@ -3,6 +3,7 @@ import { FIELDS, JOINS, VISIBLE } from '../../src/persistence/repositories/compu
 import type { Database } from '../../src/persistence/sql.ts';
 import { createAccount } from '../support/accounts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { costOf } from '../support/query-plan.ts';
 
 const PAGE = 50;
 const COMPUTERS = 600;
@@ -34,20 +35,15 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-interface Plan {
-  Plan: { 'Shared Hit Blocks': number; 'Shared Read Blocks': number };
-}
-
 /** Blocks that a page of so many computers touches. */
 async function blocksOf(ids: readonly number[]): Promise<number> {
-  const [row] = await db.query<{ 'QUERY PLAN': Plan[] }>(
-    `explain (analyze, buffers, format json)
-     select row_to_json(shown) from unnest($3::int[]) page(id) join computer c on c.id = page.id ${JOINS}
+  const { blocks } = await costOf(
+    db,
+    `select row_to_json(shown) from unnest($3::int[]) page(id) join computer c on c.id = page.id ${JOINS}
      cross join lateral (select ${FIELDS}) shown where ${VISIBLE}`,
     [accountId, null, ids],
   );
-  const { Plan: plan } = row!['QUERY PLAN'][0]!;
-  return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+  return blocks;
 }
 
 describe('a page of computers before there are statistics', () => {
