@@ -1,6 +1,7 @@
 import { cleanTitle, slugOf } from '../domain/access-group-names.ts';
 import { DomainError } from '../domain/errors.ts';
 import { freeName } from '../persistence/free-name.ts';
+import type { PageRequest } from '../persistence/page.ts';
 import {
   type AccessGroupRow,
   deleteAccessGroup,
@@ -23,7 +24,7 @@ const ROOT = 'global';
 
 export interface AccessGroupsService {
   /** One page of the account's access groups, the root first. Any administrator sees all of them. */
-  list(caller: Caller, page: { limit: number; offset: number }): Promise<Paged<AccessGroupRow>>;
+  list(caller: Caller, page: PageRequest): Promise<Paged<AccessGroupRow>>;
   /** @throws {DomainError} UnknownAccessGroup */
   get(caller: Caller, name: string): Promise<AccessGroupRow>;
   /**

@@ -1,5 +1,6 @@
 import { DomainError } from '../domain/errors.ts';
 import { ADMINISTRATOR_ROLE } from '../domain/permissions.ts';
+import type { PageRequest } from '../persistence/page.ts';
 import {
   type AdministratorRow,
   deleteMembership,
@@ -17,7 +18,7 @@ import type { Caller } from './ports.ts';
 
 export interface AdministratorsService {
   /** One page of the account's administrators by id. */
-  list(caller: Caller, page: { limit: number; offset: number }): Promise<Paged<AdministratorRow>>;
+  list(caller: Caller, page: PageRequest): Promise<Paged<AdministratorRow>>;
   /**
    * Gives an administrator these roles and no others. Idempotent.
    *

@@ -1,5 +1,6 @@
 import { DomainError } from '../domain/errors.ts';
 import { alertRule } from '../persistence/query/alert-conditions.ts';
+import { groupsOf } from '../persistence/query/group-scope.ts';
 import { type AlertRow, dismissAlert, readAlerts } from '../persistence/repositories/alerts.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import type { Database } from '../persistence/sql.ts';
@@ -79,5 +80,5 @@ function toView({ id, name, computers, fresh }: AlertRow): AlertView {
 
 function scopeOf(caller: Caller) {
   const groups = caller.groups('ViewComputer');
-  return { accountId: caller.accountId, groups: groups === 'all' ? null : groups, personId: caller.personId };
+  return { accountId: caller.accountId, groups: groupsOf(groups), personId: caller.personId };
 }

@@ -1,4 +1,5 @@
 import { DomainError } from '../domain/errors.ts';
+import { groupsOf } from '../persistence/query/group-scope.ts';
 import { findTags, updateComputer } from '../persistence/repositories/computer-edits.repository.ts';
 import { WITHOUT_BLOCKS } from '../persistence/repositories/computer-items.ts';
 import { findComputer } from '../persistence/repositories/computers.repository.ts';
@@ -56,7 +57,7 @@ export function createComputerEditsService(deps: { db: Database }): ComputerEdit
           });
         }
         const groups = caller.groups('ViewComputer');
-        const scope = { accountId: caller.accountId, groups: groups === 'all' ? null : groups, id: computerId };
+        const scope = { accountId: caller.accountId, groups: groupsOf(groups), id: computerId };
         const found = await findComputer(tx, scope, WITHOUT_BLOCKS);
         if (found === null) throw unknownComputer();
         return found;

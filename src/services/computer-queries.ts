@@ -2,6 +2,7 @@ import { type ComputerQuery, parseComputerQuery, usesDeprecated } from '../domai
 import { MAX_QUERY_TERMS } from '../domain/query/parser.ts';
 import { queryError } from '../domain/query/query-error.ts';
 import type { ComputerSelection, SavedQueries } from '../persistence/query/computer-conditions.ts';
+import { groupsOf } from '../persistence/query/group-scope.ts';
 import { selectComputers } from '../persistence/repositories/computers.repository.ts';
 import { findSearchTexts } from '../persistence/repositories/saved-searches.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
@@ -90,7 +91,7 @@ export async function resolveComputerQuery(
 ): Promise<number[]> {
   const selection = await prepareComputerQuery(deps, caller.accountId, text, path);
   const groups = caller.groups('ViewComputer');
-  return selectComputers(deps.db, { accountId: caller.accountId, groups: groups === 'all' ? null : groups }, selection);
+  return selectComputers(deps.db, { accountId: caller.accountId, groups: groupsOf(groups) }, selection);
 }
 
 /**

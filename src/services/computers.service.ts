@@ -1,4 +1,5 @@
 import { DomainError } from '../domain/errors.ts';
+import { groupsOf } from '../persistence/query/group-scope.ts';
 import type { ComputerBlock } from '../persistence/repositories/computer-blocks.ts';
 import { findComputer, listComputers } from '../persistence/repositories/computers.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
@@ -72,5 +73,5 @@ export function createComputersService(deps: { db: Sql; keyed: Sql; clock: Clock
 
 function viewable(caller: Caller): readonly number[] | null {
   const groups = caller.groups('ViewComputer');
-  return groups === 'all' ? null : groups;
+  return groupsOf(groups);
 }

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { ADMINISTRATOR_ROLE } from '../domain/permissions.ts';
+import type { PageRequest } from '../persistence/page.ts';
 import type { Paged } from '../persistence/repositories/administrators.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import {
@@ -21,7 +22,7 @@ import type { Caller, Clock, Mailer } from './ports.ts';
 
 export interface InvitationsService {
   /** One page of open invitations, oldest first. Their secret ids are empty for callers who could not invite. */
-  list(caller: Caller, page: { limit: number; offset: number }): Promise<Paged<InvitationRow>>;
+  list(caller: Caller, page: PageRequest): Promise<Paged<InvitationRow>>;
   /** @throws {DomainError} UnknownInvitation */
   get(caller: Caller, id: number): Promise<InvitationRow>;
   /**

@@ -2,6 +2,8 @@ import { type PackageAction, packageOperation, packageSummary } from '../domain/
 import { readDelivery } from '../domain/delivery.ts';
 import { DomainError } from '../domain/errors.ts';
 import { type PackageStanding, standingOf } from '../domain/packages/package-states.ts';
+import type { PageRequest } from '../persistence/page.ts';
+import { groupsOf } from '../persistence/query/group-scope.ts';
 import { namePackages, readPackages } from '../persistence/repositories/package-changes.repository.ts';
 import {
   findIneligible,
@@ -39,8 +41,6 @@ export interface PackageCommand {
   traceparent: string | null;
 }
 
-type Page = { limit: number; offset: number };
-
 /** @see api-decisions 12.4 */
 export interface PackagesService {
   /**
@@ -53,14 +53,14 @@ export interface PackagesService {
     caller: Caller,
     query: string,
     filter: PackagesQuery,
-    page: Page,
+    page: PageRequest,
   ): Promise<{ count: number; results: PackageOnComputers[] }>;
   /** One page of package names of one computer. @throws {DomainError} UnknownComputer */
   listOfComputer(
     caller: Caller,
     computer: number,
     filter: PackagesQuery,
-    page: Page,
+    page: PageRequest,
   ): Promise<{ count: number; results: PackageOnComputers[] }>;
   /**
    * Changes packages, all computers or none.
@@ -73,9 +73,9 @@ export interface PackagesService {
 
 /** Makes the service. */
 export function createPackagesService(deps: ActingDeps): PackagesService {
-  const read = async (caller: Caller, computers: readonly number[] | null, query: PackagesQuery, page: Page) => {
+  const read = async (caller: Caller, computers: readonly number[] | null, query: PackagesQuery, page: PageRequest) => {
     const groups = caller.groups('ViewComputer');
-    const scope = { accountId: caller.accountId, groups: groups === 'all' ? null : groups };
+    const scope = { accountId: caller.accountId, groups: groupsOf(groups) };
     const { count, rows } = await listPackages(deps.db, { ...scope, computers, ...query }, page);
     return { count, results: gather(rows) };
   };

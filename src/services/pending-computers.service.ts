@@ -1,6 +1,8 @@
 import { DomainError } from '../domain/errors.ts';
 import type { EntityType } from '../domain/events.ts';
 import type { Permission } from '../domain/permissions.ts';
+import type { PageRequest } from '../persistence/page.ts';
+import { groupsOf } from '../persistence/query/group-scope.ts';
 import { lockAgents, removeComputers } from '../persistence/repositories/computer-removal.repository.ts';
 import { recordEvents } from '../persistence/repositories/events.repository.ts';
 import {
@@ -18,7 +20,7 @@ import type { ProfileRunDeps } from './script-profile-runs.ts';
 /** Computers that enrolled and wait for somebody to let them in. */
 export interface PendingComputersService {
   /** One page of those in access groups where the caller decides, in id order. */
-  list(caller: Caller, page: { limit: number; offset: number }): Promise<{ count: number; rows: PendingComputerRow[] }>;
+  list(caller: Caller, page: PageRequest): Promise<{ count: number; rows: PendingComputerRow[] }>;
   /**
    * Lets computers in, all or none.
    *
@@ -85,7 +87,7 @@ const MAX_NAMED = 100;
 
 function scopeOf(caller: Caller) {
   const groups = caller.groups(DECIDE);
-  return { accountId: caller.accountId, groups: groups === 'all' ? null : groups };
+  return { accountId: caller.accountId, groups: groupsOf(groups) };
 }
 
 async function recordEach(

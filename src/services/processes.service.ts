@@ -1,4 +1,5 @@
 import { type ProcessSignal, signalOperation, signalSummary } from '../domain/activity/machine-operations.ts';
+import type { PageRequest } from '../persistence/page.ts';
 import { findSignalTargets, listProcesses, type ProcessRow } from '../persistence/repositories/processes.repository.ts';
 import { failUnsent } from '../persistence/repositories/undeliverable.repository.ts';
 import type { BaseActivity } from './activity-views.ts';
@@ -16,11 +17,7 @@ export interface SignalCommand {
 
 export interface ProcessesService {
   /** One page of what the computer reported, in order of numbers. @throws {DomainError} UnknownComputer */
-  list(
-    caller: Caller,
-    computer: number,
-    page: { limit: number; offset: number },
-  ): Promise<{ count: number; rows: ProcessRow[] }>;
+  list(caller: Caller, computer: number, page: PageRequest): Promise<{ count: number; rows: ProcessRow[] }>;
   /**
    * Sends a signal to processes, one operation each. What the computer never reported fails here, unsent: without name
    * and start time another process could be hit.

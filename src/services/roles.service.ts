@@ -1,5 +1,6 @@
 import { DomainError } from '../domain/errors.ts';
 import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS } from '../domain/permissions.ts';
+import type { PageRequest } from '../persistence/page.ts';
 import type { Paged } from '../persistence/repositories/administrators.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import { lockRights } from '../persistence/repositories/rights-lock.ts';
@@ -29,7 +30,7 @@ export interface RoleChange {
 
 export interface RolesService {
   /** One page of the account's roles, the seeded ones first. */
-  list(caller: Caller, page: { limit: number; offset: number }): Promise<Paged<RoleRow>>;
+  list(caller: Caller, page: PageRequest): Promise<Paged<RoleRow>>;
   /**
    * Makes a role without holders, by default without permissions and on the whole account.
    *

@@ -1,5 +1,6 @@
 import { DomainError } from '../domain/errors.ts';
 import { isSearchName, searchNameOf } from '../domain/saved-search-names.ts';
+import type { PageRequest } from '../persistence/page.ts';
 import type { Paged } from '../persistence/repositories/administrators.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import {
@@ -24,7 +25,7 @@ export interface SavedSearchContent {
 
 export interface SavedSearchesService {
   /** One page of the account's saved searches, by name. Any administrator sees all of them. */
-  list(caller: Caller, page: { limit: number; offset: number }): Promise<Paged<SavedSearchRow>>;
+  list(caller: Caller, page: PageRequest): Promise<Paged<SavedSearchRow>>;
   /**
    * Keeps a query under a name, which is made of the title where none is given, and the other way round.
    *

@@ -1,4 +1,5 @@
 import type { ScriptProfileLimits } from '../config.ts';
+import type { PageRequest } from '../persistence/page.ts';
 import type { ParentActivity } from './activity-views.ts';
 import type { Caller } from './ports.ts';
 import { archiveProfile, createProfile, patchProfile } from './script-profiles/changes.ts';
@@ -27,7 +28,7 @@ export interface ScriptProfilesService {
   listOfScript(
     caller: Caller,
     scriptId: number,
-    page: { limit: number; offset: number },
+    page: PageRequest,
   ): Promise<{ count: number; results: ScriptProfile[] }>;
   /** @throws {DomainError} UnknownScriptProfile */
   get(caller: Caller, id: number): Promise<ScriptProfile>;
@@ -48,11 +49,7 @@ export interface ScriptProfilesService {
   /** Ends a profile for good. Idempotent; an open run goes on. @throws {DomainError} UnknownScriptProfile, Forbidden */
   archive(caller: Caller, id: number): Promise<void>;
   /** One page of the activities that its runs made, newest first. @throws {DomainError} UnknownScriptProfile */
-  activities(
-    caller: Caller,
-    id: number,
-    page: { limit: number; offset: number },
-  ): Promise<{ count: number; results: ParentActivity[] }>;
+  activities(caller: Caller, id: number, page: PageRequest): Promise<{ count: number; results: ParentActivity[] }>;
   /** @returns the query that means the computers of a profile. @throws {DomainError} UnknownScriptProfile */
   computersQuery(caller: Caller, id: number): Promise<string>;
 }

@@ -1,3 +1,4 @@
+import type { PageRequest } from '../persistence/page.ts';
 import type { ScriptVersionRow } from '../persistence/repositories/scripts.repository.ts';
 import type { BaseActivity } from './activity-views.ts';
 import type { Caller } from './ports.ts';
@@ -32,11 +33,7 @@ export interface ScriptsService {
    */
   patch(caller: Caller, id: number, patch: ScriptPatch): Promise<Script>;
   /** One page of the versions without code, newest first. @throws {DomainError} UnknownScript */
-  versions(
-    caller: Caller,
-    id: number,
-    page: { limit: number; offset: number },
-  ): Promise<{ count: number; rows: ScriptVersionRow[] }>;
+  versions(caller: Caller, id: number, page: PageRequest): Promise<{ count: number; rows: ScriptVersionRow[] }>;
   /** @throws {DomainError} UnknownScript, UnknownScriptVersion */
   version(caller: Caller, id: number, version: number): Promise<ScriptVersionRow>;
   /** The bytes of a file. @throws {DomainError} UnknownScript, UnknownScriptAttachment */

@@ -9,6 +9,7 @@ import {
 import { readDelivery } from '../domain/delivery.ts';
 import { DomainError } from '../domain/errors.ts';
 import { parseInstant } from '../domain/instant.ts';
+import type { PageRequest } from '../persistence/page.ts';
 import { type InstalledSnapRow, listInstalledSnaps } from '../persistence/repositories/installed-snaps.repository.ts';
 import type { BaseActivity } from './activity-views.ts';
 import { type ActingDeps, answerWithActivity, createAction } from './computer-actions.ts';
@@ -30,11 +31,7 @@ export interface SnapCommand {
 
 export interface SnapsService {
   /** One page of the snaps a computer reported, by name. @throws {DomainError} UnknownComputer */
-  installed(
-    caller: Caller,
-    computer: number,
-    page: { limit: number; offset: number },
-  ): Promise<{ count: number; rows: InstalledSnapRow[] }>;
+  installed(caller: Caller, computer: number, page: PageRequest): Promise<{ count: number; rows: InstalledSnapRow[] }>;
   /**
    * Makes one operation per computer, all or none.
    *

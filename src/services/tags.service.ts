@@ -1,3 +1,5 @@
+import type { PageRequest } from '../persistence/page.ts';
+import { groupsOf } from '../persistence/query/group-scope.ts';
 import { listTags } from '../persistence/repositories/tags.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
 import type { Caller } from './ports.ts';
@@ -5,7 +7,7 @@ import type { Caller } from './ports.ts';
 /** The tags of the fleet. */
 export interface TagsService {
   /** One page of the tags of computers the caller sees, each once, in order; archived computers have none here. */
-  list(caller: Caller, page: { limit: number; offset: number }): Promise<{ count: number; tags: string[] }>;
+  list(caller: Caller, page: PageRequest): Promise<{ count: number; tags: string[] }>;
 }
 
 /** Makes the service. */
@@ -13,7 +15,7 @@ export function createTagsService(deps: { db: Sql }): TagsService {
   return {
     list(caller, page) {
       const groups = caller.groups('ViewComputer');
-      return listTags(deps.db, caller.accountId, groups === 'all' ? null : groups, page);
+      return listTags(deps.db, caller.accountId, groupsOf(groups), page);
     },
   };
 }

@@ -1,9 +1,7 @@
 import { REPORT_ACTIVITY } from '../../domain/usg/report.ts';
 import { USG_ACTIVITY } from '../../domain/usg/run-steps.ts';
 import { anyChild } from './activity-fields.ts';
-
-/** Access groups where a right holds; `all` means the whole account. */
-export type GroupScope = 'all' | readonly number[];
+import { type GroupScope, groupsOf } from './group-scope.ts';
 
 /** Whose activities, and which of them may be seen and acted on. */
 export interface ActivityScope {
@@ -21,11 +19,6 @@ export function seenBy({
   profiles,
 }: ActivityScope): [number, readonly number[] | null, readonly number[] | null] {
   return [accountId, groupsOf(view), groupsOf(profiles)];
-}
-
-/** As SQL compares with it: null for the whole account. */
-export function groupsOf(scope: GroupScope): readonly number[] | null {
-  return scope === 'all' ? null : scope;
 }
 
 const computersIn = (groups: string) =>

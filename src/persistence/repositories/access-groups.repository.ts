@@ -1,3 +1,4 @@
+import type { PageRequest } from '../page.ts';
 import type { Sql } from '../sql.ts';
 import type { Paged } from './administrators.repository.ts';
 
@@ -17,11 +18,7 @@ const SELECT = `
   from access_group g left join access_group parent on parent.id = g.parent_id where g.account_id = $1`;
 
 /** Access groups of an account by id: the root first. */
-export async function listAccessGroups(
-  sql: Sql,
-  accountId: number,
-  page: { limit: number; offset: number },
-): Promise<Paged<AccessGroupRow>> {
+export async function listAccessGroups(sql: Sql, accountId: number, page: PageRequest): Promise<Paged<AccessGroupRow>> {
   const [results, counted] = await Promise.all([
     sql.query<AccessGroupRow>(`${SELECT} order by g.id limit $2 offset $3`, [accountId, page.limit, page.offset]),
     sql.query<{ count: number }>('select count(*)::int as count from access_group where account_id = $1', [accountId]),

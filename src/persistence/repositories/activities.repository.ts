@@ -2,7 +2,8 @@ import type { ActivityStatus } from '../../domain/activity/status.ts';
 import type { PageRequest } from '../page.ts';
 import type { ActivitySelection } from '../query/activity-conditions.ts';
 import { HELD, lostAmong, UNDOABLE } from '../query/activity-fields.ts';
-import { type ActivityScope, groupsOf, manageableIn, seenBy, VISIBLE } from '../query/activity-visibility.ts';
+import { type ActivityScope, manageableIn, seenBy, VISIBLE } from '../query/activity-visibility.ts';
+import { groupsOf } from '../query/group-scope.ts';
 import type { Sql } from '../sql.ts';
 import { findPage, matching } from './activity-pages.ts';
 

@@ -1,7 +1,8 @@
 import type { PageRequest } from '../page.ts';
 import { type ActivitySelection, compileActivityQuery, compileOnlyComputers } from '../query/activity-conditions.ts';
-import { type ActivityScope, groupsOf, onComputers, SEEN, seenBy, VISIBLE } from '../query/activity-visibility.ts';
+import { type ActivityScope, onComputers, SEEN, seenBy, VISIBLE } from '../query/activity-visibility.ts';
 import type { SqlCondition } from '../query/compilation.ts';
+import { groupsOf } from '../query/group-scope.ts';
 import type { Sql } from '../sql.ts';
 import { blockPage, type Counted, countActivities } from './activity-blocks.ts';
 

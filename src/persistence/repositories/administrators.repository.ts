@@ -1,3 +1,4 @@
+import type { PageRequest } from '../page.ts';
 import type { Sql } from '../sql.ts';
 
 export interface AdministratorRow {
@@ -23,7 +24,7 @@ const SELECT = `
 export async function listAdministrators(
   sql: Sql,
   accountId: number,
-  page: { limit: number; offset: number },
+  page: PageRequest,
 ): Promise<Paged<AdministratorRow>> {
   const [results, counted] = await Promise.all([
     sql.query<AdministratorRow>(`${SELECT} order by p.id limit $2 offset $3`, [accountId, page.limit, page.offset]),

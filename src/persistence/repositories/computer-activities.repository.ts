@@ -1,3 +1,4 @@
+import type { PageRequest } from '../page.ts';
 import type { Sql } from '../sql.ts';
 
 /**
@@ -10,7 +11,7 @@ export async function listComputerActivities(
   db: Sql,
   accountId: number,
   computers: readonly number[],
-  page: { limit: number; offset: number },
+  page: PageRequest,
 ): Promise<{ count: number; ids: number[] }> {
   const [row] = await db.query<{ count: number; ids: number[] }>(LIST, [accountId, computers, page.limit, page.offset]);
   return row!;

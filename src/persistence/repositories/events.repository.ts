@@ -1,4 +1,5 @@
 import type { EventActor, NewEvent } from '../../domain/events.ts';
+import type { PageRequest } from '../page.ts';
 import type { Sql } from '../sql.ts';
 
 /**
@@ -65,7 +66,7 @@ export interface EventFilter {
 export async function listEvents(
   db: Sql,
   filter: EventFilter,
-  page: { limit: number; offset: number },
+  page: PageRequest,
 ): Promise<{ count: number; rows: EventRow[] }> {
   const searching = filter.search !== '';
   const values = [filter.accountId, filter.days, ...(searching ? [filter.search] : [])];

@@ -1,3 +1,4 @@
+import type { PageRequest } from '../page.ts';
 import type { Sql } from '../sql.ts';
 
 /** A snap on a computer, as reported last. */
@@ -19,7 +20,7 @@ export interface InstalledSnapRow {
 export async function listInstalledSnaps(
   db: Sql,
   computer: number,
-  page: { limit: number; offset: number },
+  page: PageRequest,
 ): Promise<{ count: number; rows: InstalledSnapRow[] }> {
   const [counts, rows] = await Promise.all([
     db.query<{ count: number }>('select count(*)::int as count from computer_snap where computer_id = $1', [computer]),

@@ -1,3 +1,4 @@
+import type { PageRequest } from '../page.ts';
 import type { Sql } from '../sql.ts';
 import type { Paged } from './administrators.repository.ts';
 
@@ -16,11 +17,7 @@ const SELECT = `
   from invitation i join account a on a.id = i.account_id where i.account_id = $1`;
 
 /** Open invitations of an account, oldest first. */
-export async function listInvitations(
-  sql: Sql,
-  accountId: number,
-  page: { limit: number; offset: number },
-): Promise<Paged<InvitationRow>> {
+export async function listInvitations(sql: Sql, accountId: number, page: PageRequest): Promise<Paged<InvitationRow>> {
   const [results, counted] = await Promise.all([
     sql.query<InvitationRow>(`${SELECT} order by i.creation_time, i.id limit $2 offset $3`, [
       accountId,

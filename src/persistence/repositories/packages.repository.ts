@@ -1,6 +1,7 @@
 import type { PackageAction } from '../../domain/activity/package-operations.ts';
 import type { PackageState, ReportedVersion } from '../../domain/packages/package-states.ts';
 import { containing } from '../like.ts';
+import type { PageRequest } from '../page.ts';
 import type { Sql } from '../sql.ts';
 
 /** Which packages of which computers; an absent flag lets both through. */
@@ -34,7 +35,7 @@ export const SHOWN_COMPUTERS = 100;
 export async function listPackages(
   db: Sql,
   filter: PackageFilter,
-  page: { limit: number; offset: number },
+  page: PageRequest,
 ): Promise<{ count: number; names: string[]; rows: PackageRow[] }> {
   const scope = [filter.accountId, filter.groups, filter.computers];
   const search = filter.search === '' ? null : containing(filter.search);

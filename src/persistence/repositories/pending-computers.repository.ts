@@ -1,3 +1,4 @@
+import type { PageRequest } from '../page.ts';
 import type { Sql } from '../sql.ts';
 
 /** A computer that waits for an administrator's decision. */
@@ -24,7 +25,7 @@ export interface PendingScope {
 export async function listPendingComputers(
   db: Sql,
   { accountId, groups }: PendingScope,
-  page: { limit: number; offset: number },
+  page: PageRequest,
 ): Promise<{ count: number; rows: PendingComputerRow[] }> {
   const [counts, rows] = await Promise.all([
     db.query<{ count: number }>(COUNT, [accountId, groups]),

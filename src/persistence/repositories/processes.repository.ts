@@ -1,4 +1,5 @@
 import type { SignalTarget } from '../../domain/activity/machine-operations.ts';
+import type { PageRequest } from '../page.ts';
 import type { Sql } from '../sql.ts';
 
 /** A process as its computer reported it last. */
@@ -18,7 +19,7 @@ export interface ProcessRow {
 export async function listProcesses(
   db: Sql,
   computer: number,
-  page: { limit: number; offset: number },
+  page: PageRequest,
 ): Promise<{ count: number; rows: ProcessRow[] }> {
   const [counts, rows] = await Promise.all([
     db.query<{ count: number }>('select count(*)::int as count from computer_process where computer_id = $1', [

@@ -1,3 +1,4 @@
+import type { PageRequest } from '../page.ts';
 import type { Sql } from '../sql.ts';
 import type { Paged } from './administrators.repository.ts';
 
@@ -23,11 +24,7 @@ const SELECT = `
   from role r where r.account_id = $1`;
 
 /** Roles of an account by id: the seeded ones first. */
-export async function listRoles(
-  sql: Sql,
-  accountId: number,
-  page: { limit: number; offset: number },
-): Promise<Paged<RoleRow>> {
+export async function listRoles(sql: Sql, accountId: number, page: PageRequest): Promise<Paged<RoleRow>> {
   const [results, counted] = await Promise.all([
     sql.query<RoleRow>(`${SELECT} order by r.id limit $2 offset $3`, [accountId, page.limit, page.offset]),
     sql.query<{ count: number }>('select count(*)::int as count from role where account_id = $1', [accountId]),

@@ -1,3 +1,4 @@
+import type { PageRequest } from '../page.ts';
 import type { Sql } from '../sql.ts';
 import type { Paged } from './administrators.repository.ts';
 
@@ -14,7 +15,7 @@ const SELECT = 'select id, name, title, search from saved_search where account_i
 export async function listSavedSearches(
   sql: Sql,
   accountId: number,
-  page: { limit: number; offset: number },
+  page: PageRequest,
 ): Promise<Paged<SavedSearchRow>> {
   const [results, counted] = await Promise.all([
     sql.query<SavedSearchRow & Record<string, unknown>>(`${SELECT} order by name limit $2 offset $3`, [

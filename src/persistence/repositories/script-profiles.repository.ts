@@ -1,6 +1,6 @@
 import type { Trigger, TriggerType } from '../../domain/scripts/trigger.ts';
 import type { PageRequest } from '../page.ts';
-import type { GroupScope } from '../query/activity-visibility.ts';
+import { type GroupScope, groupsOf } from '../query/group-scope.ts';
 import type { Sql } from '../sql.ts';
 import type { PersonName } from './scripts.repository.ts';
 
@@ -172,7 +172,7 @@ function triggerValues(trigger: Trigger | null): unknown[] {
 }
 
 function scopeValues({ accountId, view }: ScriptProfileScope): [number, readonly number[] | null] {
-  return [accountId, view === 'all' ? null : view];
+  return [accountId, groupsOf(view)];
 }
 
 const SELECT = `

@@ -1,6 +1,6 @@
 import type { RunnableScript, ScriptBody, ScriptStatus } from '../../domain/scripts/script.ts';
 import type { PageRequest } from '../page.ts';
-import type { GroupScope } from '../query/activity-visibility.ts';
+import { type GroupScope, groupsOf } from '../query/group-scope.ts';
 import type { Sql } from '../sql.ts';
 
 export interface PersonName {
@@ -185,7 +185,7 @@ export async function findScriptVersion(sql: Sql, scriptId: number, version: num
 }
 
 function scopeValues({ accountId, view }: ScriptScope): [number, readonly number[] | null] {
-  return [accountId, view === 'all' ? null : view];
+  return [accountId, groupsOf(view)];
 }
 
 const person = (column: string) =>

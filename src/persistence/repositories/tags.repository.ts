@@ -1,3 +1,4 @@
+import type { PageRequest } from '../page.ts';
 import type { Sql } from '../sql.ts';
 
 /**
@@ -9,7 +10,7 @@ export async function listTags(
   db: Sql,
   accountId: number,
   groups: readonly number[] | null,
-  page: { limit: number; offset: number },
+  page: PageRequest,
 ): Promise<{ count: number; tags: string[] }> {
   const [row] = await db.query<{ count: number; tags: string[] }>(LIST, [accountId, groups, page.limit, page.offset]);
   return row!;

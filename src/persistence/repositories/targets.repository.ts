@@ -1,4 +1,4 @@
-import type { GroupScope } from '../query/activity-visibility.ts';
+import { type GroupScope, groupsOf } from '../query/group-scope.ts';
 import type { Sql } from '../sql.ts';
 
 /** Why computers of a request cannot be acted on; each list is by id and holds at most {@link SHOWN}. */
@@ -23,8 +23,8 @@ export async function checkTargets(
   const [row] = await db.query<TargetProblems & Record<string, unknown>>(CHECK, [
     accountId,
     computers,
-    scope.view === 'all' ? null : scope.view,
-    scope.act === 'all' ? null : scope.act,
+    groupsOf(scope.view),
+    groupsOf(scope.act),
     SHOWN,
   ]);
   return row!;

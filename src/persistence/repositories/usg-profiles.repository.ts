@@ -1,6 +1,6 @@
 import type { UsgMode } from '../../domain/usg/profile.ts';
 import type { PageRequest } from '../page.ts';
-import type { GroupScope } from '../query/activity-visibility.ts';
+import { type GroupScope, groupsOf } from '../query/group-scope.ts';
 import type { Sql } from '../sql.ts';
 
 export interface UsgProfileRow {
@@ -95,7 +95,7 @@ export async function findUsgProfile(
 ): Promise<UsgProfileRow | null> {
   const rows = await sql.query<UsgProfileRow & Record<string, unknown>>(FIND, [
     scope.accountId,
-    scope.view === 'all' ? null : scope.view,
+    groupsOf(scope.view),
     id,
   ]);
   return rows[0] ?? null;
@@ -171,7 +171,7 @@ export async function archiveUsgProfile(tx: Sql, id: number, now: Date): Promise
 function filterValues(filter: UsgProfileFilter): unknown[] {
   return [
     filter.accountId,
-    filter.view === 'all' ? null : filter.view,
+    groupsOf(filter.view),
     filter.search,
     filter.archived,
     filter.passRateFrom,

@@ -1,5 +1,6 @@
 import { DomainError } from '../../domain/errors.ts';
 import type { Permission } from '../../domain/permissions.ts';
+import type { PageRequest } from '../../persistence/page.ts';
 import { readAttachment } from '../../persistence/repositories/script-attachments.repository.ts';
 import {
   findScript,
@@ -38,7 +39,7 @@ export function requireRight(caller: Caller, script: ScriptRow, permission: Perm
 }
 
 /** @throws {DomainError} UnknownScript */
-export async function readVersions(db: Sql, caller: Caller, id: number, page: { limit: number; offset: number }) {
+export async function readVersions(db: Sql, caller: Caller, id: number, page: PageRequest) {
   await requireScript(db, caller, id);
   return listScriptVersions(db, id, page);
 }
