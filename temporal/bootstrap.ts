@@ -4,6 +4,7 @@ import { msToNumber, msToTs, optionalTsToMs } from '@temporalio/common/lib/time.
 import proto from '@temporalio/proto';
 import { SEARCH_ATTRIBUTES } from '../workflows/contracts/search-attributes.ts';
 import { connectClient, type TemporalSettings } from './connection.ts';
+import { type ResealReport, resealSchedules } from './reseal-schedules.ts';
 import { convergeSchedules } from './schedules.ts';
 
 const RETENTION = '30 days';
@@ -23,13 +24,15 @@ export class BootstrapError extends Error {
 
 /**
  * Prepares a Temporal server for Flotilla: namespace with 30 days of retention, search attributes, housekeeping
- * schedules. Returns once all of it can be used.
+ * schedules. Where there are several encryption keys, every schedule is sealed with the first of them. Returns once all
+ * of it can be used.
  *
  * @param waitMs - how long to wait for the server itself, and then for its caches
+ * @returns what was done about the keys of schedules
  * @throws {BootstrapError} when the server does not answer in time
  * @remarks Idempotent, safe to run from several processes at once.
  */
-export async function bootstrap(config: TemporalSettings, waitMs = 60_000): Promise<void> {
+export async function bootstrap(config: TemporalSettings, waitMs = 60_000): Promise<ResealReport> {
   const { client, close } = await connectClient(config);
   const { connection } = client;
   const until = Date.now() + waitMs;
@@ -47,6 +50,9 @@ export async function bootstrap(config: TemporalSettings, waitMs = 60_000): Prom
       client.workflow.count(`${SEARCH_ATTRIBUTES.accountId.name} = '0'`),
     );
     await insist('the schedules cannot be set', () => convergeSchedules(client));
+    return await resealSchedules(client, config.encryptionKeys).catch((error: unknown) => {
+      throw new BootstrapError(`the schedules cannot be sealed with the first key: ${describe(error)}`, error);
+    });
   } finally {
     await close();
   }

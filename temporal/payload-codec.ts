@@ -42,6 +42,20 @@ export class EncryptionCodec implements PayloadCodec {
     return payloads.map((payload) => this.#decrypt(payload));
   }
 
+  /** Whether a payload is encrypted with another key than the first, known or not. */
+  isOutdated(payload: Payload): boolean {
+    return isEncrypted(payload) && keyIdOf(payload) !== this.#current.id;
+  }
+
+  /**
+   * Encrypts with the first key what another one encrypted; anything else is returned as it is.
+   *
+   * @throws {ValueError} as {@link decode}
+   */
+  async renew(payload: Payload): Promise<Payload> {
+    return this.isOutdated(payload) ? this.#encrypt(this.#decrypt(payload)) : payload;
+  }
+
   #encrypt(payload: Payload): Payload {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(CIPHER, this.#current.key, iv);
@@ -54,14 +68,22 @@ export class EncryptionCodec implements PayloadCodec {
   }
 
   #decrypt(payload: Payload): Payload {
-    const encoding = payload.metadata?.[METADATA_ENCODING_KEY];
-    if (!encoding || decodeText(encoding) !== ENCODING) return payload;
-    const keyId = payload.metadata?.[KEY_ID];
-    const id = keyId ? decodeText(keyId) : '';
+    if (!isEncrypted(payload)) return payload;
+    const id = keyIdOf(payload);
     const key = this.#keys.get(id);
     if (!key) throw new ValueError(`payload is encrypted with key "${id}", which is not configured`);
     return WirePayload.decode(open(key, Buffer.from(payload.data ?? [])));
   }
+}
+
+function isEncrypted({ metadata }: Payload): boolean {
+  const encoding = metadata?.[METADATA_ENCODING_KEY];
+  return encoding !== undefined && decodeText(encoding) === ENCODING;
+}
+
+function keyIdOf({ metadata }: Payload): string {
+  const keyId = metadata?.[KEY_ID];
+  return keyId ? decodeText(keyId) : '';
 }
 
 function open(key: Buffer, data: Buffer): Buffer {

@@ -17,6 +17,7 @@ import {
 } from '../workflows/contracts/profile-trigger.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../workflows/contracts/search-attributes.ts';
 import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
+import { unreadSchedule } from './unread-schedules.ts';
 
 /** What was done to the server. `none`: there is no schedule and none is needed. */
 export type EnsureOutcome = 'created' | 'updated' | 'paused' | 'deleted' | 'none';
@@ -48,7 +49,7 @@ const WEEKDAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDA
  * it.
  *
  * @param desired - null: there should be none
- * @remarks Idempotent. A schedule that an operator paused stays paused.
+ * @remarks Idempotent. A schedule that an operator paused stays paused. One whose key is gone is sealed anew.
  * @see temporal-design 6
  */
 export async function ensureSchedule(
@@ -77,7 +78,7 @@ export async function ensureSchedule(
 /** Whether a schedule is there and an operator has paused it. */
 export async function isPausedByOperator(client: Client, scheduleId: string): Promise<boolean> {
   try {
-    const { state } = await client.schedule.getHandle(scheduleId).describe();
+    const { state } = await unreadSchedule(client, scheduleId).describe();
     return state.paused && state.note !== EXHAUSTED;
   } catch (error) {
     if (error instanceof ScheduleNotFoundError) return false;
@@ -97,7 +98,7 @@ async function remove(client: Client, scheduleId: string): Promise<EnsureOutcome
 
 async function update(client: Client, scheduleId: string, desired: DesiredSchedule): Promise<EnsureOutcome> {
   const exhausted = isExhausted(desired);
-  await client.schedule.getHandle(scheduleId).update(({ state }) => {
+  await unreadSchedule(client, scheduleId).update(({ state }) => {
     const byOperator = state.paused && state.note !== EXHAUSTED;
     const declared = exhausted ? { paused: true, note: EXHAUSTED } : { paused: false, note: desired.note };
     return { ...declaration(desired), state: byOperator ? state : declared };

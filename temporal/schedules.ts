@@ -15,6 +15,7 @@ import {
   RECONCILE_WORKFLOW_ID,
 } from '../workflows/contracts/reconcile.contract.ts';
 import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
+import { unreadSchedule } from './unread-schedules.ts';
 
 /** Ids of schedules that belong to the system start with this; what carries it and is not declared is removed. */
 export const SYSTEM_SCHEDULE_PREFIX = 'system/';
@@ -69,7 +70,7 @@ const SYSTEM_SCHEDULES = [
 /**
  * Makes the housekeeping schedules on the server equal to the declared ones: creates, updates, removes.
  *
- * @remarks Idempotent. A schedule that an operator paused stays paused.
+ * @remarks Idempotent. A schedule that an operator paused stays paused. One whose key is gone is sealed anew.
  */
 export async function convergeSchedules(client: Client): Promise<void> {
   await Promise.all(SYSTEM_SCHEDULES.map((schedule) => converge(client, schedule)));
@@ -95,8 +96,7 @@ async function converge(client: Client, schedule: (typeof SYSTEM_SCHEDULES)[numb
     await client.schedule.create(declared);
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    await client.schedule
-      .getHandle(schedule.scheduleId)
-      .update(({ state }) => ({ spec: declared.spec, action: declared.action, policies: declared.policies, state }));
+    const { spec, action, policies } = declared;
+    await unreadSchedule(client, schedule.scheduleId).update(({ state }) => ({ spec, action, policies, state }));
   }
 }

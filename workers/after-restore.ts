@@ -2,7 +2,7 @@ import { runOneShot } from '../src/one-shot.ts';
 import { openPersistence } from '../src/persistence/orm.ts';
 import { connectClient } from '../temporal/connection.ts';
 import { createProfileKinds } from './profile-kinds.ts';
-import { repairAfterRestore } from './restore/repair.ts';
+import { type RestoreReport, repairAfterRestore } from './restore/repair.ts';
 
 /**
  * `npm run after-restore`: brings a database that was restored from a backup in line with the Temporal server and the
@@ -20,9 +20,19 @@ await runOneShot('after-restore', 'process', async (config, logger) => {
     const { publicUrl, activities: settings, scriptProfiles: limits } = config;
     const kinds = createProfileKinds({ db, settings, limits, publicUrl, logger });
     const now = new Date();
-    await repairAfterRestore({ db, client, kinds, logger }, now, now.getTime());
+    const done = await repairAfterRestore({ db, client, kinds, logger }, now, now.getTime());
+    process.stdout.write(`${describe(done)}\n`);
   } finally {
     await close();
     await persistence.close();
   }
 });
+
+function describe({ operations, workflows, dates }: RestoreReport): string {
+  const parts = [
+    `${operations} operations of unknown outcome ended`,
+    `${workflows.length} workflows terminated`,
+    `${dates} dates of profiles passed over`,
+  ];
+  return `after the restore: ${parts.join(', ')}, every login revoked, ids moved ahead`;
+}

@@ -17,6 +17,8 @@ export interface BringUp {
   env: Record<string, string | undefined>;
   databaseUrl: string;
   temporalAddress: string;
+  /** Bring a data directory of an earlier time in line with the agents before anything is served. */
+  afterRestore: boolean;
 }
 
 const BOOTSTRAP_LIMIT_MS = 30_000;
@@ -37,10 +39,13 @@ export async function bringUp(plan: BringUp): Promise<FirstAdministrator | null>
   const database = startDatabase(plan, tell);
   const temporal = startTemporal(plan).then(() => tell('Temporal'));
   const bundle = runScript(['workers/build-bundle.ts'], env, data.log('bundle'), group.signal);
-  const api = database.then(() => launch('api', 'API')).then(() => tell('API'));
-  const worker = Promise.all([database, temporal, bundle]).then(() => launch('worker', 'worker'));
+  const repaired: Promise<unknown> = plan.afterRestore
+    ? Promise.all([database, temporal]).then(() => repairRestored(plan))
+    : database;
+  const api = repaired.then(() => launch('api', 'API')).then(() => tell('API'));
+  const worker = Promise.all([repaired, temporal, bundle]).then(() => launch('worker', 'worker'));
   const fleet = api.then(() => (config.simulatedComputers > 0 ? launch('fleet', 'fleet') : undefined));
-  const parts = [database, temporal, bundle, api, worker.then(() => tell('worker')), fleet];
+  const parts = [database, temporal, bundle, repaired, api, worker.then(() => tell('worker')), fleet];
   for (const part of parts) part.catch(() => undefined);
   await Promise.all(parts);
   await Promise.race([untilReady(plan), group.failed]);
@@ -70,11 +75,24 @@ async function startTemporal({ context, group, env, temporalAddress }: BringUp):
   if (!context.config.temporalAddress) await group.launch(temporalService(context, group.signal));
   const { bootstrap } = await loaded;
   group.signal.throwIfAborted();
-  await bootstrap(loadConfig(env, 'process'), BOOTSTRAP_LIMIT_MS).catch((error: Error) => {
+  const keys = await bootstrap(loadConfig(env, 'process'), BOOTSTRAP_LIMIT_MS).catch((error: Error) => {
     throw new StackError(`The Temporal server ${temporalAddress} cannot be prepared: ${error.message}`, {
       cause: error,
     });
   });
+  if (keys.resealed > 0) context.report(`${keys.resealed} schedules are sealed with the first encryption key now`);
+  if (keys.unreadable.length > 0) {
+    context.report(
+      `${keys.unreadable.length} schedules are sealed with an encryption key that is not configured: ` +
+        'put it back behind the first and start again',
+    );
+  }
+}
+
+/** As `npm run after-restore` does for processes that are started one by one. */
+async function repairRestored({ context, group, env }: BringUp): Promise<void> {
+  const { data, report } = context;
+  report(await runScript(['workers/after-restore.ts'], env, data.log('after-restore'), group.signal));
 }
 
 async function untilReady({ context, group }: BringUp): Promise<void> {

@@ -2,10 +2,15 @@ import { type Config, loadConfig } from '../config.ts';
 import { readSecretFiles } from '../secret-files.ts';
 import { localUrl } from './roles.ts';
 import { createStack, type StartedStack } from './stack.ts';
+import { StackError } from './stack-error.ts';
 import { say, supervise } from './supervise.ts';
 
-/** `npm start`: the embedded stack, until a signal ends it. Exit code 0 after a signal, 1 when it cannot run. */
+/**
+ * `npm start`: the embedded stack, until a signal ends it. Exit code 0 after a signal, 1 when it cannot run.
+ * `npm start -- --after-restore` first does to a data directory that was copied back what `npm run after-restore` does.
+ */
 const STOP_BY_FORCE_MS = 15_000;
+const AFTER_RESTORE = '--after-restore';
 const began = performance.now() - process.uptime() * 1000;
 let config: Config;
 
@@ -13,16 +18,22 @@ await supervise<StartedStack>({
   title: 'Flotilla',
   stopLimitMs: STOP_BY_FORCE_MS,
   create() {
+    const afterRestore = wantsRepair(process.argv.slice(2));
     config = loadConfig(process.env, 'stack');
     say('Flotilla starts');
     const { env } = readSecretFiles(process.env);
-    return createStack({ config, env, report: (message) => say(`  ${message}`) });
+    return createStack({ config, env, report: (message) => say(`  ${message}`), afterRestore });
   },
   async announce(started) {
     announce(config, started);
     if (started.administrator?.generatedPassword) await started.administratorShown();
   },
 });
+
+function wantsRepair(args: readonly string[]): boolean {
+  if (args.some((arg) => arg !== AFTER_RESTORE)) throw new StackError(`Usage: npm start [-- ${AFTER_RESTORE}]`);
+  return args.length > 0;
+}
 
 function announce(config: Config, { dataDir, administrator }: StartedStack): void {
   const temporal = config.temporalAddress

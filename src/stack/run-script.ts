@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { spawnLogged } from '../logged-process.ts';
 import { tailOf } from './log-follower.ts';
 import { PROJECT } from './roles.ts';
@@ -6,6 +7,7 @@ import { StackError } from './stack-error.ts';
 /**
  * Runs a script of ours to its end, in a process of its own.
  *
+ * @returns the last line it wrote for people, not for the log; empty when there was none
  * @throws {StackError} with what it said when it fails or is aborted
  */
 export async function runScript(
@@ -13,7 +15,7 @@ export async function runScript(
   env: Record<string, string | undefined>,
   logFile: string,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string> {
   const child = spawnLogged(process.execPath, command, { cwd: PROJECT, env, logFile, truncate: true });
   const kill = (): void => {
     child.kill('SIGKILL');
@@ -23,4 +25,6 @@ export async function runScript(
   const code = await new Promise((resolve) => child.once('exit', resolve).once('error', resolve));
   signal.removeEventListener('abort', kill);
   if (code !== 0) throw new StackError(`${command.join(' ')} failed:\n${tailOf(logFile)}`);
+  const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n');
+  return lines.findLast((line) => !line.startsWith('{')) ?? '';
 }

@@ -14,6 +14,8 @@ export interface StackOptions {
   config: Config;
   env: Record<string, string | undefined>;
   report(message: string): void;
+  /** The data directory is a copy from an earlier time: bring it in line with the agents before they are served. */
+  afterRestore?: boolean;
 }
 
 /** The embedded stack of one process. */
@@ -49,7 +51,7 @@ const STOP_ORDER: readonly StopShare[] = [
 ];
 
 /** @see Stack */
-export function createStack({ config, env, report }: StackOptions): Stack {
+export function createStack({ config, env, report, afterRestore = false }: StackOptions): Stack {
   const group = createServiceGroup(STOP_ORDER, STOP_LIMIT_MS);
   const cleanups: (() => void)[] = [];
 
@@ -77,6 +79,7 @@ export function createStack({ config, env, report }: StackOptions): Stack {
       group,
       secrets,
       env: processEnvironment(env, config, data, secrets, backends),
+      afterRestore,
       ...backends,
     });
     return { dataDir: data.root, administrator, administratorShown: () => forgetPassword(secrets, data.secrets) };

@@ -1,9 +1,12 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { signalProcess } from '../../src/stack/processes.ts';
 import { processesOfStack, type RunningStack, stackSettings, startStack } from '../support/npm-start.ts';
+import { script } from '../support/scripts.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** Ends whatever a failed test leaves of a stack. */
@@ -27,6 +30,26 @@ async function computerIds(stack: RunningStack, token: string): Promise<number[]
   const answer = await fetch(`${stack.baseUrl}/api/v2/computers`, { headers: { authorization: `Bearer ${token}` } });
   expect(answer.status).toBe(200);
   return ((await answer.json()) as { results: { id: number }[] }).results.map(({ id }) => id).sort((a, b) => a - b);
+}
+
+/** Makes a script. @returns its id */
+async function makeScript(stack: RunningStack, token: string): Promise<number> {
+  const answer = await fetch(`${stack.baseUrl}/api/v2/scripts`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(script()),
+  });
+  expect(answer.status).toBe(201);
+  return ((await answer.json()) as { id: number }).id;
+}
+
+/** Does something with a stack that runs for as long. */
+async function whileRunning<T>(stack: RunningStack, work: () => Promise<T>): Promise<T> {
+  await stack.ready();
+  const done = await work();
+  stack.process.kill('SIGTERM');
+  await expect(stack.exited).resolves.toBe(0);
+  return done;
 }
 
 async function untilEnrolled(stack: RunningStack, token: string, count: number): Promise<number[]> {
@@ -102,6 +125,45 @@ describe('npm start', () => {
     first.process.kill('SIGTERM');
     await expect(first.exited).resolves.toBe(0);
     expect(processesOfStack(dataDir)).toEqual([]);
+  });
+
+  it('brings a data directory that was copied back in line with what others know, when it is told to', {
+    timeout: 240_000,
+  }, async () => {
+    const dataDir = join(await temporaryDirectory(), 'data');
+    endAtLast(dataDir);
+    const [email, password] = ['admin@example.com', 'chosen-by-test'];
+    const settings = await stackSettings(dataDir, {
+      FLOTILLA_SIMULATED_COMPUTERS: '0',
+      FLOTILLA_ADMIN_PASSWORD: password,
+    });
+    const first = startStack(settings);
+    await whileRunning(first, () => logIn(first, email, password));
+    // With the owners of the files: PostgreSQL's may be another user.
+    await promisify(execFile)('cp', ['-a', dataDir, `${dataDir}-copy`]);
+    const second = startStack(settings);
+    const lost = await whileRunning(second, async () => {
+      const token = await logIn(second, email, password);
+      return { token, id: await makeScript(second, token) };
+    });
+    await rm(dataDir, { recursive: true });
+    await rename(`${dataDir}-copy`, dataDir);
+
+    const restored = startStack(settings, ['--after-restore']);
+    await whileRunning(restored, async () => {
+      expect(restored.output()).toContain('after the restore: 0 operations of unknown outcome ended');
+      const headers = { authorization: `Bearer ${lost.token}` };
+      expect((await fetch(`${restored.baseUrl}/api/v2/computers`, { headers })).status).toBe(401);
+      const token = await logIn(restored, email, password);
+      expect(await makeScript(restored, token)).toBeGreaterThan(lost.id + 100_000);
+    });
+  });
+
+  it('refuses an option it does not know', { timeout: 60_000 }, async () => {
+    const dataDir = join(await temporaryDirectory(), 'data');
+    const stack = startStack(await stackSettings(dataDir), ['--after-restor']);
+    await expect(stack.exited).resolves.toBe(1);
+    expect(stack.output()).toContain('Usage: npm start [-- --after-restore]');
   });
 });
 

@@ -33,10 +33,11 @@ export async function stackSettings(
   return { ...settings, FLOTILLA_DATA_DIR: dataDir, ...more };
 }
 
-export function startStack(settings: Record<string, string>): RunningStack {
+/** @param args - what follows `npm start --` */
+export function startStack(settings: Record<string, string>, args: readonly string[] = []): RunningStack {
   // Vitest's own variables would change how the processes behave.
   const inherited = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_|TEST$|FLOTILLA_|npm_)/.test(name));
-  const child = spawn('npm', ['start'], {
+  const child = spawn('npm', ['start', '--', ...args], {
     cwd: PROJECT,
     env: { ...Object.fromEntries(inherited), ...settings },
     detached: true,

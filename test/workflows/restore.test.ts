@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UNKNOWN_OUTCOME } from '../../src/persistence/repositories/restore.repository.ts';
 import type { ReconcileCursor } from '../../workflows/contracts/reconcile.contract.ts';
+import { aChain, aGroup } from '../support/activity-rows.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
 import { takeBackup } from '../support/logical-backup.ts';
 import { createScriptWorld } from '../support/script-world.ts';
@@ -158,5 +159,33 @@ describe('a database restored to an older backup', () => {
       expect.stringContaining('USG profile Weekly baseline'),
       expect.stringContaining('script profile Profile 1'),
     ]);
+  });
+
+  it('leaves a chain at work whose first step has ended', async () => {
+    const own = await createSqlFleet(runtime.db, 2);
+    const account = { accountId: own.accountId, groupId: 0, computers: own.computers };
+    const chain = await aGroup(runtime.db, account, { operations: aChain(2, 86_400) });
+    await until(async () => (await queued(chain)) === 2);
+    await own.deliver();
+    await own.report();
+    const halfway = ['succeeded', 'undelivered', 'succeeded', 'undelivered'];
+    const statuses = async () => (await children(chain)).map((child) => child.status);
+    await until(async () => (await statuses()).join() === halfway.join());
+    const lanes = await runtime.db.query<{ wf_id: string }>('select wf_id from lane where parent_id = $1', [chain]);
+    for (const { wf_id: id } of lanes) {
+      const listed = `WorkflowId = '${id}' AND ExecutionStatus = 'Running'`;
+      await until(async () => (await runtime.client.workflow.count(listed)).count === 1);
+    }
+
+    await reconcile();
+    const restore = await takeBackup(runtime.db);
+    await reconcile();
+    const before = await epoch();
+    await restore();
+    await reconcile();
+    expect(Number(await epoch())).toBe(Number(before) + 1);
+    for (const { wf_id: id } of lanes) expect(await runtime.status(id)).toBe('RUNNING');
+    await reconcile();
+    expect(await statuses()).toEqual(halfway);
   });
 });

@@ -1,5 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { openAmong } from '../../src/persistence/repositories/restore.repository.ts';
+import { drivenAmong } from '../../src/persistence/repositories/restore.repository.ts';
 import type { Sql } from '../../src/persistence/sql.ts';
 import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.ts';
 import { LANE_WORKFLOW } from '../../workflows/contracts/lane.contract.ts';
@@ -8,7 +8,7 @@ import { REPORT_WORKFLOW } from '../../workflows/contracts/report.contract.ts';
 const CHUNK = 200;
 const REASON = 'the database was restored to a time before this activity';
 const RUNNING = `ExecutionStatus = 'Running' AND WorkflowType IN ('${ACTIVITY_WORKFLOW}', '${LANE_WORKFLOW}', '${REPORT_WORKFLOW}')`;
-/** An activity's workflow, or one of its lanes. */
+/** A workflow of an activity, or of a lane of it. */
 const OWNER = /^activity\/(\d{1,10})(?:\/lane\/\d+)?$/;
 
 /**
@@ -21,10 +21,12 @@ const OWNER = /^activity\/(\d{1,10})(?:\/lane\/\d+)?$/;
 export async function terminateOrphans(db: Sql, client: Client): Promise<string[]> {
   const terminated: string[] = [];
   for await (const chunk of runningWorkflows(client)) {
-    const owners = chunk.map((id) => Number(OWNER.exec(id)?.[1] ?? 0));
-    const open = await openAmong(db, [...new Set(owners)]);
-    for (const [place, id] of chunk.entries()) {
-      if (open.has(owners[place]!)) continue;
+    const driven = await drivenAmong(
+      db,
+      chunk.map((id) => ({ id, owner: Number(OWNER.exec(id)?.[1] ?? 0) })),
+    );
+    for (const id of chunk) {
+      if (driven.has(id)) continue;
       if (await terminate(client, id)) terminated.push(id);
     }
   }

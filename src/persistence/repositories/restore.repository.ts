@@ -40,8 +40,8 @@ export async function forgetExchangeTokens(tx: Sql): Promise<void> {
 }
 
 /**
- * Ends every operation that a computer may have been given since the backup, and withdraws its message. Those that
- * are due later stay; a result that comes after all replaces the end.
+ * Ends every operation that a computer may have been given since the backup. Its message counts as given: it is never
+ * handed out again, and a result that comes after all replaces the end. Operations that are due later stay.
  *
  * @returns how many operations end, by account
  * @remarks As cancels in the inbox of their lanes, which settle them. Idempotent.
@@ -56,9 +56,21 @@ export async function endUncertainOperations(
   ]);
 }
 
-/** Which of these activities, and groups of lanes, are open. */
-export async function openAmong(sql: Sql, ids: readonly number[]): Promise<Set<number>> {
-  const rows = await sql.query<{ id: number }>(OPEN_AMONG, [ids]);
+/**
+ * Which of these workflows drive something that is open: a lane, or the activity that owns them.
+ *
+ * @param workflows - each with the activity in its id; a lane of one computer is named after its first operation, which
+ *   may have ended before the others
+ * @returns their ids
+ */
+export async function drivenAmong(
+  sql: Sql,
+  workflows: ReadonlyArray<{ id: string; owner: number }>,
+): Promise<Set<string>> {
+  const rows = await sql.query<{ id: string }>(DRIVEN_AMONG, [
+    workflows.map(({ id }) => id),
+    workflows.map(({ owner }) => owner),
+  ]);
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -67,16 +79,20 @@ const SKIP_IDS = `
   from pg_class c join pg_depend d on d.objid = c.oid and d.deptype = 'i'
   where c.relkind = 'S' and c.relnamespace = current_schema()::regnamespace`;
 
-// Lanes first, in their order: whoever settles them holds their locks.
+// Lanes first, in their order: whoever settles them holds their locks. What had no
+// message at the backup may have got one since, and the gateway takes no result without one.
 const END_UNCERTAIN = `
   with lanes as materialized (
     select id from lane where open_count > 0 order by id for update
   ), uncertain as materialized (
-    select a.id, a.lane_id, a.account_id from activity a
+    select a.id, a.lane_id, a.account_id, a.computer_id, a.payload_id, a.deliver_at, a.deliver_before_time
+    from activity a
     where a.lane_id in (select id from lanes) and a.status in ('undelivered', 'delivered') and coalesce(a.deliver_at, $1) <= $1
-  ), withdrawn as (
-    update agent_message m set state = 'withdrawn' from uncertain u
-    where m.activity_id = u.id and m.state in ('held', 'queued', 'sent')
+    order by a.id
+  ), given as (
+    insert into agent_message as known (activity_id, lane_id, computer_id, payload_id, state, deliver_at, deliver_before)
+    select id, lane_id, computer_id, payload_id, 'acked', coalesce(deliver_at, $1), deliver_before_time from uncertain
+    on conflict (activity_id) do update set state = 'acked' where known.state in ('held', 'queued', 'sent')
   ), told as (
     insert into agent_inbox (lane_id, activity_id, kind, body, at)
     select u.lane_id, u.id, 'cancel', $2, $1 from uncertain u
@@ -86,4 +102,7 @@ const END_UNCERTAIN = `
   select ac.id as "accountId", ac.name as "accountName", count(*)::int as operations
   from woken, uncertain u join account ac on ac.id = u.account_id group by ac.id order by ac.id`;
 
-const OPEN_AMONG = `select id from activity where id = any($1::int[]) and (open_count > 0 or ${isOpen('status')})`;
+const DRIVEN_AMONG = `
+  select w.id from unnest($1::text[], $2::int[]) as w(id, owner)
+  where exists (select from activity a where a.id = w.owner and (a.open_count > 0 or ${isOpen('a.status')}))
+    or exists (select from lane l where l.wf_id = w.id and l.open_count > 0)`;

@@ -34,6 +34,17 @@ describe('EncryptionCodec', () => {
     expect(Buffer.from(fresh!.metadata!['encryption-key-id']!).toString()).toBe('new');
   });
 
+  it('renews what another key encrypted, and nothing else', async () => {
+    const [sealed] = await new EncryptionCodec([old]).encode([payloadOf('kept')]);
+    const rotated = new EncryptionCodec([current, old]);
+    expect(rotated.isOutdated(sealed!)).toBe(true);
+    const renewed = await rotated.renew(sealed!);
+    expect(rotated.isOutdated(renewed)).toBe(false);
+    expect(readValue((await new EncryptionCodec([current]).decode([renewed]))[0]!)).toBe('kept');
+    for (const payload of [renewed, payloadOf('clear')]) expect(await rotated.renew(payload)).toBe(payload);
+    await expect(new EncryptionCodec([current]).renew(sealed!)).rejects.toThrow('not configured');
+  });
+
   it('refuses a key that is not there, a wrong key, and changed or cut payloads', async () => {
     const written = await new EncryptionCodec([old]).encode([payloadOf('secret')]);
     await expect(new EncryptionCodec([current]).decode(written)).rejects.toThrow('key "old", which is not configured');

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Client, isGrpcServiceError } from '@temporalio/client';
+import { type Payload, ValueError } from '@temporalio/common';
+import type proto from '@temporalio/proto';
+import type { EncryptionKey } from '../src/config.ts';
+import { CALL_LIMIT_MS } from './connection.ts';
+import { EncryptionCodec } from './payload-codec.ts';
+
+type Action = proto.temporal.api.workflow.v1.INewWorkflowExecutionInfo;
+type Outcome = 'resealed' | 'current' | 'unreadable';
+
+export interface ResealReport {
+  /** Schedules that were sealed with another key than the first, and are not any more. */
+  resealed: number;
+  /** Ids of schedules that are sealed with a key that is not configured; they stay as they are. */
+  unreadable: string[];
+}
+
+/** Schedules worked on at a time. */
+const AT_ONCE = 8;
+/** Others may change a schedule between two calls. */
+const TRIES = 5;
+const PAUSE_MS = 100;
+const GRPC_NOT_FOUND = 5;
+const GRPC_FAILED_PRECONDITION = 9;
+
+/**
+ * Seals with the first key what schedules hand to the workflows they start, where another key sealed it: unlike
+ * workflows they have no end, and would keep the old key in use for ever. Times, policies, pause and note stay.
+ *
+ * @throws when the server does not take a schedule back; the others are done all the same
+ * @remarks Idempotent, safe to run from several processes at once. With one key the server is not asked at all.
+ * Schedules that the server does not list yet are left out.
+ * @see temporal-design 8
+ */
+export async function resealSchedules(client: Client, keys: readonly EncryptionKey[]): Promise<ResealReport> {
+  const report: ResealReport = { resealed: 0, unreadable: [] };
+  if (keys.length < 2) return report;
+  const codec = new EncryptionCodec(keys);
+  const ids = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () => listIds(client));
+  const work = async (): Promise<void> => {
+    for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
+      const scheduleId = id;
+      const outcome = await client.withDeadline(Date.now() + CALL_LIMIT_MS, () => reseal(client, codec, scheduleId));
+      if (outcome === 'resealed') report.resealed += 1;
+      if (outcome === 'unreadable') report.unreadable.push(scheduleId);
+    }
+  };
+  const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed) throw failed.reason;
+  return report;
+}
+
+async function listIds(client: Client): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const { scheduleId } of client.schedule.list()) ids.push(scheduleId);
+  return ids;
+}
+
+/** The server's own form of the schedule goes back, so that nothing but the payloads can change. */
+async function reseal(client: Client, codec: EncryptionCodec, scheduleId: string): Promise<Outcome> {
+  const { namespace, identity } = client.options;
+  const service = client.workflowService;
+  for (let tried = 0; tried < TRIES; tried += 1) {
+    const found = await unless(GRPC_NOT_FOUND, service.describeSchedule({ namespace, scheduleId }));
+    const schedule = found?.schedule;
+    const action = schedule?.action?.startWorkflow;
+    if (!action || !payloadsOf(action).some((payload) => codec.isOutdated(payload))) {
+      return tried === 0 ? 'current' : 'resealed';
+    }
+    if (tried > 1) await delay(PAUSE_MS);
+    const startWorkflow = await renewed(action, codec);
+    if (!startWorkflow) return 'unreadable';
+    // With the token a change made meanwhile wins. A server may refuse the loser or pass it over: hence another look.
+    const update = service.updateSchedule({
+      namespace,
+      scheduleId,
+      schedule: { ...schedule, action: { startWorkflow } },
+      conflictToken: found?.conflictToken,
+      identity,
+      requestId: randomUUID(),
+    });
+    await unless(GRPC_FAILED_PRECONDITION, unless(GRPC_NOT_FOUND, update));
+  }
+  throw new Error(`the schedule ${scheduleId} could not be sealed anew: it keeps changing`);
+}
+
+function payloadsOf({ input, userMetadata }: Action): Payload[] {
+  const texts = [userMetadata?.summary, userMetadata?.details];
+  return [...(input?.payloads ?? []), ...texts].filter((payload) => payload !== null && payload !== undefined);
+}
+
+/** @returns null when a key is missing */
+async function renewed(action: Action, codec: EncryptionCodec): Promise<Action | null> {
+  const renew = async (payload: Payload | null | undefined) => payload && (await codec.renew(payload));
+  const { input, userMetadata } = action;
+  try {
+    return {
+      ...action,
+      input: input && { payloads: await Promise.all((input.payloads ?? []).map((payload) => codec.renew(payload))) },
+      userMetadata: userMetadata && {
+        summary: await renew(userMetadata.summary),
+        details: await renew(userMetadata.details),
+      },
+    };
+  } catch (error) {
+    if (error instanceof ValueError) return null;
+    throw error;
+  }
+}
+
+/** The answer; null when the call fails with that code. */
+async function unless<T>(code: number, call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (isGrpcServiceError(error) && error.code === code) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,25 @@
+import { type Client, ScheduleClient, type ScheduleHandle } from '@temporalio/client';
+import { encodingKeys, METADATA_ENCODING_KEY, type Payload, type PayloadCodec } from '@temporalio/common';
+
+/**
+ * A handle of a schedule whose action may be sealed with a key that is gone. It reads what the server keeps in clear
+ * (times, policies, pause and note) and leaves the rest shut: arguments and texts of the action are undefined. What it
+ * writes is sealed as `client` seals.
+ *
+ * @see temporal-design 6, 8
+ */
+export function unreadSchedule(client: Client, scheduleId: string): ScheduleHandle {
+  const { connection, options } = client;
+  const { namespace, identity, loadedDataConverter } = options;
+  const dataConverter = { payloadCodecs: loadedDataConverter.payloadCodecs.map(sealOnly) };
+  return new ScheduleClient({ connection, namespace, identity, dataConverter }).getHandle(scheduleId);
+}
+
+const UNREAD: Payload = { metadata: { [METADATA_ENCODING_KEY]: encodingKeys.METADATA_ENCODING_NULL } };
+
+function sealOnly(codec: PayloadCodec): PayloadCodec {
+  return {
+    encode: (payloads, context) => codec.encode(payloads, context),
+    decode: async (payloads) => payloads.map(() => UNREAD),
+  };
+}
