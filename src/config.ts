@@ -104,6 +104,8 @@ export interface IdentitySettings {
   readonly selfServiceAccounts: boolean;
   /** Whether failed logins are throttled. */
   readonly loginThrottle: boolean;
+  /** Whether new passwords have to be strong; the body of POST /standalone-account may say otherwise. */
+  readonly enforcePasswordStrength: boolean;
   /** Null: logins by identity are judged by the stored hash. */
   readonly pam: PamSettings | null;
 }
@@ -119,6 +121,7 @@ export interface ActivitySettings {
   /** Groups up to this many computers get a workflow per computer. @see temporal-design 1, decision 2 */
   readonly singleLaneLimit: number;
   readonly laneMinSize: number;
+  /** Exceeded where a group would have over a thousand lanes. */
   readonly laneMaxSize: number;
   /** An operation not answered this many days after delivery fails. */
   readonly expiryDays: number;
@@ -255,6 +258,7 @@ function readIdentitySettings(read: SettingReader, deployment: Config['deploymen
   return Object.freeze({
     selfServiceAccounts: read.flag('FLOTILLA_SELF_SERVICE_ACCOUNTS', deployment === 'saas'),
     loginThrottle: read.flag('FLOTILLA_LOGIN_THROTTLE', true),
+    enforcePasswordStrength: read.flag('FLOTILLA_ENFORCE_PASSWORD_STRENGTH', false),
     pam: service === null ? null : Object.freeze({ service, helper }),
   });
 }

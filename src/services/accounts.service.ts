@@ -37,10 +37,15 @@ export interface AccountsService {
    * Makes the standalone account with its first administrator; computers need the generated registration key to ask
    * for enrolment and wait to be accepted.
    *
+   * @param enforceStrength - whether the password has to be strong; undefined: as everywhere in the deployment
    * @throws {DomainError} StandaloneAccountExists, DuplicateEmail, InvalidParameter
-   * @see API specification, "Accounts and message backlog"
+   * @see API specification, "Accounts and message backlog"; api-decisions 2.7
    */
-  createStandalone(administrator: NewAdministrator, enforceStrength: boolean, origin: Origin): Promise<AccountRow>;
+  createStandalone(
+    administrator: NewAdministrator,
+    enforceStrength: boolean | undefined,
+    origin: Origin,
+  ): Promise<AccountRow>;
   /**
    * Makes an account whose administrator is the caller; computers need its generated registration key and wait to be
    * accepted. The caller's token stays where it is.
@@ -56,13 +61,15 @@ export interface AccountsDeps {
   hashing: BoundedQueue;
   /** Whether people may make accounts for themselves. */
   selfService: boolean;
+  /** Whether new passwords have to be strong. */
+  enforceStrength: boolean;
 }
 
 export function createAccountsService(deps: AccountsDeps): AccountsService {
   return {
     standaloneExists: () => accountExists(deps.db, STANDALONE.name),
     async createStandalone(administrator, enforceStrength, origin) {
-      const person = checkAdministrator(administrator, enforceStrength);
+      const person = checkAdministrator(administrator, enforceStrength ?? deps.enforceStrength);
       // Before any hash work, so that a made account cannot be used to burn processor time.
       if (await accountExists(deps.db, STANDALONE.name)) throw alreadyExists();
       const passwordHash = await deps.hashing.run(() => hashPassword(person.password));

@@ -63,6 +63,8 @@ export interface LoginDeps {
   invitationGuard: InvitationGuard;
   /** Judges logins by identity; null: the stored hash does, as with addresses. */
   identities: IdentityAuthenticator | null;
+  /** Whether the password of a newcomer has to be strong. */
+  enforceStrength: boolean;
 }
 
 /** A waiting login costs no memory to speak of; past this many the wait is longer than a client's patience. */
@@ -142,7 +144,7 @@ async function authenticate(
     const person = await findLoginPerson(deps.db, by);
     if (!person && invitation && 'email' in by) {
       const login = { email: by.email, password, secureId: command.invitationId!, account, origin };
-      return joinAsNewcomer(deps.db, invitation, login);
+      return joinAsNewcomer(deps, invitation, login);
     }
     const isRight = await judge(deps, command, password, person?.password_hash ?? null);
     if (isRight && person) {

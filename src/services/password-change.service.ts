@@ -7,7 +7,7 @@ import type { BoundedQueue } from './bounded-queue.ts';
 import { lockCaller } from './current-person.ts';
 import { refusedField } from './fields.ts';
 import { digestName, type LoginThrottle } from './login-throttle.ts';
-import { hashPassword, normalisePassword, verifyPassword } from './passwords.ts';
+import { checkNewPassword, hashPassword, normalisePassword, verifyPassword } from './passwords.ts';
 import type { Caller } from './ports.ts';
 import type { Authenticator } from './rights.service.ts';
 
@@ -27,6 +27,8 @@ export interface PasswordDeps {
   hashing: BoundedQueue;
   throttle: LoginThrottle;
   authenticator: Pick<Authenticator, 'forget'>;
+  /** Whether new passwords have to be strong. */
+  enforceStrength: boolean;
 }
 
 const MIN_CHARACTERS = 3;
@@ -36,7 +38,7 @@ export function createPasswordService(deps: PasswordDeps): PasswordService {
   return {
     async change(caller, change) {
       const password = normalisePassword(change.password);
-      const newPassword = readNewPassword(change.newPassword);
+      const newPassword = readNewPassword(change.newPassword, deps.enforceStrength);
       const passwordHash = await deps.hashing.run(async () => {
         await check(deps, caller, password);
         return hashPassword(newPassword);
@@ -67,10 +69,11 @@ async function check(deps: PasswordDeps, caller: Caller, password: string): Prom
   throw new DomainError('AuthenticationFailed', 'The present password is wrong');
 }
 
-function readNewPassword(given: string): string {
+function readNewPassword(given: string, enforceStrength: boolean): string {
   const password = given.length > MAX_CHARACTERS * 4 ? given : given.normalize('NFC');
   if (password.length < MIN_CHARACTERS || password.length > MAX_CHARACTERS) {
     throw refusedField('body.new_password', `must have ${MIN_CHARACTERS} to ${MAX_CHARACTERS} characters`);
   }
+  checkNewPassword(password, enforceStrength, 'body.new_password');
   return password;
 }

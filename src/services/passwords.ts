@@ -25,14 +25,15 @@ export function normalisePassword(password: string): string {
 /**
  * Refuses a new password that is too short, or too weak where strength is asked for.
  *
+ * @param path - where it stands in the request, for the refusal
  * @throws {DomainError} InvalidParameter
  * @see api-decisions 2.5
  */
-export function checkNewPassword(password: string, enforceStrength: boolean): void {
-  if (password.length < MIN_CHARACTERS) throw refused(`must have at least ${MIN_CHARACTERS} characters`);
+export function checkNewPassword(password: string, enforceStrength: boolean, path = 'body.password'): void {
+  if (password.length < MIN_CHARACTERS) throw refused(`must have at least ${MIN_CHARACTERS} characters`, path);
   const strong = password.length >= 8 && /\p{Lu}/u.test(password) && /\p{Ll}/u.test(password) && /\d/.test(password);
   if (enforceStrength && !strong) {
-    throw refused('must have at least 8 characters with an upper case letter, a lower case letter and a digit');
+    throw refused('must have at least 8 characters with an upper case letter, a lower case letter and a digit', path);
   }
 }
 
@@ -82,8 +83,6 @@ function encode(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }
 
-function refused(message: string): DomainError {
-  return new DomainError('InvalidParameter', `The password ${message}`, {
-    details: [{ path: 'body.password', message }],
-  });
+function refused(message: string, path = 'body.password'): DomainError {
+  return new DomainError('InvalidParameter', `The password ${message}`, { details: [{ path, message }] });
 }

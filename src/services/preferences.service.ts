@@ -61,7 +61,7 @@ const WORDS: Record<string, string> = {
   title: 'title',
   registration_key: 'registration key',
   auto_register: 'automatic registration',
-  audit_retention_days: 'retention of the event log',
+  audit_retention_days: 'retention of audit results and reports',
 };
 
 function readEdit(edit: PreferencesEdit): Partial<PreferencesRow> {

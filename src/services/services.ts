@@ -114,6 +114,7 @@ export interface ServicesDeps {
 export function createServices(deps: ServicesDeps): Services {
   const { persistence, clock, settings, logger } = deps;
   const { db } = persistence;
+  const { selfServiceAccounts: selfService, enforcePasswordStrength: enforceStrength } = settings.identity;
   const acting = { db, clock, settings: settings.activities };
   const tokens = createTokens(deps.jwtSecret, clock);
   const authenticator = createAuthenticator({ db, tokens, clock });
@@ -126,7 +127,7 @@ export function createServices(deps: ServicesDeps): Services {
     tokens,
     authenticator,
     readiness: createReadiness({ persistence, temporal: deps.temporal }),
-    accounts: createAccountsService({ db, hashing, selfService: settings.identity.selfServiceAccounts }),
+    accounts: createAccountsService({ db, hashing, selfService, enforceStrength }),
     login: createLoginService({
       db,
       tokens,
@@ -135,11 +136,12 @@ export function createServices(deps: ServicesDeps): Services {
       throttle,
       invitationGuard,
       identities: createIdentities(settings, logger),
+      enforceStrength,
     }),
     loginMethods: { pam: settings.identity.pam !== null },
     features: listFeatures(settings),
     sessions: createTokensService({ db, tokens, authenticator, clock }),
-    passwords: createPasswordService({ db, hashing, throttle, authenticator }),
+    passwords: createPasswordService({ db, hashing, throttle, authenticator, enforceStrength }),
     credentials: createCredentialsService({ db }),
     preferences: createPreferencesService({ db }),
     people: createPeopleService({ db, clock, mailer, authenticator, publicUrl: settings.publicUrl }),

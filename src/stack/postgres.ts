@@ -41,10 +41,10 @@ const STOP_LIMIT_MS = 5000;
 const FORCE_LIMIT_MS = 500;
 const USER = 'flotilla';
 
-const DEFAULTS = {
-  listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
-  max_connections: '200',
+/** How a server is set that serves Flotilla and the Temporal server; docker-compose.yml gives its server the same. */
+export const POSTGRES_SETTINGS = {
+  // An API or gateway may open 20, a worker 10, each of the four parts of the Temporal server 30.
+  max_connections: '300',
   shared_buffers: '256MB',
   max_wal_size: '2GB',
   // A large transaction's log is on disk, most of it, before its commit waits for the rest.
@@ -53,6 +53,8 @@ const DEFAULTS = {
   timezone: 'UTC',
   log_timezone: 'UTC',
 };
+
+const LOOPBACK_ONLY = { listen_addresses: '127.0.0.1', unix_socket_directories: '' };
 
 /**
  * Starts a PostgreSQL server of its own on a data directory, making the cluster first when there is none. A server that
@@ -70,7 +72,8 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   if (!(await isPortFree('127.0.0.1', options.port))) {
     throw new StackError(`Port ${options.port} for PostgreSQL is in use: set FLOTILLA_DATABASE_PORT to a free one.`);
   }
-  const settings = { ...DEFAULTS, ...(options.durable === false ? FAST : {}), ...options.settings };
+  const fast = options.durable === false ? FAST : {};
+  const settings = { ...LOOPBACK_ONLY, ...POSTGRES_SETTINGS, ...fast, ...options.settings };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const as = runAs(user, [binaries.postgres, dataDir]);
   const command = [binaries.postgres, '-D', dataDir, '-p', String(options.port), ...args];

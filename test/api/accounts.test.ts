@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
 import { createAccount, createMember, PASSWORD } from '../support/accounts.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -91,7 +92,7 @@ describe('POST /accounts', () => {
       error: 'SelfServiceDisabled',
       code: 403,
     });
-    const identity = { selfServiceAccounts: true, loginThrottle: true, pam: null };
+    const { identity } = loadConfig({ FLOTILLA_SELF_SERVICE_ACCOUNTS: 'true' }, 'stack');
     const open = await createTestApp(database.persistence, { settings: { identity } });
     expect((await create({ title: 'One' }, token, open)).status).toBe(201);
     await open.close();

@@ -88,7 +88,7 @@ describe('computers chosen by a query that is none', () => {
     ['change-access-group', { access_group: 'servers' }],
   ])('QUERY-badsel: :%s changes none', async (verb, change) => {
     const before = await events();
-    for (const query of ['colour:red', 'id:abc', 'OR']) {
+    for (const query of ['colour:red', 'id:abc', 'OR', 'x'.repeat(8193)]) {
       const answer = await post(verb, { query, ...change });
       expect([answer.status, answer.body.error]).toEqual([400, 'InvalidQueryError']);
     }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
 import { createMember, PASSWORD } from '../support/accounts.ts';
 import { ADMIN, createAdmin, createTestApp, type TestApp } from '../support/app.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -19,7 +20,7 @@ beforeAll(async () => {
     await db.query('update person set identity = $1 where id = $2', [identity, personId]);
   }
   const helper = await folder.write('helper.sh', SCRIPTED_HELPER, 0o755);
-  const identity = { selfServiceAccounts: false, loginThrottle: true, pam: { service: 'fleet', helper } };
+  const { identity } = loadConfig({ FLOTILLA_PAM_SERVICE: 'fleet', FLOTILLA_PAM_HELPER: helper }, 'stack');
   app = await createTestApp(database.persistence, { settings: { identity } });
   plain = await createTestApp(database.persistence);
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
 import { createAccount, PASSWORD } from '../support/accounts.ts';
 import { createAdmin, createTestApp, type TestApp } from '../support/app.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -78,6 +79,23 @@ describe('POST /login with an invitation', () => {
     expect(identity.body.error).toBe('AuthenticationFailed');
     expect(await people()).toBe(before);
     expect((await login({ email: 'late@fleet.example', password: 'long enough', invitation_id })).status).toBe(200);
+  });
+
+  it('holds the password of a newcomer, and of nobody else, to strength rules where the deployment does', async () => {
+    const { identity } = loadConfig({ FLOTILLA_ENFORCE_PASSWORD_STRENGTH: 'true' }, 'stack');
+    const clock = { now: () => new Date(nowMs) };
+    const strict = await createTestApp(database.persistence, { clock, settings: { identity } });
+    const invitation_id = await invite();
+    const join = (email: string, password: string, id = invitation_id) =>
+      strict.call('POST', '/login', { body: { email, password, invitation_id: id } });
+    const before = await people();
+    const weak = await join('strong@fleet.example', 'long enough');
+    expect(weak.body).toMatchObject({ error: 'InvalidParameter', details: [{ path: 'body.password' }] });
+    expect(await people()).toBe(before);
+    expect((await join('strong@fleet.example', 'Str0ngEnough')).status).toBe(200);
+    const { email } = await createAccount(database.persistence.db, 'weak');
+    expect((await join(email, PASSWORD, await invite())).status).toBe(200);
+    await strict.close();
   });
 
   it('makes nobody of an address that somebody else had before', async () => {

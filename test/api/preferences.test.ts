@@ -90,6 +90,12 @@ describe('/preferences', () => {
     });
   });
 
+  it('tells the event log that the retention is that of audits', async () => {
+    await change({ audit_retention_period: 90 });
+    const [event] = await database.persistence.db.query('select message from event order by id desc limit 1');
+    expect(event).toEqual({ message: 'Changed retention of audit results and reports of the account' });
+  });
+
   it('counts characters of the registration key, not their parts', async () => {
     for (const [key, status] of [
       ['\u{1f511}'.repeat(50), 200],

@@ -1,5 +1,6 @@
 import jwt from 'jsonwebtoken';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
 import { createAccount, createMember, PASSWORD } from '../support/accounts.ts';
 import { ADMIN, createAdmin, createTestApp, type TestApp } from '../support/app.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -224,6 +225,23 @@ describe('PUT /password', () => {
     await works();
     expect((await change({ password: PASSWORD, new_password: 'cafe\u0301 noir' })).status).toBe(200);
     await works(await app.login({ email, password: 'caf\u00e9 noir' }));
+  });
+
+  it('holds a new password to strength rules where the deployment does', async () => {
+    const { identity } = loadConfig({ FLOTILLA_ENFORCE_PASSWORD_STRENGTH: 'true' }, 'stack');
+    const clock = { now: () => new Date(nowMs) };
+    const strict = await createTestApp(database.persistence, { clock, settings: { identity } });
+    const changeThere = (new_password: string) =>
+      strict.call('PUT', '/password', { token, body: { password: PASSWORD, new_password } });
+    for (const weak of ['short1A', 'nouppercase1', 'NOLOWERCASE1', 'NoDigitsHere']) {
+      expect((await changeThere(weak)).body).toMatchObject({
+        error: 'InvalidParameter',
+        details: [{ path: 'body.new_password' }],
+      });
+    }
+    await works();
+    expect((await changeThere('Str0ngEnough')).status).toBe(200);
+    await strict.close();
   });
 
   it('lets one of two changes at once through', async () => {

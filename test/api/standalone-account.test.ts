@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
 import { ADMIN, createTestApp, type TestApp } from '../support/app.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -92,6 +93,19 @@ describe('POST /standalone-account', () => {
     }
     await nothingIsStored();
     expect((await create({ ...ADMIN, password: 'Str0ngEnough', enforce_password_strength: true })).status).toBe(201);
+  });
+
+  it('holds the password to strength rules where the deployment does, unless told otherwise', async () => {
+    const { identity } = loadConfig({ FLOTILLA_ENFORCE_PASSWORD_STRENGTH: 'true' }, 'stack');
+    const strict = await createTestApp(database.persistence, { settings: { identity } });
+    const createThere = (body: unknown) => strict.call('POST', '/standalone-account', { body });
+    const weak = await createThere(ADMIN);
+    expect(weak.body).toMatchObject({ error: 'InvalidParameter', details: [{ path: 'body.password' }] });
+    await nothingIsStored();
+    expect((await createThere({ ...ADMIN, enforce_password_strength: false })).status).toBe(201);
+    const strong = await createThere({ ...ADMIN, password: 'Str0ngEnough' });
+    expect(strong.body.error).toBe('StandaloneAccountExists');
+    await strict.close();
   });
 
   it('MAIL-inject, LOGIN-long: refuses bad values and stores nothing', async () => {

@@ -32,7 +32,12 @@ describe('loadConfig', () => {
 
   it('turns everything about people off that has to be asked for', () => {
     const { identity, mailFrom, trustedProxies } = loadConfig({}, 'stack');
-    expect(identity).toEqual({ selfServiceAccounts: false, loginThrottle: true, pam: null });
+    expect(identity).toEqual({
+      selfServiceAccounts: false,
+      loginThrottle: true,
+      enforcePasswordStrength: false,
+      pam: null,
+    });
     expect({ mailFrom, trustedProxies }).toEqual({ mailFrom: 'flotilla@localhost', trustedProxies: [] });
     expect(loadConfig({ FLOTILLA_DEPLOYMENT: 'saas' }, 'stack').identity.selfServiceAccounts).toBe(true);
   });
@@ -42,13 +47,19 @@ describe('loadConfig', () => {
       FLOTILLA_PUBLIC_URL: 'https://fleet.example:8443/base',
       FLOTILLA_SELF_SERVICE_ACCOUNTS: 'true',
       FLOTILLA_LOGIN_THROTTLE: 'no',
+      FLOTILLA_ENFORCE_PASSWORD_STRENGTH: 'true',
       FLOTILLA_PAM_SERVICE: 'fleet',
       FLOTILLA_PAM_HELPER: '/opt/pam',
       FLOTILLA_TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::1',
     };
     const { identity, mailFrom, trustedProxies } = loadConfig(env, 'stack');
     const pam = { service: 'fleet', helper: '/opt/pam' };
-    expect(identity).toEqual({ selfServiceAccounts: true, loginThrottle: false, pam });
+    expect(identity).toEqual({
+      selfServiceAccounts: true,
+      loginThrottle: false,
+      enforcePasswordStrength: true,
+      pam,
+    });
     expect({ mailFrom, trustedProxies }).toEqual({
       mailFrom: 'flotilla@fleet.example',
       trustedProxies: ['10.0.0.0/8', '2001:db8::1'],
@@ -68,6 +79,7 @@ describe('loadConfig', () => {
       { FLOTILLA_TRUSTED_PROXIES: 'proxy.example' },
       { FLOTILLA_TRUSTED_PROXIES: '10.0.0.0/33' },
       { FLOTILLA_SELF_SERVICE_ACCOUNTS: 'perhaps' },
+      { FLOTILLA_ENFORCE_PASSWORD_STRENGTH: 'on' },
     ];
     for (const env of bad) expect(() => loadConfig(env, 'stack')).toThrow(Object.keys(env)[0]);
   });

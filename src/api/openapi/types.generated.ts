@@ -495,7 +495,7 @@ export interface paths {
         /**
          * Moves the computers that a query means into an access group
          * @description All or none of them: 403 when the caller sees one without managing it. Archived computers are left out.
-         *     Needs ManageComputer in both access groups.
+         *     Needs ManageComputer in both access groups, and ViewComputer in the one they go to.
          */
         post: operations["changeComputerAccessGroup"];
         delete?: never;
@@ -595,7 +595,7 @@ export interface paths {
         get: operations["getComputer"];
         /**
          * Changes title, comment, tags or access group of a computer
-         * @description Absent keys stay as they are. Moving needs ManageComputer in both access groups.
+         * @description Absent keys stay as they are. Moving needs ManageComputer in both access groups, and ViewComputer in the new one.
          */
         put: operations["editComputer"];
         post?: never;
@@ -1883,7 +1883,7 @@ export interface components {
             registration_password: string | null;
             /** @description Whether computers are accepted at once */
             auto_register_new_computers: boolean;
-            /** @description Days; -1 for ever */
+            /** @description Days that runs of USG profiles, their results and reports are kept, then they are removed; -1 for ever */
             audit_retention_period: number;
         };
         /** @description Absent keys stay as they are; null ones go back to their default */
@@ -1893,7 +1893,7 @@ export interface components {
             /** @description On one line, without spaces at its ends */
             registration_password?: string | null;
             auto_register_new_computers?: boolean | null;
-            /** @description Days, at least 1; -1 for ever */
+            /** @description Days, at least 1, that runs of USG profiles, their results and reports are kept, then they are removed; -1 for ever */
             audit_retention_period?: number | null;
         };
         /**
@@ -2564,11 +2564,8 @@ export interface components {
              * @description At least 3 characters, at most 1,024 bytes
              */
             password: string;
-            /**
-             * @description At least 8 characters with an upper case letter, a lower case letter and a digit
-             * @default false
-             */
-            enforce_password_strength: boolean;
+            /** @description At least 8 characters with an upper case letter, a lower case letter and a digit; when absent, as the deployment is set */
+            enforce_password_strength?: boolean;
         };
         StandaloneAccountState: {
             exists: boolean;
@@ -3266,7 +3263,7 @@ export interface components {
             password: string;
             /**
              * Format: password
-             * @description 3 to 30 characters
+             * @description 3 to 30 characters, and strong where the deployment asks for it
              */
             new_password: string;
         };

@@ -34,7 +34,7 @@ export function identityRoutes(deps: {
     async createStandaloneAccount({ body, origin }) {
       standaloneOnly();
       const { enforce_password_strength: strong, ...administrator } = body as Schemas['StandaloneAccountRequest'];
-      const account = await accounts.createStandalone(administrator, strong ?? false, origin);
+      const account = await accounts.createStandalone(administrator, strong, origin);
       return { status: 201, body: wireAccount(account) satisfies Schemas['Account'] };
     },
     async updatePerson({ caller, body }) {

@@ -4,16 +4,20 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../../src/config.ts';
+import { POSTGRES_SETTINGS } from '../../../src/stack/postgres.ts';
 import { API_COMMAND, WORKER_COMMAND } from '../../../src/stack/roles.ts';
 import { SERVER_DYNAMIC_CONFIG } from '../../../temporal/server/dynamic-config.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
 import { findComposeCheck } from '../../support/compose-config.ts';
 
+/** Null: handed on when the user has set it. */
+type Environment = Record<string, string | null>;
+
 interface Service {
   image: string;
   build?: string;
   command?: string[];
-  environment?: Record<string, string>;
+  environment?: Environment;
   secrets?: string[];
   ports?: string[];
   healthcheck?: { test?: string[]; disable?: boolean };
@@ -23,6 +27,7 @@ interface Service {
 
 const FILE = join(import.meta.dirname, '../../../docker-compose.yml');
 const text = await readFile(FILE, 'utf8');
+const example = await readFile(join(FILE, '../.env.example'), 'utf8');
 const compose = parse(text, { merge: true }) as {
   services: Record<string, Service>;
   secrets: Record<string, { file: string }>;
@@ -103,13 +108,61 @@ describe('docker-compose.yml', () => {
         names.map((setting) => environment[setting]),
         name,
       ).toEqual(secrets.map((one) => `/run/secrets/${one}`));
-      const values = { ...defaults(environment), ...SECRET_VALUES, FLOTILLA_ENCRYPTION_KEYS: key };
-      for (const file of names) delete (values as Record<string, string>)[file];
-      expect(loadConfig(values, 'process'), name).toMatchObject({ port: 8080, metricsPort: 9464 });
+      const load = (set: Record<string, string>) => {
+        const values: Record<string, string> = { ...resolved(environment, set), ...SECRET_VALUES };
+        for (const file of names) delete values[file];
+        return loadConfig({ ...values, FLOTILLA_ENCRYPTION_KEYS: key }, 'process');
+      };
+      expect(load({}), name).toMatchObject({ port: 8080, metricsPort: 9464 });
+      expect(load(EXAMPLE), name).toEqual(load({}));
       expect(Object.keys(environment)).not.toEqual(expect.arrayContaining(Object.keys(SECRET_VALUES)));
     }
     expect(text).not.toMatch(/(PASSWORD|PWD|SECRET): *\$\{/);
     for (const { file } of Object.values(compose.secrets)) expect(file).toMatch(/^\.\/secrets\//);
+  });
+
+  it('hands on every setting of .env.example that means something here, and the standard ones of traces', async () => {
+    const { environment = {} } = compose.services['api']!;
+    const settings = example.match(/^FLOTILLA_\w+/gm)!;
+    expect(settings.filter((name) => !(name in environment) && !(name in WITHOUT_MEANING))).toEqual([]);
+    expect(Object.keys(WITHOUT_MEANING).filter((name) => name in environment || !settings.includes(name))).toEqual([]);
+    const sources = await Promise.all(
+      ['src/tracing.ts', 'src/tracing-exporter.ts'].map((file) => readFile(join(FILE, '..', file), 'utf8')),
+    );
+    for (const name of sources.join().match(/\bOTEL_\w+/g)!) expect(environment).toHaveProperty(name, null);
+  });
+
+  it('hands on what is set, and nothing in place of what is not', () => {
+    const { environment = {} } = compose.services['gateway']!;
+    const set = { FLOTILLA_TRUSTED_PROXIES: '10.0.0.0/8', FLOTILLA_ENROLMENT_RATE_LIMIT: '50', FLOTILLA_HOST: '::1' };
+    const { FLOTILLA_HOST: _ofTheImage, ...handedOn } = set;
+    expect(resolved(environment, set)).toEqual({ ...resolved(environment, {}), ...handedOn });
+    expect(resolved(environment, {})).not.toHaveProperty('FLOTILLA_TRUSTED_PROXIES');
+  });
+
+  it('gives PostgreSQL the settings of the embedded one', () => {
+    const { command = [] } = compose.services['postgres']!;
+    const pairs = Object.entries(POSTGRES_SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    expect(command).toEqual(pairs);
+  });
+
+  it('lets in all connections of the processes that its first lines scale up to', () => {
+    const scales = [...text.matchAll(/--scale ([\w-]+)=(\d+)/g)];
+    const scale = new Map(scales.map(([, name, count]) => [name!, Number(count)]));
+    expect([...scale]).toEqual([
+      ['worker-activity', 4],
+      ['api', 2],
+    ]);
+    const pool = loadConfig({}, 'stack').databasePoolSize;
+    const flotilla = running.reduce((sum, [name, { command }]) => {
+      const pools = scriptOf(command) === 'src/main.ts' ? 2 : 1;
+      return sum + (scale.get(name) ?? 1) * pools * pool;
+    }, 0);
+    const { SQL_MAX_CONNS: workflows, SQL_VIS_MAX_CONNS: visibility } = compose.services['temporal']!.environment!;
+    // Frontend, history, matching and worker have pools of their own.
+    const temporal = 4 * (Number(workflows) + Number(visibility));
+    expect({ flotilla, temporal }).toEqual({ flotilla: 120, temporal: 120 });
+    expect(flotilla + temporal + SPARE_CONNECTIONS).toBeLessThanOrEqual(Number(POSTGRES_SETTINGS.max_connections));
   });
 
   it('has a health check for everything that keeps running', () => {
@@ -143,7 +196,7 @@ describe('docker-compose.yml', () => {
 
   it('lets the UI ask the codec endpoint of the API', () => {
     const { environment } = compose.services['temporal-ui']!;
-    expect(defaults(environment!)['TEMPORAL_CODEC_ENDPOINT']).toBe('http://localhost:8080/codec');
+    expect(resolved(environment!, {})['TEMPORAL_CODEC_ENDPOINT']).toBe('http://localhost:8080/codec');
   });
 
   it('pins the version of every image', () => {
@@ -163,8 +216,56 @@ const SECRET_VALUES = {
   FLOTILLA_JWT_SECRET: 's'.repeat(40),
 };
 
-/** The values that compose takes when the user sets nothing. */
-function defaults(environment: Record<string, string>): Record<string, string> {
-  const fill = (value: string) => value.replace(/\$\{\w+:-([^}]*)\}/g, '$1');
-  return Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, fill(String(value))]));
+/** For administrators, the commands of a deploy, and old workers beside new ones. */
+const SPARE_CONNECTIONS = 60;
+
+/** An .env that is a copy of the example. */
+const EXAMPLE = Object.fromEntries(
+  [...example.matchAll(/^(FLOTILLA_\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]),
+);
+
+const STACK = 'of the servers and the fleet that npm start brings along';
+const CONTAINER = 'of the container, set by the image';
+const FILES = 'a secret, taken from ./secrets';
+const FIXED = 'the servers are those of the file, reached in the clear';
+const MOUNT = 'a file has to be mounted for it, by a file of one\u2019s own beside this one';
+
+/** Settings that mean nothing to a process of docker-compose.yml, and why. */
+const WITHOUT_MEANING: Record<string, string> = {
+  FLOTILLA_HOST: CONTAINER,
+  FLOTILLA_METRICS_HOST: CONTAINER,
+  FLOTILLA_DATA_DIR: STACK,
+  FLOTILLA_DATABASE_URL: FILES,
+  FLOTILLA_DATABASE_PORT: STACK,
+  FLOTILLA_TEMPORAL_TLS: FIXED,
+  FLOTILLA_TEMPORAL_TLS_CA: FIXED,
+  FLOTILLA_TEMPORAL_TLS_CERT: FIXED,
+  FLOTILLA_TEMPORAL_TLS_KEY: FIXED,
+  FLOTILLA_TEMPORAL_TLS_SERVER_NAME: FIXED,
+  FLOTILLA_TEMPORAL_API_KEY: FIXED,
+  FLOTILLA_TEMPORAL_API_KEY_FILE: FIXED,
+  FLOTILLA_TEMPORAL_PORT: STACK,
+  FLOTILLA_TEMPORAL_UI_PORT: STACK,
+  FLOTILLA_TEMPORAL_BIN: STACK,
+  FLOTILLA_TEMPORAL_SERVER_DIR: STACK,
+  FLOTILLA_TEST_SERVER_BIN: 'of npm test',
+  FLOTILLA_ADMIN_EMAIL: STACK,
+  FLOTILLA_ADMIN_PASSWORD: STACK,
+  FLOTILLA_ADMIN_PASSWORD_FILE: STACK,
+  FLOTILLA_JWT_SECRET: FILES,
+  FLOTILLA_ENCRYPTION_KEYS: FILES,
+  FLOTILLA_SMTP_URL_FILE: MOUNT,
+  FLOTILLA_SIMULATED_COMPUTERS: STACK,
+  FLOTILLA_EMBEDDED: STACK,
+};
+
+/** What a container gets when the user has set this; only where the file has a default does it replace the empty value. */
+function resolved(environment: Environment, set: Record<string, string>): Record<string, string> {
+  const fill = (text: string) => text.replace(/\$\{(\w+):-([^}]*)\}/g, (_all, name, fallback) => set[name] || fallback);
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) => {
+      const found = value === null ? set[name] : fill(String(value));
+      return found === undefined ? [] : [[name, found] as const];
+    }),
+  );
 }
