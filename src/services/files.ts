@@ -7,18 +7,18 @@ import {
   insertStoredFile,
   readChunk,
 } from '../persistence/repositories/stored-files.repository.ts';
-import type { Database } from '../persistence/sql.ts';
+import type { Database, Sql } from '../persistence/sql.ts';
 import type { FileStore } from './ports.ts';
 
 /** Files as rows of the database, in pieces. */
 export function createDatabaseFileStore(db: Database): FileStore {
   return {
     put: insertStoredFile,
-    async read(accountId, key) {
-      const file = await findStoredFile(db, accountId, key);
+    async read(sql, accountId, key) {
+      const file = await findStoredFile(sql, accountId, key);
       if (!file) return null;
       const pieces: Buffer[] = [];
-      for await (const piece of piecesOf(db, file)) pieces.push(piece);
+      for await (const piece of piecesOf(sql, file)) pieces.push(piece);
       return Buffer.concat(pieces).toString();
     },
     async open(accountId, key) {
@@ -45,10 +45,10 @@ export function createDatabaseFileStore(db: Database): FileStore {
 }
 
 /** @throws when the file ends before its last piece, because it was removed meanwhile */
-async function* piecesOf(db: Database, file: { id: number; size: number }): AsyncGenerator<Buffer> {
+async function* piecesOf(sql: Sql, file: { id: number; size: number }): AsyncGenerator<Buffer> {
   let read = 0;
   for (let ordinal = 0; read < file.size; ordinal += 1) {
-    const piece = await readChunk(db, file.id, ordinal);
+    const piece = await readChunk(sql, file.id, ordinal);
     if (piece === null) throw new Error(`the file ${file.id} was removed while it was read`);
     read += piece.length;
     yield piece;

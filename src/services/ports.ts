@@ -96,8 +96,12 @@ export interface FileStore {
    * before the commit; what is left by a rollback is named by nothing
    */
   put(tx: Sql, file: StoredFile): Promise<void>;
-  /** The content of a file of an account, or null. */
-  read(accountId: number, key: string): Promise<string | null>;
+  /**
+   * The content of a file of an account, or null.
+   *
+   * @param sql - a transaction finds what it has put itself, and takes no second connection for it
+   */
+  read(sql: Sql, accountId: number, key: string): Promise<string | null>;
   /** A file of an account, to be read a piece at a time; null when there is none. */
   open(accountId: number, key: string): Promise<OpenFile | null>;
   /**

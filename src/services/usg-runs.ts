@@ -75,8 +75,8 @@ async function createRunActivity(
   };
   const parameters = { operation: 'usg-run', profile_id: profile.id, run_id: runId };
   if (computers.length === 0) return insertEmptyRunActivity(tx, { ...activity, parameters });
-  const content =
-    profile.tailoring_file_key === null ? null : await files.read(profile.account_id, profile.tailoring_file_key);
+  const key = profile.tailoring_file_key;
+  const content = key === null ? null : await files.read(tx, profile.account_id, key);
   const operations = runSteps(
     {
       title: profile.title,

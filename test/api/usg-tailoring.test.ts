@@ -1,8 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
 import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
 import { usgProfile } from '../support/usg-profiles.ts';
+import { createUsgWorld } from '../support/usg-world.ts';
 
 let world: FleetWorld;
 
@@ -121,7 +123,33 @@ describe('tailoring_file', () => {
     expect(sent).toEqual([{ content: TAILORING }, { content: TAILORING }]);
   });
 
-  it('leaves a benchmark unchecked that is given beside it', async () => {
-    expect((await post(TAILORING, { benchmark: 'our own' })).body.benchmark).toBe('our own');
+  it.each(['our own', ' cis_level9 ', 'two\nlines', 'x'.repeat(256), '\u0001', 'of\u2028our own'])(
+    'leaves a benchmark unchecked that is given beside it: %j',
+    async (benchmark) => {
+      const { status, body } = await post(TAILORING, { benchmark });
+      expect({ status, benchmark: body.benchmark }).toEqual({ status: 201, benchmark });
+      const events = await world.db.query(
+        `select message from event where entity_type = 'UsgProfile' and entity_id = $1`,
+        [body.id],
+      );
+      expect(events).toEqual([{ message: 'Created the USG profile Monthly baseline: audit by its tailoring file' }]);
+    },
+  );
+
+  it.each(['', '  \n', null])('takes the benchmark %j beside it for none', async (benchmark) => {
+    expect((await post(TAILORING, { benchmark })).body.benchmark).toBe('custom');
+  });
+
+  it('is read on the connection that its run has already', async () => {
+    const { persistence, drop } = await createTestDatabase({ poolSize: 1 });
+    try {
+      const usg = await createUsgWorld(persistence.db, world.clock);
+      const at = { startDate: '2090-01-01', tailoringFile: TAILORING, benchmark: null };
+      const ids = [await usg.create(at), await usg.create(at), await usg.create(at)];
+      const runs = await Promise.all(ids.map((id) => usg.profiles.execute(usg.caller, id, null)));
+      expect(runs.map(({ type }) => type)).toEqual(ids.map(() => 'UsgActivity'));
+    } finally {
+      await drop();
+    }
   });
 });

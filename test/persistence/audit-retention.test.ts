@@ -1,6 +1,8 @@
+import type { QueryResultRow } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/logger.ts';
-import type { Database } from '../../src/persistence/sql.ts';
+import { lockUsgReport } from '../../src/persistence/repositories/usg-reports.repository.ts';
+import type { Database, Sql } from '../../src/persistence/sql.ts';
 import { createDatabaseFileStore } from '../../src/services/files.ts';
 import { produceReport } from '../../src/services/usg-reports/produce.ts';
 import { createUsgReportsService, type UsgReportsService } from '../../src/services/usg-reports.service.ts';
@@ -54,6 +56,21 @@ async function made(profileId: number, startDate: string, endDate: string | null
 async function forget(): Promise<number> {
   const { forgetAudits } = createAuditRetentionActivities({ db, clock, logger, limits: { results: 5, objects: 2 } });
   for (let steps = 1; ; steps += 1) if (!(await forgetAudits()).more) return steps;
+}
+
+/** A transaction that finds a question, which is removed before it does anything else. */
+function losing(tx: Sql): Sql {
+  let removed = false;
+  return {
+    async query<R extends QueryResultRow>(text: string, values?: readonly unknown[], name?: string) {
+      const rows = await tx.query<R>(text, values, name);
+      if (text.includes('insert into usg_report') && !removed) {
+        await db.query(`delete from usg_report where path like 'asked-%'`);
+        removed = true;
+      }
+      return rows;
+    },
+  };
 }
 
 const isThere = (path: string) =>
@@ -113,6 +130,22 @@ describe('retention of audits', () => {
     for await (const piece of file.pieces()) text += piece.toString();
     expect(text.split('\r\n')).toHaveLength(2);
     await keep(-1);
+  });
+
+  it('may remove a question while it is being asked again', async () => {
+    const profile = await usg.create({ startDate: '2090-01-01' });
+    const question = {
+      account_id: usg.caller.accountId,
+      profile_id: profile,
+      path: `asked-${profile}`,
+      range_start: daysAgo(40),
+      range_end: daysAgo(39),
+      detailed: false,
+    };
+    const before = await db.transaction((tx) => lockUsgReport(tx, question));
+    const after = await db.transaction((tx) => lockUsgReport(losing(tx), question));
+    expect(after).toEqual({ ...before, id: after.id });
+    expect(after.id).not.toBe(before.id);
   });
 
   it('never makes a planned date count as missed', async () => {

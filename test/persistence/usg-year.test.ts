@@ -100,6 +100,19 @@ describe('a year of a schedule', () => {
     expect(await world.runs(id)).toHaveLength(1);
   });
 
+  it('takes a date that was just changed away for no wish of an operator', async () => {
+    now = new Date(Date.UTC(2026, 10, 21, 12));
+    const id = await world.create({ startDate: '2026-11-01T02:30:00Z', schedule: 'FREQ=WEEKLY' });
+    await database.persistence.db.query('update activity set open_count = 0');
+    const [next] = (await ahead(id)) as [Date];
+    now = new Date(next.getTime() - 10_000);
+    await world.profiles.patch(world.caller, id, { schedule: 'FREQ=MONTHLY;BYMONTHDAY=15' });
+    expect(await fire(id, next)).toBe('not-planned');
+    expect(await world.runs(id)).toHaveLength(1);
+    // Some minutes after the change it is one.
+    expect(await fire(id, new Date(next.getTime() + 180_000))).toBe('started');
+  });
+
   it('makes one run for one date, however many ask at once', async () => {
     now = new Date(Date.UTC(2026, 10, 21, 12));
     const id = await world.create({ startDate: START.toISOString() });

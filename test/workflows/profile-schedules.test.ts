@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/logger.ts';
 import { systemClock } from '../../src/services/ports.ts';
+import type { ProfileKind } from '../../src/services/schedule/profile-kind.ts';
 import { ensureSchedule } from '../../temporal/profile-schedules.ts';
 import { startMissedDates } from '../../workers/reconciler/missed-dates.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
@@ -23,8 +24,8 @@ afterAll(async () => {
 });
 
 const { handle, exists, noOrders } = schedulesOf(() => runtime, 'usg');
-const repair = (now: Date) =>
-  startMissedDates({ ...runtime, logger: createLogger({ level: 'silent', role: 'test' }) }, now);
+const repair = (now: Date, kinds = runtime.kinds) =>
+  startMissedDates({ ...runtime, kinds, logger: createLogger({ level: 'silent', role: 'test' }) }, now);
 
 describe('the schedule of a profile', () => {
   it('holds the dates of the profile and says what it is', async () => {
@@ -93,7 +94,7 @@ describe('the schedule of a profile', () => {
     expect(await exists(past)).toBe(false);
   });
 
-  it('stays paused when an operator paused it, and its dates pass', async () => {
+  it('stays paused when an operator paused it, and its dates pass for good', async () => {
     const start = inSeconds(3600);
     const id = await world.create({ startDate: start.toISOString() });
     await until(() => exists(id));
@@ -101,13 +102,45 @@ describe('the schedule of a profile', () => {
     await world.profiles.patch(world.caller, id, { title: 'Renamed' });
     await noOrders();
     expect((await handle(id).describe()).state).toMatchObject({ paused: true, note: 'for maintenance' });
-    await repair(new Date(start.getTime() + 120_000));
+    const later = new Date(start.getTime() + 120_000);
+    await repair(later);
+    await repair(later);
+    const events = await runtime.db.query(
+      `select message from event where entity_type = 'UsgProfile' and entity_id = $1 and message like 'Left out %'`,
+      [id],
+    );
+    expect(events).toEqual([{ message: expect.stringContaining(start.toISOString()) }]);
+    await handle(id).unpause();
+    await repair(later);
+    expect(await world.runs(id)).toEqual([]);
+    const next = new Date(start.getTime() + 7 * 86_400_000);
+    expect((await world.profiles.get(world.caller, id)).nextRunTime).toEqual(next);
+  });
+
+  it('lets a date pass while an operator has it paused, whatever is changed meanwhile', async () => {
+    const id = await world.create({ startDate: inSeconds(3600).toISOString() });
+    await until(() => exists(id));
+    await handle(id).pause('for maintenance');
+    await runtime.db.query(
+      'update usg_profile set planned_dates = array[$2::timestamptz] || planned_dates where id = $1',
+      [id, inSeconds(-30)],
+    );
+    // The round of the second change begins when that of the first is over.
+    for (const title of ['Renamed', 'Renamed again']) {
+      await world.profiles.patch(world.caller, id, { title });
+      await noOrders();
+    }
     expect(await world.runs(id)).toEqual([]);
   });
 
   it('runs once when an operator triggers it', async () => {
     const id = await world.create({ startDate: inSeconds(3600).toISOString() });
     await until(() => exists(id));
+    // Just after an edit it would be taken for a date that was planned before.
+    await runtime.db.query(
+      `update usg_profile set modification_time = modification_time - interval '5 minutes' where id = $1`,
+      [id],
+    );
     await handle(id).trigger();
     await until(async () => (await world.runs(id)).length === 1);
   });
@@ -127,6 +160,20 @@ describe('the schedule of a profile', () => {
       expect(await world.kind.startDue(id, nominal, now)).toBe('superseded');
     }
     expect(await world.runs(id)).toHaveLength(1);
+  });
+
+  it('waits for nobody: a profile that cannot be looked after keeps no other from its run', async () => {
+    const start = inSeconds(7200);
+    const broken = await world.create({ startDate: start.toISOString() });
+    const sound = await world.create({ startDate: start.toISOString() });
+    await noOrders();
+    const startDue: ProfileKind['startDue'] = async (id, nominalTime, now) => {
+      if (id === broken) throw new Error('out of order');
+      return await world.kind.startDue(id, nominalTime, now);
+    };
+    await repair(new Date(start.getTime() + 120_000), new Map([['usg', { ...world.kind, startDue }]]));
+    expect(await world.runs(broken)).toEqual([]);
+    expect(await world.runs(sound)).toHaveLength(1);
   });
 
   it('starts a date that passed before the schedule was written', async () => {

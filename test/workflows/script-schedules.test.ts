@@ -111,6 +111,31 @@ describe('the schedule of a script profile', () => {
     expect(await world.runs(id)).toHaveLength(1);
   });
 
+  it('lets its dates pass for good while an operator has it paused', async () => {
+    const { id, state } = await world.create(recurring('0 * * * *', inSeconds(3600)));
+    await until(() => exists(id));
+    await handle(id).pause('for maintenance');
+    const later = new Date(state.nextRun!.getTime() + 5 * 60_000);
+    await startMissedDates(silent(), later);
+    expect((await read(id)).nextRun).toEqual(new Date(state.nextRun!.getTime() + HOUR));
+    await noOrders();
+    expect((await handle(id).describe()).state).toMatchObject({ paused: true, note: 'for maintenance' });
+    await handle(id).unpause();
+    await startMissedDates(silent(), later);
+    expect(await world.runs(id)).toEqual([]);
+  });
+
+  it('lets the one time of a profile pass while an operator has it paused', async () => {
+    const at = inSeconds(3600);
+    const { id } = await world.create(once(at));
+    await until(() => exists(id));
+    await handle(id).pause('for maintenance');
+    await startMissedDates(silent(), new Date(at.getTime() + 120_000));
+    expect(await read(id)).toEqual({ isFinished: false, lastRun: null, nextRun: null });
+    await until(async () => !(await exists(id)));
+    expect(await world.runs(id)).toEqual([]);
+  });
+
   it('starts a time that passed before the schedule was written', async () => {
     const at = inSeconds(1);
     const { id } = await world.create(once(at));

@@ -3,8 +3,9 @@ import { parseScheduleId, scheduleIdOf } from '../../src/domain/schedule/schedul
 import type { Logger } from '../../src/logger.ts';
 import { orderScheduleSync } from '../../src/persistence/repositories/schedule-orders.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
-import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
+import type { MissedDate, ProfileKind, ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
 import { isPausedByOperator } from '../../temporal/profile-schedules.ts';
+import { isServerAway } from '../relay/refused.ts';
 
 export interface MissedDatesDeps {
   db: Database;
@@ -18,23 +19,45 @@ const GRACE_MS = 60_000;
 
 /**
  * Starts the run of the latest date of every profile whose schedule let it pass, once: a server that was away, or came
- * back without its data, makes up for a day at most. Dates of schedules that an operator paused are let pass.
+ * back without its data, makes up for a day at most. Dates of schedules that an operator paused are let pass, each with
+ * an event: they do not run when the pause ends.
  *
- * @returns the kind of the profile of each date that was missed
+ * @returns the kind of the profile of each date that was missed; those that were let pass are not
+ * @throws when the server is away; a single profile that fails is logged and left to the next round
  * @see temporal-design 6, "Facts"
  */
-export async function startMissedDates({ client, kinds, logger }: MissedDatesDeps, now: Date): Promise<string[]> {
+export async function startMissedDates(deps: MissedDatesDeps, now: Date): Promise<string[]> {
   const missed: string[] = [];
-  for (const kind of kinds.values()) {
-    for (const { profileId, nominalTime } of await kind.missed(new Date(now.getTime() - GRACE_MS))) {
-      if (await isPausedByOperator(client, scheduleIdOf(kind.name, profileId))) continue;
-      const outcome = await kind.startDue(profileId, nominalTime, now);
-      await kind.refill(profileId, now);
-      missed.push(kind.name);
-      logger.warn({ kind: kind.name, profileId, nominalTime, outcome }, 'a date passed without its schedule');
+  for (const kind of deps.kinds.values()) {
+    for (const date of await kind.missed(new Date(now.getTime() - GRACE_MS))) {
+      try {
+        if (await startMissed(deps, kind, date, now)) missed.push(kind.name);
+      } catch (error) {
+        if (isServerAway(error)) throw error;
+        const { profileId } = date;
+        deps.logger.error({ kind: kind.name, profileId, err: error }, 'a date passed and its run could not be started');
+      }
     }
   }
   return missed;
+}
+
+/** @returns false when it is let pass */
+async function startMissed(
+  { client, logger }: MissedDatesDeps,
+  kind: ProfileKind,
+  { profileId, nominalTime }: MissedDate,
+  now: Date,
+): Promise<boolean> {
+  if (await isPausedByOperator(client, scheduleIdOf(kind.name, profileId))) {
+    await kind.passOver(profileId, nominalTime, now);
+    await kind.refill(profileId, now);
+    return false;
+  }
+  const outcome = await kind.startDue(profileId, nominalTime, now);
+  await kind.refill(profileId, now);
+  logger.warn({ kind: kind.name, profileId, nominalTime, outcome }, 'a date passed without its schedule');
+  return true;
 }
 
 /**

@@ -10,7 +10,7 @@ import {
 } from '../../src/persistence/repositories/schedule-orders.repository.ts';
 import type { Database, Sql } from '../../src/persistence/sql.ts';
 import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
-import { ensureSchedule } from '../../temporal/profile-schedules.ts';
+import { ensureSchedule, isPausedByOperator } from '../../temporal/profile-schedules.ts';
 import { isServerAway, RefusedEntries } from './refused.ts';
 
 export interface ScheduleOrdersDeps {
@@ -28,7 +28,8 @@ const CALL_LIMIT_MS = 10_000;
 
 /**
  * Makes the round of a loop: claims up to 20 orders, makes the schedules they name equal to the rows, and deletes the
- * orders in the same transaction. A date that passed before its schedule was there is started at once.
+ * orders in the same transaction. A date that passed before its schedule was there is started at once, unless an
+ * operator paused the schedule.
  *
  * @remarks Several relays share the work and take turns on one schedule. A crash repeats an order, which changes
  * nothing the second time. @see temporal-design 6
@@ -89,14 +90,25 @@ async function readDesired({ kinds, clock }: ScheduleOrdersDeps, tx: Sql, id: st
   return kind ? await kind.desired(tx, profile.profileId, clock.now()) : null;
 }
 
-/** A server does not start what was past when its schedule was written. */
-async function startPassed({ kinds, clock }: ScheduleOrdersDeps, scheduleIds: ReadonlySet<string>): Promise<void> {
+/**
+ * A server does not start what was past when its schedule was written. What passes during an operator's pause is left
+ * to the reconciler, which lets it go.
+ */
+async function startPassed(
+  { kinds, client, clock }: ScheduleOrdersDeps,
+  scheduleIds: ReadonlySet<string>,
+): Promise<void> {
   for (const id of scheduleIds) {
     const profile = parseScheduleId(id);
     const kind = profile && kinds.get(profile.kind);
     if (!kind) continue;
     const now = clock.now();
     const passed = await kind.missed(now, profile.profileId);
+    if (passed.length === 0 || (await isPaused(client, id))) continue;
     for (const { nominalTime } of passed) await kind.startDue(profile.profileId, nominalTime, now);
   }
+}
+
+function isPaused(client: Client, scheduleId: string): Promise<boolean> {
+  return client.withDeadline(Date.now() + CALL_LIMIT_MS, () => isPausedByOperator(client, scheduleId));
 }

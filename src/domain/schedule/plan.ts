@@ -7,6 +7,8 @@ export const SHORTEST_GAP_MS = 7 * 86_400_000;
 /** Dates looked at, and how far, to judge how often a rule is due. @see api-decisions 5.2 */
 export const JUDGED_DATES = 60;
 export const JUDGED_YEARS = 10;
+/** How old the moment of an operator's run may be, and how long before it the last edit must have been. */
+const OPERATOR_MS = 60_000;
 /** The server's calendars end with the year 2099. */
 export const LAST_DATE = new Date(Date.UTC(2100, 0, 1));
 
@@ -28,4 +30,15 @@ export function needsRefill(planned: readonly Date[], now: Date): boolean {
 /** Whether some neighbours are closer than a week. @param dates - ascending */
 export function isTooOften(dates: readonly Date[]): boolean {
   return dates.some((date, i) => i > 0 && date.getTime() - dates[i - 1]!.getTime() < SHORTEST_GAP_MS);
+}
+
+/**
+ * Whether a run that no plan holds was asked for by an operator: its moment is now.
+ *
+ * @param editedAt - last edit of the profile. Just after one it may as well be the date of an earlier plan, whose
+ * schedule was not changed in time
+ */
+export function isByOperator(editedAt: Date, nominalTime: Date, now: Date): boolean {
+  const isNow = now.getTime() - nominalTime.getTime() <= OPERATOR_MS;
+  return isNow && nominalTime.getTime() - editedAt.getTime() > OPERATOR_MS;
 }

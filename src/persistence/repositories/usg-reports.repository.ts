@@ -23,18 +23,27 @@ export type UsgReportQuestion = Pick<
   'account_id' | 'profile_id' | 'path' | 'range_start' | 'range_end' | 'detailed'
 >;
 
+/** Retention may remove a row between two statements. */
+const TRIES = 5;
+
 /**
  * The row of a question, made if need be and locked until the transaction ends: whoever asks the same meanwhile waits.
+ *
+ * @throws when the row is removed again and again before it is locked
  */
 export async function lockUsgReport(tx: Sql, question: UsgReportQuestion): Promise<UsgReportRow> {
   const { account_id, profile_id, path, range_start, range_end, detailed } = question;
-  await tx.query(
-    `insert into usg_report (account_id, profile_id, path, range_start, range_end, detailed)
-     values ($1, $2, $3, $4, $5, $6) on conflict (account_id, path) do nothing`,
-    [account_id, profile_id, path, range_start, range_end, detailed],
-  );
-  await tx.query('select 1 from usg_report where account_id = $1 and path = $2 for update', [account_id, path]);
-  return (await findUsgReport(tx, account_id, path))!;
+  for (let tried = 1; tried <= TRIES; tried += 1) {
+    await tx.query(
+      `insert into usg_report (account_id, profile_id, path, range_start, range_end, detailed)
+       values ($1, $2, $3, $4, $5, $6) on conflict (account_id, path) do nothing`,
+      [account_id, profile_id, path, range_start, range_end, detailed],
+    );
+    await tx.query('select 1 from usg_report where account_id = $1 and path = $2 for update', [account_id, path]);
+    const row = await findUsgReport(tx, account_id, path);
+    if (row !== null) return row;
+  }
+  throw new Error(`the report ${path} was removed again and again`);
 }
 
 /** The question whose report is found at a path, or null. */

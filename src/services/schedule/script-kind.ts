@@ -1,5 +1,6 @@
 import { lastCalendarDate } from '../../domain/schedule/calendar-dates.ts';
 import type { DesiredSchedule, ScheduleTimes } from '../../domain/schedule/desired-schedule.ts';
+import { isByOperator } from '../../domain/schedule/plan.ts';
 import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
 import type { Logger } from '../../logger.ts';
 import { recordEvent } from '../../persistence/repositories/events.repository.ts';
@@ -21,8 +22,6 @@ export interface ScriptKindDeps extends ProfileRunDeps {
   logger: Logger;
 }
 
-/** A run at a moment that no trigger means was asked for by an operator, when that moment is now. */
-const OPERATOR_MS = 60_000;
 /** A server's clock may be ahead of ours by this much. */
 const SKEW_MS = 60_000;
 /** Most missed dates started in one round of repairs. */
@@ -140,12 +139,6 @@ function judge(profile: ScriptProfileRow, { nominalTime, now }: Omit<Due, 'profi
 
 function isDate(interval: string, time: Date): boolean {
   return lastCalendarDate(calendarsOf(interval), new Date(time.getTime() - 1), time) !== null;
-}
-
-/** Just after an edit it may as well be the date of an earlier trigger, whose schedule was not changed in time. */
-function isByOperator(editedAt: Date, nominalTime: Date, now: Date): boolean {
-  const isNow = now.getTime() - nominalTime.getTime() <= OPERATOR_MS;
-  return isNow && nominalTime.getTime() - editedAt.getTime() > OPERATOR_MS;
 }
 
 function isTooSoon(nominalTime: Date, latest: Date | null, minIntervalMinutes: number): boolean {

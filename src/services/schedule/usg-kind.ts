@@ -1,6 +1,6 @@
 import type { ActivitySettings } from '../../config.ts';
 import type { DesiredSchedule } from '../../domain/schedule/desired-schedule.ts';
-import { lastDueDate, needsRefill } from '../../domain/schedule/plan.ts';
+import { isByOperator, lastDueDate, needsRefill } from '../../domain/schedule/plan.ts';
 import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
 import { runSummary } from '../../domain/usg/run-steps.ts';
 import type { Logger } from '../../logger.ts';
@@ -29,8 +29,6 @@ export interface UsgKindDeps {
   publicUrl: string;
 }
 
-/** A run at a moment that no plan holds was asked for by an operator, when that moment is now. */
-const OPERATOR_MS = 60_000;
 /** Most missed dates started in one round of repairs. */
 const MISSED_LIMIT = 500;
 
@@ -69,7 +67,7 @@ async function startDue(
   const row = await lockUsgProfile(tx, profileId);
   if (!row || row.archived) return 'archived';
   const planned = row.planned_dates.some((date) => date.getTime() === nominalTime.getTime());
-  if (!planned && now.getTime() - nominalTime.getTime() > OPERATOR_MS) return 'not-planned';
+  if (!planned && !isByOperator(row.modification_time, nominalTime, now)) return 'not-planned';
   const latest = lastDueDate(row.planned_dates, now);
   if (planned && latest !== null && latest > nominalTime) return 'superseded';
   const outcome = await startUsgRun(tx, row, { nominalTime, now }, deps);

@@ -58,17 +58,12 @@ export async function createUsgProfile(
     const row = (await readUsgProfile(tx, id))!;
     if (checked.startDate <= now) {
       const order = { nominalTime: checked.startDate, now, traceparent: request.traceparent };
-      await startUsgRun(tx, row, order, { ...deps, files: filesOf(deps, request) });
+      await startUsgRun(tx, row, order, deps);
     }
     await orderScheduleSync(tx, scheduleIdOf('usg', id), now);
     const [profile] = await toProfiles(tx, caller.accountId, [row], now);
     return profile!;
   });
-}
-
-/** The first run reads the file before the transaction that stores it is committed. */
-function filesOf({ files }: UsgProfilesDeps, { tailoringFile }: UsgProfileRequest) {
-  return { ...files, read: async () => tailoringFile };
 }
 
 async function insert(
@@ -98,7 +93,9 @@ async function insert(
     restart_deliver_delay_window: request.restartWindowMinutes,
     creation_time: now,
   });
-  const message = `Created the USG profile ${checked.title}: ${checked.mode} of ${checked.benchmark}`;
+  // A benchmark beside a tailoring file may be any text; an event is one line.
+  const rules = request.tailoringFile === null ? `of ${checked.benchmark}` : 'by its tailoring file';
+  const message = `Created the USG profile ${checked.title}: ${checked.mode} ${rules}`;
   await recordEvent(tx, caller, { entityType: 'UsgProfile', entityId: id, entityName: checked.title, message });
   return id;
 }
@@ -116,9 +113,9 @@ async function checkRequest(deps: UsgProfilesDeps, request: UsgProfileRequest, n
   return { title, tags, mode, benchmark, startDate, plannedDates };
 }
 
-/** With a tailoring file the benchmark is not looked at. @see api-decisions 5.3 */
+/** With a tailoring file the benchmark is not looked at; a blank one is none. @see api-decisions 5.3 */
 function readBenchmark({ benchmark, tailoringFile }: UsgProfileRequest): string {
-  if (tailoringFile !== null) return benchmark === null ? CUSTOM_BENCHMARK : readLine('body.benchmark', benchmark);
+  if (tailoringFile !== null) return benchmark?.trim() ? benchmark : CUSTOM_BENCHMARK;
   const known = BENCHMARKS.find((name) => name === benchmark);
   if (!known) throw refusedField('body.benchmark', `must be one of ${BENCHMARKS.join(', ')}`);
   return known;
