@@ -121,6 +121,8 @@ async function readBody(operation: Operation, req: Request): Promise<unknown> {
   return bodyPairs ? readPairsBody(req, bodyLimitBytes, bodyPairs) : readJsonBody(req, bodyLimitBytes);
 }
 
+const REFUSED_TOKENS: ReadonlySet<string> = new Set(['Unauthorized', 'AccountDisabled']);
+
 /** Who asks, counted against the limits before anything of the request is read. */
 async function identify(
   { authenticator, rateLimit }: DispatcherDeps,
@@ -137,8 +139,8 @@ async function identify(
     rateLimit.byToken(principal.token.id);
     return principal;
   } catch (error) {
-    // Guesses count by address, and take nothing from those who come from there with a good token.
-    if (error instanceof DomainError && error.code === 'Unauthorized') rateLimit.byAddress(address);
+    // What is refused counts by address, and takes nothing from those who come from there with a good token.
+    if (error instanceof DomainError && REFUSED_TOKENS.has(error.code)) rateLimit.byAddress(address);
     throw error;
   }
 }

@@ -43,8 +43,11 @@ export function envelope(
 
 /** The address of the request with other parameters; null takes one out. */
 function pageLink(context: RequestContext, publicUrl: string, changes: Record<string, number | null>): string {
-  const [path, query] = context.request.originalUrl.split('?', 2);
-  const parameters = new URLSearchParams(query);
+  const { originalUrl } = context.request;
+  // Another question mark belongs to a value.
+  const mark = originalUrl.indexOf('?');
+  const path = mark < 0 ? originalUrl : originalUrl.slice(0, mark);
+  const parameters = new URLSearchParams(mark < 0 ? '' : originalUrl.slice(mark + 1));
   for (const [name, value] of Object.entries(changes)) {
     if (value === null) parameters.delete(name);
     else parameters.set(name, String(value));

@@ -10,13 +10,15 @@ import type { Caller } from './ports.ts';
  * @throws {DomainError} Unauthorized when the token has been ended
  */
 export async function lockCaller(tx: Sql, caller: Caller): Promise<LockedPerson> {
+  const { accountName } = caller;
   const { id, epochs } = caller.token;
-  const person = await lockPerson(tx, caller.personId, id);
+  const person = await lockPerson(tx, caller.personId, { id, accountName });
   if (
     !person ||
     person.token_revoked ||
     person.token_epoch !== epochs.person ||
-    person.system_epoch !== epochs.system
+    person.system_epoch !== epochs.system ||
+    (accountName !== '' && person.account_epoch !== epochs.account)
   ) {
     throw new DomainError('Unauthorized', 'A valid bearer token is needed');
   }

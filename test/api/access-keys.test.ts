@@ -102,9 +102,12 @@ describe('/credentials', () => {
     }
   });
 
-  it('JWT-revoked: gives no pair to a token that was ended a moment ago', async () => {
+  it.each([
+    ['person', () => personId],
+    ['account', () => accountId],
+  ])('JWT-revoked: gives no pair to a token whose %s ended it a moment ago', async (table, id) => {
     expect((await app.call('GET', '/person', { token })).status).toBe(200);
-    await database.persistence.db.query('update person set token_epoch = token_epoch + 1 where id = $1', [personId]);
+    await database.persistence.db.query(`update ${table} set token_epoch = token_epoch + 1 where id = $1`, [id()]);
     expect((await make()).body.error).toBe('Unauthorized');
     expect(await database.persistence.db.query('select 1 from access_key where person_id = $1', [personId])).toEqual(
       [],

@@ -1,5 +1,6 @@
 import { argon2Sync } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
 import type { Sql } from '../../src/persistence/sql.ts';
 import { createAccount, createMember, PASSWORD } from '../support/accounts.ts';
 import { ADMIN, createAdmin, createTestApp, type TestApp } from '../support/app.ts';
@@ -177,6 +178,16 @@ describe('the login throttle', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(3500);
   });
 
+  it('LOGIN-brute: counts every spelling that finds the same person as one name', async () => {
+    const spellings = [ADMIN.email, ADMIN.email.toUpperCase(), ADMIN.email.replace('i', 'İ')];
+    for (let guess = 0; guess < 21; guess++) {
+      await login({ email: spellings[guess % 3], password: `guess ${guess}` });
+    }
+    for (const email of spellings) {
+      expect((await login({ email, password: ADMIN.password })).body.error).toBe('TooManyRequests');
+    }
+  });
+
   it('LOGIN-brute: counts by the address that a trusted proxy tells, and never by one that a client tells', async () => {
     const settings = { trustedProxies: ['127.0.0.1'] };
     const behind = await createTestApp(database.persistence, { clock: { now: () => new Date(nowMs) }, settings });
@@ -193,7 +204,7 @@ describe('the login throttle', () => {
   });
 
   it('can be switched off', async () => {
-    const identity = { selfServiceAccounts: false, loginThrottle: false, pam: null };
+    const { identity } = loadConfig({ FLOTILLA_LOGIN_THROTTLE: 'false' }, 'stack');
     const open = await createTestApp(database.persistence, { settings: { identity } });
     for (let guess = 0; guess < 21; guess++) await open.call('POST', '/login', { body: { ...right, password: 'x' } });
     expect((await open.call('POST', '/login', { body: right })).status).toBe(200);

@@ -160,6 +160,14 @@ describe('pages against a plain array, while rows come and go', () => {
 });
 
 describe('pages of every list', () => {
+  it('keep parameters with a question mark in them, and those behind it', async () => {
+    for (let i = 0; i < 2; i++) await insertComputer(world.db, { accountId: world.accountId, title: `why?${i}` });
+    const asked = 'query=NOT%20title:none?&with_network=1';
+    const { next } = (await call('GET', `/computers?${asked}&limit=1`)).body as Page;
+    const { searchParams } = new URL(next!);
+    expect([searchParams.get('query'), searchParams.get('with_network')]).toEqual(['NOT title:none?', '1']);
+  });
+
   const lists = OPERATIONS.filter((o) => ['limit', 'offset'].every((name) => o.allQueryParameters.includes(name)));
 
   it.each(lists.map((o) => [o.title, o] as const))('%s is the same by pages as at once', async (_, operation) => {

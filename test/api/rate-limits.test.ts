@@ -79,6 +79,18 @@ describe('the rate of an address', () => {
     expect((await app.call('GET', '/person', { token })).status).toBe(200);
   });
 
+  it('holds for tokens of a disabled account', async () => {
+    const token = await app.login();
+    const { db } = database.persistence;
+    await db.query('update account set disabled = true');
+    try {
+      const ask = () => app.call('GET', '/person', { token });
+      expect(await statuses(BURST, ask)).toEqual([...Array<number>(BURST - 1).fill(403), 429]);
+    } finally {
+      await db.query('update account set disabled = false');
+    }
+  });
+
   it('lets health and documentation alone', async () => {
     await statuses(BURST + 1, () => app.call('GET', '/standalone-account'));
     expect(await statuses(3, () => app.call('GET', '/healthz'))).toEqual(ok(3));

@@ -33,16 +33,23 @@ export interface LockedPerson {
   /** Counters that end tokens. */
   token_epoch: number;
   system_epoch: number;
+  /** Null without the account. */
+  account_epoch: number | null;
 }
 
-/** A person's row, held against every other change of it until the transaction ends. */
-export async function lockPerson(tx: Sql, personId: number, tokenId: string): Promise<LockedPerson | null> {
+/** A person's row with what ends a token, held against every other change of it until the transaction ends. */
+export async function lockPerson(
+  tx: Sql,
+  personId: number,
+  token: { id: string; accountName: string },
+): Promise<LockedPerson | null> {
   const rows = await tx.query<LockedPerson>(
     `select name, email, password_hash, operator, token_epoch,
        exists (select 1 from revoked_token where token_id = $2) as token_revoked,
-       (select value::int from system_setting where key = 'token_epoch') as system_epoch
+       (select value::int from system_setting where key = 'token_epoch') as system_epoch,
+       (select token_epoch from account where name = $3) as account_epoch
      from person where id = $1 for update`,
-    [personId, tokenId],
+    [personId, token.id, token.accountName],
   );
   return rows[0] ?? null;
 }
