@@ -5,6 +5,7 @@ import {
   matchEnrolmentProfiles,
 } from '../persistence/repositories/script-profile-runs.repository.ts';
 import { readScriptProfile } from '../persistence/repositories/script-profiles.repository.ts';
+import { joinFamilies } from '../persistence/repositories/wsl-families.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
 import { type ProfileRunDeps, startEnrolmentRuns } from './script-profile-runs.ts';
 
@@ -28,8 +29,9 @@ export async function beginAcceptance(tx: Sql, accountId: number): Promise<void>
 
 /**
  * Makes pending computers part of the fleet: the only way in, whether an administrator accepts them or the account
- * registers them by itself. What has to happen after an enrolment happens here, in the same transaction: script
- * profiles with the event `post_enrollment` run on the computers in their scope.
+ * registers them by itself. What has to happen after an enrolment happens here, in the same transaction: WSL instances
+ * and their hosts find each other, and script profiles with the event `post_enrollment` run on the computers in their
+ * scope.
  *
  * @remarks Computers that are not pending stay as they are, and nothing runs on them again. Agents learn of it at their
  * next exchange, and a ping sends them there. The caller holds {@link beginAcceptance}.
@@ -38,8 +40,11 @@ export async function beginAcceptance(tx: Sql, accountId: number): Promise<void>
 export async function acceptComputers(tx: Sql, acceptance: Acceptance, deps: ProfileRunDeps): Promise<void> {
   const { accountId, computerIds, accessGroupId, now } = acceptance;
   const accepted = await approveComputers(tx, computerIds, accessGroupId, now);
-  if (accepted.length === 0 || !(await keepEnrolmentProfiles(tx, accountId))) return;
-  for (const { id, computers } of await matchEnrolmentProfiles(tx, accountId, accepted)) {
+  if (accepted.length === 0) return;
+  await joinFamilies(tx, accountId, accepted);
+  if (!(await keepEnrolmentProfiles(tx, accountId))) return;
+  const ids = accepted.map(({ id }) => id);
+  for (const { id, computers } of await matchEnrolmentProfiles(tx, accountId, ids)) {
     await startEnrolmentRuns(tx, (await readScriptProfile(tx, id))!, computers, now, deps);
   }
 }

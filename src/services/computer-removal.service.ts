@@ -16,6 +16,7 @@ import {
 } from '../persistence/repositories/computer-removal.repository.ts';
 import { recordEvent, recordEvents } from '../persistence/repositories/events.repository.ts';
 import { shrinkFleet } from '../persistence/repositories/fleet-lock.ts';
+import { lockRights } from '../persistence/repositories/rights-lock.ts';
 import { answerOnServer } from '../persistence/repositories/server-results.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
 import { type BaseActivity, toBaseActivity } from './activity-views.ts';
@@ -118,6 +119,8 @@ async function archive(tx: Sql, deps: Deps, caller: Caller, computer: NamedCompu
 }
 
 async function remove(tx: Sql, caller: Caller, ids: readonly number[], now: Date): Promise<void> {
+  // The access group that is remembered of each could be removed meanwhile.
+  await lockRights(tx, caller.accountId);
   await shrinkFleet(tx, caller.accountId);
   await requireTargets(tx, caller, ids, 'ManageComputer', { archived: 'allowed' });
   await endOperations(tx, caller.accountId, ids, REMOVED_TEXT, now);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lockRights } from '../../src/persistence/repositories/rights-lock.ts';
 import { createAccount, createMember } from '../support/accounts.ts';
 import { createAdmin, createTestApp, type TestApp } from '../support/app.ts';
 import { insertComputer } from '../support/computers.ts';
@@ -108,6 +109,31 @@ describe('access groups', () => {
     expect((await app.call('GET', `/computers/${computer}`, { token })).status).not.toBe(200);
     expect((await remove('middle')).status).toBe(404);
     expect((await remove('global')).body).toMatchObject({ error: 'InvalidParameter', code: 400 });
+  });
+
+  it('go away while one of their computers is removed', async () => {
+    const { db } = database.persistence;
+    const { name } = (await create('Leaving')).body;
+    const id = await insertComputer(db, { accountId, title: 'leaving', group: name });
+    const root = await db.query<{ id: number }>(
+      `select id from access_group where account_id = $1 and name = 'global'`,
+      [accountId],
+    );
+    const rootId = root[0]!.id;
+    const body = { action: 'install', computer_ids: [id], snaps: [{ name: 'hello' }] };
+    expect((await app.call('POST', '/snaps', { token: admin, body })).status).toBe(200);
+    const { removal } = await db.transaction(async (tx) => {
+      // What removing the group does, up to the moment before it ends.
+      await lockRights(tx, accountId);
+      await tx.query('update computer set access_group_id = $2 where id = $1', [id, rootId]);
+      await tx.query('delete from access_group where account_id = $1 and name = $2', [accountId, name]);
+      const begun = app.call('POST', '/computers:delete', { token: admin, body: { computer_ids: [id] } });
+      await expect
+        .poll(async () => (await db.query('select from pg_locks where not granted')).length, { timeout: 20_000 })
+        .toBeGreaterThan(0);
+      return { removal: begun };
+    });
+    expect((await removal).status).toBe(204);
   });
 
   it('JWT-otheraccount: belong to their account alone', async () => {

@@ -89,6 +89,29 @@ describe('POST /pending-computers:accept', () => {
     ]);
   });
 
+  it('changes no family of a Windows host before it was decided', async () => {
+    const { db } = database.persistence;
+    const member = (title: string, over: object) =>
+      insertComputer(db, { accountId, title, hostagentUid: 'uid-1', ...over });
+    const host = await member('host', {});
+    const child = await member('child', { isWsl: true, isDefaultChild: true, parentId: host });
+    const [newHost, newChild] = [
+      await member('new-host', { state: 'pending' }),
+      await member('new-child', { state: 'pending', isWsl: true }),
+    ];
+    const parents = async () =>
+      db.query('select id, parent_id, is_default_child from computer where id = any($1) order by id', [
+        [child, newChild],
+      ]);
+    await decide('accept', { computer_ids: [newChild] });
+    expect(await parents()).toEqual([
+      { id: child, parent_id: host, is_default_child: true },
+      { id: newChild, parent_id: host, is_default_child: false },
+    ]);
+    await decide('accept', { computer_ids: [newHost] });
+    expect((await parents()).map((row) => row['parent_id'])).toEqual([newHost, newHost]);
+  });
+
   it('puts them into an access group where the caller decides too', async () => {
     const id = await pending('moved', 'servers');
     const body = { computer_ids: [id], access_group: 'desktops' };

@@ -58,7 +58,6 @@ export async function enrol(
     if (!account.auto_register && (await isFull(tx, account)))
       return { kind: 'refused', info: 'max-pending-computers' };
     const computerId = await insert(tx, account, registration, digest, hashSecureId(secureId), now);
-    if (registration.hostagentUid) await relate(tx, account.id, computerId, registration);
     if (account.auto_register) {
       const acceptance = { accountId: account.id, computerIds: [computerId], accessGroupId: null, now };
       await acceptComputers(tx, acceptance, runs);
@@ -175,19 +174,6 @@ async function insert(
   return row!.id;
 }
 
-/**
- * Ties WSL instances and their Windows host together, whichever enrols first.
- *
- * @remarks Chosen: the first instance of a host is its default one, as with the tool that makes them; agents do not say.
- */
-async function relate(tx: Sql, accountId: number, computerId: number, registration: Registration): Promise<void> {
-  const values = [accountId, registration.hostagentUid, computerId];
-  // One at a time per host, or two instances could both become its default.
-  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, $2))', [registration.hostagentUid, accountId]);
-  if (isWsl(registration)) await tx.query(ATTACH_TO_HOST, values);
-  else await tx.query(ADOPT_INSTANCES, values);
-}
-
 // Candidates are found before it is asked which of them counts: a new server has no statistics yet, and PostgreSQL would
 // walk the whole fleet by an index of all that are approved, or in order of ids.
 const INSERT = `
@@ -217,18 +203,3 @@ const INSERT = `
     insert into computer_inventory (computer_id, client_tags) select id, $5::text[] from made
   )
   select id from made`;
-
-const ATTACH_TO_HOST = `
-  with host as materialized (
-    select id from computer where account_id = $1 and hostagent_uid = $2 and not is_wsl and not archived
-  )
-  update computer c
-  set parent_id = (select max(id) from host),
-    is_default_child = not exists (
-      select from computer o
-      where o.account_id = $1 and o.hostagent_uid = $2 and o.is_wsl and o.is_default_child and not o.archived)
-  where c.id = $3`;
-
-const ADOPT_INSTANCES = `
-  update computer set parent_id = $3
-  where account_id = $1 and hostagent_uid = $2 and is_wsl and not archived and parent_id is distinct from $3`;

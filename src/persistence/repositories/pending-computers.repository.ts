@@ -43,15 +43,21 @@ export async function lockPendingComputers(
   return tx.query<{ id: number; title: string }>(LOCK, [accountId, groups, ids]);
 }
 
+/** A computer that has just become part of the fleet. */
+export interface AcceptedComputer {
+  id: number;
+  /** Names a Windows host and its WSL instances; null for all others. */
+  hostagent_uid: string | null;
+}
+
 /** Makes pending computers part of the fleet, in another access group when one is given. @returns those that were pending */
 export async function approveComputers(
   tx: Sql,
   ids: readonly number[],
   accessGroupId: number | null,
   now: Date,
-): Promise<number[]> {
-  const rows = await tx.query<{ id: number }>(APPROVE, [ids, accessGroupId, now]);
-  return rows.map(({ id }) => id);
+): Promise<AcceptedComputer[]> {
+  return tx.query<AcceptedComputer & Record<string, unknown>>(APPROVE, [ids, accessGroupId, now]);
 }
 
 const PENDING = `c.account_id = $1 and c.state = 'pending' and not c.archived
@@ -72,4 +78,4 @@ const LOCK = `select c.id, c.title from computer c where ${PENDING} and c.id = a
 
 const APPROVE = `
   update computer set state = 'approved', registered_at = $3, access_group_id = coalesce($2, access_group_id)
-  where id = any($1::int[]) and state = 'pending' returning id`;
+  where id = any($1::int[]) and state = 'pending' returning id, hostagent_uid`;

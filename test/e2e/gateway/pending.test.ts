@@ -49,6 +49,24 @@ describe('a pending computer', () => {
     expect(again.id).toBeGreaterThan(agent.id);
   });
 
+  it('takes no WSL instance from the host of the fleet', async () => {
+    const [host] = await served.db.query<{ id: number }>(
+      `insert into computer (account_id, access_group_id, state, title, hostname, hostagent_uid)
+       select a.id, g.id, 'approved', 'host', 'host', 'uid-9' from account a join access_group g on g.account_id = a.id
+       where a.name = $1 and g.name = 'global' returning id`,
+      [account.name],
+    );
+    const [child] = await served.db.query<{ id: number }>(
+      `insert into computer (account_id, access_group_id, state, title, hostname, hostagent_uid, is_wsl, parent_id)
+       select account_id, access_group_id, 'approved', 'child', 'child', 'uid-9', true, id from computer where id = $1
+       returning id`,
+      [host!.id],
+    );
+    await RawAgent.enrol(served, account, { hostagent_uid: 'uid-9' });
+    const [kept] = await served.db.query('select parent_id from computer where id = $1', [child!.id]);
+    expect(kept).toEqual({ parent_id: host!.id });
+  });
+
   it('keeps its counters when it is accepted in the middle of an exchange', async () => {
     const agent = await enrolPending();
     const [answer, accepted] = await Promise.all([agent.exchange(), decide('accept', agent)]);
