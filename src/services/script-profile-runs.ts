@@ -1,5 +1,6 @@
 import type { ActivitySettings, ScriptProfileLimits } from '../config.ts';
 import { ACTIVITY_GROUP } from '../domain/activity/kinds.ts';
+import { runEnvironment } from '../domain/scripts/environment.ts';
 import { runSummary, scriptOperation } from '../domain/scripts/script.ts';
 import { createGroup } from '../persistence/repositories/activity-creation.repository.ts';
 import { keepFleet } from '../persistence/repositories/fleet-lock.ts';
@@ -13,7 +14,7 @@ import {
 import type { ScriptProfileRow } from '../persistence/repositories/script-profiles.repository.ts';
 import { insertEmptyRunActivity } from '../persistence/repositories/usg-runs.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
-import { lockRunnable, runEnvironment } from './scripts/runs.ts';
+import { lockRunnable } from './scripts/runs.ts';
 
 export interface ProfileRunDeps {
   settings: ActivitySettings;

@@ -5,6 +5,7 @@ import { createAdmin, createTestApp } from '../support/app.ts';
 import { computerReports } from '../support/computer-reports.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { RawAgent } from '../support/gateway-world.ts';
+import { tellPackages } from '../support/packages.ts';
 import { createServedFleet, type ServedFleet } from '../support/served-fleet.ts';
 
 let fleet: ServedFleet;
@@ -13,6 +14,7 @@ const { reporting, detail, read } = computerReports(() => fleet);
 
 beforeAll(async () => {
   fleet = await createServedFleet();
+  await tellPackages(fleet.db, fleet.accountId, 1, 100);
   [silent] = (await fleet.enrol(1)) as [RawAgent];
 });
 afterAll(() => fleet?.close());

@@ -4,6 +4,8 @@ import { insertPackage, reportPackages } from '../support/packages.ts';
 
 let world: FleetWorld;
 const id: Record<string, number> = {};
+/** In a set of a computer, and nothing is known of it. */
+const UNKNOWN = 2_000_000_001;
 
 beforeAll(async () => {
   world = await createFleetWorld();
@@ -21,7 +23,7 @@ beforeAll(async () => {
   const { curl2, curl10, jq, vim, vim9 } = id as Record<string, number>;
   await reportPackages(db, ids['web']!, {
     installed: [curl2!, vim!],
-    available: [curl2!, curl10!, jq!, vim!, vim9!],
+    available: [curl2!, curl10!, jq!, vim!, vim9!, UNKNOWN],
     upgrades: [curl10!, vim9!],
     locked: [vim!],
     security: [curl10!],
@@ -76,9 +78,9 @@ describe('GET /packages', () => {
     expect(names(await list('?search=%25q'))).toEqual([]);
     expect(names(await list('?security=true'))).toEqual(['curl']);
     expect(names(await list('?installed=false&upgrade=false'))).toEqual(['curl', 'jq']);
-    expect((await world.app.call('GET', '/packages?query=id:abc', { token: world.tokens.admin })).body.error).toBe(
-      'InvalidQueryError',
-    );
+    for (const query of ['id:abc', 'x'.repeat(8193)]) {
+      expect((await list(`?query=${query}`)).error).toBe('InvalidQueryError');
+    }
   });
 });
 
@@ -188,6 +190,13 @@ describe('POST /packages', () => {
     [
       'BATCH-mixed: a package that never was',
       () => ({ package_ids: [id['jq'], 2_000_000_000] }),
+      400,
+      'PackageNotEligible',
+    ],
+    ['the largest id there can be', () => ({ package_ids: [2_147_483_647] }), 400, 'PackageNotEligible'],
+    [
+      'BATCH-mixed: a package that nothing is known of',
+      () => ({ ...web(), package_ids: [id['jq'], UNKNOWN] }),
       400,
       'PackageNotEligible',
     ],

@@ -17,6 +17,15 @@ export async function insertPackage(
   return rows[0]!.id;
 }
 
+/** Lets the computers of an account name ids, as if a gateway had told it all of these. */
+export async function tellPackages(db: Sql, accountId: number, first: number, last = first): Promise<void> {
+  await db.query(
+    `insert into account_packages as a values ($1, int4multirange(int4range($2, $3, '[]')))
+     on conflict (account_id) do update set known = a.known + excluded.known`,
+    [accountId, first, last],
+  );
+}
+
 export interface ReportedSets {
   installed?: readonly number[];
   available?: readonly number[];

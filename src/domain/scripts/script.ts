@@ -1,3 +1,4 @@
+import { SCRIPT_MESSAGE } from './environment.ts';
 import { ANSWER_GRACE_SECONDS, EXECUTE_SCRIPT } from './result.ts';
 
 export const SCRIPT_STATUSES = ['active', 'archived', 'redacted'] as const;
@@ -11,7 +12,9 @@ export const DEFAULT_TIME_LIMIT = 300;
 export const MAX_ATTACHMENTS = 5;
 export const MAX_ATTACHMENT_BYTES = 1_000_000;
 
-const FIRST_LINE = /^#![ \t]*(\/[^\n]{0,1000}?)[ \t]*\r?(?:\n|$)/;
+const MARK = '#!';
+/** Longest path with arguments, in UTF-16 code units. */
+const MAX_INTERPRETER_LENGTH = 1001;
 
 /** A script as it is kept: how to run it, and what is run. */
 export interface ScriptBody {
@@ -28,10 +31,26 @@ export interface ScriptBody {
  * @see api-decisions 12.2
  */
 export function parseScript(text: string): ScriptBody | null {
-  const match = FIRST_LINE.exec(text);
-  const interpreter = match?.[1];
-  if (!interpreter || /\p{Cc}/u.test(interpreter.replaceAll('\t', ' '))) return null;
-  return { interpreter, code: text.slice(match[0].length) };
+  if (!text.startsWith(MARK)) return null;
+  const newline = text.indexOf('\n');
+  const line = newline < 0 ? text : text.slice(0, newline);
+  const interpreter = withoutBlanks(line.slice(MARK.length, line.endsWith('\r') ? -1 : undefined));
+  if (!interpreter.startsWith('/') || interpreter.length > MAX_INTERPRETER_LENGTH) return null;
+  if (/\p{Cc}/u.test(interpreter.replaceAll('\t', ' '))) return null;
+  return { interpreter, code: newline < 0 ? '' : text.slice(newline + 1) };
+}
+
+// By hand: an expression for blanks before the end tries anew from each of them, and a line can have a million.
+function withoutBlanks(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(text[start])) start += 1;
+  while (end > start && isBlank(text[end - 1])) end -= 1;
+  return text.slice(start, end);
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === ' ' || character === '\t';
 }
 
 /** A login name of the portable character set. @see api-decisions 2.5 */
@@ -76,7 +95,7 @@ export function scriptOperation(script: RunnableScript, { username, timeLimit, e
     type: EXECUTE_SCRIPT,
     summary: runSummary(script),
     message: {
-      type: 'execute-script',
+      type: SCRIPT_MESSAGE,
       fields: {
         username,
         interpreter: script.interpreter,

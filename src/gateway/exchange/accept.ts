@@ -9,9 +9,16 @@ import { hasFacts } from '../facts/save-facts.ts';
 import { saveOneByOne } from '../facts/save-one-by-one.ts';
 import { EVERYTHING, REGISTER_ONLY } from '../message-types.ts';
 import { encodeAnswer } from './answer.ts';
-import { type Acknowledged, acknowledge, countIncoming, type Incoming, queueOf } from './counters.ts';
+import {
+  type Acknowledged,
+  acknowledge,
+  countIncoming,
+  type Incoming,
+  MAX_MESSAGES_PER_ANSWER,
+  queueOf,
+} from './counters.ts';
 import type { ExchangeDeps, IdentifiedRequest } from './deps.ts';
-import { type ExchangeWrite, promotes, writeExchanges } from './exchange-writer.ts';
+import { asksForPackages, type ExchangeWrite, promotes, writeExchanges } from './exchange-writer.ts';
 import { noteForeignResults } from './foreign-results.ts';
 import { continueWith } from './freshness.ts';
 import { type Outgoing, planOutgoing } from './outgoing.ts';
@@ -63,7 +70,8 @@ export async function acceptExchange(deps: ExchangeDeps, arrival: Arrival): Prom
   await noteForeignResults(deps, session, change.results, written.accepted, now);
   for (const type of facts.unknownTypes) deps.contacts.sawUnknownType(type);
   noteAccepted(deps, arrival, messages, change, written);
-  const answer = await renderPlaces(deps.db, outgoing.places, written.claimed);
+  const answered = new Set(change.results.map(({ operationId }) => operationId));
+  const answer = await renderPlaces(deps.db, session, outgoing.places, written.claimed, answered);
   const { inNext: nextExpected, token, clientTypesDigest } = change;
   return encodeAnswer(await deps.serverUuid(), answer, { nextExpected, token, clientTypesDigest });
 }
@@ -114,21 +122,24 @@ function resultsOf(facts: Facts): Partial<Facts> {
 
 async function plan(
   deps: ExchangeDeps,
-  { session, payload }: Arrival,
+  { session, payload, now }: Arrival,
   incoming: Incoming,
   ack: Acknowledged,
   facts: Facts,
 ): Promise<Outgoing> {
   const packageIds = [];
-  for (const request of facts.packageRequests) {
+  // An agent asks for one thing at a time, and again for what was not answered: a flood of requests does not pile up.
+  const waiting = ack.queue.filter((entry) => entry.kind === 'control').length;
+  for (const request of facts.packageRequests.slice(0, Math.max(0, MAX_MESSAGES_PER_ANSWER - waiting))) {
     try {
-      packageIds.push({ requestId: request.requestId, ids: await deps.catalogue.answer(request) });
+      const ids = await deps.catalogue.answer(request, session.accountId);
+      packageIds.push({ requestId: request.requestId, ids });
     } catch (error) {
       if (!isUnstorable(error)) throw error;
       facts.rejected.push({ type: 'add-packages', reason: 'could not be stored' });
     }
   }
-  const free = session.resyncWanted && session.approved && !ack.queue.some((entry) => entry.kind === 'operation');
+  const free = asksForPackages(session, now) && !ack.queue.some((entry) => entry.kind === 'operation');
   return planOutgoing(session, ack, {
     silent: incoming.gap,
     wantedTypes: session.approved ? EVERYTHING : REGISTER_ONLY,

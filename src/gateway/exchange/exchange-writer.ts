@@ -19,6 +19,11 @@ export function promotes(session: Session): boolean {
   return session.hasHeld && session.maxBacklog !== 0;
 }
 
+/** Whether an agent is to be asked for its packages afresh now. */
+export function asksForPackages({ approved, resyncWanted, resyncAt }: Session, now: Date): boolean {
+  return approved && resyncWanted && now.getTime() - (resyncAt?.getTime() ?? 0) > RESYNC_PAUSE_MS;
+}
+
 /** Whether one statement writes all there is. */
 export function isPlain({ session, reported }: ExchangeWrite): boolean {
   return reported === null && session.inNext !== null && !promotes(session);
@@ -44,7 +49,7 @@ export async function writeExchanges(
   const promoting = done.filter(({ session }) => promotes(session)).map(({ session }) => session.computerId);
   if (promoting.length > 0) await promoteHeldMessages(tx, promoting);
   const reports = done.flatMap(({ reported }) => (reported === null ? [] : [reported]));
-  if (reports.length > 0) await wantResync(tx, done, await save(tx, reports));
+  if (reports.length > 0) await wantResync(tx, await save(tx, reports));
   return written;
 }
 
@@ -55,12 +60,10 @@ async function settleIdentities(tx: Sql, firsts: readonly ExchangeWrite[]): Prom
   await tx.query(SETTLE_IDENTITIES, values, 'gateway-settle-identities');
 }
 
-async function wantResync(tx: Sql, writes: readonly ExchangeWrite[], apart: ReadonlySet<number>): Promise<void> {
-  const computers = writes.flatMap(({ session: { computerId, resyncAt }, now }) =>
-    apart.has(computerId) && now.getTime() - (resyncAt?.getTime() ?? 0) > RESYNC_PAUSE_MS ? [computerId] : [],
-  );
-  if (computers.length === 0) return;
-  await tx.query('update agent set resync_wanted = true where computer_id = any($1::int[])', [computers]);
+async function wantResync(tx: Sql, apart: ReadonlySet<number>): Promise<void> {
+  if (apart.size === 0) return;
+  const wanted = 'update agent set resync_wanted = true where computer_id = any($1::int[]) and not resync_wanted';
+  await tx.query(wanted, [[...apart]]);
 }
 
 const SETTLE_IDENTITIES = `

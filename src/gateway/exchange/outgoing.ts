@@ -1,3 +1,4 @@
+import { computerEnvironment, SCRIPT_MESSAGE } from '../../domain/scripts/environment.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import type { TypeList } from '../message-types.ts';
 import { acceptedTypesMessage, dictFromJson } from './answer.ts';
@@ -38,29 +39,33 @@ export interface Outgoing {
 
 /**
  * Puts together the next answer: what is unacknowledged first, at its old places, then control messages, then
- * operations as far as there is room.
+ * operations, all as far as there is room. Control messages beyond it wait for a later answer.
  *
- * @remarks Operations never travel with a `resynchronize`: their results could be dropped. @see agent-protocol 4
+ * @remarks Operations never travel with a `resynchronize`, as their results could be dropped, nor in the first answer to
+ *   an approved computer: its inventory comes before them. @see agent-protocol 4 and 6
  */
 export function planOutgoing(session: Session, ack: Acknowledged, wishes: OutgoingWishes): Outgoing {
   const queue = ack.queue;
   if (wishes.silent) return stayed(session, ack);
   const messages = controlMessages(queue, wishes);
   const hasOperations = queue.some((entry) => entry.kind === 'operation');
-  const askedResync = wishes.resyncId !== null && !hasOperations;
+  const hasRoom = queue.length + messages.length < MAX_MESSAGES_PER_ANSWER;
+  const askedResync = wishes.resyncId !== null && !hasOperations && hasRoom;
   if (askedResync) {
     messages.push({ type: RESYNCHRONIZE, 'operation-id': wishes.resyncId, scopes: ['package'] });
   }
   let position = session.outNext;
   const places: Place[] = queue.map(toPlace);
   for (const message of messages) places.push({ kind: 'control', position: position++, message });
-  if (session.approved && !session.accountDisabled) {
+  if (session.approved && session.servedApproved && !session.accountDisabled) {
     const due = session.due.filter((operation) => !wishes.answered.has(operation.activityId));
     for (const operation of fitting(due, places)) places.push({ kind: 'claim', position: position++, operation });
   }
   const headSends = places.length === 0 ? 0 : ack.headSends + 1;
   const { headTries } = ack;
-  return { places, controls: controlsOf(places), outNext: position, headTries, headSends, askedResync };
+  // What is sent beyond the limit could never be acknowledged, and its operations would run again and again.
+  const sent = places.slice(0, MAX_MESSAGES_PER_ANSWER);
+  return { places: sent, controls: controlsOf(places), outNext: position, headTries, headSends, askedResync };
 }
 
 /** As many operations as there is room for, up to one that resynchronizes; that one goes when no other is on its way. */
@@ -116,10 +121,18 @@ function controlsOf(places: readonly Place[]): Control[] {
   );
 }
 
-/** The message of an operation, as the agent gets it. */
-export function operationMessage(activityId: number, operation: Pick<DueOperation, 'messageType' | 'fields'>): BObject {
-  const message = dictFromJson(operation.fields);
-  message['type'] = operation.messageType;
+/** The message of an operation, as the agent gets it: a script's with the variables of its computer. */
+export function operationMessage(
+  activityId: number,
+  { messageType, fields }: Pick<DueOperation, 'messageType' | 'fields'>,
+  computer: Pick<Session, 'computerId' | 'tags'>,
+): BObject {
+  const message = dictFromJson(fields);
+  message['type'] = messageType;
   message['operation-id'] = activityId;
+  if (messageType === SCRIPT_MESSAGE) {
+    const env = fields['env'] as Record<string, unknown> | undefined;
+    message['env'] = dictFromJson({ ...env, ...computerEnvironment(activityId, computer) });
+  }
   return message;
 }

@@ -2,24 +2,55 @@ import type { Sql } from '../../persistence/sql.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import { dictFromJson } from './answer.ts';
 import { operationMessage, type Place } from './outgoing.ts';
-import { readPayloads } from './session-reader.ts';
+import type { Session } from './session.ts';
+import { findEnded, readPayloads } from './session-reader.ts';
 
 /**
  * The messages of an answer's places, in order.
  *
+ * @param computer - whose answer it is
  * @param claimed - operations that could be handed out; others were withdrawn meanwhile and are left out
+ * @param answered - operations whose results came in this moment
+ * @remarks An operation that ended, or was answered, before it was acknowledged is not run again: at its place, which the
+ * agent counts, stands a message that it does not know and therefore ignores.
+ * @see agent-protocol 4 and 7; perf-reliability B3
  */
 export async function renderPlaces(
   db: Sql,
+  computer: Pick<Session, 'computerId' | 'tags'>,
   places: readonly Place[],
   claimed: ReadonlySet<number>,
+  answered: ReadonlySet<number>,
 ): Promise<BObject[]> {
-  const resent = places.flatMap((place) => (place.kind === 'resend' ? [place.payloadId] : []));
-  const payloads = resent.length > 0 ? await readPayloads(db, resent) : new Map<number, never>();
+  const resent = places.filter((place) => place.kind === 'resend');
+  const again = resent.length > 0 ? await renderAgain(db, computer, resent, answered) : new Map<number, BObject>();
   return places.flatMap((place): BObject[] => {
     if (place.kind === 'control') return [dictFromJson(place.message)];
-    if (place.kind === 'resend') return [operationMessage(place.activityId, payloads.get(place.payloadId)!)];
+    if (place.kind === 'resend') return [again.get(place.activityId)!];
     const { activityId } = place.operation;
-    return claimed.has(activityId) ? [operationMessage(activityId, place.operation)] : [];
+    return claimed.has(activityId) ? [operationMessage(activityId, place.operation, computer)] : [];
   });
+}
+
+/** Unknown to every agent, and without an operation's id: it is counted and nothing else. */
+const NO_OPERATION = 'no-operation';
+
+/** By operation, what is sent once more. */
+async function renderAgain(
+  db: Sql,
+  computer: Pick<Session, 'computerId' | 'tags'>,
+  places: ReadonlyArray<Extract<Place, { kind: 'resend' }>>,
+  answered: ReadonlySet<number>,
+): Promise<Map<number, BObject>> {
+  const operations = places.map(({ activityId }) => activityId);
+  const payloadIds = places.map(({ payloadId }) => payloadId);
+  const [payloads, ended] = await Promise.all([readPayloads(db, payloadIds), findEnded(db, operations)]);
+  const messages = places.map(({ activityId, payloadId }): [number, BObject] => {
+    const isOver = ended.has(activityId) || answered.has(activityId);
+    return [
+      activityId,
+      isOver ? { type: NO_OPERATION } : operationMessage(activityId, payloads.get(payloadId)!, computer),
+    ];
+  });
+  return new Map(messages);
 }

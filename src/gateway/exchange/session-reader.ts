@@ -1,4 +1,6 @@
+import { FINAL_STATUSES } from '../../domain/activity/status.ts';
 import type { Sql } from '../../persistence/sql.ts';
+import { statusList } from '../../persistence/status-sql.ts';
 import type { Control, DueOperation, SentOperation, Session } from './session.ts';
 
 /** Payloads of one answer, in stored bytes; at least one operation is handed out whatever its size. */
@@ -12,6 +14,7 @@ interface SessionRow {
   computer_id: number;
   account_id: number | null;
   title: string;
+  tags: string[];
   state: 'pending' | 'approved';
   archived: boolean;
   disabled: boolean;
@@ -62,6 +65,7 @@ function toSession(row: SessionRow, accountId: number): Session {
     computerId: row.computer_id,
     accountId,
     title: row.title,
+    tags: row.tags,
     approved: row.state === 'approved' && !row.archived,
     archived: row.archived,
     accountDisabled: row.disabled,
@@ -96,10 +100,18 @@ export async function readPayloads(db: Sql, ids: readonly number[]): Promise<Map
   return new Map(rows.map((row) => [row.id, { activityId: 0, messageType: row.message_type, fields: row.fields }]));
 }
 
+/** Which of some operations have ended, in whatever way: by a result, a cancel, or because their time was over. */
+export async function findEnded(db: Sql, operations: readonly number[]): Promise<Set<number>> {
+  const rows = await db.query<{ id: number }>(ENDED, [operations], 'gateway-find-ended');
+  return new Set(rows.map(({ id }) => id));
+}
+
+const ENDED = `select id from activity where id = any($1::int[]) and status in ${statusList(FINAL_STATUSES)}`;
+
 const READ = `
-  select i.secure_id_hash, i.computer_id, c.account_id, c.title, c.state, c.archived, ac.disabled, ac.max_message_backlog,
-    s.version, s.in_next, s.out_base, s.out_next, s.token, s.request_digest, s.controls, s.head_tries, s.head_sends,
-    s.client_types_digest, s.served_approved, s.resync_wanted, s.resync_id, s.resync_at,
+  select i.secure_id_hash, i.computer_id, c.account_id, c.title, c.tags, c.state, c.archived, ac.disabled,
+    ac.max_message_backlog, s.version, s.in_next, s.out_base, s.out_next, s.token, s.request_digest, s.controls,
+    s.head_tries, s.head_sends, s.client_types_digest, s.served_approved, s.resync_wanted, s.resync_id, s.resync_at,
     (select json_agg(json_build_object('activityId', m.activity_id, 'payloadId', m.payload_id,
         'messageType', p.message_type, 'position', m.position))
       from agent_message m join operation_payload p on p.id = m.payload_id

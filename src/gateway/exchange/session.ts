@@ -25,6 +25,7 @@ export interface Session {
   computerId: number;
   accountId: number;
   title: string;
+  tags: string[];
   approved: boolean;
   archived: boolean;
   accountDisabled: boolean;

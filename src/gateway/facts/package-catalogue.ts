@@ -1,5 +1,6 @@
 import type { Database } from '../../persistence/sql.ts';
 import type { PackageDescription, PackageRequest } from './deltas.ts';
+import { ToldPackages } from './told-packages.ts';
 
 const MAX_REMEMBERED = 200_000;
 
@@ -12,13 +13,19 @@ const MAX_REMEMBERED = 200_000;
 export class PackageCatalogue {
   readonly #db: Database;
   readonly #known = new Map<string, number>();
+  readonly #told: ToldPackages;
 
   constructor(db: Database) {
     this.#db = db;
+    this.#told = new ToldPackages(db);
   }
 
-  /** The ids a request asks for, in its order; null where the package has to be described first. */
-  async answer(request: PackageRequest): Promise<Array<number | null>> {
+  /**
+   * The ids a request asks for, in its order; null where the package has to be described first.
+   *
+   * @param accountId - whose computer asks; from now on its computers may name these ids
+   */
+  async answer(request: PackageRequest, accountId: number): Promise<Array<number | null>> {
     const hashes = request.kind === 'hashes' ? request.hashes : request.packages.map((item) => item.hash);
     await this.#look(hashes);
     if (request.kind === 'packages') {
@@ -27,6 +34,10 @@ export class PackageCatalogue {
     const ids = hashes.map((hash) => this.#known.get(key(hash)) ?? null);
     // Forgetting all is cheap: what is still in use comes back with one look-up each.
     if (this.#known.size > MAX_REMEMBERED) this.#known.clear();
+    await this.#told.record(
+      accountId,
+      ids.filter((id) => id !== null),
+    );
     return ids;
   }
 

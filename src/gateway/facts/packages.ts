@@ -63,8 +63,8 @@ function readRequestId(message: BObject): number {
 
 function readPackage(fields: BObject): PackageDescription {
   const type = toInt(fields['type'], 'type', 0, MAX_INT4);
-  const name = toText(fields['name'], 'name', 512);
-  const version = toText(fields['version'], 'version', 512);
+  const name = toWord(fields['name'], 'name');
+  const version = toWord(fields['version'], 'version');
   const relations = toList(fields['relations'], 'relations', MAX_RELATIONS).map(readRelation).sort(byTypeAndText);
   return {
     hash: packageHash(type, name, version, relations),
@@ -78,6 +78,13 @@ function readPackage(fields: BObject): PackageDescription {
     installedSize: toIntOrNull(fields['installed-size'], 'installed-size', 0, Number.MAX_SAFE_INTEGER),
     relations,
   };
+}
+
+/** A word of the text that {@link packageHash} digests: what could end it there would describe another package too. */
+function toWord(value: BValue | undefined, what: string): string {
+  const text = toText(value, what, 512);
+  if (/[\s[\]]/.test(text)) throw new MalformedMessage(`${what} must be one word without brackets`);
+  return text;
 }
 
 function readRelation(value: BValue): [number, string] {
@@ -119,8 +126,9 @@ function readId(value: BValue | undefined): number {
 /**
  * Applies the deltas of different computers: the first step of each in one statement, then the second, and so on.
  *
- * @returns computers where a removal named packages the set did not have: their sets have come apart
- * @remarks Idempotent: a set only ever gains or loses what the delta names.
+ * @returns computers whose sets have come apart: a removal named packages the set did not have, or an addition some
+ * that their account was never told, which are left out
+ * @remarks Idempotent: a set only ever gains or loses what the delta names. @see ToldPackages
  */
 export async function savePackages(tx: Sql, reports: ReadonlyArray<Of<PackageDelta>>, now: Date): Promise<Set<number>> {
   const apart = new Set<number>();
@@ -142,7 +150,8 @@ export async function savePackages(tx: Sql, reports: ReadonlyArray<Of<PackageDel
   }
 }
 
-function multirange(ranges: readonly IdRange[]): string {
+/** Ranges in any order as PostgreSQL reads them. */
+export function multirange(ranges: readonly IdRange[]): string {
   return `{${ranges.map(([first, last]) => `[${first},${last}]`).join(',')}}`;
 }
 
@@ -154,19 +163,30 @@ const COLUMNS = SET_NAMES.map((set) => SETS[set]);
 const each = (text: (column: string, index: number) => string, between = ', '): string =>
   COLUMNS.map(text).join(between);
 
+// What the computer had before counts as told: a gateway of before ids were recorded told it. A removal from sets that
+// are reported afresh says nothing: agents keep some sets when they start over, and empty them with their next report.
 const APPLY = `
   with step as (
-    select * from unnest($1::int[], ${each((_, i) => `$${3 + i * 2}::int4multirange[], $${4 + i * 2}::int4multirange[]`)})
+    select s.*, ${each((column) => `s.${column}`, ' + ')} as named
+    from unnest($1::int[], ${each((_, i) => `$${3 + i * 2}::int4multirange[], $${4 + i * 2}::int4multirange[]`)})
       s(computer_id, ${each((column) => `${column}, not_${column}`)})
   ), before as (
-    select p.computer_id, ${each((column) => `case when p.restart then '{}' else p.${column} end as ${column}`)}
+    select p.computer_id, p.restart,
+      ${each((column) => `case when p.restart then '{}' else p.${column} end as ${column}`)}
     from step s join computer_packages p using (computer_id) for update of p
+  ), allowed as (
+    select s.computer_id, case when k.known @> s.named then s.named
+      else s.named * (coalesce(k.known, '{}') + coalesce(${each((column) => `b.${column}`, ' + ')}, '{}')) end as named
+    from step s join computer c on c.id = s.computer_id
+    left join account_packages k on k.account_id = c.account_id left join before b on b.computer_id = s.computer_id
   ), after as (
     insert into computer_packages (computer_id, updated_at, ${each((column) => column)})
-    select s.computer_id, $2, ${each((column) => `coalesce(b.${column}, '{}') - s.not_${column} + s.${column}`)}
-    from step s left join before b using (computer_id)
+    select s.computer_id, $2,
+      ${each((column) => `coalesce(b.${column}, '{}') - s.not_${column} + s.${column} * a.named`)}
+    from step s join allowed a using (computer_id) left join before b using (computer_id)
     on conflict (computer_id) do update set restart = false, updated_at = excluded.updated_at,
       ${each((column) => `${column} = excluded.${column}`)}
   )
-  select s.computer_id from step s left join before b using (computer_id)
-  where not (${each((column) => `coalesce(b.${column}, '{}') @> s.not_${column}`, ' and ')})`;
+  select s.computer_id from step s join allowed a using (computer_id) left join before b using (computer_id)
+  where s.named <> a.named
+    or b.restart is not true and not (${each((column) => `coalesce(b.${column}, '{}') @> s.not_${column}`, ' and ')})`;

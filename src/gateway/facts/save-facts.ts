@@ -150,7 +150,17 @@ const SAVE_AUDIT_REPORT = `
   select $2, $1, $3, $4, $5 ${handedOut('usg')}
   on conflict (activity_id) do nothing`;
 
+/** Those of the ids in a parameter that the computer may name, in their order. @see ToldPackages */
+const namable = (ids: string) => `
+  array(select u.id from unnest(${ids}::int[]) with ordinality u(id, place)
+    where u.id <@ (select ids from namable) order by u.place)`;
+
 const SAVE_PACKAGE_RESULT = `
+  with namable as (
+    select coalesce(k.known, '{}') + coalesce(s.installed + s.available + s.available_upgrades, '{}') as ids
+    from computer c left join account_packages k on k.account_id = c.account_id
+    left join computer_packages s on s.computer_id = c.id where c.id = $1
+  )
   insert into package_change_result (activity_id, computer_id, must_install, must_remove)
-  select $2, $1, $3, $4 ${handedOut('change-packages')}
+  select $2, $1, ${namable('$3')}, ${namable('$4')} ${handedOut('change-packages')}
   on conflict (activity_id) do nothing`;

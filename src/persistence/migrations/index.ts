@@ -34,6 +34,8 @@ import { Migration20261121091000OutboxTurns } from './migration-20261121091000-o
 import { Migration20261121091100OutboxTurnIndex } from './migration-20261121091100-outbox-turn-index.ts';
 import { Migration20261121094000RegistrationTime } from './migration-20261121094000-registration-time.ts';
 import { Migration20261121110000ReconcilerMark } from './migration-20261121110000-reconciler-mark.ts';
+import { Migration20261122001000ChildlessActivities } from './migration-20261122001000-childless-activities.ts';
+import { Migration20261122002000AccountPackages } from './migration-20261122002000-account-packages.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -73,4 +75,6 @@ export const MIGRATIONS = [
   { name: 'Migration20261121110000ReconcilerMark', class: Migration20261121110000ReconcilerMark },
   { name: 'Migration20261121091000OutboxTurns', class: Migration20261121091000OutboxTurns },
   { name: 'Migration20261121091100OutboxTurnIndex', class: Migration20261121091100OutboxTurnIndex },
+  { name: 'Migration20261122001000ChildlessActivities', class: Migration20261122001000ChildlessActivities },
+  { name: 'Migration20261122002000AccountPackages', class: Migration20261122002000AccountPackages },
 ];

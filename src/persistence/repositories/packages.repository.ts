@@ -55,8 +55,8 @@ export async function listPackages(
 }
 
 /**
- * Computers that cannot do something with all of some packages: the package is not on offer there, not installed, or
- * already as wanted. At most 100, in order.
+ * Computers that cannot do something with all of some packages: the package is not on offer there, not installed,
+ * already as wanted, or not known at all. At most 100, in order.
  */
 export async function findIneligible(
   db: Sql,
@@ -64,14 +64,19 @@ export async function findIneligible(
   action: PackageAction,
   packages: readonly number[],
 ): Promise<number[]> {
-  const ids = `{${packages.map((id) => `[${id},${id}]`).join(',')}}`;
+  // Open where the range of the largest id cannot be closed; no set has that one.
+  const ids = `{${packages.map((id) => `[${id},${id < MAX_ID ? id + 1 : ''})`).join(',')}}`;
   const rows = await db.query<{ id: number }>(
     `select c.id from unnest($1::int[]) c(id) left join computer_packages s on s.computer_id = c.id
-     where not coalesce((${ELIGIBLE[action]}) @> $2::int4multirange, false) order by c.id limit 100`,
-    [computers, ids],
+     where not coalesce((${ELIGIBLE[action]}) @> $2::int4multirange, false)
+       or exists (select from unnest($3::int[]) u(id) where not exists (select from package p where p.id = u.id))
+     order by c.id limit 100`,
+    [computers, ids, packages],
   );
   return rows.map(({ id }) => id);
 }
+
+const MAX_ID = 2_147_483_647;
 
 const AVAILABLE = '(s.available + s.available_upgrades)';
 

@@ -40,9 +40,10 @@ export async function readAttachmentFor(sql: Sql, computerId: number, id: number
 }
 
 /**
- * Replaces the files of a script: those that are not kept stay only for runs that name them already.
+ * Replaces the files of a script: those that are not kept stay only for stored runs that name them.
  *
  * @param kept - names of present files that stay
+ * @remarks The caller holds the script against runs and other changes.
  */
 export async function replaceAttachments(
   tx: Sql,
@@ -54,6 +55,7 @@ export async function replaceAttachments(
     'update script_attachment set current = false where script_id = $1 and current and filename <> all($2::text[])',
     [scriptId, kept],
   );
+  await deleteUnnamedAttachments(tx, [scriptId]);
   await tx.query(
     `insert into script_attachment (script_id, filename, content, size)
      select $1, filename, content, length(content)
@@ -62,10 +64,40 @@ export async function replaceAttachments(
   );
 }
 
+/**
+ * Locks the scripts with files that messages are about, until the transaction ends: no run of them begins and none of
+ * their files is replaced meanwhile.
+ *
+ * @returns their ids
+ * @remarks In script order, after lanes.
+ */
+export async function lockScriptsOfPayloads(tx: Sql, payloads: readonly number[]): Promise<number[]> {
+  const rows = await tx.query<{ id: number }>(LOCK_SCRIPTS, [payloads]);
+  return rows.map(({ id }) => id);
+}
+
+/** Removes the replaced files of scripts, which the caller has locked, that no stored run names. Idempotent. */
+export async function deleteUnnamedAttachments(tx: Sql, scriptIds: readonly number[]): Promise<void> {
+  await tx.query(DELETE_UNNAMED, [scriptIds]);
+}
+
 /** Removes every file of a script for good. */
 export async function deleteAttachments(tx: Sql, scriptId: number): Promise<void> {
   await tx.query('delete from script_attachment where script_id = $1', [scriptId]);
 }
+
+const LOCK_SCRIPTS = `
+  select s.id from script s
+  where s.id in (select script_id from operation_payload where id = any($1::bigint[]))
+    and exists (select from script_attachment f where f.script_id = s.id)
+  order by s.id for no key update of s`;
+
+// The names are gathered once, and only when there is a replaced file.
+const DELETE_UNNAMED = `
+  delete from script_attachment f
+  where f.script_id = any($1::int[]) and not f.current and to_jsonb(f.id) not in (
+    select n.value from operation_payload p cross join jsonb_each(p.fields->'attachments') n
+    where p.script_id = any($1::int[]))`;
 
 const READ_FOR = `
   select f.content from script_attachment f

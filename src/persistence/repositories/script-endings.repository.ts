@@ -24,14 +24,22 @@ export async function findRedactedPayloads(tx: Sql, payloads: readonly number[])
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Wipes the code of every version of a script, and of every message that carries it. */
+/**
+ * Wipes the code of every version of a script, and of every message that carries it.
+ *
+ * @remarks A message that an agent did not acknowledge is sent to it once more, at its old place, so that what is left
+ * of it must be refused rather than succeed with nothing. @see agent-protocol 4 and 9.4
+ */
 export async function wipeCode(tx: Sql, scriptId: number): Promise<void> {
   await tx.query(`update script_version set code = null where script_id = $1`, [scriptId]);
-  await tx.query(
-    `update operation_payload set fields = fields || '{"code": "", "attachments": {}, "env": {}}' where script_id = $1`,
-    [scriptId],
-  );
+  await tx.query('update operation_payload set fields = fields || $2::jsonb where script_id = $1', [
+    scriptId,
+    JSON.stringify(WIPED),
+  ]);
 }
+
+// Nothing can be found below /dev/null, which is no folder on any machine.
+const WIPED = { interpreter: '/dev/null/redacted', code: '', attachments: {}, env: {} };
 
 const OPEN_RUNS = `
   select a.id

@@ -1,5 +1,6 @@
 import { readDelivery } from '../../domain/delivery.ts';
 import { DomainError } from '../../domain/errors.ts';
+import { runEnvironment } from '../../domain/scripts/environment.ts';
 import { type RunnableScript, runSummary, scriptOperation } from '../../domain/scripts/script.ts';
 import { keepFleet } from '../../persistence/repositories/fleet-lock.ts';
 import { lockScript, readRunnableScript } from '../../persistence/repositories/scripts.repository.ts';
@@ -57,23 +58,6 @@ export async function executeScript(
 export async function lockRunnable(tx: Sql, id: number): Promise<RunnableScript> {
   requireActive({ status: (await lockScript(tx, id, 'use')) ?? 'archived' });
   return (await readRunnableScript(tx, id))!;
-}
-
-/**
- * Variables of a run beside those that the gateway knows of each computer.
- *
- * @see agent-protocol 9.4
- */
-export function runEnvironment(
-  run: { accountName: string; creatorId: number; now: Date },
-  publicUrl: string,
-): Record<string, string> {
-  return {
-    LANDSCAPE_ACCOUNT: run.accountName,
-    LANDSCAPE_URL: publicUrl,
-    LANDSCAPE_ACTIVITY_CREATOR_ID: String(run.creatorId),
-    LANDSCAPE_ACTIVITY_CREATION_TIME: `${run.now.toISOString().slice(0, 19)}Z`,
-  };
 }
 
 async function findTargets(tx: Sql, { clock }: ScriptsDeps, caller: Caller, query: string): Promise<number[]> {

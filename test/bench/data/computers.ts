@@ -39,7 +39,7 @@ export async function generateComputers(
     // Words are sorted into the inverted indexes at once at the end instead of row by row.
     await tx.query(`set local gin_pending_list_limit = '512MB'`);
     await makeGroups(tx, accountId);
-    const account = await readAccount(tx, accountId);
+    const account = { id: accountId, ...(await readAccount(tx, accountId)) };
     const prototypes = await makePrototypes(oneTransaction(tx), { account, seed, now, count });
     await planComputers(tx, { accountId, seed, now, computers }, prototypes);
     progress('computer');

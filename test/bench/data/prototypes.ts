@@ -21,7 +21,7 @@ export interface Prototype {
 
 /** Whose computers they are and when they are made. */
 export interface PrototypeOptions {
-  account: { name: string; registrationKey: string | null };
+  account: { id: number; name: string; registrationKey: string | null };
   seed: number;
   now: Date;
   count: number;
@@ -49,7 +49,8 @@ export async function makePrototypes(db: Database, options: PrototypeOptions): P
     const enrolment = await enrol(db, readRegistration(registration), now, runs, () => undefined);
     if (enrolment.kind !== 'enrolled') throw new Error(`the account takes no computers: ${enrolment.kind}`);
     const messages = FACTS.flatMap((type) => factOf(type, machine) ?? []);
-    const facts = readMessages([...messages, ...(await packageMessages(machine, catalogue, now))].map(overWire), null);
+    const packages = await packageMessages(machine, catalogue, options.account.id, now);
+    const facts = readMessages([...messages, ...packages].map(overWire), null);
     if (facts.rejected.length > 0) throw new Error(`rejected: ${JSON.stringify(facts.rejected[0])}`);
     reports.push({ context: { computerId: enrolment.computerId, now, encryptionKeys: [] }, facts });
     made.push({ id: enrolment.computerId, index, serial: blueprint.serial });
@@ -59,13 +60,18 @@ export async function makePrototypes(db: Database, options: PrototypeOptions): P
 }
 
 /** Makes the package descriptions known and tells the sets by the ids they got. */
-async function packageMessages(machine: Machine, known: PackageCatalogue, now: Date): Promise<BObject[]> {
+async function packageMessages(
+  machine: Machine,
+  known: PackageCatalogue,
+  accountId: number,
+  now: Date,
+): Promise<BObject[]> {
   const { catalogue } = machine.blueprint;
   if (!catalogue) return [];
   const description = { type: 'add-packages', 'request-id': 1, packages: catalogue.packages.map(packageDescription) };
   const ids: number[] = [];
   for (const request of readMessages([overWire(description)], null).packageRequests) {
-    ids.push(...(await known.answer(request)).map((id) => id!));
+    ids.push(...(await known.answer(request, accountId)).map((id) => id!));
   }
   const sets = packageSets(catalogue, { installed: machine.installed, held: machine.held, kernel: machine.kernel });
   const report = { type: 'package-reporter-result', code: 0, err: '', 'report-timestamp': new BFloat(+now / 1000) };

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BTuple, type BValue } from '../../../src/protocol/bpickle.ts';
 import { anAccount, createGatewayWorld, type GatewayWorld, RawAgent } from '../../support/gateway-world.ts';
+import { tellPackages } from '../../support/packages.ts';
 import { aProcess, reportedRows } from '../../support/reported-rows.ts';
 
 let world: GatewayWorld;
@@ -14,6 +15,7 @@ const { rows } = reportedRows(
 beforeAll(async () => {
   world = await createGatewayWorld();
   account = await anAccount(world.db);
+  await tellPackages(world.db, account.id, 1, 10);
 });
 afterAll(() => world?.close());
 beforeEach(async () => {
@@ -76,21 +78,22 @@ describe('users and groups', () => {
   });
 });
 
-describe('packages', () => {
-  const description = (name: string, version: string): Record<string, BValue> => ({
-    type: 65537,
-    name,
-    version,
-    section: 'misc',
-    summary: 's',
-    description: 'd',
-    size: null,
-    'installed-size': 8192,
-    relations: [new BTuple([393224, `${name} < ${version}`]), new BTuple([196610, `${name} = ${version}`])],
-  });
-  const sets = async () =>
-    (await rows('computer_packages', 'installed::text, available::text, security::text, restart'))[0];
+const description = (name: string, version: string): Record<string, BValue> => ({
+  type: 65537,
+  name,
+  version,
+  section: 'misc',
+  summary: 's',
+  description: 'd',
+  size: null,
+  'installed-size': 8192,
+  relations: [new BTuple([393224, `${name} < ${version}`]), new BTuple([196610, `${name} = ${version}`])],
+});
 
+const sets = async () =>
+  (await rows('computer_packages', 'installed::text, available::text, security::text, restart'))[0];
+
+describe('packages', () => {
   it('get ids that are the same for all computers', async () => {
     const hash = Buffer.from('88ab80f0e3485e7e0a2c53019ecc3f109cbdb04b', 'hex');
     const ask = { type: 'unknown-package-hashes', 'request-id': 1, hashes: [hash, Buffer.alloc(20)] };
@@ -148,5 +151,93 @@ describe('packages', () => {
     expect(await sets()).toMatchObject({ installed: '{[1,3)}', restart: true });
     await agent.exchange([{ type: 'packages', installed: [4] }]);
     expect(await sets()).toMatchObject({ installed: '{[4,5)}', restart: false });
+  });
+
+  it('say nothing by removals while they are reported afresh', async () => {
+    await agent.exchange([{ type: 'packages', installed: [1], security: [7] }]);
+    await agent.exchange([{ type: 'resynchronize' }, { type: 'packages', installed: [4], 'not-security': [7] }]);
+    expect(await sets()).toMatchObject({ installed: '{[4,5)}', security: '{}' });
+    expect((await agent.exchange()).messages).toEqual([]);
+  });
+});
+
+describe('packages that an account was not told of', () => {
+  const SIX_HOURS = 6 * 3_600_000;
+  const add = async (one: RawAgent, name: string): Promise<number> => {
+    const packages = [description(name, '1')];
+    const answer = await one.exchange([{ type: 'add-packages', 'request-id': 1, packages }]);
+    return (answer.messages[0]!['ids'] as number[])[0]!;
+  };
+  const askedAfresh = async (): Promise<BValue> => {
+    const [asked] = (await agent.exchange()).messages;
+    expect(asked).toMatchObject({ type: 'resynchronize', scopes: ['package'] });
+    return asked!['operation-id']!;
+  };
+
+  it('cannot be named by its computers, which are asked to report afresh', async () => {
+    await add(agent, 'in-house');
+    const stranger = await RawAgent.enrol(world, await anAccount(world.db));
+    const own = await add(stranger, 'own');
+    const all = [new BTuple([1, 2_147_483_646])];
+    await stranger.exchange([{ type: 'packages', installed: all, available: all, 'available-upgrades': all }]);
+    const stored = await world.db.query(
+      'select installed::text, available::text, available_upgrades::text from computer_packages where computer_id = $1',
+      [stranger.id],
+    );
+    const only = `{[${own},${own + 1})}`;
+    expect(stored).toEqual([{ installed: only, available: only, available_upgrades: only }]);
+    expect((await stranger.exchange()).types).toEqual(['resynchronize']);
+  });
+
+  // As an older gateway does beside a newer one, or one did whose database was restored since.
+  it('count once it asked for them, where it was told and nothing says so', async () => {
+    const id = await add(await RawAgent.enrol(world, await anAccount(world.db)), 'in-between');
+    await agent.exchange([{ type: 'packages', installed: [id] }]);
+    expect(await sets()).toMatchObject({ installed: '{}' });
+    await agent.exchange([{ type: 'resynchronize', 'operation-id': await askedAfresh() }]);
+    expect(await add(agent, 'in-between')).toBe(id);
+    await agent.exchange([{ type: 'packages', installed: [id] }]);
+    expect(await sets()).toMatchObject({ installed: `{[${id},${id + 1})}` });
+    expect((await agent.exchange()).messages).toEqual([]);
+  });
+
+  it('go from set to set of a computer that had them before that was recorded', async () => {
+    const had = '{[2000000000,2000000001)}';
+    await world.db.query('insert into computer_packages (computer_id, available, updated_at) values ($1, $2, now())', [
+      agent.id,
+      had,
+    ]);
+    await agent.exchange([{ type: 'packages', installed: [2_000_000_000] }]);
+    expect(await sets()).toMatchObject({ installed: had, available: had });
+    expect((await agent.exchange()).messages).toEqual([]);
+  });
+
+  it('are asked for again after a pause, and not forgotten in it', async () => {
+    await agent.exchange([{ type: 'packages', installed: [2_000_000_002] }]);
+    const answer = { type: 'resynchronize', 'operation-id': await askedAfresh() };
+    await agent.exchange([answer, { type: 'packages', installed: [2_000_000_002] }]);
+    expect((await agent.exchange()).messages).toEqual([]);
+    world.clock.advance(SIX_HOURS + 1);
+    await askedAfresh();
+  });
+
+  it('become known to it once, by however many gateways', async () => {
+    const owner = await anAccount(world.db);
+    const gateways = [world, await world.another()];
+    const agents = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => RawAgent.enrol(gateways[i % gateways.length]!, owner)),
+    );
+    const ids = await Promise.all(agents.map((one, i) => add(one, `told-${i}`)));
+    const known = () =>
+      world.db.query(
+        `select k.xmin::text, k.xmax::text, (select bool_and(k.known @> i) from unnest($2::int[]) i) as told
+         from account_packages k where k.account_id = $1`,
+        [owner.id, ids],
+      );
+    const before = await known();
+    expect(before).toMatchObject([{ told: true }]);
+    const late = await RawAgent.enrol(await world.another(), owner);
+    for (const i of ids.keys()) expect(await add(late, `told-${i}`)).toBe(ids[i]);
+    expect(await known()).toEqual(before);
   });
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BFloat, BTuple, type BValue } from '../../../src/protocol/bpickle.ts';
 import { anAccount, createGatewayWorld, type GatewayWorld, RawAgent } from '../../support/gateway-world.ts';
+import { tellPackages } from '../../support/packages.ts';
 import { aProcess, reportedRows } from '../../support/reported-rows.ts';
 
 let world: GatewayWorld;
@@ -14,6 +15,7 @@ const { rows, computer, rejected } = reportedRows(
 beforeAll(async () => {
   world = await createGatewayWorld();
   account = await anAccount(world.db);
+  await tellPackages(world.db, account.id, 1);
 });
 afterAll(() => world?.close());
 beforeEach(async () => {
@@ -237,6 +239,9 @@ describe('AGENT-poison: messages that make no sense', () => {
     { type: 'packages', installed: [new BTuple([5, 1])] },
     { type: 'packages', installed: ['x'] },
     { type: 'add-packages', 'request-id': 1, packages: [{}] },
+    { type: 'add-packages', 'request-id': 1, packages: [{ type: 65537, name: 'jq 1.7', version: '2' }] },
+    { type: 'add-packages', 'request-id': 1, packages: [{ type: 65537, name: 'jq', version: '1.7][1 provides' }] },
+    { type: 'add-packages', 'request-id': 1, packages: [{ type: 65537, name: 'jq', version: '1.7]' }] },
     { type: 'unknown-package-hashes', 'request-id': 1, hashes: [Buffer.from('short')] },
     { type: 'active-process-info', 'add-processes': [{ pid: 2n ** 70n }] },
     { type: 'users', 'create-group-members': { g: 'x' } },

@@ -10,6 +10,7 @@ import {
   RawAgent,
   result,
 } from '../../support/gateway-world.ts';
+import { tellPackages } from '../../support/packages.ts';
 
 let world: GatewayWorld;
 let agent: RawAgent;
@@ -54,6 +55,43 @@ describe('handing out operations', () => {
     expect(first.messages.map((m) => m['operation-id'])).toEqual(ids.slice(0, 100));
     const second = await agent.exchange();
     expect(second.messages.map((m) => m['operation-id'])).toEqual(ids.slice(100));
+  });
+
+  it('sends no more than 100 when something else is to be said, and nothing again that was worked off', async () => {
+    const ids: number[] = [];
+    for (let i = 0; i < 100; i++) ids.push(await anOperation(world.db, agent.id));
+    expect((await agent.send()).messages).toHaveLength(100);
+    const request = { type: 'unknown-package-hashes', 'request-id': 1, hashes: [Buffer.alloc(20)] };
+    const again = await agent.exchange([request]);
+    expect(again.messages.map((m) => m['operation-id'])).toEqual(ids);
+    expect((await agent.exchange()).types).toEqual(['package-ids']);
+    expect((await agent.exchange()).messages).toEqual([]);
+    expect(new Set(await messageStates(world.db, ids))).toEqual(new Set(['acked']));
+  });
+
+  it('keeps no more answers than one exchange can take, however much is asked', async () => {
+    const requests = Array.from({ length: 250 }, (_, id) => ({
+      type: 'unknown-package-hashes',
+      'request-id': id + 1,
+      hashes: [],
+    }));
+    for (let i = 0; i < 3; i++) {
+      const { nextExpected, messages } = await agent.send(requests);
+      expect(messages).toHaveLength(100);
+      agent.sequence = nextExpected!;
+    }
+    const [kept] = await world.db.query<{ size: number }>(
+      'select jsonb_array_length(controls) as size from agent where computer_id = $1',
+      [agent.id],
+    );
+    expect(kept!.size).toBe(100);
+  });
+
+  it('begins once the computer was told what it may report', async () => {
+    const newcomer = await RawAgent.enrol(world, account);
+    const id = await anOperation(world.db, newcomer.id);
+    expect((await newcomer.exchange()).messages).toEqual([]);
+    expect((await newcomer.exchange()).messages.map((m) => m['operation-id'])).toEqual([id]);
   });
 
   it('never hands out what was withdrawn, also in the last moment', async () => {
@@ -123,13 +161,15 @@ describe('results', () => {
       await anOperation(world.db, agent.id, { messageType: 'change-packages' }),
     ];
     await agent.exchange();
+    // The account was told of these two, and never of 1006.
+    for (const id of [1005, 1007]) await tellPackages(world.db, account.id, id);
     await agent.exchange([
       result(script, { status: 5, 'result-code': 103, 'result-text': 'out\0put' }),
       {
         type: 'change-packages-result',
         'operation-id': packages,
         'result-code': 101,
-        'must-install': [1005],
+        'must-install': [1006, 1005],
         'must-remove': [1007],
       },
     ]);

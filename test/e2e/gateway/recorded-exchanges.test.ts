@@ -211,9 +211,10 @@ function comparable(message: BObject): unknown {
   if (type === 'accepted-types') return { type, register: (types as string[]).includes('register') };
   if (type === 'package-ids') return { type, ...rest, ids: (ids as BValue[]).map((item) => item === null) };
   if (type === 'unknown-id') return { type, cloneOf };
-  return JSON.parse(
-    JSON.stringify({ type, ...rest }, (_k, value: unknown) => (value instanceof BTuple ? value.items : value)),
-  );
+  // The recording's server gave scripts other variables, and most of them none.
+  const plain = (key: string, value: unknown) =>
+    key === 'env' ? undefined : value instanceof BTuple ? value.items : value;
+  return JSON.parse(JSON.stringify({ type, ...rest }, plain));
 }
 
 function learnPackages(recorded: readonly BObject[], answer: ExchangeAnswer): void {

@@ -204,8 +204,10 @@ describe('pending computers', () => {
     await world.db.query(`update computer set state = 'approved' where id = $1`, [agent.id]);
     expect(await ping(world, agent.id)).toEqual({ messages: true });
     const approved = await agent.exchange();
-    expect(approved.types).toEqual(['accepted-types', 'install-snaps']);
+    expect(approved.types).toEqual(['accepted-types']);
     expect(approved.messages[0]!['types']).toEqual(EVERYTHING.types);
+    agent.typesDigest = EVERYTHING.digest;
+    expect((await agent.exchange()).types).toEqual(['install-snaps']);
   });
 
   it('learn that only registering is wanted when they believe otherwise', async () => {

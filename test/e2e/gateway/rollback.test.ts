@@ -5,6 +5,7 @@ import {
   createGatewayWorld,
   type ExchangeAnswer,
   type GatewayWorld,
+  inbox,
   messageStates,
   post,
   RawAgent,
@@ -66,6 +67,43 @@ describe('UPDATE-rollback: older commands', () => {
     world.clock.advance(61_000);
     expect(idsOf(await agent.exchange())).toEqual([lasting]);
     expect(await messageStates(world.db, [expired])).toEqual(['queued']);
+  });
+
+  it.each(['failed', 'canceled', 'succeeded'])('are not sent again once %s, and keep their place', async (status) => {
+    const [ended, open] = [
+      await anOperation(world.db, agent.id, change(1)),
+      await anOperation(world.db, agent.id, change(2)),
+    ];
+    expect(idsOf(await agent.send())).toEqual([ended, open]);
+    await world.db.query('update activity set status = $2 where id = $1', [ended, status]);
+    const again = await agent.exchange();
+    expect(again.messages[0]).toEqual({ type: 'no-operation' });
+    expect(idsOf(again)).toEqual([undefined, open]);
+    expect((await agent.exchange()).messages).toEqual([]);
+    expect(await messageStates(world.db, [ended, open])).toEqual(['acked', 'acked']);
+    const news = (await inbox(world.db)).filter((row) => row.activity_id === ended);
+    expect(news.map(({ kind }) => kind)).toEqual(['delivered']);
+  });
+
+  it('are not sent again to an agent that forgot its counter and has the result', async () => {
+    const id = await anOperation(world.db, agent.id, change(1));
+    expect(idsOf(await agent.send())).toEqual([id]);
+    expect((await agent.exchange([result(id)])).messages).toEqual([{ type: 'no-operation' }]);
+    expect((await agent.exchange()).messages).toEqual([]);
+    const news = (await inbox(world.db)).filter((row) => row.activity_id === id);
+    expect(news.filter(({ kind }) => kind === 'result')).toHaveLength(1);
+  });
+
+  it('are not sent again once they have ended when the last payload is repeated with its token', async () => {
+    const ended = await anOperation(world.db, agent.id, change(1));
+    const { payload, headers } = { payload: agent.payload(), headers: agent.headers() };
+    expect(idsOf(await post(world, payload, headers))).toEqual([ended]);
+    await world.db.query(`update activity set status = 'failed' where id = $1`, [ended]);
+    const again = await post(world, payload, headers);
+    expect(again.messages).toEqual([{ type: 'no-operation' }]);
+    agent.takeIn(again);
+    expect((await agent.exchange()).messages).toEqual([]);
+    expect(await messageStates(world.db, [ended])).toEqual(['acked']);
   });
 
   it('are not sent once withdrawn, though payloads from before come again', async () => {

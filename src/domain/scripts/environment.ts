@@ -1,0 +1,49 @@
+/** Type of the message that makes an agent run a script. */
+export const SCRIPT_MESSAGE = 'execute-script';
+
+/** Who ordered a run, and when. */
+export interface RunOrder {
+  /** Id of a person. */
+  creatorId: number;
+  now: Date;
+}
+
+type Environment = Record<string, string>;
+
+/**
+ * Variables of a run beside those that differ from computer to computer.
+ *
+ * @see agent-protocol 9.4
+ */
+export function runEnvironment(run: RunOrder & { accountName: string }, publicUrl: string): Environment {
+  return { LANDSCAPE_ACCOUNT: run.accountName, LANDSCAPE_URL: publicUrl, ...orderEnvironment(run) };
+}
+
+/** Variables of one computer's part of a run, its tags as they are when it is given the message. */
+export function computerEnvironment(
+  activityId: number,
+  { computerId, tags }: { computerId: number; tags: readonly string[] },
+): Environment {
+  return {
+    LANDSCAPE_COMPUTER_ID: String(computerId),
+    LANDSCAPE_COMPUTER_TAGS: tags.join(','),
+    LANDSCAPE_ACTIVITY_ID: String(activityId),
+  };
+}
+
+/** A message for being sent once more by another order, which a script is told of; others stay as they are. */
+export function orderedAnew<T extends { type: string; fields: Readonly<Record<string, unknown>> }>(
+  message: T,
+  order: RunOrder,
+): T {
+  if (message.type !== SCRIPT_MESSAGE) return message;
+  const env = { ...(message.fields['env'] as Environment | undefined), ...orderEnvironment(order) };
+  return { ...message, fields: { ...message.fields, env } };
+}
+
+function orderEnvironment({ creatorId, now }: RunOrder): Environment {
+  return {
+    LANDSCAPE_ACTIVITY_CREATOR_ID: String(creatorId),
+    LANDSCAPE_ACTIVITY_CREATION_TIME: `${now.toISOString().slice(0, 19)}Z`,
+  };
+}
