@@ -84,9 +84,10 @@ export function createActivitiesService(deps: { db: Database; clock: Clock }): A
       await requireVisible(db, caller, computers);
       const { count, ids } = await listComputerActivities(db, caller.accountId, computers, page);
       const scope = scopeOf(caller);
-      const rows = await findActivities(db, scope, ids);
+      const now = clock.now();
+      const rows = await findActivities(db, scope, ids, now);
       const newestFirst = rows.toSorted((a, b) => b.id - a.id);
-      return { count, results: await withChildren(db, scope, newestFirst, clock.now()) };
+      return { count, results: await withChildren(db, scope, newestFirst, now) };
     },
     async listParents(caller, query, page) {
       const selection = await prepareActivityQuery(deps, caller.accountId, query);
@@ -95,10 +96,11 @@ export function createActivitiesService(deps: { db: Database; clock: Clock }): A
     },
     async read(caller, id) {
       const scope = scopeOf(caller);
-      const [row] = await findActivities(db, scope, [id]);
+      const now = clock.now();
+      const [row] = await findActivities(db, scope, [id], now);
       if (!row) throw unknownActivities([id]);
       const children = row.children_count > 0 ? await listChildren(db, scope, [id], null) : new Map();
-      return toDetailedActivity(row, children.get(id) ?? [], clock.now());
+      return toDetailedActivity(row, children.get(id) ?? [], now);
     },
     cancel: (caller, choice) => cancel(deps, caller, choice),
     approve: (caller, choice) => approve(deps, caller, choice),
@@ -121,7 +123,7 @@ async function cancel(deps: { db: Database; clock: Clock }, caller: Caller, choi
   return deps.db.transaction(async (tx) => {
     const ids = await lockChosen(tx, deps.clock, caller, choice);
     if (ids.length === 0) return [];
-    const rows = await requireActivities(tx, caller, ids, 'cancel');
+    const rows = await requireActivities(tx, caller, ids, 'cancel', deps.clock.now());
     const ended = rows.filter((row) => !isCancelable(row.status)).map((row) => row.id);
     requireEligible('cancel', sameReason(ended, 'has already ended'));
     const roots = withoutChildren(rows);
@@ -141,7 +143,7 @@ async function approve(
   return deps.db.transaction(async (tx) => {
     const ids = await lockChosen(tx, deps.clock, caller, choice);
     if (ids.length === 0) return [];
-    const rows = await requireActivities(tx, caller, ids, 'approve');
+    const rows = await requireActivities(tx, caller, ids, 'approve', deps.clock.now());
     const others = rows.filter((row) => row.status !== 'unapproved').map((row) => row.id);
     requireEligible('approve', sameReason(others, 'needs no approval'));
     requireEligible('approve', sameReason(await readCancelOrdered(tx, ids), 'is being canceled'));

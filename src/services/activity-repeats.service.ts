@@ -3,6 +3,7 @@ import { isReappliable, isRevertable } from '../domain/activity/eligibility.ts';
 import { inverseOf, revertSummary } from '../domain/activity/inverse.ts';
 import { ACTIVITY_GROUP } from '../domain/activity/kinds.ts';
 import { DomainError } from '../domain/errors.ts';
+import { orderedAnew } from '../domain/scripts/environment.ts';
 import { EXECUTE_SCRIPT } from '../domain/scripts/result.ts';
 import type { ActivityRow } from '../persistence/repositories/activities.repository.ts';
 import { lockLanesOf } from '../persistence/repositories/activity-cancel.repository.ts';
@@ -25,15 +26,18 @@ import {
 import { recordEvents } from '../persistence/repositories/events.repository.ts';
 import { keepFleet } from '../persistence/repositories/fleet-lock.ts';
 import { findRedactedPayloads } from '../persistence/repositories/script-endings.repository.ts';
+import { failUnsent } from '../persistence/repositories/undeliverable.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
 import { requireActivities, requireEligible } from './activity-rights.ts';
 import { subjectOf } from './activity-views.ts';
 import type { Caller, Clock } from './ports.ts';
 import { findLostTargets } from './targets.ts';
+import { unsentSignals } from './unsent-signals.ts';
 
 export interface ActivityRepeatsService {
   /**
-   * Repeats activities that have ended, all or none; a group with all its operations, an operation alone.
+   * Repeats activities that have ended, all or none; a group with all its operations, an operation alone. Signals that
+   * could not be sent fail unsent again.
    *
    * @param ids - repeated ones count once
    * @returns ids of the new groups, in the order asked for
@@ -65,7 +69,7 @@ export function createActivityRepeatsService(deps: Deps): ActivityRepeatsService
     reapply: (caller, ids, traceparent) =>
       deps.db.transaction(async (tx) => {
         const order = await begin(tx, deps, caller, ids, REAPPLY);
-        return carryOut(tx, { ...order, traceparent }, (source, operations) => repeat(tx, source, operations));
+        return carryOut(tx, { ...order, traceparent }, (source, operations) => repeat(tx, source, operations, order));
       }),
     revert: (caller, ids, traceparent) =>
       deps.db.transaction(async (tx) => {
@@ -123,7 +127,8 @@ async function begin(
   // No computer leaves meanwhile, and whoever comes second sees what the first made.
   await keepFleet(tx, caller.accountId);
   await lockLanesOf(tx, caller.accountId, ids);
-  const rows = await requireActivities(tx, caller, ids, verb.name);
+  const now = deps.clock.now();
+  const rows = await requireActivities(tx, caller, ids, verb.name, now);
   const size = rows.reduce((sum, row) => sum + Math.max(1, row.children_count), 0);
   if (size > MAX_OPERATIONS) {
     const message = `must not have more than ${MAX_OPERATIONS} operations together`;
@@ -133,7 +138,7 @@ async function begin(
   }
   const refused = rows.filter((row) => !verb.allows(row));
   requireEligible(verb.name, new Map(refused.map(({ id }) => [id, verb.reason])));
-  return { caller, verb, ids, now: deps.clock.now(), settings: deps.settings };
+  return { caller, verb, ids, now, settings: deps.settings };
 }
 
 type Draft = Pick<PlacedGroupPlan, 'summary' | 'windowMinutes' | 'computers' | 'operations' | 'messages'> & {
@@ -161,6 +166,7 @@ async function carryOut(
       settings,
     );
     await verb.link(tx, id, group);
+    await failUnsent(tx, group, unsentSignals(plan), now);
     groups.push(group);
   }
   await recordEvents(
@@ -208,7 +214,12 @@ async function requireTargetsOf(
 
 const LOST_TARGET = 'one of its computers is archived or gone';
 
-async function repeat(tx: Sql, source: SourceActivity, operations: readonly SourceOperation[]): Promise<Draft> {
+async function repeat(
+  tx: Sql,
+  source: SourceActivity,
+  operations: readonly SourceOperation[],
+  { caller, now }: Pick<Order, 'caller' | 'now'>,
+): Promise<Draft> {
   const known = await readMessages(
     tx,
     operations.map(({ payload_id }) => payload_id),
@@ -223,7 +234,7 @@ async function repeat(tx: Sql, source: SourceActivity, operations: readonly Sour
     ...layout.result(),
     summary: source.summary,
     windowMinutes: source.deliver_delay_window,
-    messages: [...known.values()],
+    messages: [...known.values()].map((message) => orderedAnew(message, { creatorId: caller.personId, now })),
     parameters: source.parameters ?? {},
   };
 }

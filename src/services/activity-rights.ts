@@ -10,7 +10,8 @@ export function scopeOf(caller: Caller): ActivityScope {
     accountId: caller.accountId,
     view: caller.groups('ViewComputer'),
     manage: caller.groups('ManageComputer'),
-    profiles: caller.groups('ViewUsgProfile'),
+    usgProfiles: caller.groups('ViewUsgProfile'),
+    scriptProfiles: caller.groups('ViewScriptProfile'),
   };
 }
 
@@ -19,6 +20,7 @@ export function scopeOf(caller: Caller): ActivityScope {
  *
  * @param ids - distinct
  * @param verb - what the caller wants, for the refusal
+ * @param now - moment their status is read at
  * @returns rows in the order of `ids`
  * @throws {DomainError} UnknownActivity; Forbidden unless every computer concerned may be managed
  */
@@ -27,8 +29,9 @@ export async function requireActivities(
   caller: Caller,
   ids: readonly number[],
   verb: string,
+  now: Date,
 ): Promise<ActivityRow[]> {
-  const rows = await findActivities(tx, scopeOf(caller), ids);
+  const rows = await findActivities(tx, scopeOf(caller), ids, now);
   const found = new Map(rows.map((row) => [row.id, row]));
   const missing = ids.filter((id) => !found.has(id));
   if (missing.length > 0) throw unknownActivities(missing);

@@ -4,19 +4,23 @@ import type { ActivityStatus } from '../domain/activity/status.ts';
 import { shownResult } from '../domain/scripts/result.ts';
 import type { ActivityRow, BaseActivityRow, ParentRow } from '../persistence/repositories/activities.repository.ts';
 
+/** What only the status is read from. */
+type Position = 'deliver_at' | 'held' | 'only_later';
+
 /** An activity as it is read; `status` is the one shown. */
-export type BaseActivity = Omit<BaseActivityRow, 'deliver_at' | 'held'>;
+export type BaseActivity = Omit<BaseActivityRow, Position>;
 
-export type ParentActivity = Omit<ParentRow, 'deliver_at' | 'held'>;
+export type ParentActivity = Omit<ParentRow, Position>;
 
-export interface DetailedActivity extends Omit<ActivityRow, 'deliver_at' | 'held'> {
+export interface DetailedActivity extends Omit<ActivityRow, Position> {
   children: BaseActivity[];
   actions: ActivityActions;
 }
 
 /** Derives from the row what is shown of status and result. */
 export function toBaseActivity<T extends BaseActivityRow>(row: T, now: Date): T & { status: ActivityStatus } {
-  const status = readStatus({ status: row.status, deliverAt: row.deliver_at, held: row.held }, now);
+  const { deliver_at: deliverAt, held, only_later: onlyLater } = row;
+  const status = readStatus({ status: row.status, deliverAt, held, onlyLater }, now);
   return { ...row, status, result_text: shownResult(row) };
 }
 

@@ -1,4 +1,9 @@
-import { type ProcessSignal, signalOperation, signalSummary } from '../domain/activity/machine-operations.ts';
+import {
+  type ProcessSignal,
+  signalOperation,
+  signalSummary,
+  unreportedText,
+} from '../domain/activity/machine-operations.ts';
 import type { PageRequest } from '../persistence/page.ts';
 import { findSignalTargets, listProcesses, type ProcessRow } from '../persistence/repositories/processes.repository.ts';
 import { failUnsent } from '../persistence/repositories/undeliverable.repository.ts';
@@ -56,7 +61,7 @@ export function createProcessesService(deps: ActingDeps): ProcessesService {
           { now, settings: deps.settings },
         );
         const unreported = targets.flatMap(({ pid, startTime }, step) =>
-          startTime === null ? [{ step, text: `The computer has reported no process with the number ${pid}.` }] : [],
+          startTime === null ? [{ step, text: unreportedText(pid) }] : [],
         );
         await failUnsent(tx, group, unreported, now);
         return group;

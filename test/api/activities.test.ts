@@ -86,6 +86,39 @@ describe('GET /activities/{id}', () => {
     await world.settle();
   });
 
+  it('shows a group as scheduled while all that is due is held and the rest is due later', async () => {
+    await world.db.query('update account set max_message_backlog = 0 where id = $1', [world.accountId]);
+    const group = await act(['web', 'db'], { deliver_after_window: 60 });
+    await world.settle();
+    await world.db.query('update account set max_message_backlog = null where id = $1', [world.accountId]);
+    const [due, later] = (await childrenOf(world.db, group)).map(({ id }) => id);
+    const soon = new Date(world.clock.now().getTime() + 60_000);
+    await world.db.query('update activity set deliver_at = $2 where id = any($1::int[])', [
+      [group, due],
+      world.clock.now(),
+    ]);
+    await world.db.query('update activity set deliver_at = $2 where id = $1', [later, soon]);
+    const shown = async () => {
+      const { body } = await get(`/activities/${group}`);
+      const status: string = body.activity_status;
+      for (const path of ['/activities', '/activities/parents']) {
+        expect(idsOf((await get(`${path}?query=status%3A${status}`)).body)).toContain(group);
+      }
+      return [status, ...body.children.map((c: { activity_status: string }) => c.activity_status)];
+    };
+    const putLater = (state: string) =>
+      world.db.query('update agent_message set state = $2 where activity_id = $1', [later, state]);
+    expect(await shown()).toEqual(['scheduled', 'waiting', 'scheduled']);
+    await putLater('queued');
+    expect(await shown()).toEqual(['scheduled', 'waiting', 'scheduled']);
+    await world.db.query('update activity set deliver_at = $2 where id = $1', [later, world.clock.now()]);
+    expect(await shown()).toEqual(['undelivered', 'waiting', 'undelivered']);
+    await putLater('held');
+    expect(await shown()).toEqual(['waiting', 'waiting', 'waiting']);
+    await cancel([group]);
+    await world.settle();
+  });
+
   it.each(['999999999', '0', '-1', '1.5', 'x', '9007199254740993', '99999999999999999999', '%D9%A1'])(
     'answers 404 for id %s (ID-bad)',
     async (id) => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tell } from '../support/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
 
 let world: FleetWorld;
@@ -98,6 +99,38 @@ describe('POST /processes/kill and /terminate', () => {
         result_text: 'The computer has reported no process with the number 4711.',
       },
     ]);
+  });
+
+  it('fails it again, unsent, when the signals are repeated, also once it is reported', async () => {
+    const { admin } = world.tokens;
+    const { body: old } = await signal(about([4711, 812, 4712]));
+    await world.settle();
+    const sent = await world.db.query<{ id: number; lane_id: number }>(
+      `select id, lane_id from activity where parent_id = $1 and status = 'undelivered'`,
+      [old.id],
+    );
+    const at = world.clock.now();
+    for (const { id, lane_id } of sent) {
+      await tell(world.db, { lane: lane_id, activity: id, kind: 'result', ok: true, at });
+    }
+    await world.settle();
+    await world.db.query(
+      `insert into computer_process (computer_id, pid, name, state, start_time) values ($1, 4712, 'late', 'S', 1)`,
+      [world.ids['web']],
+    );
+    const { status, body } = await world.app.call('POST', '/activities/reapply', {
+      token: admin,
+      body: { activity_ids: [old.id] },
+    });
+    expect(status).toBe(200);
+    await world.settle();
+    const unsent = { status: 'failed', message: null, delivery_time: null };
+    expect(await children(body[0])).toMatchObject([
+      { ...unsent, result_text: 'The computer has reported no process with the number 4711.' },
+      { status: 'undelivered', message: 'queued' },
+      { ...unsent, result_text: 'The computer has reported no process with the number 4712.' },
+    ]);
+    await world.db.query('delete from computer_process where computer_id = $1 and pid = 4712', [world.ids['web']]);
   });
 
   it('fails as a whole when it can send nothing', async () => {

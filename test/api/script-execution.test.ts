@@ -93,6 +93,57 @@ describe('POST /scripts/<id>:execute', () => {
     expect(rows).toEqual([{ answer_seconds: 642, script_id: body.id, lane: 642, code: 'echo hello\n' }]);
   });
 
+  it('tells a repeated run who repeated it, and when', async () => {
+    const { body } = await create({ title: title() });
+    const run = await call('POST', `/scripts/${body.id}:execute`, { query: `id:${computers.web}` });
+    await sql().query(`update activity set status = 'failed' where id = $1 or parent_id = $1`, [run.body.id]);
+    await sql().query(
+      `update operation_payload
+       set fields = jsonb_set(fields, '{env,LANDSCAPE_ACTIVITY_CREATION_TIME}', '"2026-11-20T00:00:00Z"')
+       where script_id = $1`,
+      [body.id],
+    );
+    const analyst = { accountId, email: `repeater${turn}@x.example`, role: 'SupportAnalyst' };
+    const { personId, ...login } = await createMember(sql(), analyst);
+    const as = await app.login(login);
+    const [again] = (await call('POST', '/activities/reapply', { activity_ids: [run.body.id] }, as)).body;
+    const rows = await sql().query(
+      `select p.fields->'env' as env from activity a join operation_payload p on p.id = a.payload_id
+       where a.parent_id = $1`,
+      [again],
+    );
+    expect(rows).toEqual([
+      {
+        env: {
+          LANDSCAPE_ACCOUNT: 'standalone',
+          LANDSCAPE_URL: expect.stringMatching(/^https?:/),
+          LANDSCAPE_ACTIVITY_CREATOR_ID: String(personId),
+          LANDSCAPE_ACTIVITY_CREATION_TIME: '2026-11-21T12:00:00Z',
+        },
+      },
+    ]);
+  });
+
+  it('keeps a replaced file for runs that name it, and no other', async () => {
+    const file = (text: string) => ({ attachments: [{ filename: 'data.txt', content: base64(text) }] });
+    const { body } = await create({ title: title(), ...file('one') });
+    const replace = (text: string) => call('PATCH', `/scripts/${body.id}`, file(text));
+    const kept = async () => {
+      const rows = await sql().query<{ text: string }>(
+        `select convert_from(content, 'UTF8') as text from script_attachment where script_id = $1 order by id`,
+        [body.id],
+      );
+      return rows.map(({ text }) => text);
+    };
+    await replace('two');
+    expect(await kept()).toEqual(['two']);
+    await call('POST', `/scripts/${body.id}:execute`, { query: `id:${computers.web}` });
+    for (const text of ['three', 'four']) await replace(text);
+    expect(await kept()).toEqual(['two', 'four']);
+    await call('PATCH', `/scripts/${body.id}`, { attachments: [{ filename: 'data.txt' }] });
+    expect(await kept()).toEqual(['two', 'four']);
+  });
+
   it('tells apart in the result how it ended, the whole output kept', async () => {
     const { body } = await create({ title: title() });
     const run = await call('POST', `/scripts/${body.id}:execute`, { query: `id:${computers.web}` });

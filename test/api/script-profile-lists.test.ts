@@ -4,7 +4,7 @@ import { createAdmin, createTestApp } from '../support/app.ts';
 import { insertComputer } from '../support/computers.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
-import { event, recurring, scriptProfileRequests } from '../support/script-profile-requests.ts';
+import { event, once, recurring, scriptProfileRequests } from '../support/script-profile-requests.ts';
 import { script, scriptProfile } from '../support/scripts.ts';
 
 let world: FleetWorld;
@@ -55,6 +55,22 @@ describe('lists of script profiles', () => {
     expect(seen.map((p: { id: number }) => p.id)).toContain(there.id);
     expect(seen.every((p: { script_id: number }) => p.script_id === scriptIds.servers)).toBe(true);
     expect((await call('PATCH', `/script-profiles/${id}`, { title: 'x' }, world.tokens.mixed)).status).toBe(403);
+  });
+
+  it('shows a run on no computer to whoever sees the profile', async () => {
+    const nobody = { trigger: once('2026-11-20T00:00:00Z'), all_computers: false, tags: ['nobody'] };
+    const made = async (over: object) => (await create({ ...nobody, ...over })).body.activities.last_activity.id;
+    const ours = await made({ script_id: scriptIds.servers });
+    const theirs = await made({ title: `Global ${turn()}` });
+    const { servers } = world.tokens;
+    expect((await call('GET', `/activities/${ours}`, undefined, servers)).status).toBe(200);
+    expect((await call('GET', `/activities/${theirs}`, undefined, servers)).status).toBe(404);
+    for (const list of ['/activities', '/activities/parents', '/activities?query=status:succeeded']) {
+      const { body } = await call('GET', list, undefined, servers);
+      const ids = body.results.map(({ id }: { id: number }) => id);
+      expect(ids).toContain(ours);
+      expect(ids).not.toContain(theirs);
+    }
   });
 });
 

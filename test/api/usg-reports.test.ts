@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createMember } from '../support/accounts.ts';
 import { insist } from '../support/app.ts';
 import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
 import { usgReportRequests } from '../support/usg-report-requests.ts';
@@ -231,6 +232,25 @@ describe('GET /usg-profiles/<id>/report', () => {
       computer_count: 0,
       computer: null,
     });
+  });
+
+  it('hides the activity from somebody who sees all computers and no profiles', async () => {
+    const { db, accountId, app } = world;
+    const email = 'computers@fleet.example';
+    const member = await createMember(db, { accountId, email, role: 'Auditor', groups: ['global'] });
+    await db.query(`update role set permissions = '{ViewComputer}' where name = $1`, [email]);
+    const token = await app.login(member);
+    const report = (await ask(await create(), 'start_date=2026-05-04')).body.id;
+    const body = { action: 'install', computer_ids: [world.ids['web']], snaps: [{ name: 'hello' }] };
+    const group = (await app.call('POST', '/snaps', { token: world.tokens.admin, body })).body.id;
+    expect((await call('GET', `/activities/${report}`, token)).status).toBe(404);
+    for (const list of ['/activities/parents', '/activities/parents?query=status:undelivered']) {
+      const page = (await call('GET', list, token)).body;
+      const ids = page.results.map(({ id }: { id: number }) => id);
+      expect(ids).toContain(group);
+      expect(ids).not.toContain(report);
+      expect(page.count).toBe(ids.length);
+    }
   });
 
   it('leaves one event for each report that is made', async () => {

@@ -29,6 +29,7 @@ const step = fc.oneof(
       oneLane: fc.boolean(),
       unapproved: fc.constantFrom(false, false, true),
       inHours: fc.constantFrom(0, 0, 6),
+      windowHours: fc.constantFrom(0, 0, 6),
     }),
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('deliver' as const), limit: fc.integer({ min: 1, max: 6 }) }) },

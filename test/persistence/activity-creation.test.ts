@@ -150,6 +150,14 @@ describe('creating a group', () => {
     expect([26, 5000, 5001, 12_345, 100_000].map((n) => laneSize(n, SETTINGS))).toEqual([500, 500, 501, 1235, 5000]);
   });
 
+  it('makes no more than a thousand lanes, however small the settings want them', () => {
+    const tiny = { singleLaneLimit: 0, laneMinSize: 1, laneMaxSize: 3 };
+    expect([30, 3000, 3001, 100_000, 200_001].map((n) => laneSize(n, tiny))).toEqual([3, 3, 4, 100, 201]);
+    for (const n of [1, 999, 1001, 3001, 99_999, 100_000]) {
+      expect(Math.ceil(n / laneSize(n, { ...tiny, laneMaxSize: 1 }))).toBeLessThanOrEqual(1000);
+    }
+  });
+
   it('makes every step of a chain wait for the one before on the same computer', async () => {
     const account = await anAccount(db, { computers: 3 });
     const group = await aGroup(db, account, { operations: aChain(3) });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { onlyLater } from '../../src/persistence/query/activity-fields.ts';
 import { seenBy, VISIBLE } from '../../src/persistence/query/activity-visibility.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { anAccount } from '../support/activity-rows.ts';
@@ -39,7 +40,7 @@ afterAll(() => database?.drop());
 
 describe('a list of groups for somebody who sees some access groups', () => {
   it('asks of each group as many children as it takes to find one', async () => {
-    const scope = { accountId, view: [seen], manage: [seen], profiles: [seen] };
+    const scope = { accountId, view: [seen], manage: [seen], usgProfiles: [seen], scriptProfiles: [seen] };
     const { rows, blocks } = await costOf(
       db,
       `select a.id from activity a where ${VISIBLE} and a.parent_id is null`,
@@ -50,3 +51,41 @@ describe('a list of groups for somebody who sees some access groups', () => {
     expect(blocks).toBeLessThan(PARENTS * 12);
   });
 });
+
+describe('how a group with a window is read', () => {
+  it('asks none of its operations unless something is held, and then until one is free to go', async () => {
+    const account = await anAccount(db, { computers: CHILDREN });
+    const now = new Date();
+    await db.query(GROUPS_IN_WINDOW, [account.accountId, CHILDREN, PARENTS, now]);
+    await db.query('analyze activity');
+    const text = `select ${onlyLater('$2::timestamptz')} as later from activity a
+      where a.account_id = $1 and a.parent_id is null`;
+    const values = [account.accountId, now];
+    const before = await costOf(db, text, values);
+    expect(before.rows).toBe(PARENTS);
+    expect(before.blocks).toBeLessThan(PARENTS * 4);
+    await db.query(
+      `insert into agent_message (activity_id, lane_id, computer_id, payload_id, state, deliver_at)
+       select id, 0, computer_id, 0, 'held', deliver_at from activity
+       where account_id = $1 and parent_id is not null and deliver_at <= $2 order by id limit 1`,
+      values,
+    );
+    // Every tenth operation is due: some blocks each. Reading all of them takes many times as much.
+    expect((await costOf(db, text, values)).blocks).toBeLessThan(PARENTS * 120);
+    expect(await db.query(text, values)).toEqual(Array.from({ length: PARENTS }, () => ({ later: false })));
+  });
+});
+
+const GROUPS_IN_WINDOW = `
+  with parent as (
+    insert into activity (account_id, type, summary, status, creation_time, deliver_at, deliver_delay_window,
+      children_count)
+    select $1, 'ActivityGroup', 'Install snaps', 'undelivered', $4::timestamptz, $4::timestamptz, 60, $2
+    from generate_series(1, $3::int) returning id)
+  insert into activity (account_id, parent_id, computer_id, type, summary, status, creation_time, deliver_at,
+    deliver_delay_window)
+  select $1, p.id, c.id, 'InstallSnaps', 'Install snaps', 'undelivered', $4::timestamptz,
+    case when c.place % 10 = 0 then $4::timestamptz else $4::timestamptz + interval '30 minutes' end, 60
+  from parent p cross join (
+    select id, row_number() over (order by id) as place from computer where account_id = $1) c
+  order by p.id, c.id`;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { scriptOperation } from '../../src/domain/scripts/script.ts';
 import { createLogger } from '../../src/logger.ts';
 import { countActivities } from '../../src/persistence/repositories/activity-blocks.ts';
 import { createOperation } from '../../src/persistence/repositories/activity-creation.repository.ts';
@@ -201,6 +202,41 @@ describe('retention of activities', () => {
     expect(await ids()).toEqual([runs[1]]);
     const lines = await db.query<{ activity_id: number }>('select activity_id from usg_run order by started_at');
     expect(lines.map(({ activity_id }) => activity_id)).toEqual([runs[0], runs[1], null]);
+  });
+
+  it('removes the replaced files of a script with the last run that names them', async () => {
+    const [script] = await db.query<{ id: number }>(
+      `insert into script (account_id, access_group_id, title, time_limit, username, creator_id, created_at,
+         last_editor_id, last_edited_at)
+       values ($1, $2, 'script', 60, 'root', 1, now(), 1, now()) returning id`,
+      [account.accountId, account.groupId],
+    );
+    const { id } = script!;
+    await db.query(
+      `insert into script_attachment (script_id, filename, content, size, current)
+       select $1, 'file-' || n, ''::bytea, 0, n = 3 from generate_series(1, 3) n`,
+      [id],
+    );
+    const files = () =>
+      db.query<{ id: number; filename: string }>(
+        'select id, filename from script_attachment where script_id = $1 order by filename',
+        [id],
+      );
+    const [one, two, three] = await files();
+    const runOf = async (...attachments: Awaited<ReturnType<typeof files>>) => {
+      const body = { id, version: 1, title: 'script', interpreter: '/bin/sh', code: '', attachments };
+      const operations = [scriptOperation(body, { username: 'root', timeLimit: 60, env: {} })];
+      await finish(await group({ operations }));
+    };
+    await runOf(one!, two!, three!);
+    days(5);
+    await runOf(one!, three!);
+    days(4);
+    expect((await run(7)).gone).toBe(4);
+    expect(await files()).toEqual([one, three]);
+    days(5);
+    expect((await run(7)).gone).toBe(4);
+    expect(await files()).toEqual([three]);
   });
 
   it('goes in steps of bounded size, whole groups only, and on where it stopped', async () => {

@@ -73,6 +73,23 @@ describe('chains', () => {
     });
   });
 
+  it('cancels every step behind one that was canceled while news of its success waited', async () => {
+    const { lane, group, ids } = await world.oneLane({ operations: aChain(3) });
+    await world.store.advance(lane, false);
+    await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [ids[0]]);
+    const news = { lane, activity: ids[0]!, at: world.clock.now() };
+    await tell(world.db, { ...news, kind: 'delivered' });
+    await world.store.advance(lane, false);
+    await tell(world.db, { ...news, kind: 'result', ok: true, body: 'done' }, { ...news, kind: 'cancel', body: 'why' });
+    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, succeeded: 1, canceled: 2 });
+    expect((await childrenOf(world.db, group)).map(({ status, result_text }) => [status, result_text])).toEqual([
+      ['succeeded', 'done'],
+      ['canceled', 'why'],
+      ['canceled', 'why'],
+    ]);
+    expect(await world.messages(group)).toEqual(['sent', null, null]);
+  });
+
   it('keeps the steps of different computers apart', async () => {
     const { lane, group, ids } = await world.oneLane({ operations: aChain(2) }, { computers: 2 });
     await world.store.advance(lane, false);
@@ -150,6 +167,23 @@ describe('results', () => {
     expect((await world.store.advance(lane, false)).nextDueAt).toBe(world.clock.now().getTime());
     expect((await world.store.advance(lane, false)).nextDueAt).not.toBe(world.clock.now().getTime());
     expect(await world.db.query('select from agent_inbox where lane_id = $1', [lane])).toEqual([]);
+  });
+
+  it('lets no cancel wait behind other news, which releases what it covers', async () => {
+    const { lane, group, ids } = await world.oneLane({ operations: aChain(2) });
+    await world.store.advance(lane, false);
+    const [first, second] = ids;
+    await tell(world.db, { lane, activity: first!, kind: 'result', ok: true, at: world.clock.now() });
+    await world.db.query(
+      `insert into agent_inbox (lane_id, activity_id, kind) select $1, $2, 'delivered' from generate_series(1, 5000)`,
+      [lane, first],
+    );
+    await tell(world.db, { lane, activity: second!, kind: 'cancel', at: world.clock.now() });
+    const progress = await world.store.advance(lane, false);
+    expect(progress).toMatchObject({ open: 0, succeeded: 1, canceled: 1, nextDueAt: world.clock.now().getTime() });
+    expect(await world.messages(group)).toEqual(['queued', null]);
+    const left = await world.db.query('select kind from agent_inbox where lane_id = $1', [lane]);
+    expect(left).toEqual([{ kind: 'delivered' }]);
   });
 });
 

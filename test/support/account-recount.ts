@@ -84,13 +84,10 @@ export class Recount {
 
   /** The state that is shown. */
   statusOf(row: RawActivity): string {
-    const children = this.#childrenOf(row);
-    const stored = row.computer_id === null ? this.#rolledUp(children) : row.status;
-    if (stored !== 'undelivered') return stored;
+    if (row.computer_id === null) return this.#rolledUp(this.#childrenOf(row));
+    if (row.status !== 'undelivered') return row.status;
     if (row.deliver_at !== null && row.deliver_at.getTime() > this.#nowMs) return 'scheduled';
-    const all = row.computer_id === null ? children : [row];
-    const pending = all.filter(({ status }) => status === 'undelivered');
-    return pending.every(({ message }) => message === 'held') ? 'waiting' : 'undelivered';
+    return row.message === 'held' ? 'waiting' : 'undelivered';
   }
 
   actionsOf(row: RawActivity) {
@@ -123,7 +120,8 @@ export class Recount {
       return statuses.includes('failed') ? 'failed' : 'succeeded';
     }
     if (statuses.some((status) => status === 'delivered' || ENDED.includes(status))) return 'delivered';
-    return statuses.includes('unapproved') ? 'unapproved' : 'undelivered';
+    const shown = children.map((child) => this.statusOf(child));
+    return ['unapproved', 'blocked', 'undelivered', 'scheduled', 'waiting'].find((status) => shown.includes(status))!;
   }
 
   /** The latest undoing is open or done. */

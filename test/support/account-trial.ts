@@ -27,6 +27,8 @@ export interface TrialGroup {
   unapproved: boolean;
   /** Hours until it may be delivered; 0: at once. */
   inHours: number;
+  /** Each computer gets it at a random moment within so many hours on top. */
+  windowHours: number;
 }
 
 /** A fresh account whose activities are made, handed out, answered and ended as API, gateway and workflows do it. */
@@ -64,12 +66,13 @@ export class AccountTrial {
   }
 
   async act(plan: TrialGroup): Promise<void> {
-    const { computers, steps, oneLane, unapproved, inHours } = plan;
+    const { computers, steps, oneLane, unapproved, inHours, windowHours } = plan;
     const group = await aGroup(this.db, this.account, {
       computers,
       operations: aChain(steps),
       now: this.clock.now(),
       deliverAfter: inHours === 0 ? null : new Date(this.clock.now().getTime() + inHours * 3_600_000),
+      windowMinutes: windowHours * 60,
       settings: oneLane ? ONE_LANE : {},
     });
     if (!unapproved) return;

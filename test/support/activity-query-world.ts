@@ -34,6 +34,7 @@ const GROUPS = 40;
 export async function createActivityQueryWorld(db: Database, seed: number): Promise<ActivityQueryWorld> {
   const random = createRandom(seed, 'activities');
   const { pick } = random;
+  const windows = createRandom(seed, 'windows');
   const account = await anAccount(db, { computers: 8 });
   const [other] = await db.query<{ id: number }>(
     `insert into access_group (account_id, name, title, parent_id) values ($1, 'seen', 'Seen', $2) returning id`,
@@ -65,6 +66,7 @@ export async function createActivityQueryWorld(db: Database, seed: number): Prom
       new Date(Date.UTC(2026, pick([9, 10]), pick([1, 20, 21]), pick([0, 10]), pick([0, 30]))),
       deliverAt,
       over.children,
+      windows.pick([0, 60]),
     ]);
     if (over.computer !== null && random.chance(0.7)) {
       await db.query(MESSAGE, [row!.id, over.computer, pick(['held', 'held', 'queued', 'sent']), NOW]);
@@ -84,8 +86,8 @@ export async function createActivityQueryWorld(db: Database, seed: number): Prom
 
 const INSERT = `
   insert into activity (account_id, parent_id, computer_id, type, summary, status, creator_id, creation_time,
-    deliver_at, children_count)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning id`;
+    deliver_at, children_count, deliver_delay_window)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning id`;
 
 const MESSAGE = `
   insert into agent_message (activity_id, lane_id, computer_id, payload_id, state, deliver_at)

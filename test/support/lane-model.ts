@@ -35,7 +35,7 @@ export class LaneModel {
     const failed = [...this.#idsEnded(news, 'failed'), ...this.#expire(nowMs)];
     const cancels = news.filter(({ kind }) => kind === 'cancel').map(({ activity }) => activity);
     const doomed = cancelAll || cancels.includes(null) ? [...this.operations.keys()] : (cancels as number[]);
-    for (const id of doomed) if (this.#isOpen(id)) this.#cancel(id, nowMs);
+    for (const id of doomed) this.#cancelNamed(id, nowMs);
     for (const id of failed) this.#cancelBehind(id, nowMs);
     for (const id of succeeded) this.#release(id, nowMs);
     if (!this.#opened) for (const operation of this.operations.values()) this.#queue(operation);
@@ -108,6 +108,12 @@ export class LaneModel {
   #isOpen(id: number): boolean {
     const operation = this.operations.get(id);
     return operation !== undefined && !FINAL.includes(operation.status);
+  }
+
+  /** What its cancel was accepted for, though its success may have been on its way: the steps behind go in any case. */
+  #cancelNamed(id: number, nowMs: number): void {
+    if (this.#isOpen(id)) this.#cancel(id, nowMs);
+    else this.#cancelBehind(id, nowMs);
   }
 
   #cancel(id: number, nowMs: number): void {

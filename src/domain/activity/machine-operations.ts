@@ -46,6 +46,18 @@ export function signalOperation(signal: ProcessSignal, target: SignalTarget): Op
   };
 }
 
+/** Number of the process that a message made by {@link signalOperation} cannot name; null for every other message. */
+export function unreportedPid(message: { type: string; fields: Readonly<Record<string, unknown>> }): number | null {
+  const { pid, name, 'start-time': startTime } = message.fields;
+  const isUnnamed = message.type === 'signal-process' && name === '' && startTime === 0;
+  return isUnnamed && typeof pid === 'number' ? pid : null;
+}
+
+/** Result of an operation that is not sent, as its process was never reported. */
+export function unreportedText(pid: number): string {
+  return `The computer has reported no process with the number ${pid}.`;
+}
+
 /** For example "Signal process nginx (PID 812) with TERM" or "Signal 3 processes with KILL". */
 export function signalSummary(signal: ProcessSignal, targets: readonly Pick<SignalTarget, 'pid' | 'name'>[]): string {
   const [first] = targets;

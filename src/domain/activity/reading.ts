@@ -7,6 +7,8 @@ export interface StoredPosition {
   deliverAt: Date | null;
   /** Its message waits for room in the computer's queue; of a group: all that are not delivered wait so. */
   held: boolean;
+  /** Of a group that is due: nothing of it is free to go, and something is due later. */
+  onlyLater: boolean;
 }
 
 /**
@@ -16,6 +18,6 @@ export interface StoredPosition {
  */
 export function readStatus(stored: StoredPosition, now: Date): ActivityStatus {
   if (stored.status !== 'undelivered') return stored.status;
-  if (stored.deliverAt !== null && stored.deliverAt > now) return 'scheduled';
+  if (stored.onlyLater || (stored.deliverAt !== null && stored.deliverAt > now)) return 'scheduled';
   return stored.held ? 'waiting' : 'undelivered';
 }

@@ -3,7 +3,7 @@ import type { ActivityCriterion, ActivityQuery } from '../../domain/query/activi
 import type { ComputerQuery } from '../../domain/query/computer-query.ts';
 import type { Factor } from '../../domain/query/parser.ts';
 import { containing } from '../like.ts';
-import { HELD } from './activity-fields.ts';
+import { HELD, onlyLater } from './activity-fields.ts';
 import { Compilation, type SqlCondition } from './compilation.ts';
 import { computersCondition, type SavedQueries } from './computer-conditions.ts';
 
@@ -98,10 +98,10 @@ function criterionCondition(criterion: ActivityCriterion, context: Context): str
 
 /** The status as it is read, not as it is stored. @see `readStatus` in domain/activity/reading.ts */
 function statusCondition(status: ActivityStatus, compilation: Compilation): string {
-  const later = () => `a.deliver_at > ${compilation.now()}`;
+  const later = () => `a.deliver_at > ${compilation.now()} or ${onlyLater(compilation.now())}`;
   switch (status) {
     case 'scheduled':
-      return `(a.status = 'scheduled' or (a.status = 'undelivered' and ${later()}))`;
+      return `(a.status = 'scheduled' or (a.status = 'undelivered' and (${later()})))`;
     case 'undelivered':
       return `(a.status = 'undelivered' and (${later()}) is not true and not (${HELD}))`;
     case 'waiting':

@@ -21,6 +21,24 @@ export const HELD = `case when a.status <> 'undelivered' then false
       exists (select from agent_message m where m.activity_id = a.id and m.state = 'held')
     else a.children_count > 0 and not ${anyChild(`k.status = 'undelivered' and m.state is distinct from 'held'`)} end`;
 
+// In the order of its index, or old statistics of many could make PostgreSQL read all messages to find none.
+const ANYTHING_HELD = `(select true from agent_message where state = 'held' order by computer_id, activity_id limit 1) is true`;
+
+/**
+ * Over the alias `a` of `activity`: a group whose time has come, and yet nothing of it is free to go and something is due
+ * later. True or false.
+ *
+ * @param now - SQL of the present moment
+ */
+// Only a window makes moments differ, and without held messages what is due is free: no child is asked but in rare cases.
+export const onlyLater = (now: string) => `case
+    when a.status <> 'undelivered' or a.deliver_delay_window = 0 or a.children_count = 0 or a.deliver_at > ${now}
+      or not ${ANYTHING_HELD} then false
+    when ${anyChild(
+      `k.status = 'undelivered' and (k.deliver_at > ${now}) is not true and m.state is distinct from 'held'`,
+    )} then false
+    else ${anyChild(`k.status = 'scheduled' or (k.status = 'undelivered' and k.deliver_at > ${now})`)} end`;
+
 const REVERSIBLE = REVERSIBLE_TYPES.map((type) => `'${type}'`).join(', ');
 
 // Changed something that is known or taken for granted, and no undoing of it is open or done.

@@ -1,5 +1,4 @@
-import { REPORT_ACTIVITY } from '../../domain/usg/report.ts';
-import { USG_ACTIVITY } from '../../domain/usg/run-steps.ts';
+import { ACTIVITY_GROUP } from '../../domain/activity/kinds.ts';
 import { anyChild } from './activity-fields.ts';
 import { type GroupScope, groupsOf } from './group-scope.ts';
 
@@ -9,16 +8,25 @@ export interface ActivityScope {
   view: GroupScope;
   manage: GroupScope;
   /** Where profiles may be seen: activities on no computer go by theirs. */
-  profiles: GroupScope;
+  usgProfiles: GroupScope;
+  scriptProfiles: GroupScope;
 }
 
-/** The first three parameters of {@link VISIBLE} and {@link SEEN}. */
+type Groups = readonly number[] | null;
+
+/** The first four parameters of {@link VISIBLE} and {@link SEEN}. */
 export function seenBy({
   accountId,
   view,
-  profiles,
-}: ActivityScope): [number, readonly number[] | null, readonly number[] | null] {
-  return [accountId, groupsOf(view), groupsOf(profiles)];
+  usgProfiles,
+  scriptProfiles,
+}: ActivityScope): [number, Groups, Groups, Groups] {
+  return [accountId, groupsOf(view), groupsOf(usgProfiles), groupsOf(scriptProfiles)];
+}
+
+/** Nothing of the account is hidden. */
+export function seesAll(scope: ActivityScope): boolean {
+  return scope.view === 'all' && scope.usgProfiles === 'all' && scope.scriptProfiles === 'all';
 }
 
 const computersIn = (groups: string) =>
@@ -26,19 +34,22 @@ const computersIn = (groups: string) =>
     union all select r.id from removed_computer r where r.account_id = $1 and r.access_group_id = any(${groups}))`;
 
 // What is on no computer at all belongs to a profile: a report, a run that found nothing to do.
-const ON_NO_COMPUTER = `a.computer_id is null and a.children_count = 0
-    and a.type in ('${USG_ACTIVITY}', '${REPORT_ACTIVITY}')`;
-const profileIn = (groups: string) => `(a.parameters->>'profile_id')::int in (
-      select p.id from usg_profile p
-      where p.account_id = $1 and (${groups}::int[] is null or p.access_group_id = any(${groups})))`;
+const ON_NO_COMPUTER = 'a.parent_id is null and a.computer_id is null and a.children_count = 0';
+const profileAmong = (profiles: string, groups: string) => `(${groups}::int[] is null
+      or (a.parameters->>'profile_id')::int in (
+        select p.id from ${profiles} p where p.account_id = $1 and p.access_group_id = any(${groups})))`;
+// Profiles of the two kinds have numbers of their own; the runs of one are groups like any other.
+const profileIn = (usgGroups: string, scriptGroups: string) => `case when a.type = '${ACTIVITY_GROUP}'
+      then ${profileAmong('scoped_script_profile', scriptGroups)} else ${profileAmong('usg_profile', usgGroups)} end`;
 
 /**
- * Over the alias `a` of `activity`, with the first three parameters of {@link seenBy}: visible when its computer is, a
- * parent when any child is, what is on no computer when its profile is. A removed computer counts where it last was.
+ * Over the alias `a` of `activity`, with the parameters of {@link seenBy}: visible when its computer is, a parent when any
+ * child is, what is on no computer when its profile is. A removed computer counts where it last was.
  */
-export const VISIBLE = `a.account_id = $1 and ($2::int[] is null or a.computer_id in ${computersIn('$2')}
-    or (a.computer_id is null and ${anyChild(`k.computer_id in ${computersIn('$2')}`)})
-    or (${ON_NO_COMPUTER} and ${profileIn('$3')}))`;
+export const VISIBLE = `a.account_id = $1 and (($2::int[] is null and $3::int[] is null and $4::int[] is null)
+    or case when ${ON_NO_COMPUTER} then ${profileIn('$3', '$4')}
+      else $2::int[] is null or a.computer_id in ${computersIn('$2')}
+        or (a.computer_id is null and ${anyChild(`k.computer_id in ${computersIn('$2')}`)}) end)`;
 
 // From the computers, which costs as much as there is on them; asked row by row, groups cost all their children. No group
 // has a computer itself, so that nothing is there twice.
@@ -61,11 +72,11 @@ export const SEEN = withOperationsOn(
   computersIn('$2'),
   `
     union all select a.id, null::int from activity a
-    where a.account_id = $1 and a.parent_id is null and ${ON_NO_COMPUTER} and ${profileIn('$3')}`,
+    where a.account_id = $1 and ${ON_NO_COMPUTER} and ${profileIn('$3', '$4')}`,
 );
 
 /** Over the alias `a` of `activity`: the caller may act on every computer concerned. True or false. */
 export const manageableIn = (groups: string) => `(${groups}::int[] is null or case when a.computer_id is not null
       then a.computer_id in ${computersIn(groups)}
-      when ${ON_NO_COMPUTER} then ${profileIn(groups)}
-      else a.children_count > 0 and not ${anyChild(`k.computer_id not in ${computersIn(groups)}`)} end)`;
+      when ${ON_NO_COMPUTER} then ${profileIn(groups, groups)}
+      else not ${anyChild(`k.computer_id not in ${computersIn(groups)}`)} end)`;

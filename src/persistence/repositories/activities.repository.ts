@@ -1,7 +1,7 @@
 import type { ActivityStatus } from '../../domain/activity/status.ts';
 import type { PageRequest } from '../page.ts';
 import type { ActivitySelection } from '../query/activity-conditions.ts';
-import { HELD, lostAmong, UNDOABLE } from '../query/activity-fields.ts';
+import { HELD, lostAmong, onlyLater, UNDOABLE } from '../query/activity-fields.ts';
 import { type ActivityScope, manageableIn, seenBy, VISIBLE } from '../query/activity-visibility.ts';
 import { groupsOf } from '../query/group-scope.ts';
 import type { Sql } from '../sql.ts';
@@ -17,6 +17,8 @@ export interface BaseActivityRow {
   deliver_at: Date | null;
   /** Waits for room in a queue; of a group: everything undelivered does. */
   held: boolean;
+  /** Of a group that is due: nothing of it is free to go, and something is due later. */
+  only_later: boolean;
   creation_time: Date;
   approval_time: Date | null;
   completion_time: Date | null;
@@ -75,10 +77,11 @@ export async function listActivities(
   page: PageRequest,
 ): Promise<{ count: number; rows: ActivityRow[] }> {
   const found = await findPage(db, 'activities', scope, selection, page);
-  const values = [...found.values, groupsOf(scope.manage)];
+  const values = [...found.values, groupsOf(scope.manage), selection.now];
+  const columns = detail(`$${values.length - 1}`, IN_PAGE, `$${values.length}::timestamptz`);
   const [count, rows] = await Promise.all([
     found.count(db),
-    db.query<ActivityRow & Record<string, unknown>>(list(detail(`$${values.length}`, IN_PAGE), found.text), values),
+    db.query<ActivityRow & Record<string, unknown>>(list(columns, found.text), values),
   ]);
   return { count, rows };
 }
@@ -90,10 +93,12 @@ export async function listParents(
   selection: ActivitySelection,
   page: PageRequest,
 ): Promise<{ count: number; rows: ParentRow[] }> {
-  const { text, values, count } = await findPage(db, 'parents', scope, selection, page);
+  const found = await findPage(db, 'parents', scope, selection, page);
+  const values = [...found.values, selection.now];
+  const columns = parent(onlyLater(`$${values.length}::timestamptz`));
   const [total, rows] = await Promise.all([
-    count(db),
-    db.query<ParentRow & Record<string, unknown>>(list(PARENT, text), values),
+    found.count(db),
+    db.query<ParentRow & Record<string, unknown>>(list(columns, found.text), values),
   ]);
   return { count: total, rows };
 }
@@ -122,8 +127,13 @@ export async function selectActivities(
 }
 
 /** Activities by id in no order; those the caller may not see are left out. */
-export async function findActivities(db: Sql, scope: ActivityScope, ids: readonly number[]): Promise<ActivityRow[]> {
-  return db.query<ActivityRow & Record<string, unknown>>(FIND, [...seenBy(scope), ids, groupsOf(scope.manage)]);
+export async function findActivities(
+  db: Sql,
+  scope: ActivityScope,
+  ids: readonly number[],
+  now: Date,
+): Promise<ActivityRow[]> {
+  return db.query<ActivityRow & Record<string, unknown>>(FIND, [...seenBy(scope), ids, groupsOf(scope.manage), now]);
 }
 
 /** Children of some parents by id, those that may be seen, at most `limit` of each; null for all. */
@@ -156,26 +166,31 @@ export async function findBaseActivity(db: Sql, id: number): Promise<BaseActivit
   return row ?? null;
 }
 
-const FRESH = 'false';
+// Where all is due at one moment, as in a group without a window, and where no message is there yet.
+const NEVER = 'false';
 
-const base = (held: string) => `a.id, a.parent_id, a.type, a.summary, a.status, a.deliver_at, ${held} as held,
-    a.creation_time, a.approval_time, a.completion_time, p.id as creator_id, p.name as creator_name,
-    p.email as creator_email, a.deliver_delay_window, a.result_text, a.result_code`;
+const base = (held: string, later: string) => `a.id, a.parent_id, a.type, a.summary, a.status, a.deliver_at,
+    ${held} as held, ${later} as only_later, a.creation_time, a.approval_time, a.completion_time, p.id as creator_id,
+    p.name as creator_name, p.email as creator_email, a.deliver_delay_window, a.result_text, a.result_code`;
 
-const BASE = base(HELD);
+const BASE = base(HELD, NEVER);
 
 const detail = (
   groups: string,
   among: string,
-) => `${BASE}, a.computer_id, a.delivery_time, a.deliver_after_time, a.deliver_before_time,
+  now: string,
+) => `${base(HELD, onlyLater(now))}, a.computer_id, a.delivery_time, a.deliver_after_time, a.deliver_before_time,
     a.schedule_before_time, a.schedule_after_time, a.modification_time, a.package_ids, a.changes, a.child_types,
     a.children_count, a.succeeded_count, ${manageableIn(groups)} as manageable, ${UNDOABLE} as undoable,
     ${lostAmong(among)} as lost, a.reapplied_from, a.reapplied_by, a.reverts, a.reverted_by, a.progress`;
 
-export const PARENT = `${BASE}, a.children_count, a.computer_count, a.open_count, a.succeeded_count, a.failed_count,
-    a.canceled_count, case when a.computer_count = 1 then (
+const parent = (later: string) => `${base(HELD, later)}, a.children_count, a.computer_count, a.open_count,
+    a.succeeded_count, a.failed_count, a.canceled_count, case when a.computer_count = 1 then (
       select jsonb_build_object('id', c.id, 'title', c.title) from activity k join computer c on c.id = k.computer_id
       where k.parent_id = a.id order by k.id limit 1) end as computer`;
+
+/** Of the runs of a script profile, which have no window. */
+export const PARENT = parent(NEVER);
 
 export const SOURCE = 'activity a left join person p on p.id = a.creator_id';
 
@@ -187,12 +202,14 @@ const list = (columns: string, page: string) => `
   order by a.id desc`;
 const IN_PAGE = 'in (select id from page)';
 
-const FIND = `select ${detail('$5', '= any($4::int[])')} from ${SOURCE} where ${VISIBLE} and a.id = any($4::int[])`;
-const READ_BASE = `select ${base(FRESH)} from ${SOURCE} where a.id = $1`;
+const FIND = `
+  select ${detail('$6', '= any($5::int[])', '$7::timestamptz')}
+  from ${SOURCE} where ${VISIBLE} and a.id = any($5::int[])`;
+const READ_BASE = `select ${base(NEVER, NEVER)} from ${SOURCE} where a.id = $1`;
 const FIND_BASE = `select ${BASE} from ${SOURCE} where a.id = $1`;
 const CHILDREN = `
   select page.*
-  from unnest($4::int[]) as parent(id)
+  from unnest($5::int[]) as parent(id)
   cross join lateral (
-    select ${BASE} from ${SOURCE} where a.parent_id = parent.id and ${VISIBLE} order by a.id limit $5) page
+    select ${BASE} from ${SOURCE} where a.parent_id = parent.id and ${VISIBLE} order by a.id limit $6) page
   order by page.id`;

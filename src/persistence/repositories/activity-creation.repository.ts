@@ -215,9 +215,18 @@ export async function createOperation(tx: Sql, plan: SinglePlan): Promise<number
   return row!.id;
 }
 
-/** Computers per lane of a large group. @see temporal-design 1, decision 2 */
+/** The server refuses a workflow with 2,000 open children. */
+const MAX_LANES = 1000;
+
+/**
+ * Computers per lane of a large group: a tenth of them within the bounds of the settings, and more than their upper
+ * bound where the group would have over a thousand lanes.
+ *
+ * @see temporal-design 1, decision 2
+ */
 export function laneSize(computers: number, settings: LaneSettings): number {
-  return Math.min(settings.laneMaxSize, Math.max(settings.laneMinSize, Math.ceil(computers / 10)));
+  const size = Math.min(settings.laneMaxSize, Math.max(settings.laneMinSize, Math.ceil(computers / 10)));
+  return Math.max(size, Math.ceil(computers / MAX_LANES));
 }
 
 async function createPayloads(

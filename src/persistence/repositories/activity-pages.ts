@@ -1,6 +1,6 @@
 import type { PageRequest } from '../page.ts';
 import { type ActivitySelection, compileActivityQuery, compileOnlyComputers } from '../query/activity-conditions.ts';
-import { type ActivityScope, onComputers, SEEN, seenBy, VISIBLE } from '../query/activity-visibility.ts';
+import { type ActivityScope, onComputers, SEEN, seenBy, seesAll, VISIBLE } from '../query/activity-visibility.ts';
 import type { SqlCondition } from '../query/compilation.ts';
 import { groupsOf } from '../query/group-scope.ts';
 import type { Sql } from '../sql.ts';
@@ -26,7 +26,7 @@ export async function findPage(
   const { accountId } = scope;
   const { limit, offset } = page;
   const { clauses } = selection.query;
-  if (scope.view === 'all' && clauses.length === 0) {
+  if (seesAll(scope) && clauses.length === 0) {
     const count = (sql: Sql) => countActivities(sql, accountId, counted);
     return { text: blockPage(counted), values: [accountId, limit, offset], count };
   }
@@ -50,8 +50,8 @@ export async function findPage(
 
 /** What asks for everything on some computers: those that are named, or all that somebody sees. Null: it asks otherwise. */
 function onSomeComputers(scope: ActivityScope, selection: ActivitySelection): SqlCondition | null {
-  if (selection.query.clauses.length === 0) return { text: SEEN, values: seenBy(scope) };
   const { accountId, view } = scope;
+  if (selection.query.clauses.length === 0) return view === 'all' ? null : { text: SEEN, values: seenBy(scope) };
   const computers = compileOnlyComputers(selection, { accountId, groups: groupsOf(view), firstParameter: 1 });
   return computers && { text: onComputers(computers.text), values: computers.values };
 }
@@ -92,9 +92,9 @@ async function countWhere(db: Sql, { text, values }: SqlCondition): Promise<numb
   return row!.count;
 }
 
-/** What may be seen of what was asked for: the first three parameters are the scope, what the query compares with follows. */
+/** What may be seen of what was asked for: the first four parameters are the scope, what the query compares with follows. */
 export function matching(scope: ActivityScope, selection: ActivitySelection, further = ''): SqlCondition {
   const seen = seenBy(scope);
-  const asked = compileActivityQuery(selection, { accountId: seen[0], groups: seen[1], firstParameter: 4 });
+  const asked = compileActivityQuery(selection, { accountId: seen[0], groups: seen[1], firstParameter: 5 });
   return { text: `${VISIBLE}${further} and ${asked.text}`, values: [...seen, ...asked.values] };
 }

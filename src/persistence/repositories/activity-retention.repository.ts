@@ -1,6 +1,7 @@
 import { FINAL_STATUSES } from '../../domain/activity/status.ts';
 import type { Database, Sql } from '../sql.ts';
 import { statusList } from '../status-sql.ts';
+import { deleteUnnamedAttachments, lockScriptsOfPayloads } from './script-attachments.repository.ts';
 
 /** A place among the activities without a parent, by age. */
 export interface AgeCursor {
@@ -31,7 +32,7 @@ interface Candidate {
 
 /**
  * Removes some old activities: groups with all their operations, operations that are in no group, each with payloads,
- * messages, lanes and partial results. In one transaction.
+ * messages, lanes, partial results and the replaced files of scripts that nothing else names. In one transaction.
  *
  * Kept is what has not ended, or ended later; what a computer has and may still answer; the latest run of every
  * profile; and what undid an activity that is still there.
@@ -81,9 +82,12 @@ async function remove(tx: Sql, candidates: readonly number[], before: Date): Pro
   if (roots.length === 0) return 0;
   const [doomed] = await tx.query<Doomed & Record<string, unknown>>(DOOMED, [roots.map(({ id }) => id)]);
   const { ids, lanes, payloads, origins } = doomed!;
+  // Before rows of other activities are written, as whoever repeats one locks its script first.
+  const scripts = await lockScriptsOfPayloads(tx, payloads);
   for (const table of RESULTS) await tx.query(`delete from ${table} where activity_id = any($1::int[])`, [ids]);
   await tx.query('delete from lane where id = any($1::int[])', [lanes]);
   await tx.query('delete from operation_payload where id = any($1::bigint[])', [payloads]);
+  if (scripts.length > 0) await deleteUnnamedAttachments(tx, scripts);
   await tx.query('delete from activity where id = any($1::int[])', [ids]);
   await tx.query('update activity set reapplied_from = null where reapplied_from = any($1::int[])', [ids]);
   await tx.query('update activity set reverts = null where reverts = any($1::int[])', [ids]);

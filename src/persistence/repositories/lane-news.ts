@@ -30,11 +30,11 @@ export interface News {
   cancels: CancelRequest[];
 }
 
-/** Most inbox rows one call settles, so that a transaction stays short whatever came in. */
+/** Most inbox rows one call settles beside cancels, so that a transaction stays short whatever came in. */
 export const NEWS_LIMIT = 5000;
 
 /**
- * Consumes inbox rows of a lane, oldest first, and applies them to its operations.
+ * Consumes inbox rows of a lane, every cancel and the oldest of the rest, and applies them to its operations.
  *
  * @remarks The first result wins; a result replaces `canceled` once and counts as delivered too; `gone` ends what has
  * no result; duplicates, unknown operations and news for ended ones change nothing. The caller holds the lane's lock.
@@ -51,7 +51,12 @@ export async function applyNews(tx: Sql, lane: number, now: Date): Promise<News>
   return row!;
 }
 
-/** Cancels operations of a lane that are still open, and the steps waiting behind them; null means all of the lane. */
+/**
+ * Cancels operations of a lane, as far as they are still open, and the steps waiting behind them; null means all of the
+ * lane.
+ *
+ * @remarks Steps wait also behind one whose success was read just now: it was open when its cancel was accepted.
+ */
 export function cancelOperations(
   tx: Sql,
   lane: number,
@@ -140,12 +145,13 @@ const SENDABLE = ['undelivered', 'delivered'] as const satisfies readonly Activi
 // found by their own index: one round through the lane's per operation would be quadratic. The sum hides that index.
 const inLane = (operation: string) => `${operation}.lane_id + 0 = $1`;
 
-// Not prepared: a plan made while the inbox is empty would read all of it for ever.
+// Not prepared: a plan made while the inbox is empty would read all of it for ever. No cancel waits behind other news,
+// which could release and hand out meanwhile what it covers.
 const APPLY = `
   with event as (
     delete from agent_inbox
-    where lane_id = $1 and id <= coalesce(
-      (select id from agent_inbox where lane_id = $1 order by id limit 1 offset $2::int - 1), 9223372036854775807)
+    where lane_id = $1 and (kind = 'cancel' or id <= coalesce(
+      (select id from agent_inbox where lane_id = $1 order by id limit 1 offset $2::int - 1), 9223372036854775807))
     returning id, activity_id, kind, ok, code, body, at
   ), decisive as (
     select distinct on (activity_id) activity_id, kind, ok, code, body, at,
@@ -195,22 +201,22 @@ const ended = (source: string, status: 'failed' | 'canceled') => `
 /** Steps that a failed or canceled one leaves nothing to wait for. */
 const BEHIND = (operation: string) => movable(`${operation}.status`, IDLE_STATUSES, 'canceled');
 
+const CANCELABLE = (column: string) => movable(column, OPEN_STATUSES, 'canceled');
+
 const behind = (first: string) => `
   with recursive doomed as (
     ${first}
     union
     select d.id, d.status as old from activity d join doomed b on d.blocked_by = b.id
     where ${inLane('d')} and ${BEHIND('d')}
-  ) ${ended('doomed', 'canceled')}`;
-
-const CANCELABLE = (column: string) => movable(column, OPEN_STATUSES, 'canceled');
+  ) ${ended(`(select id, old from doomed where ${CANCELABLE('old')})`, 'canceled')}`;
 
 const CANCEL_LANE = `
   with doomed as (select id, status as old from activity where lane_id = $1 and ${CANCELABLE('status')})
   ${ended('doomed', 'canceled')}`;
 
 const CANCEL_SOME = behind(
-  `select a.id, a.status as old from activity a where a.id = any($4::int[]) and ${inLane('a')} and ${CANCELABLE('a.status')}`,
+  `select a.id, a.status as old from activity a where a.id = any($4::int[]) and ${inLane('a')}`,
 );
 
 const CANCEL_BEHIND = behind(

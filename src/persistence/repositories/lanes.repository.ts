@@ -159,7 +159,7 @@ async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: Lan
       : earliest(known, [], momentsAfter(now, released), patience);
   const counts = await recordCounts(tx, lane, changes, nextDue, now);
   const moved = { events: news.consumed, closed: lane.open_count > 0 && counts.open === 0 };
-  return { ...counts, ...moved, ...(news.consumed === NEWS_LIMIT && { nextDueAt: now.getTime() }) };
+  return { ...counts, ...moved, ...(news.consumed >= NEWS_LIMIT && { nextDueAt: now.getTime() }) };
 }
 
 async function cancel(

@@ -3,7 +3,7 @@ import { type ActivityScope, seenBy, VISIBLE } from '../query/activity-visibilit
 import type { Sql } from '../sql.ts';
 import { PARENT, type ParentRow, SOURCE } from './activities.repository.ts';
 
-/** Parents by id in no order; of those the caller may not see only what concerns no computer. */
+/** Parents by id in no order; those the caller may not see are left out. */
 export async function findParents(db: Sql, scope: ActivityScope, ids: readonly number[]): Promise<ParentRow[]> {
   return db.query<ParentRow & Record<string, unknown>>(FIND, [...seenBy(scope), ids]);
 }
@@ -23,14 +23,11 @@ export async function listParentsOfScriptProfile(
   return { count: counted[0]!.count, rows };
 }
 
-// Who sees a profile sees that it had nothing to run on.
-const SHOWN = `(${VISIBLE} or (a.account_id = $1 and a.children_count = 0 and a.computer_id is null))`;
+const FIND = `select ${PARENT} from ${SOURCE} where ${VISIBLE} and a.id = any($5::int[])`;
 
-const FIND = `select ${PARENT} from ${SOURCE} where ${SHOWN} and a.id = any($4::int[])`;
-
-const RUNS = `from script_profile_run r join activity a on a.id = r.activity_id where r.profile_id = $4 and ${SHOWN}`;
+const RUNS = `from script_profile_run r join activity a on a.id = r.activity_id where r.profile_id = $5 and ${VISIBLE}`;
 
 const LIST = `
   select ${PARENT}
-  from (select a.id ${RUNS} order by a.id desc limit $5 offset $6) page join ${SOURCE} on a.id = page.id
+  from (select a.id ${RUNS} order by a.id desc limit $6 offset $7) page join ${SOURCE} on a.id = page.id
   order by a.id desc`;

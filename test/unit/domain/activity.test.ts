@@ -58,14 +58,17 @@ describe('reading a status', () => {
   const later = new Date('2026-11-21T12:00:01Z');
 
   it('shows a delivery in the future and a full queue', () => {
-    expect(readStatus({ status: 'undelivered', deliverAt: later, held: true }, now)).toBe('scheduled');
-    expect(readStatus({ status: 'undelivered', deliverAt: now, held: true }, now)).toBe('waiting');
-    expect(readStatus({ status: 'undelivered', deliverAt: null, held: false }, now)).toBe('undelivered');
+    const reading = (deliverAt: Date | null, held: boolean, onlyLater = false) =>
+      readStatus({ status: 'undelivered', deliverAt, held, onlyLater }, now);
+    expect(reading(later, true)).toBe('scheduled');
+    expect(reading(now, true)).toBe('waiting');
+    expect(reading(null, false)).toBe('undelivered');
+    expect([reading(now, true, true), reading(now, false, true)]).toEqual(['scheduled', 'scheduled']);
   });
 
   it('shows every other status as it is stored', () => {
     for (const status of ACTIVITY_STATUSES.filter((s) => s !== 'undelivered')) {
-      expect(readStatus({ status, deliverAt: later, held: true }, now)).toBe(status);
+      expect(readStatus({ status, deliverAt: later, held: true, onlyLater: true }, now)).toBe(status);
     }
   });
 });
