@@ -1,5 +1,5 @@
 import express, { type Express, type RequestHandler } from 'express';
-import type { Rate } from '../config.ts';
+import type { Config, Rate } from '../config.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
 import { FairGate, type FairGateLimits } from '../services/fair-gate.ts';
@@ -17,6 +17,7 @@ import { createRateLimit } from './rate-limit.ts';
 import { RouteTable } from './route-table.ts';
 
 export interface AppDeps extends HandlerDeps {
+  deployment: Config['deployment'];
   logger: Logger;
   /** Addresses and networks of proxies whose `X-Forwarded-For` is believed. */
   trustedProxies?: readonly string[];
@@ -60,6 +61,7 @@ export function createApp(deps: AppDeps): Express {
     routes: new RouteTable(operations),
     validator,
     authenticator: deps.services.authenticator,
+    deployment: deps.deployment,
     features: new Set(deps.services.features.flatMap(({ key, enabled }) => (enabled ? [key] : []))),
     clientAddress: createClientAddress(deps.trustedProxies ?? []),
     places: deps.places ? new FairGate(deps.places) : null,

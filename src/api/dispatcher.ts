@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
+import type { Config } from '../config.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
 import { type FairGate, GateRefusal } from '../services/fair-gate.ts';
@@ -26,6 +27,7 @@ export interface DispatcherDeps {
   authenticator: Authenticator;
   /** Keys of the features that the deployment has. */
   features: ReadonlySet<string>;
+  deployment: Config['deployment'];
   clientAddress: ClientAddress;
   rateLimit: RateLimit;
   /** Where calls of accounts wait for a place; null: nobody waits. */
@@ -81,6 +83,9 @@ async function serve(
 ): Promise<Reply> {
   const origin = { address: deps.clientAddress(req), requestId };
   const principal = await identify(deps, operation, req, origin.address);
+  if (operation.deployment !== null && operation.deployment !== deps.deployment) {
+    throw new DomainError('NotFound', `This deployment is not ${operation.deployment}`);
+  }
   if (operation.feature !== null && !deps.features.has(operation.feature)) {
     throw new DomainError('FeatureNotEnabled', `This deployment has no ${operation.feature.replaceAll('-', ' ')}`);
   }

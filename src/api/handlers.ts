@@ -33,7 +33,6 @@ export interface HandlerDeps {
   services: Services;
   /** Base of absolute links, without a trailing slash. */
   publicUrl: string;
-  deployment: 'standalone' | 'saas';
 }
 
 /** The handlers of every operation of the document. */

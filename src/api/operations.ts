@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts';
 import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS, type Permission } from '../domain/permissions.ts';
 import type { Handler, Handlers } from './handler.ts';
 import { ERROR_STATUS } from './middleware/error-body.ts';
@@ -34,6 +35,8 @@ export interface Operation {
   access: Access;
   /** Key of the feature it is part of; null when it is always there. */
   feature: string | null;
+  /** The only kind of deployment that has it; null when all have. */
+  deployment: Config['deployment'] | null;
   bodyLimitBytes: number;
   takesBody: boolean;
   /** A request without a body is refused. */
@@ -99,6 +102,7 @@ function toOperation(
     handler,
     access: readAccess(operation, problems),
     feature: operation['x-feature'] ?? null,
+    deployment: operation['x-deployment'] ?? null,
     bodyLimitBytes: operation['x-body-limit'] ?? BODY_LIMIT_BYTES,
     takesBody: operation.requestBody !== undefined,
     needsBody: operation.requestBody?.required === true,

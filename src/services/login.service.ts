@@ -67,6 +67,9 @@ export interface LoginDeps {
   enforceStrength: boolean;
 }
 
+/** One text for all, as which of the two is wrong must not be told. @see api-decisions 1.2 */
+const WRONG_LOGIN = 'The name or key, or the password or secret, is wrong';
+
 /** A waiting login costs no memory to speak of; past this many the wait is longer than a client's patience. */
 const MAX_WAITING = 64;
 
@@ -92,7 +95,7 @@ export function createLoginService(deps: LoginDeps): LoginService {
       if (!secretMatches(command.secretKey, found?.secretDigest ?? null)) {
         const about = found && { personId: found.person.id, accountName: found.accountName };
         await rememberFailure(deps.db, deps.throttle, attempt, about);
-        throw new DomainError('AuthenticationFailed', 'The access key or the secret is wrong');
+        throw new DomainError('AuthenticationFailed', WRONG_LOGIN);
       }
       const { person, accountName } = found!;
       return open(deps, person, attempt, { account: accountName, expiryMinutes });
@@ -152,7 +155,7 @@ async function authenticate(
       return { person, joined: null };
     }
     await rememberFailure(deps.db, deps.throttle, attempt, person && { personId: person.id, accountName: account });
-    throw new DomainError('AuthenticationFailed', 'The name or the password is wrong');
+    throw new DomainError('AuthenticationFailed', WRONG_LOGIN);
   };
   // Everything of an attempt that hashes runs in its place in the queue, statements included.
   return foreign ? prove() : deps.hashing.run(prove);

@@ -145,7 +145,10 @@ describe('POST /standalone-account', () => {
   it('is not there on other deployments', async () => {
     const saas = await createTestApp(database.persistence, { deployment: 'saas' });
     expect((await saas.call('GET', '/standalone-account')).body).toMatchObject({ error: 'NotFound', code: 404 });
-    expect((await saas.call('POST', '/standalone-account', { body: ADMIN })).status).toBe(404);
+    for (const what of [{ body: ADMIN }, { body: {} }, {}, { raw: '{ no JSON' }]) {
+      const { status, body } = await saas.call('POST', '/standalone-account', what);
+      expect({ status, error: body.error }).toEqual({ status: 404, error: 'NotFound' });
+    }
     await saas.close();
     await nothingIsStored();
   });

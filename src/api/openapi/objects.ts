@@ -1,3 +1,4 @@
+import type { Config } from '../../config.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 
 export type JsonSchema = Record<string, unknown>;
@@ -26,6 +27,8 @@ export interface OperationObject {
   'x-stateless'?: boolean;
   /** Key of the feature that the operation is part of; 403 where the deployment has it not. */
   'x-feature'?: string;
+  /** Only deployments of this kind have the operation; 404 on others. */
+  'x-deployment'?: Config['deployment'];
   /** Largest body in bytes where it is not the usual 2 MiB. */
   'x-body-limit'?: number;
   /** The body may also be `key=value` pairs, and no media type is asked for. */

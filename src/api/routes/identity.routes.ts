@@ -6,14 +6,8 @@ import { wireAccount, wireLogin, wirePerson } from '../wire/identity.wire.ts';
 
 type Schemas = components['schemas'];
 
-export function identityRoutes(deps: {
-  services: Pick<Services, 'accounts' | 'login' | 'people'>;
-  deployment: 'standalone' | 'saas';
-}): Handlers {
+export function identityRoutes(deps: { services: Pick<Services, 'accounts' | 'login' | 'people'> }): Handlers {
   const { accounts, login, people } = deps.services;
-  const standaloneOnly = () => {
-    if (deps.deployment !== 'standalone') throw new DomainError('NotFound', 'This deployment is not standalone');
-  };
   return {
     async login(context) {
       const body = context.body as Schemas['LoginRequest'];
@@ -28,11 +22,9 @@ export function identityRoutes(deps: {
       return { body: wireLogin(result) satisfies Schemas['LoginResponse'] };
     },
     async getStandaloneAccount() {
-      standaloneOnly();
       return { body: { exists: await accounts.standaloneExists() } };
     },
     async createStandaloneAccount({ body, origin }) {
-      standaloneOnly();
       const { enforce_password_strength: strong, ...administrator } = body as Schemas['StandaloneAccountRequest'];
       const account = await accounts.createStandalone(administrator, strong, origin);
       return { status: 201, body: wireAccount(account) satisfies Schemas['Account'] };
