@@ -10,6 +10,7 @@ export function scopeOf(caller: Caller): ActivityScope {
     accountId: caller.accountId,
     view: caller.groups('ViewComputer'),
     manage: caller.groups('ManageComputer'),
+    execute: caller.groups('ExecuteScript'),
     usgProfiles: caller.groups('ViewUsgProfile'),
     scriptProfiles: caller.groups('ViewScriptProfile'),
   };

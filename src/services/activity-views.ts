@@ -48,5 +48,6 @@ export function subjectOf(row: ActivityRow): ActivitySubject {
     succeededCount: row.succeeded_count,
     undoable: row.undoable,
     lost: row.lost,
+    runnable: row.runnable,
   };
 }

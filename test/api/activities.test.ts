@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { activityGroups } from '../support/activity-groups.ts';
 import { childrenOf } from '../support/activity-rows.ts';
 import { PUBLIC_URL } from '../support/app.ts';
+import { insertComputer } from '../support/computers.ts';
 import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
 
 let world: FleetWorld;
@@ -30,7 +31,7 @@ describe('GET /activities/{id}', () => {
       parent_id: null,
       completion_time: null,
       computer_id: null,
-      delivery_time: null,
+      delivery_time: '2026-11-21T12:00:00Z',
       modification_time: '2026-11-21T12:00:00Z',
       deliver_after_time: null,
       deliver_before_time: null,
@@ -170,6 +171,19 @@ describe('GET /activities/parents', () => {
     const [row] = (await get('/activities/parents?limit=1')).body.results;
     expect(row).toMatchObject({ id: group, activity_status: 'failed' });
     expect(row.completion_time).toBe(world.clock.now().toISOString().replace('.000', ''));
+  });
+
+  it('name the only computer also when that is removed', async () => {
+    const { accountId, tokens, app, db } = world;
+    const id = await insertComputer(db, { accountId, title: 'short-lived' });
+    const body = { action: 'install', computer_ids: [id], snaps: [{ name: 'hello' }] };
+    const group = (await app.call('POST', '/snaps', { token: tokens.admin, body })).body.id;
+    await app.call('POST', '/computers:delete', { token: tokens.admin, body: { computer_ids: [id] } });
+    const { results } = (await get('/activities/parents')).body;
+    expect(results.find((parent: { id: number }) => parent.id === group)).toMatchObject({
+      computer_count: 1,
+      computer: { id, title: 'short-lived' },
+    });
   });
 });
 

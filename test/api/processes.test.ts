@@ -133,6 +133,14 @@ describe('POST /processes/kill and /terminate', () => {
     await world.db.query('delete from computer_process where computer_id = $1 and pid = 4712', [world.ids['web']]);
   });
 
+  it('reads as delivered, from when on, once a part of it has failed unsent', async () => {
+    const { body } = await signal(about([812, 999_999]));
+    await world.settle();
+    const { body: read } = await world.app.call('GET', `/activities/${body.id}`, { token: world.tokens.admin });
+    expect(read.activity_status).toBe('delivered');
+    expect(read.delivery_time).toMatch(/Z$/);
+  });
+
   it('fails as a whole when it can send nothing', async () => {
     const { body } = await signal(about([999_999]), 'terminate');
     expect(body.summary).toBe('Signal process (PID 999999) with TERM');

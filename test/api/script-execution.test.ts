@@ -84,6 +84,16 @@ describe('POST /scripts/<id>:execute', () => {
     const { body } = await create({ title: title(), time_limit: 42 });
     const run = await call('POST', `/scripts/${body.id}:execute`, { query: `id:${computers.web}` });
     await sql().query(`update activity set status = 'failed' where id = $1 or parent_id = $1`, [run.body.id]);
+    const email = 'manager@fleet.example';
+    const manager = await createMember(sql(), { accountId, email, role: 'ServerAdmin', groups: ['global'] });
+    await sql().query(`update role set permissions = array_remove(permissions, 'ExecuteScript') where name = $1`, [
+      email,
+    ]);
+    const withoutScripts = await app.login(manager);
+    const mayRepeat = async (as = token) =>
+      (await call('GET', `/activities/${run.body.id}`, undefined, as)).body.actions.reappliable;
+    expect(await mayRepeat()).toBe(true);
+    expect(await mayRepeat(withoutScripts)).toBe(false);
     const [again] = (await call('POST', '/activities/reapply', { activity_ids: [run.body.id] })).body;
     const rows = await sql().query(
       `select p.answer_seconds, p.script_id, l.answer_seconds as lane, p.fields->>'code' as code from activity a
@@ -267,6 +277,7 @@ describe('putting scripts away', () => {
     const again = await call('POST', '/activities/reapply', { activity_ids: [run.body.id] });
     const details = [{ id: run.body.id, message: 'its script is redacted' }];
     expect(again.body).toMatchObject({ error: 'ActivityNotEligible', code: 400, details });
+    expect((await call('GET', `/activities/${run.body.id}`)).body.actions.reappliable).toBe(false);
   });
 });
 

@@ -40,7 +40,14 @@ afterAll(() => database?.drop());
 
 describe('a list of groups for somebody who sees some access groups', () => {
   it('asks of each group as many children as it takes to find one', async () => {
-    const scope = { accountId, view: [seen], manage: [seen], usgProfiles: [seen], scriptProfiles: [seen] };
+    const scope = {
+      accountId,
+      view: [seen],
+      manage: [seen],
+      execute: [seen],
+      usgProfiles: [seen],
+      scriptProfiles: [seen],
+    };
     const { rows, blocks } = await costOf(
       db,
       `select a.id from activity a where ${VISIBLE} and a.parent_id is null`,

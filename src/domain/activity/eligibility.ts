@@ -13,6 +13,8 @@ export interface ActivitySubject {
   undoable: boolean;
   /** One of its computers is archived or gone. */
   lost: boolean;
+  /** No script of it is redacted, and the caller may run scripts where it ran. */
+  runnable: boolean;
 }
 
 /** What the caller may do with an activity now. */
@@ -33,7 +35,7 @@ export function actionsOf(subject: ActivitySubject, manageable: boolean): Activi
   return {
     approvable: manageable && subject.status === 'unapproved',
     cancelable: manageable && isCancelable(subject.status),
-    reappliable: manageable && !subject.lost && isReappliable(subject),
+    reappliable: manageable && subject.runnable && !subject.lost && isReappliable(subject),
     revertable: manageable && !subject.lost && isRevertable(subject),
   };
 }

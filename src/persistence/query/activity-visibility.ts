@@ -1,4 +1,5 @@
 import { ACTIVITY_GROUP } from '../../domain/activity/kinds.ts';
+import { EXECUTE_SCRIPT } from '../../domain/scripts/result.ts';
 import { anyChild } from './activity-fields.ts';
 import { type GroupScope, groupsOf } from './group-scope.ts';
 
@@ -7,6 +8,8 @@ export interface ActivityScope {
   accountId: number;
   view: GroupScope;
   manage: GroupScope;
+  /** Where scripts may be run. */
+  execute: GroupScope;
   /** Where profiles may be seen: activities on no computer go by theirs. */
   usgProfiles: GroupScope;
   scriptProfiles: GroupScope;
@@ -80,3 +83,17 @@ export const manageableIn = (groups: string) => `(${groups}::int[] is null or ca
       then a.computer_id in ${computersIn(groups)}
       when ${ON_NO_COMPUTER} then ${profileIn(groups, groups)}
       else not ${anyChild(`k.computer_id not in ${computersIn(groups)}`)} end)`;
+
+// All operations of a run carry one script.
+const REDACTED = `exists (
+      select from operation_payload p join script s on s.id = p.script_id and s.status = 'redacted'
+      where p.id = case when a.computer_id is not null then a.payload_id
+        else (select k.payload_id from activity k where k.parent_id = a.id order by k.id limit 1) end)`;
+
+/**
+ * Over the alias `a` of `activity`: what it ran can be run again as far as scripts are concerned. Not a redacted one, and
+ * only where the caller may run scripts. True or false.
+ */
+export const runnableIn = (groups: string) => `case
+      when a.type <> '${EXECUTE_SCRIPT}' and not '${EXECUTE_SCRIPT}' = any(a.child_types) then true
+      when ${REDACTED} then false else ${manageableIn(groups)} end`;

@@ -2,7 +2,7 @@ import type { ActivityStatus } from '../../domain/activity/status.ts';
 import type { PageRequest } from '../page.ts';
 import type { ActivitySelection } from '../query/activity-conditions.ts';
 import { HELD, lostAmong, onlyLater, UNDOABLE } from '../query/activity-fields.ts';
-import { type ActivityScope, manageableIn, seenBy, VISIBLE } from '../query/activity-visibility.ts';
+import { type ActivityScope, manageableIn, runnableIn, seenBy, VISIBLE } from '../query/activity-visibility.ts';
 import { groupsOf } from '../query/group-scope.ts';
 import type { Sql } from '../sql.ts';
 import { findPage, matching } from './activity-pages.ts';
@@ -46,6 +46,8 @@ export interface ActivityRow extends BaseActivityRow {
   succeeded_count: number;
   /** The caller may act on every computer concerned. */
   manageable: boolean;
+  /** What it ran may be run again by the caller: true but for scripts that are redacted or that the caller may not run. */
+  runnable: boolean;
   /** Succeeded, of a type with an inverse, and something of it is not undone; of a group: of one operation. */
   undoable: boolean;
   /** Has ended, and one of its computers is archived or gone. */
@@ -77,8 +79,9 @@ export async function listActivities(
   page: PageRequest,
 ): Promise<{ count: number; rows: ActivityRow[] }> {
   const found = await findPage(db, 'activities', scope, selection, page);
-  const values = [...found.values, groupsOf(scope.manage), selection.now];
-  const columns = detail(`$${values.length - 1}`, IN_PAGE, `$${values.length}::timestamptz`);
+  const first = found.values.length + 1;
+  const values = [...found.values, ...detailValues(scope, selection.now)];
+  const columns = detail(first, IN_PAGE);
   const [count, rows] = await Promise.all([
     found.count(db),
     db.query<ActivityRow & Record<string, unknown>>(list(columns, found.text), values),
@@ -133,7 +136,7 @@ export async function findActivities(
   ids: readonly number[],
   now: Date,
 ): Promise<ActivityRow[]> {
-  return db.query<ActivityRow & Record<string, unknown>>(FIND, [...seenBy(scope), ids, groupsOf(scope.manage), now]);
+  return db.query<ActivityRow & Record<string, unknown>>(FIND, [...seenBy(scope), ids, ...detailValues(scope, now)]);
 }
 
 /** Children of some parents by id, those that may be seen, at most `limit` of each; null for all. */
@@ -175,18 +178,23 @@ const base = (held: string, later: string) => `a.id, a.parent_id, a.type, a.summ
 
 const BASE = base(HELD, NEVER);
 
+/** The parameters of {@link detail}. */
+const detailValues = ({ manage, execute }: ActivityScope, now: Date) => [groupsOf(manage), groupsOf(execute), now];
+
+/** @param first - number of its first parameter */
 const detail = (
-  groups: string,
+  first: number,
   among: string,
-  now: string,
-) => `${base(HELD, onlyLater(now))}, a.computer_id, a.delivery_time, a.deliver_after_time, a.deliver_before_time,
+) => `${base(HELD, onlyLater(`$${first + 2}::timestamptz`))}, a.computer_id, a.delivery_time, a.deliver_after_time, a.deliver_before_time,
     a.schedule_before_time, a.schedule_after_time, a.modification_time, a.package_ids, a.changes, a.child_types,
-    a.children_count, a.succeeded_count, ${manageableIn(groups)} as manageable, ${UNDOABLE} as undoable,
+    a.children_count, a.succeeded_count, ${manageableIn(`$${first}`)} as manageable, ${UNDOABLE} as undoable,
+    ${runnableIn(`$${first + 1}`)} as runnable,
     ${lostAmong(among)} as lost, a.reapplied_from, a.reapplied_by, a.reverts, a.reverted_by, a.progress`;
 
 const parent = (later: string) => `${base(HELD, later)}, a.children_count, a.computer_count, a.open_count,
     a.succeeded_count, a.failed_count, a.canceled_count, case when a.computer_count = 1 then (
-      select jsonb_build_object('id', c.id, 'title', c.title) from activity k join computer c on c.id = k.computer_id
+      select jsonb_build_object('id', k.computer_id, 'title', coalesce(c.title, r.title))
+      from activity k left join computer c on c.id = k.computer_id left join removed_computer r on r.id = k.computer_id
       where k.parent_id = a.id order by k.id limit 1) end as computer`;
 
 /** Of the runs of a script profile, which have no window. */
@@ -203,7 +211,7 @@ const list = (columns: string, page: string) => `
 const IN_PAGE = 'in (select id from page)';
 
 const FIND = `
-  select ${detail('$6', '= any($5::int[])', '$7::timestamptz')}
+  select ${detail(6, '= any($5::int[])')}
   from ${SOURCE} where ${VISIBLE} and a.id = any($5::int[])`;
 const READ_BASE = `select ${base(NEVER, NEVER)} from ${SOURCE} where a.id = $1`;
 const FIND_BASE = `select ${BASE} from ${SOURCE} where a.id = $1`;

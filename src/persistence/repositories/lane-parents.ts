@@ -24,19 +24,23 @@ export async function moveParent(
   if (!row) return;
   const status = rollUp(row);
   if (row.open === 0) await tx.query(END_PARENT, [parent, status, endedAt]);
-  else if (status !== row.status) await tx.query(SET_PARENT_STATUS, [parent, status], 'parent-status');
+  else if (status !== row.status) await tx.query(SET_PARENT_STATUS, [parent, status, now], 'parent-status');
 }
 
 const MOVE_PARENT = `
   update activity set open_count = open_count + $2, delivered_count = delivered_count + $3,
     succeeded_count = succeeded_count + $4, failed_count = failed_count + $5, canceled_count = canceled_count + $6,
     modification_time = $7,
-    delivery_time = case when delivered_count + $3 > 0 then coalesce(delivery_time, $7) else delivery_time end
+    delivery_time = case when delivered_count + $3 > 0 or $4 > 0 then coalesce(delivery_time, $7) else delivery_time end
   where id = $1
   returning status, open_count as open, delivered_count as delivered, succeeded_count as succeeded,
     failed_count as failed, canceled_count as canceled`;
 
-const SET_PARENT_STATUS = 'update activity set status = $2 where id = $1';
+// What has an end before anything of it was delivered reads `delivered` too.
+const SET_PARENT_STATUS = `
+  update activity set status = $2,
+    delivery_time = case when $2 = 'delivered' then coalesce(delivery_time, $3::timestamptz) else delivery_time end
+  where id = $1`;
 
 // The children are searched once, when the last one ends; a late result can only move the end forward.
 const END_PARENT = `

@@ -81,6 +81,7 @@ describe('actions', () => {
     succeededCount: 0,
     undoable: true,
     lost: false,
+    runnable: true,
   };
   const group = (childTypes: string[], succeededCount: number) => ({
     type: 'ActivityGroup',
@@ -89,6 +90,7 @@ describe('actions', () => {
     succeededCount,
     undoable: true,
     lost: false,
+    runnable: true,
   });
 
   it('cancels what is open and repeats what has ended', () => {
