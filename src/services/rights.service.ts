@@ -101,12 +101,14 @@ function toCaller(token: VerifiedToken, rights: RightsRow | null): Principal {
 }
 
 function readScopes(rights: RightsRow): Map<string, 'all' | readonly number[]> {
-  const scopes = new Map<string, 'all' | number[]>();
-  for (const { permission, group } of rights.group_permissions) {
-    const scope = scopes.get(permission);
-    if (group === null) scopes.set(permission, 'all');
-    else if (scope === undefined) scopes.set(permission, [group]);
-    else if (scope !== 'all') scope.push(group);
+  const scopes = new Map<string, 'all' | readonly number[]>();
+  for (const { permissions, groups } of rights.group_permissions) {
+    for (const permission of permissions) {
+      const scope = scopes.get(permission);
+      if (groups === null) scopes.set(permission, 'all');
+      else if (scope === undefined) scopes.set(permission, groups);
+      else if (scope !== 'all') scopes.set(permission, [...new Set([...scope, ...groups])]);
+    }
   }
   return scopes;
 }

@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { blockPage, type Counted, countActivities } from '../../src/persistence/repositories/activity-blocks.ts';
+import {
+  blockPage,
+  blocksOf,
+  type Counted,
+  countActivities,
+  forgetEmptyBlocks,
+} from '../../src/persistence/repositories/activity-blocks.ts';
 import type { Database, Sql } from '../../src/persistence/sql.ts';
 import { aGroup, anAccount, type TestAccount } from '../support/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -118,5 +124,22 @@ describe('blocks of activities', () => {
       seen.push(...(await pageOf(db, account.accountId, 'activities', 100, offset)));
     }
     expect(seen).toEqual(there);
+  });
+
+  it('are forgotten when nothing is left in them, unless somebody may be adding to them', async () => {
+    const add = `insert into activity (id, account_id, type, summary, status) values ($2, $1, 'T', 's', 'succeeded')`;
+    const [newest] = await db.query<{ block: number }>('select max(id) >> 12 as block from activity');
+    const [empty, full, recent, top] = [200, 201, newest!.block + 400, newest!.block + 450];
+    for (const block of [empty, full, recent, top]) await db.query(add, [account.accountId, block * 4096 + 1]);
+    const gone = [empty * 4096 + 1, recent * 4096 + 1];
+    const blocks = await blocksOf(db, gone);
+    await db.query('delete from activity where id = any($1::int[])', [gone]);
+    await forgetEmptyBlocks(db, [...blocks, { account_id: account.accountId, block: full }]);
+    const kept = await db.query<{ block: number }>(
+      'select block from activity_block where account_id = $1 and block = any($2::int[]) order by block',
+      [account.accountId, [empty, full, recent, top]],
+    );
+    expect(kept.map(({ block }) => block)).toEqual([full, recent, top]);
+    await expectAgreement(db, [0, 30]);
   });
 });

@@ -1,6 +1,7 @@
 import { FINAL_STATUSES } from '../../domain/activity/status.ts';
 import type { Database, Sql } from '../sql.ts';
 import { statusList } from '../status-sql.ts';
+import { blocksOf, forgetEmptyBlocks } from './activity-blocks.ts';
 import { deleteUnnamedAttachments, lockScriptsOfPayloads } from './script-attachments.repository.ts';
 
 /** A place among the activities without a parent, by age. */
@@ -88,7 +89,9 @@ async function remove(tx: Sql, candidates: readonly number[], before: Date): Pro
   await tx.query('delete from lane where id = any($1::int[])', [lanes]);
   await tx.query('delete from operation_payload where id = any($1::bigint[])', [payloads]);
   if (scripts.length > 0) await deleteUnnamedAttachments(tx, scripts);
+  const blocks = await blocksOf(tx, ids);
   await tx.query('delete from activity where id = any($1::int[])', [ids]);
+  await forgetEmptyBlocks(tx, blocks);
   await tx.query('update activity set reapplied_from = null where reapplied_from = any($1::int[])', [ids]);
   await tx.query('update activity set reverts = null where reverts = any($1::int[])', [ids]);
   await tx.query(

@@ -117,9 +117,12 @@ const REPLACE_LICENSES = `
   where l.license_id is not null
   on conflict (computer_id) do update set license_id = excluded.license_id`;
 
+// By `not exists`: PostgreSQL looks through a long `not in` anew for every row.
 const DROP_CONTRACTS = `
-  delete from computer_contract where computer_id = any($1::int[])
-    and (computer_id, contract_id) not in (select * from unnest($2::int[], $3::text[]))`;
+  delete from computer_contract o where o.computer_id = any($1::int[])
+    and not exists (
+      select from unnest($2::int[], $3::text[]) as n(computer_id, contract_id)
+      where n.computer_id = o.computer_id and n.contract_id = o.contract_id)`;
 
 const TIE_CONTRACTS = `
   insert into computer_contract (account_id, computer_id, contract_id)
@@ -127,8 +130,10 @@ const TIE_CONTRACTS = `
   on conflict do nothing`;
 
 const LEAVE_PROFILES = `
-  delete from computer_profile where computer_id = any($1::int[])
-    and (computer_id, type, profile_id) not in (select * from unnest($2::int[], $3::text[], $4::int[]))`;
+  delete from computer_profile o where o.computer_id = any($1::int[])
+    and not exists (
+      select from unnest($2::int[], $3::text[], $4::int[]) as n(computer_id, type, profile_id)
+      where n.computer_id = o.computer_id and n.type = o.type and n.profile_id = o.profile_id)`;
 
 // A status that stays keeps the moment since when it has stood.
 const JOIN_PROFILES = `

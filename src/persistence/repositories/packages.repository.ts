@@ -28,30 +28,82 @@ export interface PackageRow extends ReportedVersion {
 /** Most computers that one package is shown with. */
 export const SHOWN_COMPUTERS = 100;
 
+/** How many computers are read at first, and how many at once at most: each time twice as many as before. */
+export interface PackageBatches {
+  first: number;
+  largest: number;
+}
+
+const BATCHES: PackageBatches = { first: SHOWN_COMPUTERS, largest: 1600 };
+
 /**
  * One page of package names in order, each with the versions its first {@link SHOWN_COMPUTERS} computers know, and how
- * many names there are; two statements.
+ * many names there are.
+ *
+ * @remarks The sets of a fleet do not fit into memory at once: computers are read in batches, in order of their ids,
+ * and no further than there is something to find.
  */
 export async function listPackages(
   db: Sql,
   filter: PackageFilter,
   page: PageRequest,
+  batches = BATCHES,
 ): Promise<{ count: number; names: string[]; rows: PackageRow[] }> {
-  const scope = [filter.accountId, filter.groups, filter.computers];
+  const { states } = filter;
+  const computers = await findComputers(db, filter);
   const search = filter.search === '' ? null : containing(filter.search);
-  const [found] = await db.query<{ count: number; names: string[] }>(namesText(mineOf(filter.states)), [
-    ...scope,
-    search,
-    filter.names,
-    page.limit,
-    page.offset,
-  ]);
+  const [asked] = await db.query<{ ids: string }>(ASKED, [search, filter.names]);
+  let unseen = asked!.ids;
+  for (const some of inBatches(computers, batches)) {
+    if (unseen === '{}') break;
+    const [left] = await db.query<{ ids: string }>(unseenText(states), [some, unseen]);
+    unseen = left!.ids;
+  }
+  const values = [asked!.ids, unseen, page.limit, page.offset];
+  const [found] = await db.query<{ count: number; names: string[] }>(NAMES, values);
   const { count, names } = found!;
-  if (names.length === 0) return { count, names, rows: [] };
-  // In the order of their computers, so that the search for a name ends at the last one that is shown.
-  const ordered = rowsText(mineOf(filter.states, 'order by s.computer_id'));
-  const rows = await db.query<PackageRow & Record<string, unknown>>(ordered, [...scope, names, SHOWN_COMPUTERS]);
-  return { count, names, rows };
+  return { count, names, rows: await findRows(db, rowsText(states), names, inBatches(computers, batches)) };
+}
+
+function* inBatches(computers: readonly number[], { first, largest }: PackageBatches): Generator<number[]> {
+  for (let start = 0, size = first; start < computers.length; start += size, size = Math.min(2 * size, largest)) {
+    yield computers.slice(start, start + size);
+  }
+}
+
+/** The computers that a filter is about, in order. */
+async function findComputers(db: Sql, { accountId, groups, computers }: PackageFilter): Promise<number[]> {
+  const which = computers ? 'c.id in (select unnest($3::int[]))' : '$3::int[] is null and not c.archived';
+  const rows = await db.query<{ id: number }>(
+    `select c.id from computer c
+     where c.account_id = $1 and c.state = 'approved' and ($2::int[] is null or c.access_group_id = any($2))
+       and ${which}
+     order by c.id`,
+    [accountId, groups, computers],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Reads until each name has been found on as many computers as are shown. */
+async function findRows(
+  db: Sql,
+  text: string,
+  names: readonly string[],
+  batches: Iterable<number[]>,
+): Promise<PackageRow[]> {
+  const rows = new Map(names.map((name): [string, PackageRow[]] => [name, []]));
+  const missing = new Map(names.map((name) => [name, SHOWN_COMPUTERS]));
+  for (const computers of batches) {
+    if (missing.size === 0) break;
+    const values = [computers, [...missing.keys()], [...missing.values()]];
+    for (const row of await db.query<PackageRow & Record<string, unknown>>(text, values)) {
+      const own = rows.get(row.name)!;
+      if (own.at(-1)?.computer_id !== row.computer_id) missing.set(row.name, missing.get(row.name)! - 1);
+      own.push(row);
+    }
+    for (const [name, count] of missing) if (count === 0) missing.delete(name);
+  }
+  return [...rows.values()].flat();
 }
 
 /**
@@ -97,41 +149,95 @@ const SETS: Readonly<Record<PackageState, string>> = {
   security: '(s.security * s.available_upgrades)',
 };
 
-/** The packages of each computer that a filter is about, as sets of ids: no row per package is made to find them. */
-function mineOf(states: PackageFilter['states'], order = ''): string {
-  const narrowed = (Object.keys(SETS) as PackageState[]).reduce((text, state) => {
-    const wanted = states[state];
-    return wanted === undefined ? text : `(${text} ${wanted ? '*' : '-'} ${SETS[state]})`;
-  }, `(s.installed + ${AVAILABLE})`);
-  return `
-  with mine as materialized (
-    select s.*, ${narrowed} as wanted
-    from computer c join computer_packages s on s.computer_id = c.id
-    where c.account_id = $1 and c.state = 'approved' and ($2::int[] is null or c.access_group_id = any($2))
-      and case when $3::int[] is null then not c.archived else c.id = any($3) end
-    ${order}
-  )`;
+/** Columns that hold everything a computer knows, and those that hold all of it in one state. */
+const KNOWN = ['s.installed', 's.available', 's.available_upgrades'];
+const HOLDING = {
+  security: ['s.security'],
+  upgrade: ['s.available_upgrades'],
+  installed: ['s.installed'],
+  available: ['s.available', 's.available_upgrades'],
+} as const;
+
+function columnsOf(states: PackageFilter['states']): readonly string[] {
+  const asked = (Object.keys(HOLDING) as Array<keyof typeof HOLDING>).find((state) => states[state]);
+  if (asked) return HOLDING[asked];
+  return states.available === false ? HOLDING.installed : KNOWN;
 }
 
-const namesText = (mine: string) => `
-  ${mine}, found as materialized (
-    select p.name from package p
-    where p.id <@ (select range_agg(wanted) from mine)
-      and ($4::text is null or p.name ilike $4 or p.summary ilike $4) and ($5::text[] is null or p.name = any($5))
-    group by p.name
+function overColumns(states: PackageFilter['states'], text: (column: string) => string, between: string): string {
+  return columnsOf(states).map(text).join(between);
+}
+
+/** Those of a set of ids that a computer knows in the states that are asked for. */
+function narrowed(set: string, states: PackageFilter['states']): string {
+  return (Object.keys(SETS) as PackageState[])
+    .filter((state) => states[state] !== undefined)
+    .reduce((text, state) => `(${text} ${states[state] ? '*' : '-'} ${SETS[state]})`, set);
+}
+
+/** Every package that a filter could find. */
+const ASKED = `
+  select coalesce(range_agg(int4range(id, id, '[]')), '{}')::text as ids from package
+  where ($1::text is null or name ilike $1 or summary ilike $1) and ($2::text[] is null or name = any($2))`;
+
+/** Sets of the computers of a batch; materialized, or all others would be looked into before they are left out. */
+const BATCH = `
+  batch as materialized (
+    select s.computer_id, s.installed, s.available, s.available_upgrades, s.locked, s.security
+    from unnest($1::int[]) c(id) join computer_packages s on s.computer_id = c.id
+  )`;
+
+/**
+ * Those of some packages that none of some computers has or could have. To see that a set has nothing new takes a
+ * fraction of what any arithmetic with it takes.
+ */
+const unseenText = (states: PackageFilter['states']) => `
+  with ${BATCH}
+  select (
+    $2::int4multirange - coalesce(range_agg(${narrowed('(mine * $2::int4multirange)', states)}), '{}')
+  )::text as ids
+  from batch s cross join lateral (values ${overColumns(states, (column) => `(${column})`, ', ')}) v(mine)
+  where mine && $2::int4multirange`;
+
+const NAMES = `
+  with found as materialized (
+    select name from package where id <@ ($1::int4multirange - $2::int4multirange) group by name
   )
   select (select count(*)::int from found) as count,
-    array(select name from found order by name limit $6 offset $7) as names`;
+    array(select name from found order by name limit $3 offset $4) as names`;
 
-const rowsText = (mine: string) => `
-  ${mine}, named as materialized (
-    select n.name, range_agg(int4range(p.id, p.id, '[]')) as ids
-    from unnest($4::text[]) n(name) join package p on p.name = n.name group by n.name
+/** The first computers among some that have or could have each of some names, as many as are missing per name. */
+const rowsText = (states: PackageFilter['states']) => `
+  with ${BATCH}, named as materialized (
+    select n.place, n.missing, p.id, p.name, p.version, coalesce(p.summary, '') as summary
+    from unnest($2::text[], $3::int[]) with ordinality n(name, missing, place) join package p on p.name = n.name
+  ), asked as materialized (
+    select range_agg(int4range(id, id, '[]')) as ids from named
+  ), hit as materialized (
+    select s.computer_id,
+      ${narrowed(`(${overColumns(states, (column) => `${column} * ids`, ' + ')})`, states)} as wanted
+    from batch s cross join asked where ${overColumns(states, (column) => `${column} && ids`, ' or ')}
+  ), pair as (
+    select distinct n.place, n.missing, h.computer_id
+    from hit h cross join lateral unnest(h.wanted) r
+    cross join lateral generate_series(lower(r), upper(r) - 1) as wanted(id)
+    join named n on n.id = wanted.id
+  ), shown as materialized (
+    select place, computer_id
+    from (select *, row_number() over (partition by place order by computer_id) as turn from pair) p
+    where turn <= missing
+  ), near as materialized (
+    -- Of each computer no more than is shown: to take both sides apart is what an intersection costs.
+    select computer_id, range_agg(int4range(id, id, '[]')) as ids
+    from shown join named using (place) group by computer_id
+  ), s as materialized (
+    select computer_id, installed * ids as installed, available * ids as available,
+      available_upgrades * ids as available_upgrades, locked * ids as locked, security * ids as security
+    from batch join near using (computer_id)
   )
-  select m.computer_id, p.id, p.name, p.version, coalesce(p.summary, '') as summary, m.installed @> p.id as installed,
-    (m.available + m.available_upgrades) @> p.id as available, m.available_upgrades @> p.id as upgrade,
-    m.locked @> p.id as held, m.security @> p.id and m.available_upgrades @> p.id as security
-  from named n
-  cross join lateral (select * from mine where mine.wanted && n.ids limit $5) m
-  join package p on p.name = n.name and (m.installed + m.available + m.available_upgrades) @> p.id
-  order by p.name, m.computer_id`;
+  select s.computer_id, n.id, n.name, n.version, n.summary, s.installed @> n.id as installed,
+    ${AVAILABLE} @> n.id as available, s.available_upgrades @> n.id as upgrade, s.locked @> n.id as held,
+    ${SETS.security} @> n.id as security
+  from shown join s using (computer_id) join named n using (place)
+  where s.installed @> n.id or s.available @> n.id or s.available_upgrades @> n.id
+  order by place, computer_id, n.id`;

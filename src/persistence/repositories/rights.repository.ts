@@ -13,13 +13,13 @@ export interface RightsRow {
   account_epoch: number;
   account_disabled: boolean;
   global_permissions: string[];
-  /** One pair per group permission and access group, descendants included; a null group is the root: everything. */
-  group_permissions: Array<{ permission: string; group: number | null }>;
+  /** By role: its group permissions and the access groups where they hold, descendants included; null is everywhere. */
+  group_permissions: Array<{ permissions: string[]; groups: number[] | null }>;
 }
 
 /**
  * Rights as they are now, in one statement. A permission holds in its role's access groups and all below them; on the
- * root group it covers the account and is given once, with group null.
+ * root group it covers the account.
  *
  * @see api-decisions 3.3
  */
@@ -53,7 +53,9 @@ select p.email, p.name, p.token_epoch as person_epoch,
   a.id as account_id, coalesce(a.token_epoch, 0) as account_epoch, coalesce(a.disabled, false) as account_disabled,
   coalesce((select array_agg(distinct perm) from held, unnest(held.global_permissions) perm), '{}') as global_permissions,
   coalesce((
-    select jsonb_agg(distinct jsonb_build_object('permission', perm, 'group', case when is_root then null else group_id end))
-    from reach join held on held.id = reach.role_id, unnest(held.permissions) perm), '[]') as group_permissions
+    select jsonb_agg(jsonb_build_object('permissions', held.permissions, 'groups', r.groups))
+    from held join (
+      select role_id, case when bool_or(is_root) then null else array_agg(group_id) end as groups from reach group by role_id
+    ) r on r.role_id = held.id), '[]') as group_permissions
 from person p left join member m on m.person_id = p.id left join account a on a.id = m.account_id
 where p.id = $1`;
