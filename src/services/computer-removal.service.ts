@@ -103,7 +103,6 @@ async function archive(tx: Sql, deps: Deps, caller: Caller, computer: NamedCompu
   const earlier = archived ? await findArchiving(tx, computer.id, ARCHIVE_REQUEST) : null;
   if (earlier !== null) return readBaseActivity(tx, earlier);
   await endOperations(tx, caller.accountId, ids, ARCHIVED_TEXT, now);
-  await lockAgents(tx, caller.accountId, ids);
   await releaseComputers(tx, ids);
   await markArchived(tx, ids);
   // The message is never sent: the operation is answered before its workflow looks at it.
@@ -124,7 +123,6 @@ async function remove(tx: Sql, caller: Caller, ids: readonly number[], now: Date
   await shrinkFleet(tx, caller.accountId);
   await requireTargets(tx, caller, ids, 'ManageComputer', { archived: 'allowed' });
   await endOperations(tx, caller.accountId, ids, REMOVED_TEXT, now);
-  await lockAgents(tx, caller.accountId, ids);
   const computers = await findLeaving(tx, ids);
   await rememberRemoved(tx, ids, now);
   await removeComputers(tx, ids);
@@ -132,9 +130,14 @@ async function remove(tx: Sql, caller: Caller, ids: readonly number[], now: Date
   await recordEvents(tx, caller, events);
 }
 
-/** Ends what is open on computers that leave, whoever asked for it; nothing new can come, as the fleet is held. */
+/**
+ * Ends what is open on computers that leave, whoever asked for it; nothing new can come, as the fleet is held.
+ *
+ * @remarks Afterwards their agents are locked: before their messages, as exchanges do it.
+ */
 async function endOperations(tx: Sql, accountId: number, computers: readonly number[], text: string, now: Date) {
   await lockLanesOf(tx, accountId, await findOpenOperations(tx, accountId, computers));
+  await lockAgents(tx, accountId, computers);
   // Some may have ended while their lanes were waited for.
   const operations = await findOpenOperations(tx, accountId, computers);
   if (operations.length > 0) await orderCancel(tx, { accountId, groups: [], operations, now, text });

@@ -65,9 +65,11 @@ describe('a one-time trigger', () => {
       next_run: text(at),
     });
     expect((await t.patch(id, onceAt(at))).trigger).toMatchObject({ is_finished: false, next_run: text(at) });
-    // The date of a schedule that was not changed in time; long after the change it is an operator's wish.
+    // The date of a schedule that was not changed in time; long after the change, carried out, it is an operator's wish.
     expect(await t.kind.startDue(id, t.inMs(10_000), t.inMs(10_000))).toBe('not-planned');
+    expect(await t.kind.startDue(id, t.inMs(120_000), t.inMs(120_000))).toBe('not-planned');
     expect(await t.runs(id)).toHaveLength(2);
+    expect(await t.orders(id)).toBeGreaterThan(0);
     expect(await t.kind.startDue(id, t.inMs(120_000), t.inMs(120_000))).toBe('started');
   });
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UNKNOWN_OUTCOME } from '../../src/persistence/repositories/restore.repository.ts';
+import { REPAIR_LOCK } from '../../workers/restore/repair.ts';
 import type { ReconcileCursor } from '../../workflows/contracts/reconcile.contract.ts';
 import { aChain, aGroup } from '../support/activity-rows.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
@@ -187,5 +188,24 @@ describe('a database restored to an older backup', () => {
     for (const { wf_id: id } of lanes) expect(await runtime.status(id)).toBe('RUNNING');
     await reconcile();
     expect(await statuses()).toEqual(halfway);
+  });
+
+  it('is repaired by one at a time', async () => {
+    await reconcile();
+    const restore = await takeBackup(runtime.db);
+    await reconcile();
+    await restore();
+    const before = Number(await epoch());
+    const connection = await runtime.db.connect();
+    try {
+      await connection.query('select pg_advisory_lock($1)', [REPAIR_LOCK]);
+      await expect(reconcile()).rejects.toThrow('under way');
+      expect(Number(await epoch())).toBe(before);
+      await connection.query('select pg_advisory_unlock($1)', [REPAIR_LOCK]);
+    } finally {
+      connection.release();
+    }
+    await reconcile();
+    expect(Number(await epoch())).toBe(before + 1);
   });
 });

@@ -29,16 +29,40 @@ export interface RestoreReport {
   dates: number;
 }
 
+/** Advisory lock of the session that repairs. */
+export const REPAIR_LOCK = 7164;
+
 /**
  * Brings a database that was restored from a backup in line with a Temporal server, agents and people that know more,
  * always to the stricter side: nothing that may have been carried out is carried out again, no id is given out twice,
  * no token is good any more.
  *
  * @param mark - what the reconciler's mark becomes at least, in ms since the epoch
+ * @throws when another one is under way
  * @remarks Safe to repeat. What only the server lost needs none of this: the reconciler starts workflows again.
  * @see perf-reliability B4, row 11
  */
 export async function repairAfterRestore(deps: RestoreDeps, now: Date, mark: number): Promise<RestoreReport> {
+  return await alone(deps.db, () => repair(deps, now, mark));
+}
+
+/** @throws when a repair is under way already: one that takes longer than its caller waits goes on by itself */
+async function alone<T>(db: Database, work: () => Promise<T>): Promise<T> {
+  const connection = await db.connect();
+  try {
+    const { rows } = await connection.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [REPAIR_LOCK]);
+    if (!rows[0]!.got) throw new Error('a repair after a restore is under way');
+    try {
+      return await work();
+    } finally {
+      await connection.query('select pg_advisory_unlock($1)', [REPAIR_LOCK]);
+    }
+  } finally {
+    connection.release();
+  }
+}
+
+async function repair(deps: RestoreDeps, now: Date, mark: number): Promise<RestoreReport> {
   const { db, client, logger } = deps;
   // Before anything can be made anew under an id that a workflow or an agent knows.
   await db.transaction(skipIds);

@@ -76,6 +76,8 @@ export async function deleteAccessGroup(tx: Sql, groupId: number): Promise<void>
   ]);
   const move = [groupId, group!.parent_id];
   await tx.query('update access_group set parent_id = $2 where parent_id = $1', move);
+  // In id order, as everywhere: an update takes its rows as it finds them, and an exchange may hold some already.
+  await tx.query('select id from computer where access_group_id = $1 order by id for no key update', [groupId]);
   await tx.query('update computer set access_group_id = $2 where access_group_id = $1', move);
   await tx.query('update removed_computer set access_group_id = $2 where access_group_id = $1', move);
   await tx.query('update usg_profile set access_group_id = $2 where access_group_id = $1', move);

@@ -12,6 +12,12 @@ export async function orderScheduleSync(tx: Sql, scheduleId: string, now: Date):
   await tx.query(`select pg_notify('flotilla_outbox', '')`);
 }
 
+/** Whether an order about a schedule is still to be carried out: the one on the server may be of an earlier row. */
+export async function isScheduleOrdered(tx: Sql, scheduleId: string): Promise<boolean> {
+  const rows = await tx.query(`select from outbox where kind = 'schedule_sync' and key = $1 limit 1`, [scheduleId]);
+  return rows.length > 0;
+}
+
 export interface ScheduleOrder {
   id: number;
   /** Id of the schedule. */

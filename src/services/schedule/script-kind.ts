@@ -4,7 +4,7 @@ import { isByOperator } from '../../domain/schedule/plan.ts';
 import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
 import type { Logger } from '../../logger.ts';
 import { recordEvent } from '../../persistence/repositories/events.repository.ts';
-import { orderScheduleSync } from '../../persistence/repositories/schedule-orders.repository.ts';
+import { isScheduleOrdered, orderScheduleSync } from '../../persistence/repositories/schedule-orders.repository.ts';
 import {
   expectedScriptSchedules,
   overdueProfiles,
@@ -79,7 +79,8 @@ async function startDue(tx: Sql, deps: ScriptKindDeps, { profileId, nominalTime,
   if (!profile || profile.archived) return 'archived';
   const runs = await readPlannedRuns(tx, { ...runsOf(profile), nominalTime });
   if (runs.known) return 'known';
-  const refusal = judge(profile, { nominalTime, now });
+  const isOutdated = await isScheduleOrdered(tx, scheduleIdOf('script', profileId));
+  const refusal = judge(profile, { nominalTime, now, isOutdated });
   if (refusal !== null) return refusal;
   const { minIntervalMinutes } = deps.limits;
   if (profile.trigger.type === 'recurring' && isTooSoon(nominalTime, runs.latest, minIntervalMinutes)) {
@@ -121,16 +122,21 @@ async function passOver(tx: Sql, due: Due, minIntervalMinutes: number): Promise<
   await recordSkip(tx, profile, message);
 }
 
-/** Why a date makes no run; null: it does. */
-function judge(profile: ScriptProfileRow, { nominalTime, now }: Omit<Due, 'profileId'>): DueOutcome | null {
+/**
+ * Why a date makes no run; null: it does.
+ *
+ * @param given.isOutdated - the schedule that asks may be of before the last edit
+ */
+function judge(
+  profile: ScriptProfileRow,
+  { nominalTime, now, isOutdated }: Omit<Due, 'profileId'> & { isOutdated: boolean },
+): DueOutcome | null {
   const { trigger, due_at: due, last_edited_at: editedAt } = profile;
+  const isAsked = !isOutdated && isByOperator(editedAt, nominalTime, now);
   const isWaitedFor = due?.getTime() === nominalTime.getTime();
   if (nominalTime.getTime() - now.getTime() > SKEW_MS || trigger.type === 'event') return 'not-planned';
-  if (trigger.type === 'one_time')
-    return isWaitedFor || isByOperator(editedAt, nominalTime, now) ? null : 'not-planned';
-  if (!isWaitedFor && !isDate(trigger.interval, nominalTime)) {
-    return isByOperator(editedAt, nominalTime, now) ? null : 'not-planned';
-  }
+  if (trigger.type === 'one_time') return isWaitedFor || isAsked ? null : 'not-planned';
+  if (!isWaitedFor && !isDate(trigger.interval, nominalTime)) return isAsked ? null : 'not-planned';
   if (!isWaitedFor && nominalTime <= trigger.startAfter) return 'not-planned';
   // Dates before the one it waits for were dealt with.
   if (due === null || nominalTime < due) return 'superseded';

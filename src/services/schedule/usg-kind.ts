@@ -5,7 +5,7 @@ import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
 import { runSummary } from '../../domain/usg/run-steps.ts';
 import type { Logger } from '../../logger.ts';
 import { recordEvent } from '../../persistence/repositories/events.repository.ts';
-import { orderScheduleSync } from '../../persistence/repositories/schedule-orders.repository.ts';
+import { isScheduleOrdered, orderScheduleSync } from '../../persistence/repositories/schedule-orders.repository.ts';
 import {
   lockUsgProfile,
   readUsgProfile,
@@ -59,6 +59,12 @@ function toSchedule(row: UsgProfileRow | null, now: Date, publicUrl: string): De
   };
 }
 
+/** A run that no plan holds: an operator's, unless a schedule of before the last edit may have made it. */
+async function isAsked(tx: Sql, row: UsgProfileRow, nominalTime: Date, now: Date): Promise<boolean> {
+  if (!isByOperator(row.modification_time, nominalTime, now)) return false;
+  return !(await isScheduleOrdered(tx, scheduleIdOf('usg', row.id)));
+}
+
 async function startDue(
   tx: Sql,
   deps: UsgKindDeps,
@@ -67,7 +73,7 @@ async function startDue(
   const row = await lockUsgProfile(tx, profileId);
   if (!row || row.archived) return 'archived';
   const planned = row.planned_dates.some((date) => date.getTime() === nominalTime.getTime());
-  if (!planned && !isByOperator(row.modification_time, nominalTime, now)) return 'not-planned';
+  if (!planned && !(await isAsked(tx, row, nominalTime, now))) return 'not-planned';
   const latest = lastDueDate(row.planned_dates, now);
   if (planned && latest !== null && latest > nominalTime) return 'superseded';
   const outcome = await startUsgRun(tx, row, { nominalTime, now }, deps);
