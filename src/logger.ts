@@ -24,6 +24,12 @@ function surroundings(): object {
   return { ...currentLogFields(), ...(span && { trace_id: span.traceId, span_id: span.spanId }) };
 }
 
+/** An error as pino tells of it; its code goes by another name, as what is called `code` can be a script. */
+function describeError(error: Error): object {
+  const { code, ...described } = pino.stdSerializers.err(error) as pino.SerializedError & { code?: unknown };
+  return code === undefined ? described : { ...described, errorCode: code };
+}
+
 /** Names whose values never reach a log, at any of the depths below. */
 const SECRET_KEYS = [
   'password',
@@ -53,6 +59,7 @@ export function createLogger(options: { level: string; role: string; file?: stri
       redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '[redacted]' },
       timestamp: pino.stdTimeFunctions.isoTime,
       mixin: surroundings,
+      serializers: { err: describeError },
     },
     options.file === undefined ? standardError() : pino.destination({ dest: options.file, sync: true }),
   );

@@ -122,10 +122,10 @@ function parseLine(text: string): Line | null {
   }
 }
 
-/** Returns a descriptor of the new file that appends. */
+/** Returns a descriptor of the new file that appends. It holds identities, which nobody else may read. */
 function rewrite(file: string, fleet: FleetRecord, agents: AgentRecords): number {
   const temporary = `${file}.new`;
-  const descriptor = openSync(temporary, 'w');
+  const descriptor = openSync(temporary, 'w', 0o600);
   writeSync(descriptor, `${JSON.stringify({ fleet })}\n`);
   for (const [i, record] of agents) writeSync(descriptor, `${JSON.stringify({ i, ...record })}\n`);
   renameSync(temporary, file);

@@ -38,7 +38,7 @@ export function createMailer(options: MailerOptions): Mailer {
       } catch (error) {
         // The server's own words may repeat the address; codes say enough.
         const { code, responseCode } = error as { code?: string; responseCode?: number };
-        options.logger?.warn({ code, responseCode }, 'a mail could not be queued');
+        options.logger?.warn({ reason: code, responseCode }, 'a mail could not be queued');
         throw unavailable();
       }
     },

@@ -100,13 +100,21 @@ export async function readPayloads(db: Sql, ids: readonly number[]): Promise<Map
   return new Map(rows.map((row) => [row.id, { activityId: 0, messageType: row.message_type, fields: row.fields }]));
 }
 
-/** Which of some operations have ended, in whatever way: by a result, a cancel, or because their time was over. */
+/**
+ * Which of some operations have ended, in whatever way: by a result, a cancel, or because their time was over. A result
+ * counts from when it was accepted, whether or not its lane has seen it.
+ */
 export async function findEnded(db: Sql, operations: readonly number[]): Promise<Set<number>> {
-  const rows = await db.query<{ id: number }>(ENDED, [operations], 'gateway-find-ended');
+  const rows = await db.query<{ id: number }>(ENDED, [operations]);
   return new Set(rows.map(({ id }) => id));
 }
 
-const ENDED = `select id from activity where id = any($1::int[]) and status in ${statusList(FINAL_STATUSES)}`;
+// Not prepared: a plan made while the inbox is empty would read all of it for ever.
+const ENDED = `
+  select a.id from activity a
+  where a.id = any($1::int[]) and (a.status in ${statusList(FINAL_STATUSES)} or exists (
+    select from agent_inbox i
+    where i.lane_id = a.lane_id and i.activity_id = a.id and i.kind in ('result', 'gone')))`;
 
 const READ = `
   select i.secure_id_hash, i.computer_id, c.account_id, c.title, c.tags, c.state, c.archived, ac.disabled,

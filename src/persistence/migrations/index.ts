@@ -36,6 +36,7 @@ import { Migration20261121094000RegistrationTime } from './migration-20261121094
 import { Migration20261121110000ReconcilerMark } from './migration-20261121110000-reconciler-mark.ts';
 import { Migration20261122001000ChildlessActivities } from './migration-20261122001000-childless-activities.ts';
 import { Migration20261122002000AccountPackages } from './migration-20261122002000-account-packages.ts';
+import { Migration20261122002100ToldPackages } from './migration-20261122002100-told-packages.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -77,4 +78,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261121091100OutboxTurnIndex', class: Migration20261121091100OutboxTurnIndex },
   { name: 'Migration20261122001000ChildlessActivities', class: Migration20261122001000ChildlessActivities },
   { name: 'Migration20261122002000AccountPackages', class: Migration20261122002000AccountPackages },
+  { name: 'Migration20261122002100ToldPackages', class: Migration20261122002100ToldPackages },
 ];

@@ -29,11 +29,12 @@ const member = (uids: string) => `member as materialized (
   )`;
 
 const ADOPT_INSTANCES = `
-  with host as materialized (
-    select hostagent_uid, max(id) as id from computer where id = any($2::int[]) and not is_wsl and hostagent_uid is not null
-    group by hostagent_uid
-  ), ${member('host')}
-  update computer c set parent_id = (select h.id from host h where h.hostagent_uid = c.hostagent_uid)
+  with newcomer as materialized (
+    select hostagent_uid from computer where id = any($2::int[]) and not is_wsl and hostagent_uid is not null
+  ), ${member('newcomer')}
+  update computer c
+  set parent_id = (
+    select max(h.id) from member h where h.hostagent_uid = c.hostagent_uid and not h.is_wsl and h.in_fleet)
   where c.id = any(array(select id from member where is_wsl and in_fleet))`;
 
 const ATTACH_TO_HOSTS = `
