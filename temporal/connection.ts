@@ -47,8 +47,8 @@ export function openConnection(settings: ServerSettings): Connection {
 }
 
 /**
- * Address and encryption of every connection to the server, a worker's too. Certificates are read anew each time, so
- * that a renewed one is taken with the next connection.
+ * Address and encryption of every connection to the server, a worker's too. Certificates are read anew each time; a
+ * connection keeps those that it was made with.
  *
  * @throws when the address is missing or a file cannot be read
  */

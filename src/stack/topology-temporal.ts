@@ -5,13 +5,24 @@ import { ensureDatabase } from './database.ts';
 import { tailOf } from './log-follower.ts';
 import { createService, type Service } from './service.ts';
 import type { ServiceContext } from './services.ts';
-import { asStackError } from './stack-error.ts';
+import { asStackError, StackError } from './stack-error.ts';
 
+const PLAIN: ReadonlySet<string | null> = new Set([null, 'disable', 'allow', 'prefer']);
 const DATABASES = { database: 'temporal', visibilityDatabase: 'temporal_visibility' } as const;
 
-/** Where the official server keeps its data: in databases of its own on the server of ours. @param url - of our database */
+/**
+ * Where the official server keeps its data: in databases of its own on the server of ours.
+ *
+ * @param url - of our database
+ * @throws {StackError} when it asks for TLS, which the server started here does not speak to PostgreSQL
+ */
 export function temporalStore(url: string): TemporalStore {
-  const { hostname, port, username, password } = new URL(url);
+  const { hostname, port, username, password, searchParams } = new URL(url);
+  if (!PLAIN.has(searchParams.get('sslmode'))) {
+    throw new StackError(
+      'The Temporal server of this command cannot use TLS to PostgreSQL: give a FLOTILLA_DATABASE_URL without sslmode, or run the Temporal server apart.',
+    );
+  }
   return {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: Number(port || 5432),

@@ -3,7 +3,7 @@ import { migrate, openPersistence } from '../../../src/persistence/orm.ts';
 import { generateActivities } from './activities.ts';
 import { generateComputers } from './computers.ts';
 
-const USAGE = `node test/bench/data/main.ts --database URL [--account NAME] [--computers N] [--activities N] [--seed N]
+const USAGE = `npm run bench:data -- --database URL [--account NAME] [--computers N] [--activities N] [--seed N]
 
 Fills an account (standalone when none is named) with N believable computers (100,000), beside those it has, and with N
 activities of the last year on all of them (none).`;
