@@ -3,7 +3,7 @@ import { lockRights } from '../../src/persistence/repositories/rights-lock.ts';
 import { createAccount, createMember } from '../support/accounts.ts';
 import { createAdmin, createTestApp, type TestApp } from '../support/app.ts';
 import { insertComputer } from '../support/computers.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, type TestDatabase, untilBlocked } from '../support/database.ts';
 
 let database: TestDatabase;
 let app: TestApp;
@@ -128,9 +128,7 @@ describe('access groups', () => {
       await tx.query('update computer set access_group_id = $2 where id = $1', [id, rootId]);
       await tx.query('delete from access_group where account_id = $1 and name = $2', [accountId, name]);
       const begun = app.call('POST', '/computers:delete', { token: admin, body: { computer_ids: [id] } });
-      await expect
-        .poll(async () => (await db.query('select from pg_locks where not granted')).length, { timeout: 20_000 })
-        .toBeGreaterThan(0);
+      await untilBlocked(db);
       return { removal: begun };
     });
     expect((await removal).status).toBe(204);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { STOP_LIMIT_MS, type TestStack } from '../support/stack.ts';
 import type { ActivityBody, ApiClient, Page } from '../support/stack-client.ts';
 import type { Executions } from '../support/stack-invariants.ts';
-import { openWorkflows, violationsOf } from '../support/stack-invariants.ts';
+import { neverHandedOut, openWorkflows, violationsOf } from '../support/stack-invariants.ts';
 import type { StackRole } from '../support/stack-processes.ts';
 import { Scenario } from '../support/stack-scenario.ts';
 
@@ -141,14 +141,10 @@ describe(`faults in the middle of an action on ${COMPUTERS} computers`, { timeou
   it('cancels in the middle: what was not sent never runs, what ran keeps its result', async () => {
     const group = await scenario.inTheMiddle();
     await api.post('/activities/cancel', { activity_ids: [group] });
-    const withdrawn = await stack.rows<{ id: number }>(
-      `select m.activity_id as id from agent_message m join activity a on a.id = m.activity_id
-        where a.parent_id = $1 and m.state = 'withdrawn'`,
-      [group],
-    );
+    const unsent = await neverHandedOut(stack, group);
     await scenario.expectSound(group);
     const executions = scenario.fleet.executions();
-    expect(withdrawn.filter(({ id }) => executions.has(id))).toEqual([]);
+    expect(unsent.filter((id) => executions.has(id))).toEqual([]);
     const { succeeded = 0, canceled = 0, ...others } = await scenario.statuses(group);
     expect(others).toEqual({});
     expect(succeeded).toBeGreaterThan(0);

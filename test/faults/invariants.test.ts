@@ -171,6 +171,11 @@ describe('the invariants', () => {
     expect(CHECKS.I3(world({ executions, mayRepeat: new Set([102]) }))).toHaveLength(1);
   });
 
+  it('let nothing run that was withdrawn, also where the agent died right after its work', () => {
+    const activities = [group(), operation(11, 101), operation(12, 102, { status: 'canceled', message: 'withdrawn' })];
+    expect(CHECKS.I3(world({ activities, mayRepeat: new Set([102]) }))).toHaveLength(1);
+  });
+
   it('let a computer and its copy carry an operation out once each, and no more often', () => {
     const runs = (times: number) =>
       new Map([...world().executions, [11, Array.from({ length: times }, () => ({ computerId: 101 }))]]);

@@ -8,7 +8,7 @@ import { readAuditReport } from '../../src/services/usg-audits/read-report.ts';
 import { closeUnreported, takeInReports } from '../../src/services/usg-audits/take-in.ts';
 import { childrenOf, TestClock, tell } from '../support/activity-rows.ts';
 import { auditReport } from '../support/audit-reports.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, type TestDatabase, untilBlocked } from '../support/database.ts';
 import { createUsgWorld, type UsgWorld } from '../support/usg-world.ts';
 
 let database: TestDatabase;
@@ -35,17 +35,6 @@ async function aRun(mode: UsgMode, computers: number) {
   const run_ = new Run(world, profile, run!.activity_id!);
   for (const { lane } of await lanes.begin(run_.activity)) await lanes.advance(lane, false);
   return run_;
-}
-
-/** Waits until somebody waits for a lock. */
-async function lockAwaited(sql: Database) {
-  await expect
-    .poll(() =>
-      sql.query(
-        "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1",
-      ),
-    )
-    .toHaveLength(1);
 }
 
 class Run {
@@ -159,7 +148,7 @@ describe('an audit', () => {
     const taking = await db.transaction(async (tx) => {
       await recordAuditProgress(tx, audit!.run_id, [done], clock.now());
       const taken = takeIn();
-      await lockAwaited(db);
+      await untilBlocked(db);
       return { taken };
     });
     await taking.taken;
@@ -202,7 +191,7 @@ describe('an audit', () => {
     const advancing = await db.transaction(async (tx) => {
       await tx.query('select 1 from lane where id = $1 for update', [step!.lane_id]);
       const taken = takeIn();
-      await lockAwaited(db);
+      await untilBlocked(db);
       await tx.query("update activity set status = 'succeeded', result_text = 'done' where id = $1", [step!.id]);
       await tx.query('select 1 from usg_audit where computer_id = $1 for update nowait', [step!.computer_id]);
       return { taken };

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import { openPersistence, type Persistence } from '../../src/persistence/orm.ts';
+import type { Sql } from '../../src/persistence/sql.ts';
 import { TEMPLATE_DATABASE } from './global-setup.ts';
 
 export interface TestDatabase {
@@ -33,6 +34,19 @@ export async function createTestDatabase(
       await administer(adminUrl, `drop database if exists ${name} with (force)`);
     },
   };
+}
+
+const BLOCKED_LIMIT_MS = 20_000;
+
+/**
+ * Waits until a statement on this database waits for a lock; those of other databases of the server do not count.
+ *
+ * @param db - not a transaction, which would see the same answer for ever
+ */
+export async function untilBlocked(db: Sql): Promise<void> {
+  const blocked = () =>
+    db.query(`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' limit 1`);
+  await expect.poll(blocked, { timeout: BLOCKED_LIMIT_MS }).toHaveLength(1);
 }
 
 async function administer(url: string, statement: string): Promise<void> {

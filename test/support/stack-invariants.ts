@@ -116,6 +116,19 @@ export async function openWorkflows(stack: TestStack): Promise<string[]> {
   return ids;
 }
 
+/**
+ * Operations of a group that no agent has been given. Right after the answer to a cancel of the group none of them may
+ * run any more, also those that the cancel missed.
+ */
+export async function neverHandedOut(stack: TestStack, group: number): Promise<number[]> {
+  const rows = await stack.rows<{ id: number }>(
+    `select a.id from activity a left join agent_message m on m.activity_id = a.id
+      where a.parent_id = $1 and (m.state is null or m.state not in ('sent', 'acked', 'dropped'))`,
+    [group],
+  );
+  return rows.map(({ id }) => id);
+}
+
 async function problems(stack: TestStack, query: string, values: unknown[]): Promise<string[]> {
   const used = query.includes('$1') ? values : [];
   const rows = await stack.rows<{ problem: string }>(`${query} limit 20`, used);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { queueMessages } from '../../../src/persistence/repositories/agent-messages.repository.ts';
 import { readBoundForHolding } from '../../../src/persistence/repositories/message-backlog.repository.ts';
+import { untilBlocked } from '../../support/database.ts';
 import { ping, type RawAgent, result } from '../../support/gateway-world.ts';
 import { createServedFleet, type ServedFleet } from '../../support/served-fleet.ts';
 
@@ -170,9 +171,7 @@ describe('changes of the limit while everything else goes on', () => {
       expect(await readBoundForHolding(tx, fleet.accountId)).toBe(1);
       await queueMessages(tx, { lane: lane!.id, operations: null, now: new Date(), bounded: true });
       change = bound(null);
-      await expect
-        .poll(async () => (await fleet.db.query('select from pg_locks where not granted')).length)
-        .toBeGreaterThan(0);
+      await untilBlocked(fleet.db);
     });
     await change;
     expect(await statuses([group])).toEqual(['undelivered']);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { untilBlocked } from '../../support/database.ts';
 import {
   anAccount,
   anOperation,
@@ -101,9 +102,7 @@ describe('handing out operations', () => {
       await client.query('begin');
       await client.query(`update agent_message set state = 'withdrawn' where activity_id = $1`, [ids[0]]);
       const answer = agent.exchange();
-      await expect
-        .poll(async () => (await world.db.query(`select from pg_locks where not granted`)).length)
-        .toBeGreaterThan(0);
+      await untilBlocked(world.db);
       await client.query('commit');
       expect((await answer).messages.map((m) => m['operation-id'])).toEqual([ids[1]]);
     } finally {

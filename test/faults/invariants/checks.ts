@@ -95,7 +95,7 @@ function oneExecution({ activities, executions, mayRepeat, cloned, protocolViola
     if (computer === null) continue;
     const runs = executions.get(id) ?? [];
     const once = cloned.has(computer) ? 2 : 1;
-    const most = mayRepeat.has(computer) ? Number.POSITIVE_INFINITY : message === 'withdrawn' ? 0 : once;
+    const most = message === 'withdrawn' ? 0 : mayRepeat.has(computer) ? Number.POSITIVE_INFINITY : once;
     const least = status === 'succeeded' ? 1 : 0;
     if (runs.length > most || runs.length < least) {
       found.push(`operation ${id} (${status}, message ${message}) ran ${runs.length} times`);

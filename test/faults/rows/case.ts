@@ -5,6 +5,9 @@ import { type Observation, observe } from '../run/seed.ts';
 import { Session } from '../workload/session.ts';
 import type { FaultWorld } from '../world/world.ts';
 
+/** So late may work be under way after the return of a server. @see perf-reliability B4, rows 4 and 8 */
+const LATENESS_MS = 30_000;
+
 /** A row of the fault matrix on a running stack. */
 export interface RowCase {
   row: number;
@@ -96,14 +99,25 @@ export class Stage {
 
   /** Waits until so many operations of a group have been handed out. */
   async untilDelivered(group: number, count = 1): Promise<void> {
-    const isThere = async (): Promise<boolean> => {
-      const [row] = await this.world.stack.rows<{ n: number }>(
-        `select count(*)::int as n from agent_message m join activity a on a.id = m.activity_id
-          where a.parent_id = $1 and m.state in ('sent', 'acked')`,
-        [group],
-      );
-      return row!.n >= count;
-    };
+    const isThere = async (): Promise<boolean> => (await this.#delivered(group)) >= count;
     await this.world.stack.until('deliveries', isThere, { everyMs: 20 });
+  }
+
+  /** Waits until operations of each group are handed out. @throws when it is too late for a server that has returned */
+  async untilUnderWay(groups: readonly number[]): Promise<void> {
+    const are = async (): Promise<boolean> => {
+      const delivered = await Promise.all(groups.map((group) => this.#delivered(group)));
+      return delivered.every((count) => count > 0);
+    };
+    await this.world.stack.until('every group to be under way', are, { limitMs: LATENESS_MS });
+  }
+
+  async #delivered(group: number): Promise<number> {
+    const [row] = await this.world.stack.rows<{ n: number }>(
+      `select count(*)::int as n from agent_message m join activity a on a.id = m.activity_id
+        where a.parent_id = $1 and m.state in ('sent', 'acked')`,
+      [group],
+    );
+    return row!.n;
   }
 }

@@ -24,7 +24,7 @@ export const DATABASE: readonly RowCase[] = [
   },
   {
     row: 12,
-    title: 'a full disk at the accepting and at the storing commit leaves no part of either',
+    title: 'a full disk at the accepting and at the storing commits leaves no part of any',
     run: (stage) => refusedAt(stage, '53100', [503]),
   },
   {
@@ -92,16 +92,22 @@ export const DATABASE: readonly RowCase[] = [
   },
 ];
 
-/** The server refuses both commits of an action once; a client sees one of the statuses, and all that is there runs. */
+/** The server refuses each commit of an action once; a client sees one of the statuses, and all that is there runs. */
 async function refusedAt(stage: Stage, sqlState: string, allowed: readonly number[]): Promise<void> {
   const before = await stage.lastActivity();
   const { session } = await stage.sound(async (current) => {
     await stage.arm('before-accept-commit', { sqlState });
     await stage.install(current);
     expect([...current.answers.keys()]).toEqual(allowed);
-    await stage.arm('before-exchange-store', { sqlState });
+    const advances = stage.strikes('before-advance-commit');
     await stage.arm('before-advance-commit', { sqlState });
-    await stage.mustInstall(current);
+    const group = await stage.mustInstall(current);
+    await stage.untilStruck('before-advance-commit', advances);
+    await stage.untilDelivered(group);
+    const stores = stage.strikes('before-exchange-store');
+    await stage.arm('before-exchange-store', { sqlState });
+    await stage.untilStruck('before-exchange-store', stores);
   });
   expect(await stage.groupsAfter(before)).toEqual(session.groups.toSorted((a, b) => a - b));
+  for (const group of session.groups) expect(await stage.statuses(group)).toEqual({ succeeded: stage.all.length });
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
+import { openWorkflows } from '../../support/stack-invariants.ts';
 import { FAIL_POINTS, processOf } from '../inside/points.ts';
 import type { RowCase, Stage } from './case.ts';
 
@@ -58,6 +59,7 @@ export const DURABLE: readonly RowCase[] = [
         await sleep(stage.isLong ? 120_000 : 2000);
         expect(await stage.statuses(group)).toEqual({ undelivered: stage.all.length });
         for (const wire of wires) await wire.mend();
+        await stage.untilUnderWay([group]);
       });
     },
   },
@@ -106,6 +108,9 @@ export const DURABLE: readonly RowCase[] = [
           if (times % 2 === 1) await stage.untilDelivered(group);
           await stage.world.kill('temporal');
         }
+        const isBack = (): Promise<boolean> => openWorkflows(stage.world.stack).then(() => true);
+        await stage.world.stack.until('Temporal to be back', isBack, { limitMs: 120_000 });
+        await stage.untilUnderWay(session.groups);
       });
     },
   },

@@ -3,11 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { signalProcess } from '../../../src/stack/processes.ts';
 import { connectClient } from '../../../temporal/connection.ts';
+import { freePorts } from '../../support/ports.ts';
 import { readEncryptionKeys } from '../../support/stack-keys.ts';
 import { environmentOf } from '../../support/stack-processes.ts';
 import { spawnProgram } from '../../support/stack-programs.ts';
 import type { RowCase, Stage } from './case.ts';
 
+/** What the codec says of a key that it does not have. */
+const UNREADABLE = 'which is not configured';
 const OTHER_KEY = `other:${Buffer.alloc(32, 7).toString('base64')}`;
 
 /** Rows 24, 26 and 29: workers that cannot read, and processes that are told to end under load. */
@@ -38,6 +41,7 @@ export const WORKERS: readonly RowCase[] = [
     async run(stage) {
       const { stack } = stage.world;
       const worker = stack.processes('worker')[0]!;
+      const [metricsPort] = await freePorts(1);
       const address = environmentOf(worker.pid, 'FLOTILLA_TEMPORAL_ADDRESS') ?? '';
       const env = {
         ...stack.environment(),
@@ -46,7 +50,7 @@ export const WORKERS: readonly RowCase[] = [
         FLOTILLA_TEMPORAL_ADDRESS: address,
         FLOTILLA_JWT_SECRET: 'x'.repeat(40),
         FLOTILLA_ENCRYPTION_KEYS: OTHER_KEY,
-        FLOTILLA_METRICS_PORT: '0',
+        FLOTILLA_METRICS_PORT: String(metricsPort),
         NODE_OPTIONS: '',
       };
       const log = `${stack.root}/beside/wrong-key.log`;
@@ -57,6 +61,12 @@ export const WORKERS: readonly RowCase[] = [
           await stage.mustInstall(current, stage.all.slice(0, 5));
           await stage.mustInstall(current);
           await sleep(stage.isLong ? 30_000 : 1000);
+          const hasFailed = async (): Promise<boolean> => {
+            if (readLog(log).includes(UNREADABLE)) return true;
+            await stage.install(current, stage.all.slice(0, 2));
+            return false;
+          };
+          await stack.until('the second worker to fail clearly', hasFailed, { limitMs: 120_000, everyMs: 1000 });
           signalProcess(wrong.pid!, 'SIGKILL');
         });
         for (const group of session.groups) expect(Object.keys(await stage.statuses(group))).toEqual(['succeeded']);
