@@ -52,6 +52,14 @@ describe('GET /activities/{id}', () => {
     ]);
   });
 
+  it('tells when a group was delivered whose result came in the same moment', async () => {
+    const group = await act(['web']);
+    await world.settle();
+    await report(group, false);
+    const { body } = await get(`/activities/${group}`);
+    expect(body).toMatchObject({ activity_status: 'failed', delivery_time: '2026-11-21T12:00:00Z' });
+  });
+
   it('shows an operation with what became of it', async () => {
     const group = await act(['web']);
     await world.settle();

@@ -6,19 +6,20 @@ import type { Sql } from '../sql.ts';
  * ends it.
  *
  * @param endedAt - the latest end among the children that ended now, if any did
+ * @param isDelivered - one of the children that changed now was delivered, then or before
  * @see api-decisions 4.2
  */
 export async function moveParent(
   tx: Sql,
   parent: number,
   difference: ChildCounts,
-  endedAt: Date | null,
+  { endedAt, isDelivered }: { endedAt: Date | null; isDelivered: boolean },
   now: Date,
 ): Promise<void> {
   const { open, delivered, succeeded, failed, canceled } = difference;
   const [row] = await tx.query<ChildCounts & { status: string }>(
     MOVE_PARENT,
-    [parent, open, delivered, succeeded, failed, canceled, now],
+    [parent, open, delivered, succeeded, failed, canceled, now, isDelivered],
     'parent-move',
   );
   if (!row) return;
@@ -31,7 +32,7 @@ const MOVE_PARENT = `
   update activity set open_count = open_count + $2, delivered_count = delivered_count + $3,
     succeeded_count = succeeded_count + $4, failed_count = failed_count + $5, canceled_count = canceled_count + $6,
     modification_time = $7,
-    delivery_time = case when delivered_count + $3 > 0 or $4 > 0 then coalesce(delivery_time, $7) else delivery_time end
+    delivery_time = case when delivered_count + $3 > 0 or $8 then coalesce(delivery_time, $7) else delivery_time end
   where id = $1
   returning status, open_count as open, delivered_count as delivered, succeeded_count as succeeded,
     failed_count as failed, canceled_count as canceled`;

@@ -230,7 +230,9 @@ async function recordCounts(
   );
   const ends = changes.flatMap(({ endedAt }) => (endedAt === null ? [] : [endedAt]));
   if (lane.parent_id !== null && Object.values(difference).some((value) => value !== 0)) {
-    await moveParent(tx, lane.parent_id, difference, ends.length > 0 ? new Date(Math.max(...ends)) : null, now);
+    const endedAt = ends.length > 0 ? new Date(Math.max(...ends)) : null;
+    const isDelivered = changes.some(({ deliveredAt }) => deliveredAt !== null);
+    await moveParent(tx, lane.parent_id, difference, { endedAt, isDelivered }, now);
   }
   return progressOf(row!, now);
 }

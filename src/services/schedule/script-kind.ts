@@ -79,8 +79,8 @@ async function startDue(tx: Sql, deps: ScriptKindDeps, { profileId, nominalTime,
   if (!profile || profile.archived) return 'archived';
   const runs = await readPlannedRuns(tx, { ...runsOf(profile), nominalTime });
   if (runs.known) return 'known';
-  const isOutdated = await isScheduleOrdered(tx, scheduleIdOf('script', profileId));
-  const refusal = judge(profile, { nominalTime, now, isOutdated });
+  const isAsked = await isAskedFor(tx, profile, nominalTime, now);
+  const refusal = judge(profile, { nominalTime, now, isAsked });
   if (refusal !== null) return refusal;
   const { minIntervalMinutes } = deps.limits;
   if (profile.trigger.type === 'recurring' && isTooSoon(nominalTime, runs.latest, minIntervalMinutes)) {
@@ -122,22 +122,31 @@ async function passOver(tx: Sql, due: Due, minIntervalMinutes: number): Promise<
   await recordSkip(tx, profile, message);
 }
 
+/** A date that is not waited for: an operator's, unless a schedule of before the last edit may have made it. */
+async function isAskedFor(tx: Sql, profile: ScriptProfileRow, nominalTime: Date, now: Date): Promise<boolean> {
+  if (isWaitedFor(profile, nominalTime) || !isByOperator(profile.last_edited_at, nominalTime, now)) return false;
+  return !(await isScheduleOrdered(tx, scheduleIdOf('script', profile.id)));
+}
+
+function isWaitedFor({ due_at: due }: ScriptProfileRow, nominalTime: Date): boolean {
+  return due?.getTime() === nominalTime.getTime();
+}
+
 /**
  * Why a date makes no run; null: it does.
  *
- * @param given.isOutdated - the schedule that asks may be of before the last edit
+ * @param given.isAsked - an operator wants it, whether or not it is a date
  */
 function judge(
   profile: ScriptProfileRow,
-  { nominalTime, now, isOutdated }: Omit<Due, 'profileId'> & { isOutdated: boolean },
+  { nominalTime, now, isAsked }: Omit<Due, 'profileId'> & { isAsked: boolean },
 ): DueOutcome | null {
-  const { trigger, due_at: due, last_edited_at: editedAt } = profile;
-  const isAsked = !isOutdated && isByOperator(editedAt, nominalTime, now);
-  const isWaitedFor = due?.getTime() === nominalTime.getTime();
+  const { trigger, due_at: due } = profile;
+  const isDue = isWaitedFor(profile, nominalTime);
   if (nominalTime.getTime() - now.getTime() > SKEW_MS || trigger.type === 'event') return 'not-planned';
-  if (trigger.type === 'one_time') return isWaitedFor || isAsked ? null : 'not-planned';
-  if (!isWaitedFor && !isDate(trigger.interval, nominalTime)) return isAsked ? null : 'not-planned';
-  if (!isWaitedFor && nominalTime <= trigger.startAfter) return 'not-planned';
+  if (trigger.type === 'one_time') return isDue || isAsked ? null : 'not-planned';
+  if (!isDue && !isDate(trigger.interval, nominalTime)) return isAsked ? null : 'not-planned';
+  if (!isDue && nominalTime <= trigger.startAfter) return 'not-planned';
   // Dates before the one it waits for were dealt with.
   if (due === null || nominalTime < due) return 'superseded';
   return lastCalendarDate(calendarsOf(trigger.interval), nominalTime, now) === null ? null : 'superseded';
