@@ -169,7 +169,7 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
     dataDir: read.text('FLOTILLA_DATA_DIR') ?? '.flotilla',
     databaseUrl: read.url('FLOTILLA_DATABASE_URL', ['postgres:', 'postgresql:'], needs('database')),
     databasePort: read.port('FLOTILLA_DATABASE_PORT', 5433),
-    databasePoolSize: read.int('FLOTILLA_DATABASE_POOL_SIZE', 10, 1, 200),
+    databasePoolSize: read.int('FLOTILLA_DATABASE_POOL_SIZE', 10, 4, 200),
     databaseLimits: Object.freeze({
       statementSeconds: read.int('FLOTILLA_DATABASE_STATEMENT_TIMEOUT', 120, 0, 86_400),
       lockSeconds: read.int('FLOTILLA_DATABASE_LOCK_TIMEOUT', 60, 0, 86_400),

@@ -48,17 +48,14 @@ export async function repairAfterRestore(deps: RestoreDeps, now: Date, mark: num
 
 /** @throws when a repair is under way already: one that takes longer than its caller waits goes on by itself */
 async function alone<T>(db: Database, work: () => Promise<T>): Promise<T> {
-  const connection = await db.connect();
+  const session = await db.connect();
   try {
-    const { rows } = await connection.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [REPAIR_LOCK]);
+    const { rows } = await session.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [REPAIR_LOCK]);
     if (!rows[0]!.got) throw new Error('a repair after a restore is under way');
-    try {
-      return await work();
-    } finally {
-      await connection.query('select pg_advisory_unlock($1)', [REPAIR_LOCK]);
-    }
+    return await work();
   } finally {
-    connection.release();
+    // Closing the session gives the lock back, also when it is lost already.
+    session.release(true);
   }
 }
 
