@@ -70,8 +70,7 @@ export async function acceptExchange(deps: ExchangeDeps, arrival: Arrival): Prom
   await noteForeignResults(deps, session, change.results, written.accepted, now);
   for (const type of facts.unknownTypes) deps.contacts.sawUnknownType(type);
   noteAccepted(deps, arrival, messages, change, written);
-  const answered = new Set(change.results.map(({ operationId }) => operationId));
-  const answer = await renderPlaces(deps.db, session, outgoing.places, written.claimed, answered);
+  const answer = await renderPlaces(deps.db, session, outgoing.places, written.claimed);
   const { inNext: nextExpected, token, clientTypesDigest } = change;
   return encodeAnswer(await deps.serverUuid(), answer, { nextExpected, token, clientTypesDigest });
 }

@@ -103,7 +103,7 @@ export class IdentifiedExchange {
     const silent = session.inNext !== null && sequence > session.inNext;
     const queue = silent ? [] : queueOf(session.controls, session.sent).slice(0, MAX_MESSAGES_PER_ANSWER);
     const places = queue.map((entry) => (entry.kind === 'control' ? entry : { ...entry, kind: 'resend' as const }));
-    const messages = await renderPlaces(this.#deps.db, session, places, new Set(), new Set());
+    const messages = await renderPlaces(this.#deps.db, session, places, new Set());
     return encodeAnswer(await this.#deps.serverUuid(), messages, {
       nextExpected: session.inNext ?? sequence,
       token: session.token ?? '',

@@ -3,7 +3,7 @@ import type { BObject } from '../../protocol/bpickle.ts';
 import type { TypeList } from '../message-types.ts';
 import { acceptedTypesMessage, dictFromJson } from './answer.ts';
 import { type Acknowledged, MAX_MESSAGES_PER_ANSWER, type QueueEntry } from './counters.ts';
-import type { Control, DueOperation, Session } from './session.ts';
+import type { Addressee, Control, DueOperation, Session } from './session.ts';
 
 const RESYNCHRONIZE = 'resynchronize';
 
@@ -125,7 +125,7 @@ function controlsOf(places: readonly Place[]): Control[] {
 export function operationMessage(
   activityId: number,
   { messageType, fields }: Pick<DueOperation, 'messageType' | 'fields'>,
-  computer: Pick<Session, 'computerId' | 'tags'>,
+  computer: Addressee,
 ): BObject {
   const message = dictFromJson(fields);
   message['type'] = messageType;

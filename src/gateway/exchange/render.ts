@@ -2,7 +2,7 @@ import type { Sql } from '../../persistence/sql.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import { dictFromJson } from './answer.ts';
 import { operationMessage, type Place } from './outgoing.ts';
-import type { Session } from './session.ts';
+import type { Addressee } from './session.ts';
 import { findEnded, readPayloads } from './session-reader.ts';
 
 /**
@@ -10,20 +10,19 @@ import { findEnded, readPayloads } from './session-reader.ts';
  *
  * @param computer - whose answer it is
  * @param claimed - operations that could be handed out; others were withdrawn meanwhile and are left out
- * @param answered - operations whose results came in this moment
  * @remarks An operation that ended, or was answered, before it was acknowledged is not run again: at its place, which the
- * agent counts, stands a message that it does not know and therefore ignores.
+ * agent counts, stands a message that it does not know and therefore ignores. To be called once what the exchange brought
+ * is stored.
  * @see agent-protocol 4 and 7; perf-reliability B3
  */
 export async function renderPlaces(
   db: Sql,
-  computer: Pick<Session, 'computerId' | 'tags'>,
+  computer: Addressee,
   places: readonly Place[],
   claimed: ReadonlySet<number>,
-  answered: ReadonlySet<number>,
 ): Promise<BObject[]> {
   const resent = places.filter((place) => place.kind === 'resend');
-  const again = resent.length > 0 ? await renderAgain(db, computer, resent, answered) : new Map<number, BObject>();
+  const again = resent.length > 0 ? await renderAgain(db, computer, resent) : new Map<number, BObject>();
   return places.flatMap((place): BObject[] => {
     if (place.kind === 'control') return [dictFromJson(place.message)];
     if (place.kind === 'resend') return [again.get(place.activityId)!];
@@ -38,19 +37,13 @@ const NO_OPERATION = 'no-operation';
 /** By operation, what is sent once more. */
 async function renderAgain(
   db: Sql,
-  computer: Pick<Session, 'computerId' | 'tags'>,
+  computer: Addressee,
   places: ReadonlyArray<Extract<Place, { kind: 'resend' }>>,
-  answered: ReadonlySet<number>,
 ): Promise<Map<number, BObject>> {
   const operations = places.map(({ activityId }) => activityId);
   const payloadIds = places.map(({ payloadId }) => payloadId);
   const [payloads, ended] = await Promise.all([readPayloads(db, payloadIds), findEnded(db, operations)]);
-  const messages = places.map(({ activityId, payloadId }): [number, BObject] => {
-    const isOver = ended.has(activityId) || answered.has(activityId);
-    return [
-      activityId,
-      isOver ? { type: NO_OPERATION } : operationMessage(activityId, payloads.get(payloadId)!, computer),
-    ];
-  });
-  return new Map(messages);
+  const messageOf = (activityId: number, payloadId: number): BObject =>
+    ended.has(activityId) ? { type: NO_OPERATION } : operationMessage(activityId, payloads.get(payloadId)!, computer);
+  return new Map(places.map(({ activityId, payloadId }) => [activityId, messageOf(activityId, payloadId)]));
 }

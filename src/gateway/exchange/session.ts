@@ -20,12 +20,16 @@ export interface DueOperation {
   fields: Record<string, unknown>;
 }
 
-/** One computer as an exchange finds it. @see agent-protocol 4, "Server state per computer" */
-export interface Session {
+/** The computer that an answer is for, as its messages speak of it. */
+export interface Addressee {
   computerId: number;
+  tags: string[];
+}
+
+/** One computer as an exchange finds it. @see agent-protocol 4, "Server state per computer" */
+export interface Session extends Addressee {
   accountId: number;
   title: string;
-  tags: string[];
   approved: boolean;
   archived: boolean;
   accountDisabled: boolean;
