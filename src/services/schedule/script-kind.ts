@@ -1,10 +1,9 @@
 import { lastCalendarDate } from '../../domain/schedule/calendar-dates.ts';
 import type { DesiredSchedule, ScheduleTimes } from '../../domain/schedule/desired-schedule.ts';
-import { isByOperator } from '../../domain/schedule/plan.ts';
 import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
 import type { Logger } from '../../logger.ts';
 import { recordEvent } from '../../persistence/repositories/events.repository.ts';
-import { isScheduleOrdered, orderScheduleSync } from '../../persistence/repositories/schedule-orders.repository.ts';
+import { orderScheduleSync } from '../../persistence/repositories/schedule-orders.repository.ts';
 import {
   expectedScriptSchedules,
   overdueProfiles,
@@ -15,6 +14,7 @@ import { readScriptProfile, type ScriptProfileRow } from '../../persistence/repo
 import type { Database, Sql } from '../../persistence/sql.ts';
 import { type ProfileRunDeps, startProfileRun } from '../script-profile-runs.ts';
 import { calendarsOf, lockForRun, nextDue, runsOf } from '../script-profile-triggers.ts';
+import { isOperatorsRun } from './operator-runs.ts';
 import type { DueOutcome, MissedDate, ProfileKind } from './profile-kind.ts';
 
 export interface ScriptKindDeps extends ProfileRunDeps {
@@ -79,7 +79,9 @@ async function startDue(tx: Sql, deps: ScriptKindDeps, { profileId, nominalTime,
   if (!profile || profile.archived) return 'archived';
   const runs = await readPlannedRuns(tx, { ...runsOf(profile), nominalTime });
   if (runs.known) return 'known';
-  const isAsked = await isAskedFor(tx, profile, nominalTime, now);
+  const run = { editedAt: profile.last_edited_at, nominalTime, now };
+  const isAsked =
+    !isWaitedFor(profile, nominalTime) && (await isOperatorsRun(tx, scheduleIdOf('script', profileId), run));
   const refusal = judge(profile, { nominalTime, now, isAsked });
   if (refusal !== null) return refusal;
   const { minIntervalMinutes } = deps.limits;
@@ -120,12 +122,6 @@ async function passOver(tx: Sql, due: Due, minIntervalMinutes: number): Promise<
   await orderScheduleSync(tx, scheduleIdOf('script', profileId), now);
   const message = `Left out the run of the script profile ${profile.title} that was due at ${nominalTime.toISOString()}`;
   await recordSkip(tx, profile, message);
-}
-
-/** A date that is not waited for: an operator's, unless a schedule of before the last edit may have made it. */
-async function isAskedFor(tx: Sql, profile: ScriptProfileRow, nominalTime: Date, now: Date): Promise<boolean> {
-  if (isWaitedFor(profile, nominalTime) || !isByOperator(profile.last_edited_at, nominalTime, now)) return false;
-  return !(await isScheduleOrdered(tx, scheduleIdOf('script', profile.id)));
 }
 
 function isWaitedFor({ due_at: due }: ScriptProfileRow, nominalTime: Date): boolean {

@@ -1,11 +1,11 @@
 import type { ActivitySettings } from '../../config.ts';
 import type { DesiredSchedule } from '../../domain/schedule/desired-schedule.ts';
-import { isByOperator, lastDueDate, needsRefill } from '../../domain/schedule/plan.ts';
+import { lastDueDate, needsRefill } from '../../domain/schedule/plan.ts';
 import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
 import { runSummary } from '../../domain/usg/run-steps.ts';
 import type { Logger } from '../../logger.ts';
 import { recordEvent } from '../../persistence/repositories/events.repository.ts';
-import { isScheduleOrdered, orderScheduleSync } from '../../persistence/repositories/schedule-orders.repository.ts';
+import { orderScheduleSync } from '../../persistence/repositories/schedule-orders.repository.ts';
 import {
   lockUsgProfile,
   readUsgProfile,
@@ -16,6 +16,7 @@ import { expectedUsgSchedules, missedUsgDates } from '../../persistence/reposito
 import type { Database, Sql } from '../../persistence/sql.ts';
 import type { FileStore, Recurrences } from '../ports.ts';
 import { startUsgRun } from '../usg-runs.ts';
+import { isOperatorsRun } from './operator-runs.ts';
 import type { DueOutcome, ProfileKind } from './profile-kind.ts';
 import { planDates } from './recurring-dates.ts';
 
@@ -59,12 +60,6 @@ function toSchedule(row: UsgProfileRow | null, now: Date, publicUrl: string): De
   };
 }
 
-/** A run that no plan holds: an operator's, unless a schedule of before the last edit may have made it. */
-async function isAsked(tx: Sql, row: UsgProfileRow, nominalTime: Date, now: Date): Promise<boolean> {
-  if (!isByOperator(row.modification_time, nominalTime, now)) return false;
-  return !(await isScheduleOrdered(tx, scheduleIdOf('usg', row.id)));
-}
-
 async function startDue(
   tx: Sql,
   deps: UsgKindDeps,
@@ -73,7 +68,8 @@ async function startDue(
   const row = await lockUsgProfile(tx, profileId);
   if (!row || row.archived) return 'archived';
   const planned = row.planned_dates.some((date) => date.getTime() === nominalTime.getTime());
-  if (!planned && !(await isAsked(tx, row, nominalTime, now))) return 'not-planned';
+  const run = { editedAt: row.modification_time, nominalTime, now };
+  if (!planned && !(await isOperatorsRun(tx, scheduleIdOf('usg', profileId), run))) return 'not-planned';
   const latest = lastDueDate(row.planned_dates, now);
   if (planned && latest !== null && latest > nominalTime) return 'superseded';
   const outcome = await startUsgRun(tx, row, { nominalTime, now }, deps);
