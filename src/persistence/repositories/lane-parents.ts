@@ -1,21 +1,25 @@
 import { type ChildCounts, rollUp } from '../../domain/activity/roll-up.ts';
 import type { Sql } from '../sql.ts';
+import type { Change } from './lane-news.ts';
 
 /**
  * Moves the counters of a parent by what its children's have changed, and its status with them; the last end of a child
  * ends it.
  *
- * @param endedAt - the latest end among the children that ended now, if any did
- * @param isDelivered - one of the children that changed now was delivered, then or before
+ * @param difference - of the counters, by the changes
+ * @param changes - of its children, now
  * @see api-decisions 4.2
  */
 export async function moveParent(
   tx: Sql,
   parent: number,
   difference: ChildCounts,
-  { endedAt, isDelivered }: { endedAt: Date | null; isDelivered: boolean },
+  changes: readonly Change[],
   now: Date,
 ): Promise<void> {
+  const ends = changes.flatMap(({ endedAt }) => endedAt ?? []);
+  const endedAt = ends.length > 0 ? new Date(Math.max(...ends)) : null;
+  const isDelivered = changes.some(({ deliveredAt }) => deliveredAt !== null);
   const { open, delivered, succeeded, failed, canceled } = difference;
   const [row] = await tx.query<ChildCounts & { status: string }>(
     MOVE_PARENT,

@@ -228,11 +228,8 @@ async function recordCounts(
     [lane.id, difference.open, difference.succeeded, difference.failed, difference.canceled, now, nextDue],
     'lane-move',
   );
-  const ends = changes.flatMap(({ endedAt }) => (endedAt === null ? [] : [endedAt]));
   if (lane.parent_id !== null && Object.values(difference).some((value) => value !== 0)) {
-    const endedAt = ends.length > 0 ? new Date(Math.max(...ends)) : null;
-    const isDelivered = changes.some(({ deliveredAt }) => deliveredAt !== null);
-    await moveParent(tx, lane.parent_id, difference, { endedAt, isDelivered }, now);
+    await moveParent(tx, lane.parent_id, difference, changes, now);
   }
   return progressOf(row!, now);
 }
