@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { BFloat, BTuple, type BValue } from '../../../src/protocol/bpickle.ts';
+import { BFloat, type BValue } from '../../../src/protocol/bpickle.ts';
 import { anAccount, createGatewayWorld, type GatewayWorld, RawAgent } from '../../support/gateway-world.ts';
 import { tellPackages } from '../../support/packages.ts';
 import { aProcess, reportedRows } from '../../support/reported-rows.ts';
@@ -7,7 +7,7 @@ import { aProcess, reportedRows } from '../../support/reported-rows.ts';
 let world: GatewayWorld;
 let agent: RawAgent;
 let account: { id: number; name: string };
-const { rows, computer, rejected } = reportedRows(
+const { rows, computer } = reportedRows(
   () => world,
   () => agent,
 );
@@ -224,62 +224,6 @@ describe('an agent that starts over', () => {
     expect(await rows('computer_packages', 'installed::text, restart')).toEqual([
       { installed: '{[1,2)}', restart: true },
     ]);
-  });
-});
-
-describe('AGENT-poison: messages that make no sense', () => {
-  const nonsense: BValue[] = [
-    7,
-    {},
-    { type: 9 },
-    { type: 'computer-info', hostname: 3 },
-    { type: 'computer-info', 'total-memory': 2 ** 40 },
-    { type: 'snaps', snaps: [] },
-    { type: 'snaps', snaps: { installed: [{ id: 'nameless' }] } },
-    { type: 'packages', installed: [new BTuple([5, 1])] },
-    { type: 'packages', installed: ['x'] },
-    { type: 'add-packages', 'request-id': 1, packages: [{}] },
-    { type: 'add-packages', 'request-id': 1, packages: [{ type: 65537, name: 'jq 1.7', version: '2' }] },
-    { type: 'add-packages', 'request-id': 1, packages: [{ type: 65537, name: 'jq', version: '1.7][1 provides' }] },
-    { type: 'add-packages', 'request-id': 1, packages: [{ type: 65537, name: 'jq', version: '1.7]' }] },
-    { type: 'unknown-package-hashes', 'request-id': 1, hashes: [Buffer.from('short')] },
-    { type: 'active-process-info', 'add-processes': [{ pid: 2n ** 70n }] },
-    { type: 'users', 'create-group-members': { g: 'x' } },
-    { type: 'network-device', devices: [{}] },
-    { type: 'operation-result' },
-    { type: 'operation-result', 'operation-id': 'x', status: 6 },
-    { type: 'livepatch', livepatch: `{"a": ${'['.repeat(5000)}${']'.repeat(5000)}}` },
-    { type: 'reboot-required-info', flag: 'yes' },
-  ];
-
-  it('are consumed and noted, and the others count', async () => {
-    const answer = await agent.exchange([...nonsense, { type: 'computer-info', hostname: 'fine' }]);
-    expect(answer).toMatchObject({ status: 200, nextExpected: nonsense.length + 1 });
-    expect((await computer())['hostname']).toBe('fine');
-    expect((await rejected()).reduce((sum, row) => sum + (row['seen'] as number), 0)).toBe(nonsense.length);
-  });
-
-  it('of unknown types are counted over all computers', async () => {
-    await agent.exchange([{ type: 'load-average' }, { type: 'load-average' }, { type: 'from\0 the future' }]);
-    await expect
-      .poll(() => world.db.query('select type, seen from agent_unknown_type order by type'))
-      .toEqual([
-        { type: 'from the future', seen: 1 },
-        { type: 'load-average', seen: 2 },
-      ]);
-    expect(await rejected()).toEqual([]);
-  });
-
-  it('that the database refuses are put aside alone', async () => {
-    await world.db.query(`alter table computer_hardware add constraint refused check (data <> 'refused')`);
-    const answer = await agent.exchange([
-      { type: 'computer-info', hostname: 'before' },
-      { type: 'hardware-info', data: 'refused' },
-      { type: 'computer-info', 'total-memory': 5 },
-    ]);
-    expect(answer.nextExpected).toBe(3);
-    expect(await computer()).toMatchObject({ hostname: 'before', total_memory: 5 });
-    expect(await rejected()).toEqual([{ type: 'hardware-info', seen: 1 }]);
   });
 });
 
