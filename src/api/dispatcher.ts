@@ -6,6 +6,7 @@ import { type FairGate, GateRefusal } from '../services/fair-gate.ts';
 import type { Caller, Principal } from '../services/ports.ts';
 import type { Authenticator } from '../services/rights.service.ts';
 import { resolveAlias } from './aliases.ts';
+import { logAnswer, READING } from './answer-log.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { Reply } from './handler.ts';
 import { JsonText } from './json-text.ts';
@@ -39,6 +40,14 @@ export interface DispatcherDeps {
   onAnswer(operationId: string, status: number, seconds: number): void;
 }
 
+/** A request on its way; who asks is filled in once that is known. */
+interface Asked {
+  readonly req: Request;
+  readonly res: Response;
+  readonly requestId: string;
+  principal: Principal | null;
+}
+
 const PREFIX = '/api';
 const VERSION = '/v2';
 
@@ -56,18 +65,22 @@ export function createDispatcher(deps: DispatcherDeps): RequestHandler {
     const startedAt = performance.now();
     deps.onArrival();
     const requestId = requestIdOf(req);
+    const asked: Asked = { req, res, requestId, principal: null };
     let operation: Operation | undefined;
     await asRequest(req, requestId, async (describe) => {
       try {
         const match = deps.routes.match(req.method, path);
         operation = match.operation;
-        const reply = await serve(deps, operation, match.params, req, res, requestId);
+        const reply = await serve(deps, operation, match.params, asked);
         await answer(deps.validator, operation, req, res, reply, requestId);
       } catch (error) {
         if (res.headersSent) res.destroy();
         else sendJson(req, res, { ...refuse(deps, operation, error, requestId), requestId });
       }
       describe(operation, res.statusCode);
+      const milliseconds = performance.now() - startedAt;
+      const { method } = req;
+      logAnswer(deps.logger, { method, operation, status: res.statusCode, milliseconds, principal: asked.principal });
     });
     deps.onAnswer(operation?.id ?? 'none', res.statusCode, (performance.now() - startedAt) / 1000);
   };
@@ -77,12 +90,12 @@ async function serve(
   deps: DispatcherDeps,
   operation: Operation,
   params: Record<string, string | number>,
-  req: Request,
-  res: Response,
-  requestId: string,
+  asked: Asked,
 ): Promise<Reply> {
+  const { req, res, requestId } = asked;
   const origin = { address: deps.clientAddress(req), requestId };
   const principal = await identify(deps, operation, req, origin.address);
+  asked.principal = principal;
   if (operation.deployment !== null && operation.deployment !== deps.deployment) {
     throw new DomainError('NotFound', `This deployment is not ${operation.deployment}`);
   }
@@ -121,7 +134,7 @@ async function inTurn<T>(places: FairGate | null, principal: Principal | null, w
 }
 
 async function readBody(operation: Operation, req: Request): Promise<unknown> {
-  if (req.method === 'GET' || req.method === 'HEAD') return undefined;
+  if (READING.has(req.method)) return undefined;
   const { bodyLimitBytes, bodyPairs } = operation;
   return bodyPairs ? readPairsBody(req, bodyLimitBytes, bodyPairs) : readJsonBody(req, bodyLimitBytes);
 }
@@ -140,9 +153,11 @@ async function identify(
     return null;
   }
   try {
-    const principal = await authenticate(authenticator, req);
+    const token = bearerOf(req);
+    const principal = await authenticator.authenticate(token);
     rateLimit.byToken(principal.token.id);
-    return principal;
+    // Somebody who was removed or has lost a role must not act in the seconds that reads may still take.
+    return READING.has(req.method) ? principal : await authenticator.authenticateNow(token);
   } catch (error) {
     // What is refused counts by address, and takes nothing from those who come from there with a good token.
     if (error instanceof DomainError && REFUSED_TOKENS.has(error.code)) rateLimit.byAddress(address);
@@ -150,12 +165,12 @@ async function identify(
   }
 }
 
-async function authenticate(authenticator: Authenticator, req: Request): Promise<Principal> {
+function bearerOf(req: Request): string {
   const header = req.headers.authorization;
   if (header === undefined || !/^bearer [^\s]+$/i.test(header)) {
     throw new DomainError('Unauthorized', 'A valid bearer token is needed');
   }
-  return authenticator.authenticate(header.slice('bearer '.length));
+  return header.slice('bearer '.length);
 }
 
 /** The one place where `x-permission` is held. */

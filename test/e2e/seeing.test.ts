@@ -145,6 +145,11 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
     const traceId = crypto.randomUUID().replaceAll('-', '');
     await order(`00-${traceId}-${traceId.slice(0, 16)}-01`);
     const lines = logLines(scenario.stack).filter((line) => line['trace_id'] === traceId);
+    expect(lines.find(({ role, msg }) => role === 'api' && msg === 'answered')).toMatchObject({
+      requestId: expect.any(String),
+      status: 200,
+      span_id: expect.stringMatching(/^[\da-f]{16}$/),
+    });
     expect(lines.find(({ role, msg }) => role === 'worker' && msg === 'workflow started')).toMatchObject({
       activityId: expect.any(Number),
       workflowId: expect.stringMatching(/^activity\//),

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type AppDeps, createApp } from '../../src/api/app.ts';
 import { type ActivitySettings, type Config, loadConfig } from '../../src/config.ts';
-import { createLogger } from '../../src/logger.ts';
+import { createLogger, type Logger } from '../../src/logger.ts';
 import type { Persistence } from '../../src/persistence/orm.ts';
 import { createStandaloneAccount } from '../../src/services/accounts.service.ts';
 import { type Clock, systemClock, type TemporalHealth } from '../../src/services/ports.ts';
@@ -52,6 +52,8 @@ export interface TestAppOptions {
   /** Further settings, over those of an empty environment. */
   settings?: Partial<Config>;
   logLevel?: string;
+  /** In place of the one that the end of the run searches for secrets. */
+  logger?: Logger;
   places?: AppDeps['places'];
   gateway?: AppDeps['gateway'];
   codec?: AppDeps['codec'];
@@ -68,7 +70,8 @@ export async function insist(request: () => Promise<Answer>): Promise<Answer> {
 export async function createTestApp(persistence: Persistence, options: TestAppOptions = {}): Promise<TestApp> {
   const deployment = options.deployment ?? 'standalone';
   const settings = { ...loadConfig({ FLOTILLA_DEPLOYMENT: deployment }, 'stack'), publicUrl: PUBLIC_URL };
-  const logger = options.logLevel ? createLogger({ level: options.logLevel, role: 'test' }) : testLogger();
+  const leveled = options.logLevel ? createLogger({ level: options.logLevel, role: 'test' }) : testLogger();
+  const logger = options.logger ?? leveled;
   const services = createServices({
     persistence,
     clock: options.clock ?? systemClock,
