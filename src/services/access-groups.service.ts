@@ -13,11 +13,11 @@ import {
 } from '../persistence/repositories/access-groups.repository.ts';
 import type { Paged } from '../persistence/repositories/administrators.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
-import { lockRights } from '../persistence/repositories/rights-lock.ts';
-import type { Database, Sql } from '../persistence/sql.ts';
+import type { Sql } from '../persistence/sql.ts';
 import { refusedField } from './fields.ts';
 import { resolveAccessGroups } from './names-in-body.ts';
 import type { Caller } from './ports.ts';
+import { changeRights, type RightsChangeDeps } from './rights-change.ts';
 
 /** Name of the root of every account's tree. */
 const ROOT = 'global';
@@ -51,19 +51,13 @@ export interface AccessGroupsService {
   remove(caller: Caller, name: string): Promise<AccessGroupRow>;
 }
 
-export function createAccessGroupsService(deps: { db: Database }): AccessGroupsService {
-  const { db } = deps;
-  const locked = <T>(caller: Caller, work: (tx: Sql) => Promise<T>) =>
-    db.transaction(async (tx) => {
-      await lockRights(tx, caller.accountId);
-      return work(tx);
-    });
+export function createAccessGroupsService(deps: RightsChangeDeps): AccessGroupsService {
   return {
-    list: (caller, page) => listAccessGroups(db, caller.accountId, page),
-    get: (caller, name) => requireGroup(db, caller, name),
-    create: (caller, title, parent) => locked(caller, (tx) => create(tx, caller, title, parent ?? ROOT)),
-    rename: (caller, name, title) => locked(caller, (tx) => rename(tx, caller, name, title)),
-    remove: (caller, name) => locked(caller, (tx) => remove(tx, caller, name)),
+    list: (caller, page) => listAccessGroups(deps.db, caller.accountId, page),
+    get: (caller, name) => requireGroup(deps.db, caller, name),
+    create: (caller, title, parent) => changeRights(deps, caller, (tx) => create(tx, caller, title, parent ?? ROOT)),
+    rename: (caller, name, title) => changeRights(deps, caller, (tx) => rename(tx, caller, name, title)),
+    remove: (caller, name) => changeRights(deps, caller, (tx) => remove(tx, caller, name)),
   };
 }
 

@@ -11,10 +11,10 @@ import {
   replaceRoles,
 } from '../persistence/repositories/administrators.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
-import { lockRights } from '../persistence/repositories/rights-lock.ts';
-import type { Database, Sql } from '../persistence/sql.ts';
+import type { Sql } from '../persistence/sql.ts';
 import { resolveRoles } from './names-in-body.ts';
 import type { Caller } from './ports.ts';
+import { changeRights, type RightsChangeDeps } from './rights-change.ts';
 
 export interface AdministratorsService {
   /** One page of the account's administrators by id. */
@@ -34,13 +34,11 @@ export interface AdministratorsService {
   remove(caller: Caller, personId: number): Promise<void>;
 }
 
-export function createAdministratorsService(deps: { db: Database }): AdministratorsService {
-  const { db } = deps;
+export function createAdministratorsService(deps: RightsChangeDeps): AdministratorsService {
   return {
-    list: (caller, page) => listAdministrators(db, caller.accountId, page),
+    list: (caller, page) => listAdministrators(deps.db, caller.accountId, page),
     setRoles(caller, personId, roles) {
-      return db.transaction(async (tx) => {
-        await lockRights(tx, caller.accountId);
+      return changeRights(deps, caller, async (tx) => {
         const before = await requireAdministrator(tx, caller.accountId, personId);
         const roleIds = await resolveRoles(tx, caller.accountId, roles);
         await replaceRoles(tx, caller.accountId, personId, roleIds);
@@ -52,8 +50,7 @@ export function createAdministratorsService(deps: { db: Database }): Administrat
       });
     },
     remove(caller, personId) {
-      return db.transaction(async (tx) => {
-        await lockRights(tx, caller.accountId);
+      return changeRights(deps, caller, async (tx) => {
         const person = await requireAdministrator(tx, caller.accountId, personId);
         await deleteMembership(tx, caller.accountId, personId);
         await requireGlobalAdmin(tx, caller.accountId);

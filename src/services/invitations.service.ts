@@ -12,13 +12,14 @@ import {
   takeInvitation,
 } from '../persistence/repositories/invitations.repository.ts';
 import { lockRights } from '../persistence/repositories/rights-lock.ts';
-import type { Database, Sql } from '../persistence/sql.ts';
+import type { Sql } from '../persistence/sql.ts';
 import { readEmail, readLine } from './fields.ts';
 import type { InvitationGuard } from './invitation-guard.ts';
 import { invitationMail } from './invitation-mail.ts';
 import { acceptInvitation, type Joined, recordJoining, unknownInvitation } from './joining.ts';
 import { resolveRoles } from './names-in-body.ts';
 import type { Caller, Clock, Mailer } from './ports.ts';
+import { changeRights, type RightsChangeDeps } from './rights-change.ts';
 
 export interface InvitationsService {
   /** One page of open invitations, oldest first. Their secret ids are empty for callers who could not invite. */
@@ -52,8 +53,7 @@ export interface InvitationsService {
   summary(address: string, secureId: string): Promise<{ accountTitle: string; secureId: string }>;
 }
 
-export interface InvitationsDeps {
-  db: Database;
+export interface InvitationsDeps extends RightsChangeDeps {
   clock: Clock;
   mailer: Mailer;
   guard: InvitationGuard;
@@ -78,7 +78,7 @@ export function createInvitationsService(deps: InvitationsDeps): InvitationsServ
     },
     get: async (caller, id) => shownTo(caller, await requireInvitation(db, caller, id)),
     async create(caller, invitation) {
-      const stored = await db.transaction((tx) => create(tx, caller, invitation, deps.clock.now()));
+      const stored = await changeRights(deps, caller, (tx) => create(tx, caller, invitation, deps.clock.now()));
       // Not waited for: a mail server takes its time, and what goes wrong is in its log.
       void mail(caller, stored).catch(() => undefined);
       return { id: stored.id, secureId: stored.secure_id };
@@ -88,8 +88,12 @@ export function createInvitationsService(deps: InvitationsDeps): InvitationsServ
       await mail(caller, row);
       return row;
     },
-    remove: (caller, id) => db.transaction((tx) => remove(tx, caller, id)),
-    accept: (caller, secureId) => guard.guard(by(caller), () => db.transaction((tx) => accept(tx, caller, secureId))),
+    remove: (caller, id) => changeRights(deps, caller, (tx) => remove(tx, caller, id)),
+    async accept(caller, secureId) {
+      const joined = await guard.guard(by(caller), () => db.transaction((tx) => accept(tx, caller, secureId)));
+      deps.authenticator.forget({ personId: caller.personId });
+      return joined;
+    },
     reject: (caller, secureId) => guard.guard(by(caller), () => db.transaction((tx) => reject(tx, caller, secureId))),
     summary: (address, secureId) =>
       guard.guard({ personId: null, address }, async () => {
@@ -118,7 +122,6 @@ async function create(
   const { accountId } = caller;
   const name = readLine('body.name', given.name);
   const email = readEmail('body.email', given.email);
-  await lockRights(tx, accountId);
   const roles = given.roles ?? [ADMINISTRATOR_ROLE];
   const roleIds = await resolveRoles(tx, accountId, roles);
   const id = await insertInvitation(tx, { accountId, secureId: newSecureId(), name, email, at }, roleIds);
@@ -128,7 +131,6 @@ async function create(
 }
 
 async function remove(tx: Sql, caller: Caller, id: number): Promise<void> {
-  await lockRights(tx, caller.accountId);
   const row = await requireInvitation(tx, caller, id);
   await takeInvitation(tx, id);
   await recordEvent(tx, caller, eventOf(row, `Withdrew the invitation of ${row.name} <${row.email}>`));

@@ -14,6 +14,7 @@ import { type LoginAttempt, rememberFailure, rememberSuccess } from './login-log
 import { digestName, type LoginThrottle } from './login-throttle.ts';
 import { hashPassword, isOutdated, normalisePassword, verifyPassword } from './passwords.ts';
 import type { Clock, IdentityAuthenticator } from './ports.ts';
+import type { Authenticator } from './rights.service.ts';
 import { type LoginResult, openSession, planSession } from './sessions.ts';
 import type { Tokens } from './tokens.ts';
 
@@ -61,6 +62,7 @@ export interface LoginDeps {
   hashing: BoundedQueue;
   throttle: LoginThrottle;
   invitationGuard: InvitationGuard;
+  authenticator: Pick<Authenticator, 'forget'>;
   /** Judges logins by identity; null: the stored hash does, as with addresses. */
   identities: IdentityAuthenticator | null;
   /** Whether the password of a newcomer has to be strong. */
@@ -124,6 +126,8 @@ async function open(
   const plan = await planSession(deps.db, person, wanted.account);
   const who = { person, accountId: plan.current?.id ?? 0, at: deps.clock.now() };
   const systemEpoch = await rememberSuccess(deps.db, attempt, who);
+  // What else they are logged in with shows this login at once, and an account that it has joined.
+  deps.authenticator.forget({ personId: person.id });
   return openSession(deps.tokens, person, plan, { minutes: wanted.expiryMinutes, systemEpoch });
 }
 

@@ -12,7 +12,7 @@ export interface Authenticator {
    * @throws {DomainError} Unauthorized when it is not valid or was revoked, AccountDisabled
    */
   authenticate(token: string): Promise<Principal>;
-  /** As `authenticate`, with rights and revocations read now: for calls that hand out new ways in. */
+  /** As `authenticate`, with rights and revocations read now: for calls that change something or hand out new ways in. */
   authenticateNow(token: string): Promise<Principal>;
   /** Makes this process read the rights of a person's or account's tokens anew at their next use. */
   forget(whose: { personId: number } | { accountName: string } | 'all'): void;
@@ -35,13 +35,16 @@ interface Entry {
 export function createAuthenticator(deps: { db: Sql; tokens: Tokens; clock: Clock }): Authenticator {
   const entries = new Map<string, Entry>();
   const loading = new Map<string, Promise<Principal>>();
+  // What was read before something was forgotten must not be remembered after.
+  let forgotten = 0;
 
   async function load(token: string): Promise<Principal> {
     const verified = deps.tokens.verify(token);
     if (!verified) throw unauthorized();
     const readAtMs = deps.clock.now().getTime();
-    const rights = await findRights(deps.db, { ...verified, tokenId: verified.id });
-    const caller = toCaller(verified, rights);
+    const before = forgotten;
+    const caller = await readPrincipal(deps.db, verified);
+    if (before !== forgotten) return caller;
     if (entries.size >= MAX_CACHED) entries.delete(entries.keys().next().value!);
     entries.set(token, { caller, expiresAtMs: verified.expiresAt * 1000, freshUntilMs: readAtMs + RIGHTS_TTL_MS });
     return caller;
@@ -55,13 +58,16 @@ export function createAuthenticator(deps: { db: Sql; tokens: Tokens; clock: Cloc
       if (entry) entries.delete(token);
       let pending = loading.get(token);
       if (!pending) {
-        pending = load(token).finally(() => loading.delete(token));
-        loading.set(token, pending);
+        const begun = load(token).finally(() => loading.get(token) === begun && loading.delete(token));
+        loading.set(token, begun);
+        pending = begun;
       }
       return pending;
     },
     authenticateNow: load,
     forget(whose) {
+      forgotten += 1;
+      loading.clear();
       for (const [token, { caller }] of entries) {
         const known =
           whose === 'all' ||
@@ -70,6 +76,15 @@ export function createAuthenticator(deps: { db: Sql; tokens: Tokens; clock: Cloc
       }
     },
   };
+}
+
+/**
+ * Whom a token stands for, with rights and revocations as they are now.
+ *
+ * @throws {DomainError} Unauthorized when the token was revoked or the person is not in the account, AccountDisabled
+ */
+export async function readPrincipal(sql: Sql, token: VerifiedToken): Promise<Principal> {
+  return toCaller(token, await findRights(sql, { ...token, tokenId: token.id }));
 }
 
 function toCaller(token: VerifiedToken, rights: RightsRow | null): Principal {

@@ -3,7 +3,6 @@ import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS } from '../domain/permissions.ts'
 import type { PageRequest } from '../persistence/page.ts';
 import type { Paged } from '../persistence/repositories/administrators.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
-import { lockRights } from '../persistence/repositories/rights-lock.ts';
 import {
   deleteRole,
   findRole,
@@ -15,10 +14,11 @@ import {
   replaceRoleGroups,
   updateRole,
 } from '../persistence/repositories/roles.repository.ts';
-import type { Database, Sql } from '../persistence/sql.ts';
+import type { Sql } from '../persistence/sql.ts';
 import { readLine, refusedField } from './fields.ts';
 import { resolveAccessGroups } from './names-in-body.ts';
 import type { Caller } from './ports.ts';
+import { changeRights, type RightsChangeDeps } from './rights-change.ts';
 
 /** What a request says of a role; absent parts stay as they are. */
 export interface RoleChange {
@@ -58,18 +58,12 @@ const GROUPS_FIELD = 'body.access_groups';
 const NO_CONTENT: RoleContent = { description: '', permissions: [], globalPermissions: [] };
 const MAX_DESCRIPTION = 1000;
 
-export function createRolesService(deps: { db: Database }): RolesService {
-  const { db } = deps;
-  const locked = <T>(caller: Caller, work: (tx: Sql) => Promise<T>) =>
-    db.transaction(async (tx) => {
-      await lockRights(tx, caller.accountId);
-      return work(tx);
-    });
+export function createRolesService(deps: RightsChangeDeps): RolesService {
   return {
-    list: (caller, page) => listRoles(db, caller.accountId, page),
-    create: (caller, name, content) => locked(caller, (tx) => create(tx, caller, name, content)),
-    change: (caller, name, content) => locked(caller, (tx) => change(tx, caller, name, content)),
-    remove: (caller, name) => locked(caller, (tx) => remove(tx, caller, name)),
+    list: (caller, page) => listRoles(deps.db, caller.accountId, page),
+    create: (caller, name, content) => changeRights(deps, caller, (tx) => create(tx, caller, name, content)),
+    change: (caller, name, content) => changeRights(deps, caller, (tx) => change(tx, caller, name, content)),
+    remove: (caller, name) => changeRights(deps, caller, (tx) => remove(tx, caller, name)),
   };
 }
 

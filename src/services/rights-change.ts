@@ -1,0 +1,33 @@
+import { DomainError } from '../domain/errors.ts';
+import { lockRights } from '../persistence/repositories/rights-lock.ts';
+import type { Database, Sql } from '../persistence/sql.ts';
+import type { Caller } from './ports.ts';
+import { type Authenticator, readPrincipal } from './rights.service.ts';
+
+export interface RightsChangeDeps {
+  db: Database;
+  authenticator: Pick<Authenticator, 'forget'>;
+}
+
+/**
+ * Changes who may do what in the caller's account: one change after the other, each by somebody who may still make it
+ * when it is their turn. Else who was just removed could come back by their own hand.
+ *
+ * @param work - in the transaction of the change
+ * @throws {DomainError} Unauthorized, Forbidden, when the caller's rights went meanwhile, and what `work` throws
+ * @remarks This process reads the account's rights anew from the next call on, the others within seconds.
+ */
+export async function changeRights<T>(
+  { db, authenticator }: RightsChangeDeps,
+  caller: Caller,
+  work: (tx: Sql) => Promise<T>,
+): Promise<T> {
+  const done = await db.transaction(async (tx) => {
+    await lockRights(tx, caller.accountId);
+    const { may } = await readPrincipal(tx, { ...caller, ...caller.token });
+    if (!may('ManageRole')) throw new DomainError('Forbidden', 'The permission ManageRole is needed');
+    return work(tx);
+  });
+  authenticator.forget({ accountName: caller.accountName });
+  return done;
+}
