@@ -3,8 +3,6 @@ const MAX_DEPTH = 32;
 const MAX_VALUES = 150_000;
 const MAX_CONTAINERS = 20_000;
 const MAX_KEYS = 20_000;
-/** Above the longest text that any body may have: a script of 1,000,000 characters, a file of 1 MiB in base64. */
-const MAX_STRING = 2_500_000;
 /** What is looked through before others get their turn: about a millisecond of work. */
 const TURN = 128 * 1024;
 
@@ -21,7 +19,7 @@ const SUSPICIOUS = /\\u(?:0000|[dD][89a-fA-F])/;
 
 /**
  * Looks through JSON text, before it is parsed, for what is refused: nesting deeper than 32, more values than any body
- * needs, a string longer than any may be, a key repeated in one object, U+0000 or unpaired surrogates in a string.
+ * needs, a key repeated in one object, U+0000 or unpaired surrogates in a string.
  * Linear in time, without recursion; yields now and then, so that a long text can be looked through in turns.
  *
  * @returns what is wrong, or null; of text that does not parse it need not find anything
@@ -39,7 +37,6 @@ export function* scanJson(text: string): Generator<void, string | null> {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       const end = endOfString(text, at);
-      if (end - at > MAX_STRING) return `must not hold a string of more than ${MAX_STRING} characters`;
       last = text.slice(at + 1, end);
       const fault = faultOf(last);
       if (fault) return fault;

@@ -66,7 +66,7 @@ export function createComputerEditsService(deps: { db: Database }): ComputerEdit
 }
 
 async function checkChange(tx: Sql, accountId: number, id: number, { title, comment, tags }: ComputerChange) {
-  if (comment !== undefined && comment.length > MAX_COMMENT) {
+  if (comment !== undefined && [...comment].length > MAX_COMMENT) {
     throw refusedField('body.comment', `must not have more than ${MAX_COMMENT} characters`);
   }
   return {

@@ -39,6 +39,6 @@ export function readAnnotationKey(path: string, key: string): string {
 
 /** Text of an annotation. @throws {DomainError} InvalidParameter */
 export function readAnnotationValue(path: string, value: string): string {
-  if (value.length <= MAX_VALUE) return value;
+  if ([...value].length <= MAX_VALUE) return value;
   throw refusedField(path, `must not have more than ${MAX_VALUE} characters`);
 }

@@ -71,7 +71,8 @@ async function check(deps: PasswordDeps, caller: Caller, password: string): Prom
 
 function readNewPassword(given: string, enforceStrength: boolean): string {
   const password = given.length > MAX_CHARACTERS * 4 ? given : given.normalize('NFC');
-  if (password.length < MIN_CHARACTERS || password.length > MAX_CHARACTERS) {
+  const characters = [...password].length;
+  if (characters < MIN_CHARACTERS || characters > MAX_CHARACTERS) {
     throw refusedField('body.new_password', `must have ${MIN_CHARACTERS} to ${MAX_CHARACTERS} characters`);
   }
   checkNewPassword(password, enforceStrength, 'body.new_password');

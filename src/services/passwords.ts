@@ -30,8 +30,9 @@ export function normalisePassword(password: string): string {
  * @see api-decisions 2.5
  */
 export function checkNewPassword(password: string, enforceStrength: boolean, path = 'body.password'): void {
-  if (password.length < MIN_CHARACTERS) throw refused(`must have at least ${MIN_CHARACTERS} characters`, path);
-  const strong = password.length >= 8 && /\p{Lu}/u.test(password) && /\p{Ll}/u.test(password) && /\d/.test(password);
+  const characters = [...password].length;
+  if (characters < MIN_CHARACTERS) throw refused(`must have at least ${MIN_CHARACTERS} characters`, path);
+  const strong = characters >= 8 && /\p{Lu}/u.test(password) && /\p{Ll}/u.test(password) && /\d/.test(password);
   if (enforceStrength && !strong) {
     throw refused('must have at least 8 characters with an upper case letter, a lower case letter and a digit', path);
   }

@@ -93,11 +93,12 @@ describe('POST /scripts', () => {
     [{ time_limit: 0 }, 'body.time_limit'],
     [{ time_limit: 604_801 }, 'body.time_limit'],
     [{ time_limit: '60' }, 'body.time_limit'],
-    [{ attachments: [{ filename: '../x', content: '' }] }, 'body.attachments[0].filename'],
-    [{ attachments: [{ filename: '__proto__', content: '' }] }, 'body.attachments[0].filename'],
-    [{ attachments: [{ filename: 'x', content: 'not base64!' }] }, 'body.attachments[0].content'],
-    [{ attachments: [{ filename: 'x' }] }, 'body.attachments[0].content'],
-    [{ attachments: ['a', 'a'].map((filename) => ({ filename, content: '' })) }, 'body.attachments[1].filename'],
+    [{ attachments: [{ filename: '../x', content: '' }] }, 'body.attachments.0.filename'],
+    [{ attachments: [{ filename: 'é'.repeat(128), content: '' }] }, 'body.attachments.0.filename'],
+    [{ attachments: [{ filename: '__proto__', content: '' }] }, 'body.attachments.0.filename'],
+    [{ attachments: [{ filename: 'x', content: 'not base64!' }] }, 'body.attachments.0.content'],
+    [{ attachments: [{ filename: 'x' }] }, 'body.attachments.0.content'],
+    [{ attachments: ['a', 'a'].map((filename) => ({ filename, content: '' })) }, 'body.attachments.1.filename'],
     [{ attachments: [...'abcdef'].map((filename) => ({ filename, content: '' })) }, 'body.attachments'],
     [
       { attachments: ['a', 'b'].map((filename) => ({ filename, content: base64('x'.repeat(500_001)) })) },
@@ -108,6 +109,18 @@ describe('POST /scripts', () => {
     const { body } = await create({ title: title(), ...over });
     expect(body).toMatchObject({ error: 'InvalidParameter', code: 400, details: [{ path }] });
     expect(await stored()).toEqual(before);
+  });
+
+  it('takes a text however its characters are written', async () => {
+    const text = 'é'.repeat(500_000);
+    const escaped = JSON.stringify({ title: title(), code: `#!/bin/sh\n${text}` }).replaceAll('é', '\\u00e9');
+    const answer = await fetch(`${app.url}/api/v2/scripts`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: escaped,
+    });
+    const { code } = (await answer.json()) as { code: string };
+    expect([answer.status, code === text]).toEqual([201, true]);
   });
 
   it('refuses an unknown access group and a title that another active script has', async () => {

@@ -214,7 +214,7 @@ describe('PUT /password', () => {
   });
 
   it('LOGIN-long: takes 3 to 30 characters and stores nothing else', async () => {
-    for (const new_password of ['', 'ab', 'x'.repeat(31), 'x'.repeat(1_000_000), 7, null]) {
+    for (const new_password of ['', 'ab', '😀😀', 'x'.repeat(31), 'x'.repeat(1_000_000), 7, null]) {
       expect((await change({ password: PASSWORD, new_password })).body).toMatchObject({
         error: 'InvalidParameter',
         details: [{ path: 'body.new_password' }],
@@ -225,6 +225,10 @@ describe('PUT /password', () => {
     await works();
     expect((await change({ password: PASSWORD, new_password: 'cafe\u0301 noir' })).status).toBe(200);
     await works(await app.login({ email, password: 'caf\u00e9 noir' }));
+    const smiles = '😀'.repeat(30);
+    token = await app.login({ email, password: 'caf\u00e9 noir' });
+    expect((await change({ password: 'caf\u00e9 noir', new_password: smiles })).status).toBe(200);
+    await works(await app.login({ email, password: smiles }));
   });
 
   it('holds a new password to strength rules where the deployment does', async () => {

@@ -58,9 +58,10 @@ export function isUsername(text: string): boolean {
   return /^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,31}$/.test(text);
 }
 
-/** A name that a file can have in the folder of a script's attachments. */
+/** A name that a file can have in the folder of a script's attachments: Linux counts bytes. */
 export function isAttachmentName(text: string): boolean {
-  return /^[^/\\\p{Cc}]{1,255}$/u.test(text) && !['.', '..', '__proto__'].includes(text);
+  const isName = /^[^/\\\p{Cc}]{1,255}$/u.test(text) && new TextEncoder().encode(text).length <= 255;
+  return isName && !['.', '..', '__proto__'].includes(text);
 }
 
 /** A script as it is run. */

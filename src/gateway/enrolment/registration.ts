@@ -34,11 +34,11 @@ export interface Registration {
 export function readRegistration(message: BObject): Registration {
   const optional = (key: string) => toTextOrNull(message[key], key, MAX_NAME);
   if (message['juju-info'] !== undefined && message['juju-info'] !== null) toDict(message['juju-info'], 'juju-info');
-  const title = toText(message['computer_title'], 'computer_title', MAX_NAME).trim();
+  const title = oneLine(toText(message['computer_title'], 'computer_title', MAX_NAME));
   return {
     accountName: toText(message['account_name'], 'account_name', MAX_NAME),
     password: toTextOrNull(message['registration_password'], 'registration_password', 1024),
-    title: title || (optional('hostname') ?? ''),
+    title: title || oneLine(optional('hostname') ?? ''),
     hostname: optional('hostname') ?? '',
     tags: splitTags(toTextOrNull(message['tags'], 'tags', 100_000)),
     accessGroup: optional('access_group'),
@@ -50,6 +50,11 @@ export function readRegistration(message: BObject): Registration {
     hostagentUid: optional('hostagent_uid') || null,
     madeAt: Number.isSafeInteger(message['timestamp']) ? (message['timestamp'] as number) : null,
   };
+}
+
+/** Titles are one line, as those that people give. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
 
 function readProInfo(message: BObject): Json {

@@ -16,6 +16,7 @@ import { readHardwareReport } from './hardware.ts';
 import { isJsonObject, type Json, parseJson, wireToJson } from './json.ts';
 
 const MAX_NAME = 1024;
+const MAX_TAGS = 100;
 const MAX_HARDWARE = 8 * 1024 * 1024;
 const FLAG_UP = 1;
 
@@ -90,10 +91,10 @@ export function readTags(message: BObject, facts: Facts): void {
   facts.tags = splitTags(toTextOrNull(message['tags'], 'tags', 100_000));
 }
 
-/** Tags of a comma-separated list; what is no tag is left out. */
+/** Tags of a comma-separated list; what is no tag is left out, and so is what administrators could not add either. */
 export function splitTags(list: string | null): string[] {
   const tags = (list ?? '').split(',').map((tag) => tag.trim());
-  return [...new Set(tags.filter((tag) => /^\w[\w-]*$/.test(tag) && tag.length <= 255))];
+  return [...new Set(tags.filter((tag) => /^\w[\w-]*$/.test(tag) && tag.length <= 255))].slice(0, MAX_TAGS);
 }
 
 /** Reads `network-device`. */

@@ -19,7 +19,7 @@ const MAX_TEXT = 1024 * 1024;
 export function toText(value: BValue | undefined, what: string, maxLength = MAX_TEXT): string {
   const text = value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value;
   if (typeof text !== 'string') throw new MalformedMessage(`${what} must be text`);
-  if (text.length > maxLength) throw new MalformedMessage(`${what} is too long`);
+  if (text.length > maxLength && [...text].length > maxLength) throw new MalformedMessage(`${what} is too long`);
   return storable(text);
 }
 

@@ -52,7 +52,7 @@ export function readAttachments(
   const names = new Set<string>();
   let total = 0;
   for (const [index, { filename, content }] of uploads.entries()) {
-    const path = `body.attachments[${index}]`;
+    const path = `body.attachments.${index}`;
     if (!isAttachmentName(filename)) throw refusedField(`${path}.filename`, 'must be the name of a file');
     if (names.has(filename)) throw refusedField(`${path}.filename`, 'comes twice');
     names.add(filename);

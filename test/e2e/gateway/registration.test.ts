@@ -121,6 +121,16 @@ describe('registration', () => {
     expect((await computers(account.id))[0]!.title).toBe('web');
   });
 
+  it('makes one line of a title, whose characters count as people count them', async () => {
+    const account = await anAccount(world.db);
+    const titleOf = async (title: string) => {
+      const { id } = await RawAgent.enrol(world, account, { computer_title: title });
+      return (await world.db.query('select title from computer where id = $1', [id]))[0]!['title'];
+    };
+    expect(await titleOf('x\ny\t\u001b[31m\u2028z ')).toBe('x y [31m z');
+    expect(await titleOf('😀'.repeat(255))).toBe('😀'.repeat(255));
+  });
+
   it('finds the computer of a registration whose answer was lost', async () => {
     const account = await anAccount(world.db);
     const answers = await Promise.all(Array.from({ length: 5 }, () => register(world, { account_name: account.name })));

@@ -34,7 +34,6 @@ describe('findJsonFault', () => {
     expect(findJsonFault(`{${keys.slice(1).join()}}`)).toBeNull();
     expect(findJsonFault(`{${keys.join()}}`)).toContain('keys');
     expect(findJsonFault(JSON.stringify('x'.repeat(2_000_000)))).toBeNull();
-    expect(findJsonFault(JSON.stringify('x'.repeat(2_500_001)))).toContain('string');
   });
 
   it('ends on text that is no JSON', () => {
