@@ -6,11 +6,13 @@ import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import {
   deleteSavedSearch,
   insertSavedSearch,
+  isSearchTitleTaken,
   listSavedSearches,
+  lockSearchTitles,
   type SavedSearchRow,
   updateSavedSearch,
 } from '../persistence/repositories/saved-searches.repository.ts';
-import type { Database } from '../persistence/sql.ts';
+import type { Database, Sql } from '../persistence/sql.ts';
 import { checkSearchText } from './computer-queries.ts';
 import { readLine, refusedField } from './fields.ts';
 import type { Caller } from './ports.ts';
@@ -29,14 +31,15 @@ export interface SavedSearchesService {
   /**
    * Keeps a query under a name, which is made of the title where none is given, and the other way round.
    *
-   * @throws {DomainError} InvalidParameter; InvalidQueryError, also for a query with `search:`; DuplicateSavedSearch
+   * @throws {DomainError} InvalidParameter; InvalidQueryError, also for a query with `search:`; DuplicateSavedSearch for a name or
+   * title that is taken
    * @see api-decisions 8 and 12.3
    */
   create(caller: Caller, content: SavedSearchContent): Promise<SavedSearchRow>;
   /**
    * Changes title or text; the name stays. Idempotent.
    *
-   * @throws {DomainError} UnknownSavedSearch, InvalidParameter, InvalidQueryError
+   * @throws {DomainError} UnknownSavedSearch, InvalidParameter, InvalidQueryError, DuplicateSavedSearch
    */
   change(
     caller: Caller,
@@ -54,6 +57,7 @@ export function createSavedSearchesService({ db }: { db: Database }): SavedSearc
       const named = readNames(content);
       const search = readSearch(content.search);
       return db.transaction(async (tx) => {
+        await claimTitle(tx, caller, named);
         const row = await insertSavedSearch(tx, caller.accountId, { ...named, search });
         if (!row) throw new DomainError('DuplicateSavedSearch', 'There is a saved search with this name already');
         await recordEvent(tx, caller, eventOf(row, `Saved the search ${row.title}`));
@@ -66,6 +70,7 @@ export function createSavedSearchesService({ db }: { db: Database }): SavedSearc
         search: search === undefined ? undefined : readSearch(search),
       };
       return db.transaction(async (tx) => {
+        if (change.title !== undefined) await claimTitle(tx, caller, { name, title: change.title });
         const row = requireRow(await updateSavedSearch(tx, caller.accountId, name, change));
         await recordEvent(tx, caller, eventOf(row, `Changed the saved search ${row.title}`));
         return row;
@@ -77,6 +82,12 @@ export function createSavedSearchesService({ db }: { db: Database }): SavedSearc
         await recordEvent(tx, caller, eventOf(row, `Removed the saved search ${row.title}`));
       }),
   };
+}
+
+async function claimTitle(tx: Sql, caller: Caller, { name, title }: { name: string; title: string }): Promise<void> {
+  await lockSearchTitles(tx, caller.accountId);
+  if (!(await isSearchTitleTaken(tx, caller.accountId, title, name))) return;
+  throw new DomainError('DuplicateSavedSearch', 'There is a saved search with this title already');
 }
 
 function readNames({ name, title }: SavedSearchContent): { name: string; title: string } {

@@ -73,6 +73,16 @@ describe('saved searches', () => {
     expect(await titles('search:mine')).toEqual(['web-1', 'web-2']);
   });
 
+  it('have titles of their own', async () => {
+    await save({ name: 'north', title: 'North', search: 'web' });
+    const taken = { error: 'DuplicateSavedSearch', code: 409 };
+    expect((await save({ name: 'south', title: 'North', search: 'web' })).body).toMatchObject(taken);
+    const rivals = await Promise.all(['s1', 's2', 's3'].map((name) => save({ name, title: 'South', search: 'web' })));
+    expect(rivals.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+    expect((await edit('north', { title: 'South' })).body).toMatchObject(taken);
+    expect((await edit('north', { title: 'North', search: 'db' })).status).toBe(200);
+  });
+
   it('are refused with bad names, titles and texts, and nothing is stored', async () => {
     const before = (await list()).count;
     for (const body of [

@@ -41,6 +41,23 @@ export async function findSearchTexts(
   return new Map(rows.map(({ name, search }) => [name, search]));
 }
 
+const LOCK_CLASS = 7164;
+
+/** Makes whoever gives a saved search of the account a title wait until the transaction ends. */
+export async function lockSearchTitles(tx: Sql, accountId: number): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock($1, $2)', [LOCK_CLASS, accountId]);
+}
+
+/** Tells whether another saved search than `name` has this title; exact, under {@link lockSearchTitles}. */
+export async function isSearchTitleTaken(tx: Sql, accountId: number, title: string, name: string): Promise<boolean> {
+  const rows = await tx.query('select from saved_search where account_id = $1 and title = $2 and name <> $3 limit 1', [
+    accountId,
+    title,
+    name,
+  ]);
+  return rows.length > 0;
+}
+
 /** @returns the row, or null when the name is taken */
 export async function insertSavedSearch(
   tx: Sql,
