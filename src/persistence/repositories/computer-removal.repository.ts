@@ -93,13 +93,15 @@ const OPEN_OPERATIONS = `
   select id from activity
   where account_id = $1 and computer_id = any($2::int[]) and status not in ('succeeded', 'failed', 'canceled')`;
 
-// The oldest of the instances that stay becomes the default one of a host that loses its default.
+// The oldest of the instances that stay becomes the default one of its family, also while the host is away.
 const PASS_DEFAULT_ON = `
   update computer c set is_default_child = true
   from (
-    select min(k.id) as id from computer gone join computer k on k.parent_id = gone.parent_id
-    where gone.id = any($1) and gone.is_default_child and k.is_wsl and not k.archived and k.id <> all($1)
-    group by gone.parent_id) heir
+    select min(k.id) as id from computer gone
+    join computer k on k.account_id = gone.account_id and k.hostagent_uid = gone.hostagent_uid
+    where gone.id = any($1) and gone.is_default_child and k.is_wsl and k.state = 'approved' and not k.archived
+      and k.id <> all($1)
+    group by gone.account_id, gone.hostagent_uid) heir
   where c.id = heir.id`;
 
 const UNTIE = `

@@ -175,6 +175,11 @@ describe('POST /computers/<id>/archive', () => {
     expect((await call('GET', `/computers/${first.id}`)).body).toMatchObject({ parent: null, is_default_child: false });
     await archive(host);
     expect((await call('GET', `/computers/${second.id}`)).body).toMatchObject({ parent: null, is_wsl_instance: true });
+    // Also while the host is away: the next one finds a default instance.
+    const third = await enrol('c', { 'container-info': 'wsl' });
+    await archive(second);
+    const next = await enrol('next-host');
+    expect((await call('GET', `/computers/${next.id}`)).body).toMatchObject({ default_child: { id: third.id } });
   });
 });
 
