@@ -58,9 +58,7 @@ function answer(convert: (payloads: Payload[]) => ReturnType<PayloadCodec['encod
   return async (req, res) => {
     const payloads = readPayloads(req.body);
     const converted = await convert(payloads).catch((error: Error) => {
-      throw new DomainError('InvalidParameter', error.message, {
-        details: [{ path: 'body.payloads', message: error.message }],
-      });
+      throw badPayloads(error.message, error.message);
     });
     res.json({
       payloads: converted.map((payload) => WirePayload.toObject(WirePayload.fromObject(payload), { bytes: String })),
@@ -69,14 +67,19 @@ function answer(convert: (payloads: Payload[]) => ReturnType<PayloadCodec['encod
 }
 
 function readPayloads(body: unknown): Payload[] {
-  const payloads = typeof body === 'object' && body !== null && 'payloads' in body ? body.payloads : undefined;
-  if (!Array.isArray(payloads) || !payloads.every(isWirePayload)) {
-    const message = 'must be a list of payloads';
-    throw new DomainError('InvalidParameter', `body.payloads ${message}`, {
-      details: [{ path: 'body.payloads', message }],
-    });
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw badPayloads('must be a list of payloads');
+  // An empty list is left out in the JSON of protocol buffers: so the CLI asks for a signal without payload.
+  const payloads = (body as { payloads?: unknown }).payloads ?? [];
+  if (!Array.isArray(payloads) || !payloads.every(isWirePayload)) throw badPayloads('must be a list of payloads');
+  try {
+    return payloads.map((payload) => WirePayload.fromObject(payload));
+  } catch {
+    throw badPayloads('must have their bytes in base64');
   }
-  return payloads.map((payload) => WirePayload.fromObject(payload));
+}
+
+function badPayloads(detail: string, message = `body.payloads ${detail}`): DomainError {
+  return new DomainError('InvalidParameter', message, { details: [{ path: 'body.payloads', message: detail }] });
 }
 
 function isWirePayload(value: unknown): value is { metadata?: Record<string, string>; data?: string } {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { endUnread } from '../http-answers.ts';
 import { API_HEADERS } from './middleware/send.ts';
 
 /** Room for a query of 8 KiB in which every byte is percent-encoded. @see api-decisions 8 */
@@ -53,10 +54,19 @@ export async function listen(
       headersTimeout: headersTimeoutMs,
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: checkIntervalMs,
+      // Refused by us, with a body.
+      requireHostHeader: false,
     },
-    (request, response) => (isOverlong(request) ? refuseOverlong(response) : app(request, response)),
+    (request, response) => {
+      const refused = unservable(request);
+      if (refused) refuse(request, response, refused);
+      else app(request, response);
+    },
   );
   server.maxConnections = MAX_CONNECTIONS;
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    refuse(request, response, unservable(request) ?? UNEXPECTED);
+  });
   server.on('clientError', answerUnreadable);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -77,7 +87,17 @@ async function close(server: Server): Promise<void> {
   clearTimeout(limit);
 }
 
+type Refused = [status: number, reason: string, code: string, message: string];
+
 const TOO_LARGE: Refused = [431, 'Request Header Fields Too Large', 'PayloadTooLarge', 'The headers are too large'];
+const NO_HOST: Refused = [400, 'Bad Request', 'InvalidParameter', 'The request names no host'];
+const UNEXPECTED: Refused = [400, 'Bad Request', 'InvalidParameter', 'Only 100-continue can be expected here'];
+
+/** Why no application gets to see the request, or null. */
+function unservable(request: IncomingMessage): Refused | null {
+  if (isOverlong(request)) return TOO_LARGE;
+  return request.httpVersion === '1.1' && request.headers.host === undefined ? NO_HOST : null;
+}
 
 /** Whether request line and headers are beyond the bound; a token is not counted, its reader has a bound of its own. */
 function isOverlong({ url = '', rawHeaders, headers }: IncomingMessage): boolean {
@@ -86,12 +106,11 @@ function isOverlong({ url = '', rawHeaders, headers }: IncomingMessage): boolean
   return bytes > MAX_HEADER_BYTES;
 }
 
-function refuseOverlong(response: ServerResponse): void {
-  const { head, body } = refusal(TOO_LARGE);
-  response.writeHead(TOO_LARGE[0], { ...head, Connection: 'close' }).end(body);
+function refuse(request: IncomingMessage, response: ServerResponse, refused: Refused): void {
+  const { head, body } = refusal(refused);
+  response.writeHead(refused[0], { ...head, Connection: 'close' });
+  endUnread(request, response, body);
 }
-
-type Refused = [status: number, reason: string, code: string, message: string];
 
 function refusal([status, , code, message]: Refused) {
   const body = JSON.stringify({ error: code, message, code: status });

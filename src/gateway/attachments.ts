@@ -3,6 +3,7 @@ import { readAttachmentFor } from '../persistence/repositories/script-attachment
 import type { Database } from '../persistence/sql.ts';
 import { hashSecureId } from './enrolment/secure-id.ts';
 import { Refusal } from './http/refusal.ts';
+import { sendBytes } from './http/send.ts';
 
 /**
  * GET /attachment/<id>: a file of a script for the computer that presents its identity and has been given the script.
@@ -15,8 +16,7 @@ export function attachmentRoute(db: Database) {
     const attachmentId = readId(String(req.params['id']));
     const bytes = computerId && attachmentId ? await readAttachmentFor(db, computerId, attachmentId) : null;
     if (!bytes) throw new Refusal(404, 'NotFound', 'There is no such attachment');
-    res.setHeader('Content-Type', 'application/octet-stream');
-    res.end(bytes);
+    sendBytes(res, bytes);
   };
 }
 

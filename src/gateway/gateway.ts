@@ -115,9 +115,12 @@ export function createGateway(deps: GatewayDeps): Gateway {
     .route('/attachment/:id')
     .get(metrics.measured('attachment', attachmentRoute(db)))
     .all(wrongMethod('GET'));
-  router.get('/hash-id-databases/*name', () => {
-    throw new Refusal(404, 'NotFound', 'There is no such database');
-  });
+  router
+    .route('/hash-id-databases/*name')
+    .get(() => {
+      throw new Refusal(404, 'NotFound', 'There is no such database');
+    })
+    .all(wrongMethod('GET'));
   router.use(failure(logger, metrics));
   return { router, close: () => contacts.close() };
 }

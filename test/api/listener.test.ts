@@ -42,6 +42,33 @@ describe('the listener', () => {
     await server.close();
   });
 
+  it.each([
+    ['no host', 'GET /healthz HTTP/1.1\r\n\r\n'],
+    ['no host and an expectation', 'POST /ping HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc'],
+    ['an unknown expectation', 'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\n\r\n'],
+  ])('refuses %s with an error body', async (_, request) => {
+    const server = await listen((_req, res) => res.end('ok'), { host: '127.0.0.1', port: 0 });
+    const answer = (await sendText(server.port, request)).replace('HTTP/1.1 100 Continue\r\n\r\n', '');
+    const [head, body] = answer.split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1.1 400 /);
+    expect(JSON.parse(body!)).toMatchObject({ error: 'InvalidParameter', code: 400, message: expect.any(String) });
+    await server.close();
+  });
+
+  it.each([
+    ['a body that is waited for', 'POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n'],
+    ['an older version without a host', 'GET / HTTP/1.0\r\n'],
+  ])('serves %s', async (_, head) => {
+    const server = await listen((req, res) => req.resume().once('end', () => res.end('served')), {
+      host: '127.0.0.1',
+      port: 0,
+    });
+    const text = await sendText(server.port, `${head}Connection: close\r\n\r\n${head.startsWith('POST') ? '{}' : ''}`);
+    expect(text.startsWith('HTTP/1.1 100 Continue\r\n\r\n')).toBe(head.includes('Expect'));
+    expect(text).toMatch(/HTTP\/1.1 200 .*served/s);
+    await server.close();
+  });
+
   it('BODY-big: answers 413 and closes before the body has come to its end', async () => {
     const server = await listen(app.listener, { host: '127.0.0.1', port: 0 });
     const post = 'POST /api/v2/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
@@ -59,9 +86,13 @@ describe('the listener', () => {
   });
 
   async function send(port: number, request: string) {
+    const [head, body] = (await sendText(port, request)).split('\r\n\r\n');
+    return { head, body: JSON.parse(body!) };
+  }
+
+  function sendText(port: number, request: string): Promise<string> {
     const socket = connect(port, '127.0.0.1');
     socket.write(request);
-    const [head, body] = (await readAll(socket)).split('\r\n\r\n');
-    return { head, body: JSON.parse(body!) };
+    return readAll(socket);
   }
 });

@@ -33,6 +33,7 @@ const PROCESS_FILES = [
   'src/secret-files.ts',
   'src/one-shot.ts',
   'src/health-check.ts',
+  'src/http-answers.ts',
   'src/logger.ts',
   'src/log-fields.ts',
   'src/log-sink.ts',

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { DomainError } from '../../domain/errors.ts';
+import { ANSWER_HEADERS, endUnread } from '../../http-answers.ts';
 import type { Logger } from '../../logger.ts';
 import { isDatabaseAway } from '../../services/availability.ts';
 import { JsonText } from '../json-text.ts';
@@ -10,11 +11,10 @@ import { RawBody } from '../raw-body.ts';
 import { MethodNotAllowed } from '../route-table.ts';
 import { type ErrorReply, errorReply } from './error-body.ts';
 
-/** Headers of every answer of the API. Answers hold data of one account or a token: nobody may store them. */
+/** Headers of every answer of the API. */
 export const API_HEADERS: Readonly<Record<string, string>> = {
-  'X-Content-Type-Options': 'nosniff',
+  ...ANSWER_HEADERS,
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
-  'Cache-Control': 'no-store',
 };
 
 /** Sends an answer in one write, as JSON where the body is not raw. An undefined body sends none. */
@@ -37,26 +37,8 @@ export function sendJson(
     'Content-Length': Buffer.byteLength(bytes),
     ...headers,
   });
-  if (status === 413 && !req.complete) endOversized(req, res, bytes);
+  if (status === 413 && !req.complete) endUnread(req, res, bytes);
   else res.end(req.method === 'HEAD' ? undefined : bytes);
-}
-
-/** A client may take this long, in milliseconds, to see the answer before it has sent everything. */
-const LINGER_MS = 2_000;
-
-/**
- * Sends the answer whole and at once, and ends the connection when the client does, or soon. Closing it on what is
- * still under way would reset it and take the answer with it.
- */
-function endOversized(req: Request, res: Response, bytes: Uint8Array | string): void {
-  res.write(bytes);
-  req.resume();
-  const limit = setTimeout(() => res.end(), LINGER_MS);
-  const end = (): void => {
-    clearTimeout(limit);
-    res.end();
-  };
-  req.once('end', end).once('close', end);
 }
 
 function jsonBody(body: unknown): { bytes: string; mediaType: string } {

@@ -5,6 +5,7 @@ import type { TokenBuckets } from '../../services/token-buckets.ts';
 import { withBody } from '../http/body.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { Refusal } from '../http/refusal.ts';
+import { sendBytes } from '../http/send.ts';
 import type { GatewayMetrics } from '../metrics.ts';
 import type { ContactBuffer } from './contact-buffer.ts';
 import type { PingAnswer, PingDesk } from './pings.ts';
@@ -48,8 +49,6 @@ export function pingRoute(deps: PingDeps) {
       return found;
     });
     deps.metrics.pinged(answer);
-    res.statusCode = 200;
-    res.setHeader('Content-Type', 'application/octet-stream');
-    res.end(ANSWERS[answer]);
+    sendBytes(res, ANSWERS[answer]);
   };
 }

@@ -6,6 +6,7 @@ import { answerWithoutIdentity, type EnrolmentDeps } from '../enrolment/without-
 import { type BodyBudget, withBody } from '../http/body.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { Refusal } from '../http/refusal.ts';
+import { sendBytes } from '../http/send.ts';
 import { encodeAnswer } from './answer.ts';
 import type { IdentifiedExchange } from './exchange.ts';
 import { type ExchangePayload, readPayload } from './request.ts';
@@ -36,11 +37,7 @@ export function messageSystemRoute(deps: MessageSystemDeps) {
     if (api !== undefined && !SUPPORTED_APIS.has(String(api))) {
       throw new Refusal(404, 'NotFound', 'This version of the message API is not supported');
     }
-    const answer = await withBody(req, MAX_BODY_BYTES, deps.budget, (body) => answerBody(deps, req, body));
-    res.statusCode = 200;
-    res.setHeader('Content-Type', 'application/octet-stream');
-    res.setHeader('Content-Length', answer.length);
-    res.end(answer);
+    sendBytes(res, await withBody(req, MAX_BODY_BYTES, deps.budget, (body) => answerBody(deps, req, body)));
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Response } from 'express';
+import { ANSWER_HEADERS, endUnread } from '../../http-answers.ts';
 
 /** Why a request of an agent is not served at all; agents only ever take it as "try again". */
 export class Refusal extends Error {
@@ -16,14 +17,25 @@ export class Refusal extends Error {
   }
 }
 
+const ASKED_LATER: ReadonlySet<number> = new Set([429, 503]);
+
 /** Answers with the error body of api-decisions 1.1. */
 export function sendRefusal(res: Response, refusal: Refusal): void {
   if (res.headersSent) {
     res.destroy();
     return;
   }
-  // What was not read of the body would be taken for the next request.
-  if (!res.req.complete) res.set('Connection', 'close');
-  if (refusal.status === 503 || refusal.status === 429) res.set('Retry-After', String(refusal.retryAfterSeconds));
-  res.status(refusal.status).json({ error: refusal.code, message: refusal.message, code: refusal.status });
+  const { status, code, message, retryAfterSeconds } = refusal;
+  const { complete } = res.req;
+  const body = JSON.stringify({ error: code, message, code: status });
+  res.writeHead(status, {
+    ...ANSWER_HEADERS,
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    ...(ASKED_LATER.has(status) && { 'Retry-After': retryAfterSeconds }),
+    // Nobody waits for the rest of the body to serve another request behind it.
+    ...(!complete && { Connection: 'close' }),
+  });
+  if (complete) res.end(body);
+  else endUnread(res.req, res, body);
 }

@@ -42,6 +42,12 @@ describe('POST /codec/encode, /codec/decode', () => {
     expect(decoded).toEqual({ status: 200, body: { payloads: [payload] } });
   });
 
+  it.each(['{}', '{"payloads":null}', '{"payloads":[]}'])('takes %s for no payloads', async (none) => {
+    for (const path of ['encode', 'decode']) {
+      expect(await post(path, none)).toEqual({ status: 200, body: { payloads: [] } });
+    }
+  });
+
   it('refuses callers that may not read payloads', async () => {
     expect(await post('decode', '{"payloads":[]}', 'Bearer bad')).toEqual({
       status: 400,
@@ -51,7 +57,8 @@ describe('POST /codec/encode, /codec/decode', () => {
 
   it.each([
     ['not JSON', '{', 'InvalidJson'],
-    ['no payloads', '{}', 'InvalidParameter'],
+    ['a list', '[]', 'InvalidParameter'],
+    ['payloads that are no list', '{"payloads":{}}', 'InvalidParameter'],
     ['payloads that are none', '{"payloads":[1]}', 'InvalidParameter'],
     ['metadata that is no text', '{"payloads":[{"metadata":{"encoding":1}}]}', 'InvalidParameter'],
     ['null', 'null', 'InvalidJson'],
@@ -60,6 +67,14 @@ describe('POST /codec/encode, /codec/decode', () => {
       JSON.stringify({ payloads: [{ metadata: { encoding: base64('binary/encrypted') }, data: '' }] }),
       'InvalidParameter',
     ],
+    ...['!!!', 'A', '\0', 'ä'].flatMap((text) => [
+      [`data ${JSON.stringify(text)}`, JSON.stringify({ payloads: [{ data: text }] }), 'InvalidParameter'],
+      [
+        `metadata ${JSON.stringify(text)}`,
+        JSON.stringify({ payloads: [{ metadata: { encoding: text } }] }),
+        'InvalidParameter',
+      ],
+    ]),
     ['a body that is too large', `{"payloads":["${'x'.repeat(5 * 1024 * 1024)}"]}`, 'PayloadTooLarge'],
   ])('refuses %s', async (_name, body, error) => {
     expect(await post('decode', body)).toEqual({ status: 400, body: { error } });
