@@ -1,24 +1,48 @@
-import { ApplicationFailure, CancellationScope, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
-import type { GroupProgress } from './contracts/activities.ts';
+import {
+  ApplicationFailure,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  patched,
+  setCurrentDetails,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { GroupProgress, LanePlan } from './contracts/activities.ts';
 import type { ActivityInput, ActivityResult } from './contracts/activity.contract.ts';
 import { FAILURE_TYPES } from './contracts/failures.ts';
 import { type CancelWatch, closeAsCanceled, watchCancellation } from './support/cancellation.ts';
 import { steps } from './support/database-steps.ts';
+import { rowsLine } from './support/details.ts';
 import { runLanes } from './support/lanes.ts';
 
 const FIRST_LOOK_MS = 60_000;
 const LAST_LOOK_MS = 10 * 60_000;
+/** Lanes end within moments of a cancel. */
+const CANCEL_LOOK_MS = 1_000;
+/** Patch: a cancel goes through the rows too, and only rows are waited for then. */
+const CANCEL_BY_ROWS = 'cancel-by-rows';
+
+/** The lanes of a group as this run of it sees them. */
+interface Lanes {
+  plans: readonly LanePlan[];
+  /** Whether none is waited for any more. */
+  over: boolean;
+}
 
 /**
  * Carries out one group: its lanes, each a child workflow, and then closes with the status of the group's row.
  *
- * @see temporal-design 4
+ * @remarks A cancel reaches lanes natively and, where they are in another run or are no children of this one, by rows.
+ * @see temporal-design 4 and 7
  */
 export async function activity(input: ActivityInput): Promise<ActivityResult> {
   const cancellation = watchCancellation();
-  const plans = await steps.begin(input.id);
-  await runLanes(input, plans);
-  const end = await settled(input, cancellation);
+  const lanes: Lanes = { plans: await steps.begin(input.id), over: false };
+  const ended = runLanes(input, lanes.plans).then(() => {
+    lanes.over = true;
+  });
+  await Promise.race([ended, cancelOf(lanes)]);
+  const end = await settled(input, cancellation, lanes);
   const { succeeded, failed, canceled } = end;
   if (end.status === 'failed') {
     throw ApplicationFailure.nonRetryable('the operation failed on some computers', FAILURE_TYPES.agent);
@@ -27,13 +51,32 @@ export async function activity(input: ActivityInput): Promise<ActivityResult> {
   return { succeeded, failed, canceled };
 }
 
-/** Rows outlive their lane only after a repair; another workflow or the reconciler then closes them, so this looks again. */
-async function settled(input: ActivityInput, cancellation: CancelWatch): Promise<GroupProgress> {
-  for (let waitMs = FIRST_LOOK_MS; ; waitMs = Math.min(waitMs * 2, LAST_LOOK_MS)) {
+/** Resolves at a cancel while lanes are waited for; never where an older build took the cancel. */
+function cancelOf(lanes: Lanes): Promise<void> {
+  return CancellationScope.current().cancelRequested.catch(() =>
+    lanes.over || patched(CANCEL_BY_ROWS) ? undefined : new Promise(() => undefined),
+  );
+}
+
+/** Rows outlive their lane after a repair, and a lane its rows after a cancel: both end by themselves, so this looks again. */
+async function settled(input: ActivityInput, cancellation: CancelWatch, lanes: Lanes): Promise<GroupProgress> {
+  let waitMs = cancellation.requested ? CANCEL_LOOK_MS : FIRST_LOOK_MS;
+  for (;;) {
+    const { over } = lanes;
     const cancelAll = cancellation.requested;
+    const isNews = (): boolean => lanes.over !== over || cancellation.requested !== cancelAll;
     const progress = await steps.settle(input.id, cancelAll);
-    if (progress.open === 0) return progress;
+    if (progress.open === 0) {
+      if (!over) await waited(() => lanes.over, CANCEL_LOOK_MS);
+      return progress;
+    }
+    if (over) setCurrentDetails(rowsLine(progress, lanes.plans));
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof activity>(input);
-    await CancellationScope.nonCancellable(() => condition(() => cancellation.requested && !cancelAll, waitMs));
+    await waited(isNews, waitMs);
+    waitMs = cancellation.requested === cancelAll ? Math.min(waitMs * 2, LAST_LOOK_MS) : CANCEL_LOOK_MS;
   }
+}
+
+function waited(isSo: () => boolean, limitMs: number): Promise<boolean> {
+  return CancellationScope.nonCancellable(() => condition(isSo, limitMs));
 }

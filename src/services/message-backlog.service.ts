@@ -2,7 +2,7 @@ import { DomainError } from '../domain/errors.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import { readMessageBacklog, setMessageBacklog } from '../persistence/repositories/message-backlog.repository.ts';
 import type { Database } from '../persistence/sql.ts';
-import type { Caller } from './ports.ts';
+import type { Caller, Clock } from './ports.ts';
 
 /** The account's bound on messages waiting for one computer. @see api-decisions 10 */
 export interface MessageBacklogService {
@@ -18,10 +18,10 @@ export interface MessageBacklogService {
 }
 
 /** Makes the service. */
-export function createMessageBacklogService(deps: { db: Database }): MessageBacklogService {
+export function createMessageBacklogService(deps: { db: Database; clock: Clock }): MessageBacklogService {
   const change = (caller: Caller, bound: number | null): Promise<void> =>
     deps.db.transaction(async (tx) => {
-      const before = await setMessageBacklog(tx, caller.accountId, bound);
+      const before = await setMessageBacklog(tx, caller.accountId, bound, deps.clock.now());
       if (bound === null && before === null) return;
       await recordEvent(tx, caller, {
         entityType: 'MessageBacklogSetting',

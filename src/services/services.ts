@@ -170,7 +170,7 @@ export function createServices(deps: ServicesDeps): Services {
     tags: createTagsService({ db }),
     savedSearches: createSavedSearchesService({ db }),
     events: createEventsService({ db }),
-    messageBacklog: createMessageBacklogService({ db }),
+    messageBacklog: createMessageBacklogService({ db, clock }),
     recoveryKeys: createRecoveryKeysService({
       db,
       clock,

@@ -259,6 +259,19 @@ describe('scopes', () => {
     expect(listed).not.toContain(desk!.id);
     expect(listed).not.toContain(hidden);
     expect(idsOf((await get('/activities/parents', token)).body)).not.toContain(hidden);
+    const told = async (as?: string) => (await get(`/activities/parents?query=id:${both}`, as)).body.results[0];
+    expect(await told()).toMatchObject({
+      children_count: 2,
+      computer_count: 2,
+      computer: null,
+      children_statuses: { good: 0, warning: 2, bad: 0 },
+    });
+    expect(await told(token)).toMatchObject({
+      children_count: 1,
+      computer_count: 1,
+      computer: { id: world.ids['web'], title: 'web' },
+      children_statuses: { good: 0, warning: 1, bad: 0 },
+    });
   });
 
   it('counts as many as it lists', async () => {

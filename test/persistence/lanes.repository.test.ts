@@ -127,6 +127,38 @@ describe('results', () => {
     });
   });
 
+  it('of groups say when the first was delivered, however late and in what order lanes are settled', async () => {
+    const account = await anAccount(world.db, { computers: 3 });
+    const group = await aGroup(world.db, account, { now: world.clock.now() });
+    const children = await childrenOf(world.db, group);
+    for (const { lane_id } of children) await world.store.advance(lane_id, false);
+    const parent = async () =>
+      (await world.db.query('select delivery_time, completion_time from activity where id = $1', [group]))[0];
+    const at = (minutes: number) => new Date(world.clock.now().getTime() + minutes * 60_000);
+    const moments = children.map((_, index) => at(3 - index));
+    world.clock.advance(3_600_000);
+    for (const [index, { lane_id, id }] of children.entries()) {
+      const told = { lane: lane_id, activity: id, at: moments[index]! };
+      await tell(world.db, { ...told, kind: 'delivered' }, { ...told, kind: 'result', ok: true });
+      await world.store.advance(lane_id, false);
+      expect((await parent())!['delivery_time']).toEqual(moments[index]);
+    }
+    expect(await parent()).toEqual({ delivery_time: moments[2], completion_time: moments[0] });
+  });
+
+  it('of groups say when the first ended, where that was before any was delivered', async () => {
+    const account = await anAccount(world.db, { computers: 2 });
+    const group = await aGroup(world.db, account, { now: world.clock.now() });
+    const [gone] = await childrenOf(world.db, group);
+    await world.store.advance(gone!.lane_id, false);
+    const at = world.clock.now();
+    world.clock.advance(3_600_000);
+    await tell(world.db, { lane: gone!.lane_id, activity: gone!.id, kind: 'gone', at });
+    await world.store.advance(gone!.lane_id, false);
+    const rows = await world.db.query('select status, delivery_time from activity where id = $1', [group]);
+    expect(rows).toEqual([{ status: 'delivered', delivery_time: at }]);
+  });
+
   it('AGENT-reorder: lets a late result replace canceled once and recomputes the parent', async () => {
     const { lane, group, ids } = await world.oneLane();
     await world.store.advance(lane, false);

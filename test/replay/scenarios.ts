@@ -4,7 +4,7 @@ import type {
   ReconcileActivities,
   RetentionActivities,
 } from '../../workflows/contracts/activities.ts';
-import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.ts';
+import { ACTIVITY_WORKFLOW, type ActivityInput } from '../../workflows/contracts/activity.contract.ts';
 import { ACTIVITY_RETENTION_WORKFLOW } from '../../workflows/contracts/activity-retention.contract.ts';
 import { AUDIT_RETENTION_WORKFLOW } from '../../workflows/contracts/audit-retention.contract.ts';
 import { LANE_WORKFLOW, type LaneInput, NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
@@ -51,8 +51,8 @@ async function startLane({ client, taskQueue, lanes, ids }: Stage, input: Partia
   return lane;
 }
 
-async function startGroup({ client, taskQueue, group }: Stage): Promise<string> {
-  await client.workflow.start(ACTIVITY_WORKFLOW, { taskQueue, workflowId: wf(group), args: [{ id: group }] });
+async function startGroup({ client, taskQueue, group }: Stage, input: Partial<ActivityInput>): Promise<string> {
+  await client.workflow.start(ACTIVITY_WORKFLOW, { taskQueue, workflowId: wf(group), args: [{ id: group, ...input }] });
   return wf(group);
 }
 
@@ -85,12 +85,17 @@ function lanePath(name: string, sizes: readonly number[], path: (stage: Stage) =
   };
 }
 
-function groupPath(name: string, sizes: readonly number[], path: (stage: Stage) => Promise<void>): Scenario {
+function groupPath(
+  name: string,
+  sizes: readonly number[],
+  path: (stage: Stage) => Promise<void>,
+  input: Partial<ActivityInput> = {},
+): Scenario {
   return {
     name,
     sizes,
     async run(stage) {
-      const workflowId = await startGroup(stage);
+      const workflowId = await startGroup(stage, input);
       await path(stage);
       await ended(stage, workflowId);
       return [workflowId];
@@ -223,6 +228,20 @@ export const SCENARIOS: readonly Scenario[] = [
     await advances(stage, 2);
     await stage.client.workflow.getHandle(wf(stage.group)).cancel();
   }),
+  groupPath(
+    'activity-cancel-by-rows',
+    [1, 12],
+    async (stage) => {
+      const large = stage.ids[1]!;
+      await advances(stage, 2);
+      for (let row = 0; row < 8; row += 1) {
+        await tell(stage, large, row, 'canceled');
+        await until(() => stage.lanes.progress(large).canceled === row + 1);
+      }
+      await stage.client.workflow.getHandle(wf(stage.group)).cancel();
+    },
+    { continueAfterEvents: 20 },
+  ),
   groupPath('activity-rows-canceled', [1, 1], async (stage) => {
     await advances(stage, 2);
     for (const lane of stage.ids) await tell(stage, lane, 0, 'canceled');

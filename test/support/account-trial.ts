@@ -93,8 +93,13 @@ export class AccountTrial {
         limit,
         ok,
       ]);
-      await promoteHeldMessages(tx, [...new Set(rows.map(({ computer_id }) => computer_id))]);
+      await promoteHeldMessages(tx, [...new Set(rows.map(({ computer_id }) => computer_id))], this.clock.now());
     });
+  }
+
+  /** Agents have pinged, and their exchanges let up what became due meanwhile. */
+  async exchange(): Promise<void> {
+    await this.db.transaction((tx) => promoteHeldMessages(tx, this.account.computers, this.clock.now()));
   }
 
   /** Every lane that may have something to do looks once. */

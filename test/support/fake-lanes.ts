@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { requestCancelOf } from '../../workers/activities/request-cancel.ts';
 import type { GroupProgress, LaneActivities, LanePlan, LaneProgress } from '../../workflows/contracts/activities.ts';
 
@@ -83,7 +83,7 @@ export class FakeLanes {
     const lanes = {
       advance: (lane: number, cancelAll: boolean) => step('advance', () => this.#advance(lane, cancelAll)),
       begin: () => step('begin', async () => this.#open(group)),
-      settle: (_: number, cancelAll: boolean) => step('settle', () => this.#settle(group, cancelAll)),
+      settle: (_: number, cancelAll: boolean) => step('settle', () => this.#settle(client, group, cancelAll)),
     };
     const requestCancel = requestCancelOf(client);
     return { ...lanes, requestCancel: (...ids) => step('requestCancel', () => requestCancel(...ids)) };
@@ -103,8 +103,8 @@ export class FakeLanes {
     return this.progress(id);
   }
 
-  async #settle(group: readonly number[], cancelAll: boolean): Promise<GroupProgress> {
-    for (const lane of group) if (cancelAll && !this.#lane(lane).opened) await this.#advance(lane, true);
+  async #settle(client: Client, group: readonly number[], cancelAll: boolean): Promise<GroupProgress> {
+    if (cancelAll) for (const lane of this.#open(group)) await this.#cancel(client, lane);
     const sum = { open: 0, succeeded: 0, failed: 0, canceled: 0 };
     for (const lane of group) {
       const progress = this.progress(lane);
@@ -116,12 +116,25 @@ export class FakeLanes {
     };
   }
 
+  /** With the relay's part: a lane that was opened hears of it whichever run drives it. */
+  async #cancel(client: Client, { lane, workflowId }: LanePlan): Promise<void> {
+    if (!this.#lane(lane).opened) {
+      await this.#advance(lane, true);
+      return;
+    }
+    try {
+      await client.workflow.getHandle(workflowId).cancel();
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  }
+
   #open(group: readonly number[]): LanePlan[] {
     return group
       .filter((lane) => this.progress(lane).open > 0)
       .map((id) => {
-        const { lane, workflowId, single, summary, size, computer } = this.#lane(id);
-        return { lane, workflowId, single, summary, size: size ?? 1, computer: computer ?? null };
+        const { lane, workflowId, single, summary, size = 1, computers = size, computer = null } = this.#lane(id);
+        return { lane, workflowId, single, summary, size, computers, computer };
       });
   }
 

@@ -78,6 +78,11 @@ async function withGroup(sizes: readonly number[], run: (context: Context) => Pr
 const running = async (client: Client, id: number) =>
   (await statusOf(client, `activity/${id}`).catch(() => 'missing')) === 'RUNNING';
 const opened = ({ lanes, ids }: Context) => lanes.calls.filter((call) => call === 'advance').length >= ids.length;
+const detailsOf = async (handle: WorkflowHandle<Group>) =>
+  (await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')).currentDetails;
+/** As after a repair: the lane is no child of its group's workflow. */
+const driveElsewhere = ({ client, taskQueue }: Context, lane: number) =>
+  client.workflow.start(LANE_WORKFLOW, { taskQueue, workflowId: `activity/${lane}`, args: [{ lane, single: true }] });
 const failureOf = (handle: WorkflowHandle<Group>) =>
   handle.result().then(
     () => null,
@@ -99,15 +104,44 @@ describe('activity', () => {
       expect((await countEvents(handle)).total).toBeLessThanOrEqual(30);
     }));
 
+  it('counts computers, whatever they have to do, and names lanes of many with theirs', () =>
+    withGroup([3, 20, 20, 20], async (context) => {
+      const { lanes, ids } = context;
+      const [first, ...others] = ids as [number, ...number[]];
+      lanes.add(first, 3, { single: true, computers: 1, computer: { id: first, title: `web-${first}` } });
+      for (const [place, lane] of others.entries()) lanes.add(lane, 20, { summary: `computers of lane ${place}` });
+      const handle = await context.start();
+      await until(() => opened(context));
+      expect(await detailsOf(handle)).toBe(
+        `0 of 61 computers done; waiting for web-${first}, computers of lane 0, computers of lane 1 and 20 more`,
+      );
+      await handle.cancel();
+      await failureOf(handle);
+    }));
+
+  it('takes no lane for done that another workflow drives', () =>
+    withGroup([1, 1, 1], async (context) => {
+      const [first, second] = context.ids as [number, number];
+      await driveElsewhere(context, first);
+      const handle = await context.start();
+      await until(() => opened(context));
+      await until(async () => (await detailsOf(handle)).startsWith(`0 of 3 computers done; waiting for web-${first}`));
+      for (const lane of context.ids.slice(1)) await context.report(lane, 'succeeded');
+      await until(async () => (await detailsOf(handle)) === '2 of 3 computers done');
+      expect(await running(context.client, second)).toBe(false);
+      await context.report(first, 'succeeded');
+      await handle.result();
+    }));
+
   it('shows operators how many are done and who is missing', () =>
     withGroup([1, 1, 1], async (context) => {
       const [first, second, third] = context.ids as [number, number, number];
       const handle = await context.start();
       await until(() => opened(context));
       await context.report(first, 'succeeded');
-      const details = async () =>
-        (await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')).currentDetails;
-      await until(async () => (await details()) === `1 of 3 computers done; waiting for web-${second}, web-${third}`);
+      await until(
+        async () => (await detailsOf(handle)) === `1 of 3 computers done; waiting for web-${second}, web-${third}`,
+      );
       await context.report(second, 'succeeded');
       await context.report(third, 'succeeded');
       await handle.result();
@@ -136,6 +170,26 @@ describe('activity', () => {
         expect(await statusOf(context.client, `activity/${lane}`)).toBe('CANCELLED');
         expect(context.lanes.progress(lane).open).toBe(0);
       }
+    }));
+
+  it('passes a cancel on to lanes that another workflow drives, whatever its own lanes do', () =>
+    withGroup([1, 1], async (context) => {
+      await driveElsewhere(context, context.ids[0]!);
+      const handle = await context.start();
+      await until(() => opened(context));
+      await handle.cancel();
+      expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
+      for (const lane of context.ids) expect(await statusOf(context.client, `activity/${lane}`)).toBe('CANCELLED');
+    }));
+
+  it('passes a cancel on to lanes when it waits for none of its own', () =>
+    withGroup([1, 1], async (context) => {
+      for (const lane of context.ids) await driveElsewhere(context, lane);
+      const handle = await context.start();
+      await until(() => context.lanes.calls.includes('settle'));
+      await handle.cancel();
+      expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
+      for (const lane of context.ids) expect(await statusOf(context.client, `activity/${lane}`)).toBe('CANCELLED');
     }));
 
   it('completes when it was cancelled half way, as its row does', () =>
@@ -172,11 +226,7 @@ describe('activity', () => {
   it('waits by its rows for a lane that another workflow drives already', () =>
     withGroup([1, 1], async (context) => {
       const [first, second] = context.ids as [number, number];
-      await context.client.workflow.start(LANE_WORKFLOW, {
-        taskQueue: context.taskQueue,
-        workflowId: `activity/${first}`,
-        args: [{ lane: first, single: true }],
-      });
+      await driveElsewhere(context, first);
       const handle = await context.start();
       await until(() => opened(context));
       await context.report(second, 'succeeded');

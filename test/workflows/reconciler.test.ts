@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createDataConverter } from '../../temporal/data-converter.ts';
 import type { Relay } from '../../workers/relay/relay.ts';
 import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.ts';
+import { NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import { RECONCILE_SCHEDULE_ID, type ReconcileResult } from '../../workflows/contracts/reconcile.contract.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
@@ -69,6 +71,28 @@ async function remove(workflowId: string): Promise<void> {
   );
 }
 
+async function lose(workflowId: string): Promise<void> {
+  await remove(workflowId);
+  await until(async () => (await reconcile()).restarted === 1);
+}
+
+/** To its first task, as an operator does. */
+async function reset(workflowId: string): Promise<void> {
+  const { events } = await handle(workflowId).fetchHistory();
+  const first = events!.find((event) => event.workflowTaskCompletedEventAttributes)!;
+  await runtime.client.workflowService.resetWorkflowExecution({
+    namespace: runtime.namespace,
+    workflowExecution: { workflowId, runId: (await handle(workflowId).describe()).runId },
+    reason: 'by an operator',
+    requestId: randomUUID(),
+    workflowTaskFinishEventId: first.eventId!,
+  });
+  await until(async () => {
+    const again = (await handle(workflowId).fetchHistory()).events ?? [];
+    return again.some((event) => event.timerStartedEventAttributes);
+  });
+}
+
 describe('reconciler', () => {
   it('leaves alone what is driven', async () => {
     const id = await deliveredGroup(2);
@@ -123,6 +147,46 @@ describe('reconciler', () => {
     expect(await reconcile()).toMatchObject({ restarted: 0, closed: 0 });
     await fleet.report();
     await until(async () => (await read(id)).status === 'succeeded');
+  });
+
+  it.each([
+    ['a large lane that was started again, no child of its group', 60, (id: number) => lose(`activity/${id}/lane/1`)],
+    ['lanes whose group was started again', 2, (id: number) => lose(`activity/${id}`)],
+    ['lanes whose group was reset', 2, (id: number) => reset(`activity/${id}`)],
+  ])('leaves the cancel of a group its effect on %s', async (_, size, befall) => {
+    const id = await deliveredGroup(size);
+    await befall(id);
+    await handle(`activity/${id}`).cancel();
+    await until(async () => (await read(id)).open === 0);
+    const rows = await children(id);
+    expect(rows.map(({ status }) => status)).toEqual(new Array(size).fill('canceled'));
+    for (const workflowId of new Set([`activity/${id}`, ...rows.map(({ wf_id }) => wf_id)])) {
+      await until(async () => (await runtime.status(workflowId)) === 'CANCELLED');
+    }
+  });
+
+  it('leaves the cancel of a group its effect on a lane that continued as new', async () => {
+    await relay.stop();
+    const id = await fleet.act(fleet.computers.slice(0, 2));
+    const input = { id, continueAfterEvents: 20 };
+    const options = { workflowId: `activity/${id}`, taskQueue: TASK_QUEUES.activity, args: [input] };
+    await runtime.client.workflow.start(ACTIVITY_WORKFLOW, options);
+    relay = runtime.startRelay();
+    await until(async () => {
+      await fleet.deliver();
+      return (await children(id)).every(({ status }) => status === 'delivered');
+    });
+    const lane = handle((await children(id))[0]!.wf_id);
+    const { runId } = await lane.describe();
+    await until(async () => {
+      await lane.signal(NUDGE_SIGNAL);
+      return (await lane.describe()).runId !== runId;
+    });
+    await handle(`activity/${id}`).cancel();
+    await until(async () => (await read(id)).status === 'canceled');
+    for (const workflowId of [`activity/${id}`, ...(await children(id)).map(({ wf_id }) => wf_id)]) {
+      await until(async () => (await runtime.status(workflowId)) === 'CANCELLED');
+    }
   });
 
   it('starts a workflow anew whose input nobody can read, and its group goes on', async () => {

@@ -21,7 +21,10 @@ export interface LaneActivities {
   advance(lane: number, cancelAll: boolean): Promise<LaneProgress>;
   /** Names the lanes of a group that still have open rows. */
   begin(activity: number): Promise<LanePlan[]>;
-  /** Reads how a group stands; with `cancelAll` first cancels the rows of lanes that were never opened. */
+  /**
+   * Reads how a group stands; with `cancelAll` first cancels the rows of lanes that were never opened, and tells the
+   * others to cancel theirs.
+   */
   settle(activity: number, cancelAll: boolean): Promise<GroupProgress>;
   /**
    * Asks the server to cancel the run that calls. A workflow can close as Canceled only when a cancel was requested,

@@ -1,4 +1,4 @@
-import type { TypedSearchAttributes } from '@temporalio/common';
+import { type TypedSearchAttributes, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   ChildWorkflowCancellationType,
   executeChild,
@@ -11,24 +11,27 @@ import type { LanePlan } from '../contracts/activities.ts';
 import type { ActivityInput } from '../contracts/activity.contract.ts';
 import { LANE_WORKFLOW, type LaneInput, type LaneResult } from '../contracts/lane.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../contracts/search-attributes.ts';
-import { progressLine } from './details.ts';
+import { lanesLine } from './details.ts';
 
 type Lane = (input: LaneInput) => Promise<LaneResult>;
 
 /**
  * Starts the lanes of a group as children and waits until each has ended one way or another.
  *
- * @remarks How a lane ended is not read here: the rows decide. A lane that already runs or ran counts as ended. Lanes
- * outlive their parent; a cancel of the parent reaches them and is waited for.
+ * @remarks How a lane ended is not read here: the rows decide. A lane that already runs or ran is not waited for. Lanes
+ * outlive their parent; a cancel of the parent reaches them.
  */
 export async function runLanes(input: ActivityInput, plans: readonly LanePlan[]): Promise<void> {
   const open = new Set(plans);
-  const show = (): void => setCurrentDetails(groupLine(plans, open));
+  const show = (): void => setCurrentDetails(lanesLine(plans, open));
   show();
   await Promise.all(
     plans.map(async (plan) => {
-      await runLane(input, plan).catch(() => undefined);
-      open.delete(plan);
+      const isElsewhere = await runLane(input, plan).then(
+        () => false,
+        (error: unknown) => error instanceof WorkflowExecutionAlreadyStartedError,
+      );
+      if (!isElsewhere) open.delete(plan);
       show();
     }),
   );
@@ -56,15 +59,4 @@ function laneAttributes(input: ActivityInput, plan: LanePlan): TypedSearchAttrib
   ]);
   if (!plan.computer) return attributes;
   return attributes.updateCopy([{ key: SEARCH_ATTRIBUTES.computerId, value: String(plan.computer.id) }]);
-}
-
-function groupLine(plans: readonly LanePlan[], open: ReadonlySet<LanePlan>): string {
-  const total = plans.reduce((sum, plan) => sum + (plan.size ?? 1), 0);
-  let waiting = 0;
-  const names: string[] = [];
-  for (const plan of open) {
-    waiting += plan.size ?? 1;
-    names.push(plan.computer?.title ?? plan.summary);
-  }
-  return progressLine(total - waiting, total, names);
 }

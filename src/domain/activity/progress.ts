@@ -8,6 +8,10 @@ export interface LaneProgress {
   nextDueAt: number | null;
   /** Titles of the first three computers still open, for the operator's view; none while more than a hundred are. */
   waitingFor: string[];
+  /** How many other computers are open beside those named. */
+  moreWaiting?: number;
+  /** Whether a computer may have several operations in the lane. */
+  chained?: boolean;
 }
 
 /** One lane of a group, as its parent starts it. */
@@ -21,6 +25,8 @@ export interface LanePlan {
   computer?: { id: number; title: string } | null;
   /** How many operations the lane holds. */
   size?: number;
+  /** How many computers they are of. */
+  computers?: number;
 }
 
 /** How a group stands, read from its parent row. */

@@ -67,6 +67,7 @@ const LOOK = `
   from computer c join agent s on s.computer_id = c.id join account ac on ac.id = c.account_id
   cross join lateral (
     select bool_or(state = 'queued' and deliver_at <= $2 and (deliver_before is null or deliver_before > $2)) as due,
-      coalesce(bool_or(state = 'held'), false) as held, count(*) filter (where state <> 'held') as taken
+      coalesce(bool_or(state = 'held' and deliver_at <= $2), false) as held,
+      count(*) filter (where state = 'sent' or (state = 'queued' and deliver_at <= $2)) as taken
     from agent_message where computer_id = c.id and state in ('held', 'queued', 'sent')) m
   where c.id = any($1::int[])`;

@@ -24,7 +24,7 @@ import { continueWith } from './freshness.ts';
 import { type Outgoing, planOutgoing } from './outgoing.ts';
 import { renderPlaces } from './render.ts';
 import { LARGE_BYTES } from './request.ts';
-import type { Session } from './session.ts';
+import type { DueOperation, Session } from './session.ts';
 import type { SessionChange, SessionWritten } from './session-writer.ts';
 
 /** A payload of a computer whose identity and token are good. */
@@ -187,13 +187,15 @@ function toChange(
     resyncId,
     resyncAt: askedResync ? now : session.resyncAt,
     acked: ack.acked,
-    claims: places.flatMap((place) =>
-      place.kind === 'claim' ? [{ activityId: place.operation.activityId, position: place.position }] : [],
-    ),
+    claims: places.flatMap((place) => (place.kind === 'claim' ? [toClaim(place.operation, place.position)] : [])),
     resent: places.flatMap((place) => (place.kind === 'resend' ? [place.activityId] : [])),
     dropped: ack.poison?.kind === 'operation' ? { activityId: ack.poison.activityId, text: POISON_TEXT } : null,
     results: firstResults(facts.results),
   };
+}
+
+function toClaim({ activityId, messageType }: DueOperation, position: number): SessionChange['claims'][number] {
+  return { activityId, position, messageType };
 }
 
 const POISON_TEXT = 'The computer received this operation several times and could not take it.';

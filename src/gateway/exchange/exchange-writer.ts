@@ -1,6 +1,7 @@
 import { promoteHeldMessages } from '../../persistence/repositories/agent-messages.repository.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import { type Reported, saveFacts } from '../facts/save-facts.ts';
+import { keepSnapsHandedOut, needsSnapsBefore } from '../facts/snaps-before.ts';
 import type { Session } from './session.ts';
 import { type SessionWrite, type SessionWritten, writeSessions } from './session-writer.ts';
 
@@ -25,8 +26,14 @@ export function asksForPackages({ approved, resyncWanted, resyncAt }: Session, n
 }
 
 /** Whether one statement writes all there is. */
-export function isPlain({ session, reported }: ExchangeWrite): boolean {
-  return reported === null && session.inNext !== null && !promotes(session);
+export function isPlain(write: ExchangeWrite): boolean {
+  const { session, reported } = write;
+  return reported === null && session.inNext !== null && !promotes(session) && snapOperations(write).length === 0;
+}
+
+/** Operations handed out for the first time whose undoing takes knowing how the snaps stood. */
+function snapOperations({ change: { claims } }: ExchangeWrite): number[] {
+  return claims.flatMap(({ activityId, messageType }) => (needsSnapsBefore(messageType) ? [activityId] : []));
 }
 
 /**
@@ -46,10 +53,15 @@ export async function writeExchanges(
     tx,
     done.filter(({ session }) => session.inNext === null),
   );
-  const promoting = done.filter(({ session }) => promotes(session)).map(({ session }) => session.computerId);
-  if (promoting.length > 0) await promoteHeldMessages(tx, promoting);
+  const promoting = done.filter(({ session }) => promotes(session));
+  if (promoting.length > 0) {
+    const computers = promoting.map(({ session }) => session.computerId);
+    await promoteHeldMessages(tx, computers, promoting[0]!.now);
+  }
   const reports = done.flatMap(({ reported }) => (reported === null ? [] : [reported]));
   if (reports.length > 0) await wantResync(tx, await save(tx, reports));
+  const claims = done.flatMap(snapOperations);
+  if (claims.length > 0) await keepSnapsHandedOut(tx, claims);
   return written;
 }
 

@@ -1,4 +1,5 @@
 import { isLostRace } from '../../persistence/availability.ts';
+import { promoteHeldMessages } from '../../persistence/repositories/agent-messages.repository.ts';
 import { KeyedQueue } from '../http/gate.ts';
 import { Refusal } from '../http/refusal.ts';
 import { REGISTER_ONLY } from '../message-types.ts';
@@ -10,6 +11,7 @@ import type { ExchangeDeps, IdentifiedRequest } from './deps.ts';
 import { judge } from './freshness.ts';
 import { renderPlaces } from './render.ts';
 import type { Session } from './session.ts';
+import type { Identified } from './session-reader.ts';
 
 const MAX_ATTEMPTS = 5;
 
@@ -46,9 +48,9 @@ export class IdentifiedExchange {
   }
 
   async #attempt(request: IdentifiedRequest): Promise<Buffer | null> {
-    const { db, clock, contacts, sessions, metrics } = this.#deps;
+    const { db, clock, contacts, metrics } = this.#deps;
     const now = clock.now();
-    const identified = await sessions.read(request.secureIdHash);
+    const identified = await this.#read(request.secureIdHash);
     if (!identified) {
       metrics.exchanged('unknown');
       return this.#unknown();
@@ -83,6 +85,16 @@ export class IdentifiedExchange {
     return acceptExchange(this.#deps, arrival);
   }
 
+  /** Reads the session. What was held until it became due moves up first, so that this answer can bring it. */
+  async #read(secureIdHash: Buffer): Promise<Identified | null> {
+    const { db, clock, gate, sessions } = this.#deps;
+    const found = await sessions.read(secureIdHash);
+    if (found?.kind !== 'computer' || !hasRoomForHeld(found.session)) return found;
+    const { computerId } = found.session;
+    await gate.run(() => db.transaction((tx) => promoteHeldMessages(tx, [computerId], clock.now())));
+    return sessions.read(secureIdHash);
+  }
+
   async #unknown(cloneOf?: string): Promise<Buffer> {
     const messages = [unknownIdMessage(cloneOf), acceptedTypesMessage(REGISTER_ONLY.types)];
     return encodeAnswer(await this.#deps.serverUuid(), messages, null);
@@ -110,4 +122,9 @@ export class IdentifiedExchange {
       clientTypesDigest: session.clientTypesDigest,
     });
   }
+}
+
+/** Whether messages are held back though their computer's queue is not full. */
+function hasRoomForHeld({ hasHeld, maxBacklog, sent, due }: Session): boolean {
+  return hasHeld && (maxBacklog === null || sent.length + due.length < maxBacklog);
 }

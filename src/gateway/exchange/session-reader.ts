@@ -135,7 +135,8 @@ const READ = `
             and (m.deliver_before is null or m.deliver_before > $2)
           order by m.activity_id limit 100) n
       ) d where d.before < $3) as due,
-    exists (select from agent_message m where m.computer_id = i.computer_id and m.state = 'held') as has_held
+    exists (select from agent_message m where m.computer_id = i.computer_id and m.state = 'held' and m.deliver_at <= $2)
+      as has_held
   from agent_identity i
   left join (agent s join computer c on c.id = s.computer_id join account ac on ac.id = c.account_id)
     on s.computer_id = i.computer_id

@@ -24,7 +24,7 @@ export interface SessionChange extends Carried {
   token: string;
   acked: readonly number[];
   /** Operations handed out for the first time, with their positions. */
-  claims: ReadonlyArray<{ activityId: number; position: number }>;
+  claims: ReadonlyArray<{ activityId: number; position: number; messageType: string }>;
   /** Operations sent once more. */
   resent: readonly number[];
   /** An operation given up, with the text its failure gets. */

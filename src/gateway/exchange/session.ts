@@ -58,6 +58,6 @@ export interface Session extends Addressee {
   resyncAt: Date | null;
   sent: SentOperation[];
   due: DueOperation[];
-  /** Some messages are held back by the backlog bound. */
+  /** Some messages that are due are held back by the backlog bound. */
   hasHeld: boolean;
 }

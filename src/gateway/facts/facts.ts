@@ -46,6 +46,8 @@ export interface InstalledSnap {
 export interface RecoveryKey {
   operationId: number;
   key: string;
+  /** Where among `results` the result stands that it came with. */
+  place: number;
 }
 
 export interface AuditReport {

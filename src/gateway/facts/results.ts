@@ -43,7 +43,7 @@ export function readRecoveryKey(message: BObject, facts: Facts): void {
     facts.results.push({ operationId, ok: false, code: null, text: withoutKey(excuse, key) });
     return;
   }
-  facts.recoveryKeys.push({ operationId, key });
+  facts.recoveryKeys.push({ operationId, key, place: facts.results.length });
   facts.results.push({ operationId, ok: true, code: null, text: withoutKey(text, key) });
 }
 

@@ -1,14 +1,14 @@
 import type { EncryptionKey } from '../../config.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import { recoveryKeyContext, sealSecret } from '../../services/secret-box.ts';
-import type { Facts, RejectedMessage } from './facts.ts';
+import type { Facts, RecoveryKey, RejectedMessage } from './facts.ts';
 import { MAX_INT4 } from './fields.ts';
 import { savePackages } from './packages.ts';
 import { saveProcesses } from './processes.ts';
 import { lockComputers, saveComputers, saveInventories, saveOwnAnnotations, saveOwnTags } from './save-computer.ts';
 import { saveHardware, saveNetworks, saveSnaps } from './save-devices.ts';
 import type { Of } from './set-wise.ts';
-import { keepSnapsBefore } from './snaps-before.ts';
+import { keepSnapsBefore, keepSnapsBetween } from './snaps-before.ts';
 import { saveUsers } from './users.ts';
 
 export interface SaveContext {
@@ -54,6 +54,7 @@ export async function saveFacts(tx: Sql, reports: readonly Reported[]): Promise<
   if (snaps.length > 0) {
     await keepSnapsBefore(tx, all);
     await saveSnaps(tx, snaps);
+    await keepSnapsBetween(tx, all);
   }
   const processes = pick(all, (facts) => facts.processes);
   if (processes.length > 0) await saveProcesses(tx, processes);
@@ -120,7 +121,7 @@ export async function saveRejected(
 async function saveReports(tx: Sql, context: SaveContext, facts: Facts): Promise<void> {
   const { computerId, now } = context;
   const known = (id: number) => id >= 1 && id <= MAX_INT4;
-  for (const { operationId, key } of facts.recoveryKeys.filter((item) => known(item.operationId))) {
+  for (const { operationId, key } of decisiveKeys(facts).filter((item) => known(item.operationId))) {
     const { keyId, sealed } = sealSecret(context.encryptionKeys, key, recoveryKeyContext(computerId));
     await tx.query(SAVE_RECOVERY_KEY, [computerId, operationId, keyId, sealed, now]);
   }
@@ -132,22 +133,43 @@ async function saveReports(tx: Sql, context: SaveContext, facts: Facts): Promise
   }
 }
 
+/** Keys that came with the first result of their operation: a later result of it counts for nothing. */
+function decisiveKeys({ recoveryKeys, results }: Facts): RecoveryKey[] {
+  if (recoveryKeys.length === 0) return [];
+  const first = new Map<number, number>();
+  for (const [place, { operationId }] of results.entries()) {
+    if (!first.has(operationId)) first.set(operationId, place);
+  }
+  return recoveryKeys.filter(({ operationId, place }) => first.get(operationId) === place);
+}
+
 const handedOut = (messageType: string) => `
-  from agent_message m join operation_payload p on p.id = m.payload_id
+  from agent_message m join operation_payload p on p.id = m.payload_id join activity a on a.id = m.activity_id
   where m.activity_id = $2 and m.computer_id = $1 and m.state in ('sent', 'acked', 'dropped')
     and p.message_type = '${messageType}'`;
+
+/** The first of its results that the lane has yet to see: what `expression` says of it, over the alias `i`. */
+const firstResult = (expression: string) => `(
+    select ${expression} from agent_inbox i
+    where i.lane_id = m.lane_id and i.activity_id = m.activity_id and i.kind = 'result' order by i.id limit 1)`;
+
+// The result of this very exchange is in the inbox already; what another transaction put there was there before.
+const ANSWERED_NOW = `a.status not in ('succeeded', 'failed')
+    and ${firstResult('i.ok and i.xmin = pg_current_xact_id()::xid')}`;
 
 // Of two generations at once the newer one's key stays, whichever is reported first; a repeated report changes nothing.
 const SAVE_RECOVERY_KEY = `
   insert into computer_recovery_key (computer_id, activity_id, key_id, sealed, created_at)
-  select $1, $2, $3, $4, $5 ${handedOut('fde-recovery-key')}
+  select $1, $2, $3, $4, $5 ${handedOut('fde-recovery-key')} and ${ANSWERED_NOW}
   on conflict (computer_id) do update set activity_id = excluded.activity_id, key_id = excluded.key_id,
     sealed = excluded.sealed, created_at = excluded.created_at
   where computer_recovery_key.activity_id < excluded.activity_id`;
 
+// Reports come before, with or after the result, but of an audit that failed there is none to count.
 const SAVE_AUDIT_REPORT = `
   insert into usg_audit_report (activity_id, computer_id, run_id, report, received_at)
   select $2, $1, $3, $4, $5 ${handedOut('usg')}
+    and a.status <> 'failed' and ${firstResult('i.ok')} is distinct from false
   on conflict (activity_id) do nothing`;
 
 /** Those of the ids in a parameter that the computer may name, in their order. @see ToldPackages */

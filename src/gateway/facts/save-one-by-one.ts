@@ -17,13 +17,16 @@ export async function saveOneByOne(
 ): Promise<Set<number>> {
   const aside = {
     ...noFacts(),
+    // A key counts by what else the payload says of its operation, and sealed it can always be stored.
+    results: facts.results,
+    recoveryKeys: facts.recoveryKeys,
     inventory: facts.inventory.client_types ? { client_types: facts.inventory.client_types } : {},
   };
   await trySave(tx, () => saveFacts(tx, [{ context, facts: aside }]));
   const apart = new Set<number>();
   const rejected = [];
   for (const message of messages) {
-    const part = readMessages([message], facts.openResync);
+    const part = { ...readMessages([message], facts.openResync), recoveryKeys: [] };
     const saved = await trySave(tx, () => saveFacts(tx, [{ context, facts: part }]));
     if (saved) for (const computerId of saved) apart.add(computerId);
     else rejected.push({ type: messageType(message), reason: 'could not be stored' });

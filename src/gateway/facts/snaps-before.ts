@@ -3,43 +3,133 @@ import type { Facts } from './facts.ts';
 import { MAX_INT4 } from './fields.ts';
 import type { Of } from './set-wise.ts';
 
+const UNDONE = ['install-snaps', 'hold-snaps', 'unhold-snaps'];
+const CHANGING = [...UNDONE, 'remove-snaps'];
+
+/** Whether undoing an operation takes knowing how the snaps it names stood before. @see api-decisions 4.7 */
+export function needsSnapsBefore(messageType: string): boolean {
+  return UNDONE.includes(messageType);
+}
+
 /**
- * Keeps how the snaps of successful operations stood before: a report of snaps that comes with a result shows what the
- * operation made of them, and what is stored until then is what it found.
+ * Keeps how snaps stand when operations are handed out for the first time. Agents report snaps when these have changed
+ * alone, and no report need come together with the result that it belongs to. Operations on their way to the agent count
+ * as done: those behind them find what they leave.
  *
- * @remarks Before the new report is saved. The first result of an operation decides.
- * @see api-decisions 4.7
+ * @param operations - handed out just now; whatever came with the request for them is saved already
+ * @remarks Nothing is kept of computers without known snaps, nor over what is kept already.
+ * @see agent-protocol 8
+ */
+export async function keepSnapsHandedOut(tx: Sql, operations: readonly number[]): Promise<void> {
+  await tx.query(KEEP_HANDED_OUT, [operations], 'gateway-snaps-handed-out');
+}
+
+/**
+ * As {@link keepSnapsHandedOut}, for successful operations of which nothing is kept: a process of an older release handed
+ * them out, or no snaps were known then. A report that comes with their result shows what they made of the snaps, and
+ * what is stored until then is what they found.
+ *
+ * @remarks Before the new report is saved.
  */
 export async function keepSnapsBefore(tx: Sql, reports: ReadonlyArray<Of<Facts>>): Promise<void> {
-  const done = reports.flatMap(({ computerId, value: { snaps, results } }) =>
+  const done = resultsBeside(reports).filter(({ ok }) => ok);
+  if (done.length > 0) await tx.query(KEEP_ANSWERED, columnsOf(done), 'gateway-snaps-before');
+}
+
+/**
+ * Moves what is kept on to what was reported with a result, for operations that come after the answered one, name a snap
+ * of it and have no result themselves: the agent had both at once, and the later one finds what the earlier one left.
+ *
+ * @remarks After the new report is saved. Should the report show the later one's work already, that part counts as found
+ * and is not undone. Operations answered in one payload keep what was expected when they were handed out.
+ */
+export async function keepSnapsBetween(tx: Sql, reports: ReadonlyArray<Of<Facts>>): Promise<void> {
+  const answered = resultsBeside(reports);
+  if (answered.length > 0) await tx.query(KEEP_BETWEEN, columnsOf(answered), 'gateway-snaps-between');
+}
+
+interface Answered {
+  computerId: number;
+  operationId: number;
+  ok: boolean;
+}
+
+function resultsBeside(reports: ReadonlyArray<Of<Facts>>): Answered[] {
+  return reports.flatMap(({ computerId, value: { snaps, results } }) =>
     snaps === null
       ? []
       : results
-          .filter(({ ok, operationId }) => ok && operationId >= 1 && operationId <= MAX_INT4)
-          .map(({ operationId }) => ({ computerId, operationId })),
-  );
-  if (done.length === 0) return;
-  await tx.query(
-    KEEP,
-    [done.map(({ computerId }) => computerId), done.map(({ operationId }) => operationId)],
-    'gateway-snaps-before',
+          .filter(({ operationId }) => operationId >= 1 && operationId <= MAX_INT4)
+          .map(({ operationId, ok }) => ({ computerId, operationId, ok })),
   );
 }
 
+function columnsOf(answered: readonly Answered[]): unknown[] {
+  return [answered.map(({ computerId }) => computerId), answered.map(({ operationId }) => operationId)];
+}
+
+const among = (types: readonly string[]) => `(${types.map((type) => `'${type}'`).join(', ')})`;
+
 // An operation that found everything as it wanted it has nothing to undo.
+const found = (snap: string) => `
+  select coalesce(jsonb_object_agg(s.name, s.held_until) filter (where s.name is not null), '{}') as snaps,
+    bool_and(case p.message_type when 'install-snaps' then s.name is not null
+      when 'hold-snaps' then s.held_until = coalesce(e.value #>> '{args,time}', 'forever')
+      else s.held_until is null end) is true as idle
+  from jsonb_array_elements(p.fields -> 'snaps') e left join ${snap}`;
+
+const BEFORE = found("computer_snap s on s.computer_id = m.computer_id and s.name = e.value ->> 'name'");
+
+/** As {@link BEFORE}, with what the operations in front that have not been acknowledged yet will have done. */
+const EXPECTED = found(`lateral (
+    select e.value ->> 'name' as name, case ahead.message_type when 'hold-snaps' then ahead.until
+        when 'unhold-snaps' then null else now.held_until end as held_until
+    from (select) one
+    left join computer_snap now on now.computer_id = m.computer_id and now.name = e.value ->> 'name'
+    left join lateral (
+      select q.message_type, coalesce(x.value #>> '{args,time}', 'forever') as until
+      from agent_message o join operation_payload q on q.id = o.payload_id
+      cross join lateral jsonb_array_elements(q.fields -> 'snaps') x
+      where o.computer_id = m.computer_id and o.state = 'sent' and o.position < m.position
+        and q.message_type in ${among(CHANGING)} and x.value ->> 'name' = e.value ->> 'name'
+      order by o.position desc limit 1) ahead on true
+    where case when ahead.message_type is null then now.name is not null else ahead.message_type <> 'remove-snaps' end
+  ) s on true`);
+
 const KEEP = `
   insert into snap_operation_before (activity_id, computer_id, snaps, idle)
-  select m.activity_id, m.computer_id, before.snaps, before.idle
+  select m.activity_id, m.computer_id, before.snaps, before.idle`;
+
+const KEEP_HANDED_OUT = `${KEEP}
+  from unnest($1::int[]) r(id)
+  join agent_message m on m.activity_id = r.id
+  join operation_payload p on p.id = m.payload_id
+  cross join lateral (${EXPECTED}) before
+  where p.message_type in ${among(UNDONE)} and m.state = 'sent'
+    and exists (select from computer_snap known where known.computer_id = m.computer_id)
+  on conflict (activity_id) do nothing`;
+
+const KEEP_ANSWERED = `${KEEP}
   from unnest($1::int[], $2::int[]) r(computer_id, id)
   join agent_message m on m.activity_id = r.id and m.computer_id = r.computer_id
   join operation_payload p on p.id = m.payload_id
-  cross join lateral (
-    select coalesce(jsonb_object_agg(s.name, s.held_until) filter (where s.name is not null), '{}') as snaps,
-      bool_and(case p.message_type when 'install-snaps' then s.name is not null
-        when 'hold-snaps' then s.held_until = coalesce(e.value #>> '{args,time}', 'forever')
-        else s.held_until is null end) is true as idle
-    from jsonb_array_elements(p.fields -> 'snaps') e
-    left join computer_snap s on s.computer_id = m.computer_id and s.name = e.value ->> 'name'
-  ) before
-  where p.message_type in ('install-snaps', 'hold-snaps', 'unhold-snaps') and m.state in ('sent', 'acked', 'dropped')
+  cross join lateral (${BEFORE}) before
+  where p.message_type in ${among(UNDONE)} and m.state in ('sent', 'acked', 'dropped')
   on conflict (activity_id) do nothing`;
+
+const KEEP_BETWEEN = `
+  with answered as (
+    select m.computer_id, m.activity_id, m.position, p.fields
+    from unnest($1::int[], $2::int[]) r(computer_id, id)
+    join agent_message m on m.activity_id = r.id and m.computer_id = r.computer_id
+    join operation_payload p on p.id = m.payload_id
+    where p.message_type in ${among(CHANGING)} and m.state in ('sent', 'acked', 'dropped')
+  )
+  update snap_operation_before b set snaps = before.snaps, idle = before.idle
+  from agent_message m join operation_payload p on p.id = m.payload_id join activity a on a.id = m.activity_id
+  cross join lateral (${BEFORE}) before
+  where b.computer_id in (select computer_id from answered) and b.activity_id <> all($2::int[])
+    and m.activity_id = b.activity_id and m.state in ('sent', 'acked') and a.status in ('undelivered', 'delivered')
+    and exists (
+      select from answered o, jsonb_array_elements(o.fields -> 'snaps') x, jsonb_array_elements(p.fields -> 'snaps') y
+      where o.computer_id = m.computer_id and o.position < m.position and x.value ->> 'name' = y.value ->> 'name')`;

@@ -21,6 +21,14 @@ export const HELD = `case when a.status <> 'undelivered' then false
       exists (select from agent_message m where m.activity_id = a.id and m.state = 'held')
     else a.children_count > 0 and not ${anyChild(`k.status = 'undelivered' and m.state is distinct from 'held'`)} end`;
 
+/**
+ * As {@link HELD}, and false before its time has come: then messages are held without waiting for room, and a group would
+ * be asked about all its operations for nothing.
+ *
+ * @param now - SQL of the present moment
+ */
+export const heldAt = (now: string) => `case when a.deliver_at > ${now} then false else ${HELD} end`;
+
 // In the order of its index, or old statistics of many could make PostgreSQL read all messages to find none.
 const ANYTHING_HELD = `(select true from agent_message where state = 'held' order by computer_id, activity_id limit 1) is true`;
 

@@ -32,7 +32,8 @@ export function seesAll(scope: ActivityScope): boolean {
   return scope.view === 'all' && scope.usgProfiles === 'all' && scope.scriptProfiles === 'all';
 }
 
-const computersIn = (groups: string) =>
+/** SQL in brackets of the computers in some access groups, with the account as first parameter. */
+export const computersIn = (groups: string) =>
   `(select c.id from computer c where c.account_id = $1 and c.access_group_id = any(${groups})
     union all select r.id from removed_computer r where r.account_id = $1 and r.access_group_id = any(${groups}))`;
 

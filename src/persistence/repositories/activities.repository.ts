@@ -1,11 +1,12 @@
 import type { ActivityStatus } from '../../domain/activity/status.ts';
 import type { PageRequest } from '../page.ts';
 import type { ActivitySelection } from '../query/activity-conditions.ts';
-import { HELD, lostAmong, onlyLater, UNDOABLE } from '../query/activity-fields.ts';
+import { HELD, heldAt, lostAmong, onlyLater, UNDOABLE } from '../query/activity-fields.ts';
 import { type ActivityScope, manageableIn, runnableIn, seenBy, VISIBLE } from '../query/activity-visibility.ts';
 import { groupsOf } from '../query/group-scope.ts';
 import type { Sql } from '../sql.ts';
 import { findPage, matching } from './activity-pages.ts';
+import { type ChildCounters, countSeen } from './seen-children.ts';
 
 /** An activity as answers of any shape need it. */
 export interface BaseActivityRow {
@@ -60,16 +61,7 @@ export interface ActivityRow extends BaseActivityRow {
   progress: number | null;
 }
 
-export interface ParentRow extends BaseActivityRow {
-  children_count: number;
-  computer_count: number;
-  open_count: number;
-  succeeded_count: number;
-  failed_count: number;
-  canceled_count: number;
-  /** The only computer concerned; null when there are several. */
-  computer: { id: number; title: string } | null;
-}
+export interface ParentRow extends BaseActivityRow, ChildCounters {}
 
 /** One page of the parents and operations that were asked for, newest first, and how many there are. */
 export async function listActivities(
@@ -89,7 +81,7 @@ export async function listActivities(
   return { count, rows };
 }
 
-/** As {@link listActivities}, only activities without a parent. */
+/** As {@link listActivities}, only activities without a parent; each counts what the caller may see of it. */
 export async function listParents(
   db: Sql,
   scope: ActivityScope,
@@ -98,12 +90,13 @@ export async function listParents(
 ): Promise<{ count: number; rows: ParentRow[] }> {
   const found = await findPage(db, 'parents', scope, selection, page);
   const values = [...found.values, selection.now];
-  const columns = parent(onlyLater(`$${values.length}::timestamptz`));
+  const now = `$${values.length}::timestamptz`;
+  const columns = parent(heldAt(now), onlyLater(now));
   const [total, rows] = await Promise.all([
     found.count(db),
     db.query<ParentRow & Record<string, unknown>>(list(columns, found.text), values),
   ]);
-  return { count: total, rows };
+  return { count: total, rows: await countSeen(db, scope, rows) };
 }
 
 /**
@@ -185,20 +178,20 @@ const detailValues = ({ manage, execute }: ActivityScope, now: Date) => [groupsO
 const detail = (
   first: number,
   among: string,
-) => `${base(HELD, onlyLater(`$${first + 2}::timestamptz`))}, a.computer_id, a.delivery_time, a.deliver_after_time, a.deliver_before_time,
+) => `${base(heldAt(`$${first + 2}::timestamptz`), onlyLater(`$${first + 2}::timestamptz`))}, a.computer_id, a.delivery_time, a.deliver_after_time, a.deliver_before_time,
     a.schedule_before_time, a.schedule_after_time, a.modification_time, a.package_ids, a.changes, a.child_types,
     a.children_count, a.succeeded_count, ${manageableIn(`$${first}`)} as manageable, ${UNDOABLE} as undoable,
     ${runnableIn(`$${first + 1}`)} as runnable,
     ${lostAmong(among)} as lost, a.reapplied_from, a.reapplied_by, a.reverts, a.reverted_by, a.progress`;
 
-const parent = (later: string) => `${base(HELD, later)}, a.children_count, a.computer_count, a.open_count,
+const parent = (held: string, later: string) => `${base(held, later)}, a.children_count, a.computer_count, a.open_count,
     a.succeeded_count, a.failed_count, a.canceled_count, case when a.computer_count = 1 then (
       select jsonb_build_object('id', k.computer_id, 'title', coalesce(c.title, r.title))
       from activity k left join computer c on c.id = k.computer_id left join removed_computer r on r.id = k.computer_id
       where k.parent_id = a.id order by k.id limit 1) end as computer`;
 
 /** Of the runs of a script profile, which have no window. */
-export const PARENT = parent(NEVER);
+export const PARENT = parent(HELD, NEVER);
 
 export const SOURCE = 'activity a left join person p on p.id = a.creator_id';
 

@@ -29,7 +29,7 @@ export async function approveActivities(tx: Sql, activities: readonly number[], 
     const added = await queueMessages(tx, { lane, operations, now, bounded });
     if (bounded) queued.push(...added);
   }
-  await promoteBehind(tx, queued);
+  await promoteBehind(tx, queued, now);
   // Locked before it is looked whether anything is left: of two that approve the last operations one sees the other's.
   const groups = await tx.query<{ id: number }>(LOCK_GROUPS, [activities]);
   await tx.query(APPROVE_GROUPS, [groups.map(({ id }) => id), now]);

@@ -38,7 +38,7 @@ export async function orderCancel(tx: Sql, order: CancelOrder): Promise<void> {
   ]);
   const laneIds = lanes.map(({ id }) => id);
   const withdrawn = [...(await withdrawLaneMessages(tx, laneIds)), ...(await withdrawMessages(tx, operations))];
-  await promoteBehind(tx, withdrawn);
+  await promoteBehind(tx, withdrawn, now);
   await tx.query(TELL_LANES, [laneIds, operations, now, text]);
   await tx.query(CANCEL_WORKFLOWS, [groups, operations, ACTIVITY_WORKFLOW_PREFIX, now, accountId]);
   await tx.query(CANCEL_REPORTS, [groups, now]);

@@ -18,7 +18,7 @@ export interface SourceOperation {
 /** What an activity that was asked for says of its successor. */
 export interface SourceActivity {
   id: number;
-  /** Of its group, if it has one. */
+  /** Of its group, if it has one that does one thing on each computer; else its own, and so with the parameters. */
   summary: string;
   deliver_delay_window: number;
   parameters: Readonly<Record<string, unknown>> | null;
@@ -86,10 +86,11 @@ interface DoneRow {
   snaps: Readonly<Record<string, string | null>> | null;
 }
 
+// A group's summary speaks of all its steps on a computer, which is untrue of one alone.
 const SOURCES = `
   select a.id, coalesce(p.summary, a.summary) as summary, a.deliver_delay_window,
     coalesce(p.parameters, a.parameters) as parameters
-  from activity a left join activity p on p.id = a.parent_id
+  from activity a left join activity p on p.id = a.parent_id and p.children_count <= p.computer_count
   where a.id = any($1::int[])`;
 
 const COLUMNS = 'a.id, a.computer_id, a.type, a.summary, a.payload_id, a.blocked_by, a.delay_seconds';

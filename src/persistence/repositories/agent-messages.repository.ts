@@ -40,36 +40,51 @@ export async function withdrawLaneMessages(tx: Sql, lanes: readonly number[]): P
   return lanes.length === 0 ? [] : operationsOf(await tx.query(WITHDRAW_LANES, [lanes]));
 }
 
-/** Lets held messages move up at the computers of `operations`, after those left the queue or joined it. */
-export async function promoteBehind(tx: Sql, operations: readonly number[]): Promise<void> {
-  if (operations.length === 0) return;
-  const computers = await tx.query<{ computer_id: number }>(HOLDING_BEHIND, [operations]);
+/**
+ * Lets held messages move up at the computers of `operations`, after those left the queue or joined it.
+ *
+ * @param lane - a lane of which something may have become due by itself: its held messages move up too
+ */
+export async function promoteBehind(
+  tx: Sql,
+  operations: readonly number[],
+  now: Date,
+  lane: number | null = null,
+): Promise<void> {
+  if (operations.length === 0 && lane === null) return;
+  const computers = await tx.query<{ computer_id: number }>(
+    lane === null ? HOLDING_BEHIND : HOLDING_IN_LANE,
+    lane === null ? [operations, now] : [operations, now, lane],
+  );
   await promoteHeldMessages(
     tx,
     computers.map((row) => row.computer_id),
+    now,
   );
 }
 
 /** Lets held messages move up wherever the account's bound, which has just been changed, leaves room. */
-export async function promoteAccount(tx: Sql, accountId: number): Promise<void> {
+export async function promoteAccount(tx: Sql, accountId: number, now: Date): Promise<void> {
   const computers = await tx.query<{ computer_id: number }>(HOLDING_IN_ACCOUNT, [accountId]);
   await promoteHeldMessages(
     tx,
     computers.map((row) => row.computer_id),
+    now,
   );
 }
 
 /**
- * Moves the oldest held messages of each computer into its queue as far as its account's bound has room.
+ * Moves the oldest held messages of each computer that are due into its queue as far as its account's bound has room.
+ * What is not due takes no place and stays held, unless there is no bound any more.
  *
  * @remarks Idempotent. Locks the computers, in order, for as long as the transaction lasts: two that counted the same
  * queue at once would both take the last place, or both leave it empty. The bound is read behind that lock. A
  * transaction calls this once, after it has locked all messages it will.
  */
-export async function promoteHeldMessages(tx: Sql, computers: readonly number[]): Promise<void> {
+export async function promoteHeldMessages(tx: Sql, computers: readonly number[], now: Date): Promise<void> {
   if (computers.length === 0) return;
   await tx.query('select id from computer where id = any($1::int[]) order by id for no key update', [computers]);
-  await tx.query(PROMOTE, [computers]);
+  await tx.query(PROMOTE, [computers, now]);
 }
 
 function operationsOf(rows: readonly Record<string, unknown>[]): number[] {
@@ -90,8 +105,11 @@ const QUEUE_SOME = queue('a.id = any($4::int[]) and a.lane_id + 0 = $1');
 
 const HOLDING_BEHIND = `
   select distinct m.computer_id from agent_message m
-  where m.activity_id = any($1::int[])
-    and exists (select from agent_message h where h.computer_id = m.computer_id and h.state = 'held')`;
+  where m.activity_id = any($1::int[]) and exists (
+    select from agent_message h where h.computer_id = m.computer_id and h.state = 'held' and h.deliver_at <= $2)`;
+
+const HOLDING_IN_LANE = `${HOLDING_BEHIND}
+  union select m.computer_id from agent_message m where m.lane_id = $3 and m.state = 'held' and m.deliver_at <= $2`;
 
 const HOLDING_IN_ACCOUNT = `
   select distinct m.computer_id from agent_message m join computer c on c.id = m.computer_id
@@ -115,21 +133,21 @@ const WITHDRAW_LANES = withdraw('lane_id = any($1::int[])');
 // withdrawn, and whoever does that promotes afterwards.
 const PROMOTE = `
   with waiting as (
-    select activity_id, computer_id, row_number() over (partition by computer_id order by activity_id) as place
-    from agent_message
-    where computer_id = any($1::int[]) and state = 'held'
+    select m.activity_id, m.computer_id, a.max_message_backlog as bound,
+      row_number() over (partition by m.computer_id order by m.activity_id) as place
+    from agent_message m join computer c on c.id = m.computer_id join account a on a.id = c.account_id
+    where m.computer_id = any($1::int[]) and m.state = 'held'
+      and (m.deliver_at <= $2 or a.max_message_backlog is null)
   ), used as (
     select computer_id, count(*) as taken
     from agent_message
-    where computer_id = any($1::int[]) and state in ('queued', 'sent')
+    where computer_id = any($1::int[]) and state in ('queued', 'sent') and (state = 'sent' or deliver_at <= $2)
     group by computer_id
   ), chosen as (
     select activity_id from agent_message
     where state = 'held' and activity_id in (
-      select w.activity_id
-      from waiting w join computer c on c.id = w.computer_id join account a on a.id = c.account_id
-        left join used u using (computer_id)
-      where a.max_message_backlog is null or coalesce(u.taken, 0) + w.place <= a.max_message_backlog)
+      select w.activity_id from waiting w left join used u using (computer_id)
+      where w.bound is null or coalesce(u.taken, 0) + w.place <= w.bound)
     order by activity_id for update skip locked
   )
   update agent_message m set state = 'queued'

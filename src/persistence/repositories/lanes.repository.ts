@@ -5,6 +5,7 @@ import type { ActivityStatus } from '../../domain/activity/status.ts';
 import type { Database, Sql } from '../sql.ts';
 import { isOpen } from '../status-sql.ts';
 import { promoteBehind, queueMessages, withdrawMessages } from './agent-messages.repository.ts';
+import { cancelOpenedLanes, readGroup, readOpenLanes, readUnopenedLanes } from './lane-groups.ts';
 import { earliest, nextMoment } from './lane-moments.ts';
 import {
   applyNews,
@@ -52,7 +53,8 @@ export interface LaneStore {
   /** The lanes of a group that still have open operations, in order. */
   begin(activity: number): Promise<LanePlan[]>;
   /**
-   * How a group stands, read from its row; with `cancelAll` lanes that were never opened are cancelled first.
+   * How a group stands, read from its row; with `cancelAll` lanes that were never opened are cancelled first, and the
+   * opened ones are told to cancel.
    *
    * @throws when there is no such activity
    */
@@ -109,7 +111,7 @@ export function createLaneStore(options: LaneStoreOptions): LaneStore {
   const advance = async (lane: number, cancelAll: boolean): Promise<LaneProgress> => {
     const { events, closed, ...progress } = await db.transaction((tx) => advanceLane(tx, lane, cancelAll, options));
     options.onAdvance?.(events, closed);
-    if (progress.open > 0 && progress.open <= NAMED_UP_TO) progress.waitingFor = await readWaiting(db, lane);
+    if (progress.open > 0 && progress.open <= NAMED_UP_TO) Object.assign(progress, await readWaiting(db, lane));
     return progress;
   };
   return {
@@ -121,8 +123,9 @@ export function createLaneStore(options: LaneStoreOptions): LaneStore {
     begin: (activity) => readOpenLanes(db, activity),
     async settle(activity, cancelAll) {
       if (cancelAll) {
-        const unopened = await db.query<{ id: number }>(UNOPENED, [activity]);
-        for (const { id } of unopened) await db.transaction((tx) => advanceLane(tx, id, true, options));
+        const unopened = await readUnopenedLanes(db, activity);
+        for (const lane of unopened) await db.transaction((tx) => advanceLane(tx, lane, true, options));
+        await cancelOpenedLanes(db, activity, options.clock.now());
       }
       return readGroup(db, activity);
     },
@@ -151,7 +154,7 @@ async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: Lan
   changes.push(...(await cancel(tx, lane, news.cancels, cancelAll, now)));
   const withdrawn = idsOf(changes.slice(news.changes.length));
   const released = lane.has_dependents ? await moveChains(tx, lane, changes, now) : [];
-  await moveQueues(tx, lane, released, withdrawn, now);
+  await moveQueues(tx, { ...lane, due }, released, withdrawn, now);
   if (lane.usg_run_id !== null) await recordAuditProgress(tx, lane.usg_run_id, changes, now);
   const nextDue =
     due || lane.opened_at === null
@@ -183,18 +186,18 @@ async function cancel(
   return changes;
 }
 
-/** Queues what may go from now on, then lets held messages move up wherever queues became longer or shorter. */
+/** Queues what may go from now on, then lets held messages move up wherever queues changed or something became due. */
 async function moveQueues(
   tx: Sql,
-  lane: LaneRow,
+  lane: LaneRow & { due: boolean },
   released: readonly Released[],
   withdrawn: readonly number[],
   now: Date,
 ): Promise<void> {
-  const { bounded, opened_at } = lane;
-  const operations = opened_at === null ? null : released.map(({ id }) => id);
-  const queued = operations?.length === 0 ? [] : await queueMessages(tx, { lane: lane.id, operations, now, bounded });
-  if (bounded) await promoteBehind(tx, [...withdrawn, ...queued]);
+  const { id, bounded, due, opened_at } = lane;
+  const operations = opened_at === null ? null : released.map((step) => step.id);
+  const queued = operations?.length === 0 ? [] : await queueMessages(tx, { lane: id, operations, now, bounded });
+  if (bounded) await promoteBehind(tx, [...withdrawn, ...queued], now, due ? id : null);
 }
 
 function idsOf(changes: readonly Change[], status?: ActivityStatus): number[] {
@@ -220,7 +223,7 @@ async function recordCounts(
   now: Date,
 ): Promise<LaneProgress> {
   if (changes.length === 0 && lane.opened_at !== null && nextDue?.getTime() === lane.next_due_at?.getTime()) {
-    return progressOf(lane, now);
+    return progressOf(lane, lane.has_dependents, now);
   }
   const difference = countDifference(changes);
   const [row] = await tx.query<LaneCounts & Record<string, unknown>>(
@@ -231,33 +234,26 @@ async function recordCounts(
   if (lane.parent_id !== null && Object.values(difference).some((value) => value !== 0)) {
     await moveParent(tx, lane.parent_id, difference, changes, now);
   }
-  return progressOf(row!, now);
+  return progressOf(row!, lane.has_dependents, now);
 }
 
-function progressOf(lane: LaneCounts, now: Date): LaneProgress {
+function progressOf(lane: LaneCounts, chained: boolean, now: Date): LaneProgress {
   return {
     open: lane.open_count,
     succeeded: lane.succeeded_count,
     failed: lane.failed_count,
     canceled: lane.canceled_count,
+    chained,
     nextDueAt: lane.next_due_at && Math.min(lane.next_due_at.getTime(), now.getTime() + LONGEST_WAIT_MS),
     waitingFor: [],
   };
 }
 
-async function readOpenLanes(db: Sql, activity: number): Promise<LanePlan[]> {
-  return db.query<LanePlan & { [key: string]: unknown }>(OPEN_LANES, [activity]);
-}
-
-async function readGroup(db: Sql, activity: number): Promise<GroupProgress> {
-  const [row] = await db.query<GroupProgress & { [key: string]: unknown }>(READ_GROUP, [activity]);
-  if (!row) throw new Error(`there is no activity ${activity}`);
-  return row;
-}
-
-async function readWaiting(db: Sql, lane: number): Promise<string[]> {
-  const rows = await db.query<{ title: string }>(WAITING, [lane]);
-  return rows.map(({ title }) => title);
+/** Names the first computers that have something open; each counts once, whatever it has to do. */
+async function readWaiting(db: Sql, lane: number): Promise<Pick<LaneProgress, 'waitingFor' | 'moreWaiting'>> {
+  const rows = await db.query<{ title: string; computers: number }>(WAITING, [lane]);
+  const computers = rows[0]?.computers ?? 0;
+  return { waitingFor: rows.map(({ title }) => title), moreWaiting: computers - rows.length };
 }
 
 const LOCK = `
@@ -278,22 +274,11 @@ const MOVE_LANE = `
   where id = $1
   returning open_count, succeeded_count, failed_count, canceled_count, next_due_at`;
 
-const UNOPENED = `select id from lane where parent_id = $1 and open_count > 0 and opened_at is null order by id`;
-
-const OPEN_LANES = `
-  select l.id as lane, l.wf_id as "workflowId", l.single, l.summary, l.size, case when l.single then (
-      select jsonb_build_object('id', c.id, 'title', c.title)
-      from activity a join computer c on c.id = a.computer_id where a.lane_id = l.id limit 1) end as computer
-  from lane l where l.parent_id = $1 and l.open_count > 0 order by l.ordinal`;
-
-const READ_GROUP = `
-  select open_count as open, succeeded_count as succeeded, failed_count as failed, canceled_count as canceled,
-    case when open_count = 0 then status else 'open' end as status
-  from activity where id = $1`;
-
 // The lane's rows first: an order with a limit invites a walk along the primary key of all activities.
 const WAITING = `
   with waiting as materialized (
-    select a.id, a.computer_id from activity a where a.lane_id = $1 and ${isOpen('a.status')}
+    select min(a.id) as first, a.computer_id from activity a where a.lane_id = $1 and ${isOpen('a.status')}
+    group by a.computer_id
   )
-  select c.title from waiting w join computer c on c.id = w.computer_id order by w.id limit 3`;
+  select c.title, (select count(*)::int from waiting) as computers
+  from waiting w join computer c on c.id = w.computer_id order by w.first limit 3`;

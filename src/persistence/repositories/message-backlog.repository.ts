@@ -26,12 +26,17 @@ export async function readBoundForHolding(tx: Sql, accountId: number): Promise<n
  * back. Part of the caller's transaction.
  * @see api-decisions 10
  */
-export async function setMessageBacklog(tx: Sql, accountId: number, bound: number | null): Promise<number | null> {
+export async function setMessageBacklog(
+  tx: Sql,
+  accountId: number,
+  bound: number | null,
+  now: Date,
+): Promise<number | null> {
   await tx.query('select pg_advisory_xact_lock($1, $2)', [BOUND_LOCK, accountId]);
   const before = await readMessageBacklog(tx, accountId);
   if (before === bound) return before;
   await tx.query('update account set max_message_backlog = $2 where id = $1', [accountId, bound]);
-  await promoteAccount(tx, accountId);
+  await promoteAccount(tx, accountId, now);
   return before;
 }
 

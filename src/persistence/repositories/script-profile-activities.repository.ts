@@ -2,10 +2,12 @@ import type { PageRequest } from '../page.ts';
 import { type ActivityScope, seenBy, VISIBLE } from '../query/activity-visibility.ts';
 import type { Sql } from '../sql.ts';
 import { PARENT, type ParentRow, SOURCE } from './activities.repository.ts';
+import { countSeen } from './seen-children.ts';
 
 /** Parents by id in no order; those the caller may not see are left out. */
 export async function findParents(db: Sql, scope: ActivityScope, ids: readonly number[]): Promise<ParentRow[]> {
-  return db.query<ParentRow & Record<string, unknown>>(FIND, [...seenBy(scope), ids]);
+  const rows = await db.query<ParentRow & Record<string, unknown>>(FIND, [...seenBy(scope), ids]);
+  return countSeen(db, scope, rows);
 }
 
 /** One page of the parents that runs of a script profile made, newest first, as {@link findParents} shows them. */
@@ -20,7 +22,7 @@ export async function listParentsOfScriptProfile(
     db.query<{ count: number }>(`select count(*)::int as count ${RUNS}`, values),
     db.query<ParentRow & Record<string, unknown>>(LIST, [...values, page.limit, page.offset]),
   ]);
-  return { count: counted[0]!.count, rows };
+  return { count: counted[0]!.count, rows: await countSeen(db, scope, rows) };
 }
 
 const FIND = `select ${PARENT} from ${SOURCE} where ${VISIBLE} and a.id = any($5::int[])`;

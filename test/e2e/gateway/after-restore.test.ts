@@ -89,6 +89,9 @@ describe('the queue of a computer after a restore', () => {
     await repair();
     await lanes.advance(first[0]!.lane_id, false);
     expect(await childrenOf(world.db, uncertain)).toMatchObject([{ status: 'canceled', message: 'acked' }]);
+    expect(await childrenOf(world.db, later)).toMatchObject([{ status: 'undelivered', message: 'held' }]);
+    world.clock.advance(3_600_000);
+    await lanes.advance(second[0]!.lane_id, false);
     expect(await childrenOf(world.db, later)).toMatchObject([{ status: 'undelivered', message: 'queued' }]);
   });
 });

@@ -34,6 +34,36 @@ async function order(count: number): Promise<number[]> {
   return groups;
 }
 
+/** Orders an operation on the agent's computer for later; its lane is not opened yet. Returns the group. */
+async function schedule(inMs: number): Promise<number> {
+  const answer = await fleet.app.call('POST', '/snaps', {
+    token: fleet.token,
+    body: {
+      action: 'install',
+      computer_ids: [agent.id],
+      snaps: [{ name: 'hello' }],
+      deliver_after: new Date(Date.now() + inMs).toISOString(),
+    },
+  });
+  expect(answer.status).toBe(200);
+  return answer.body.id;
+}
+
+/** As if the hour had passed. */
+async function becomeDue(operations: readonly number[]): Promise<void> {
+  const past = (column: string) => `${column} - interval '2 hours'`;
+  const values = [operations];
+  await fleet.db.query(
+    `update activity set deliver_at = ${past('deliver_at')}
+     where id = any($1::int[]) or id in (select parent_id from activity where id = any($1::int[]))`,
+    values,
+  );
+  await fleet.db.query(
+    `update agent_message set deliver_at = ${past('deliver_at')} where activity_id = any($1::int[])`,
+    values,
+  );
+}
+
 /** Statuses as the API shows them, of the only child of each group. */
 async function statuses(groups: readonly number[]): Promise<string[]> {
   const { token } = fleet;
@@ -99,6 +129,44 @@ describe('the message backlog limit', () => {
     const groups = await order(5);
     await bound(3);
     expect(await statuses(groups)).toEqual(['undelivered', 'undelivered', 'undelivered', 'waiting', 'waiting']);
+  });
+
+  it('leaves the places to what is due: what is scheduled takes none before its moment', async () => {
+    await bound(1);
+    const scheduled = [await schedule(3_600_000), await schedule(3_600_000)];
+    const [now] = await order(1);
+    expect(await statuses([...scheduled, now!])).toEqual(['scheduled', 'scheduled', 'undelivered']);
+    expect(await ping(fleet, agent.id)).toEqual({ messages: true });
+    const ids = await childrenOf([now!]);
+    expect(await work(agent)).toEqual(ids);
+    await work(agent, ids);
+    expect(await ping(fleet, agent.id)).toEqual({ messages: false });
+    expect(await statuses(scheduled)).toEqual(['scheduled', 'scheduled']);
+  });
+
+  it('holds what becomes due at the same time, and hands the oldest out at once', async () => {
+    await bound(1);
+    const scheduled = [await schedule(3_600_000), await schedule(3_600_000)];
+    await fleet.settle();
+    const ids = await childrenOf(scheduled);
+    await becomeDue(ids);
+    expect(await statuses(scheduled)).toEqual(['waiting', 'waiting']);
+    expect(await ping(fleet, agent.id)).toEqual({ messages: true });
+    expect(await work(agent)).toEqual(ids.slice(0, 1));
+    expect(await ping(fleet, agent.id)).toEqual({ messages: false });
+    expect(await drain(agent, ids.slice(0, 1))).toEqual(ids.slice(1));
+  });
+
+  it('queues what is scheduled when it is removed', async () => {
+    await bound(1);
+    const scheduled = await schedule(3_600_000);
+    await fleet.settle();
+    await bound(null);
+    const ids = await childrenOf([scheduled]);
+    expect(await ping(fleet, agent.id)).toEqual({ messages: false });
+    expect(await fleet.db.query('select state from agent_message where activity_id = any($1::int[])', [ids])).toEqual([
+      { state: 'queued' },
+    ]);
   });
 
   it('takes nothing back when it is lowered; what is queued counts', async () => {

@@ -7,6 +7,7 @@ import {
   type GatewayWorld,
   inbox,
   RawAgent,
+  result,
 } from '../../support/gateway-world.ts';
 
 let world: GatewayWorld;
@@ -84,6 +85,94 @@ describe('recovery keys', () => {
     expect(openSecret(world.config.encryptionKeys, secret, recoveryKeyContext(agent.id))).toBe('the newer one');
     const texts = (await inbox(world.db)).filter((one) => one.kind === 'result').map(({ body }) => body);
     expect(new Set(texts)).toEqual(new Set(['instead of [recovery key]']));
+  });
+
+  describe('that come too late', () => {
+    const generate = { messageType: 'fde-recovery-key', fields: { action: 'generate' } };
+    const made = (id: number, key: string) => ({
+      type: 'fde-recovery-key',
+      'operation-id': id,
+      successful: true,
+      'recovery-key': key,
+    });
+    const failed = (id: number) => ({ type: 'fde-recovery-key', 'operation-id': id, successful: false });
+    const first = async () => {
+      const good = await anOperation(world.db, agent.id, generate);
+      await agent.exchange();
+      await agent.exchange([made(good, 'real')]);
+      await lanesSettle();
+    };
+    /** What a lane does with the first result of each operation. */
+    const lanesSettle = () =>
+      world.db.query(
+        `with news as (delete from agent_inbox returning *)
+         update activity a set status = case when r.ok then 'succeeded' else 'failed' end
+         from (select distinct on (activity_id) * from news where kind = 'result' order by activity_id, id) r
+         where a.id = r.activity_id`,
+      );
+    const stored = async () => {
+      const [row] = await world.db.query<{ key_id: string; sealed: Buffer }>(
+        'select key_id, sealed from computer_recovery_key where computer_id = $1',
+        [agent.id],
+      );
+      if (!row) return null;
+      const secret = { keyId: row.key_id, sealed: row.sealed };
+      return openSecret(world.config.encryptionKeys, secret, recoveryKeyContext(agent.id));
+    };
+
+    it.each([
+      ['failed', failed],
+      ['succeeded without a key', (id: number) => result(id)],
+    ])('AGENT-reorder: change nothing after an operation %s, whether or not its lane has seen it', async (_, end) => {
+      await first();
+      for (const settle of [lanesSettle, async () => undefined]) {
+        const id = await anOperation(world.db, agent.id, generate);
+        await agent.exchange();
+        await agent.exchange([end(id)]);
+        await settle();
+        await agent.exchange([made(id, 'forged')]);
+        expect(await stored()).toBe('real');
+      }
+    });
+
+    it.each([
+      ['failed', failed],
+      ['succeeded without a key', (id: number) => result(id)],
+    ])('change nothing in the payload in which their operation %s first', async (_, end) => {
+      await first();
+      const id = await anOperation(world.db, agent.id, generate);
+      await agent.exchange();
+      await agent.exchange([end(id), made(id, 'forged')]);
+      expect(await stored()).toBe('real');
+    });
+
+    it('count after a cancel, as their result does, and when another follows in the payload', async () => {
+      await first();
+      const id = await anOperation(world.db, agent.id, generate);
+      await agent.exchange();
+      await world.db.query(`update activity set status = 'canceled' where id = $1`, [id]);
+      await agent.exchange([made(id, 'newer'), failed(id)]);
+      expect(await stored()).toBe('newer');
+    });
+
+    it('are not lost with the answer', async () => {
+      const id = await anOperation(world.db, agent.id, generate);
+      await agent.exchange();
+      await agent.send([made(id, 'real')]);
+      await agent.exchange([made(id, 'real'), result(id, { status: 5 })]);
+      expect(await stored()).toBe('real');
+    });
+
+    it('are decided by the payload also where a message of it cannot be stored', async () => {
+      await first();
+      const ids = [await anOperation(world.db, agent.id, generate), await anOperation(world.db, agent.id, generate)];
+      await agent.exchange();
+      await world.db.query(`alter table computer_hardware add constraint refused check (data <> 'refused')`);
+      const refused = { type: 'hardware-info', data: 'refused' };
+      await agent.exchange([made(ids[0]!, 'newer'), result(ids[1]!), made(ids[1]!, 'forged'), refused]);
+      await world.db.query('alter table computer_hardware drop constraint refused');
+      expect(await stored()).toBe('newer');
+    });
   });
 
   it('that could not be made fail their operation', async () => {
