@@ -2,7 +2,7 @@ import { isCronProblem, parseCron } from '../domain/schedule/cron.ts';
 import { cronCalendars } from '../domain/schedule/cron-calendars.ts';
 import type { CalendarTimes } from '../domain/schedule/desired-schedule.ts';
 import { scheduleIdOf } from '../domain/schedule/schedule-id.ts';
-import type { Trigger } from '../domain/scripts/trigger.ts';
+import { isUsedUp, type Trigger } from '../domain/scripts/trigger.ts';
 import { orderScheduleSync } from '../persistence/repositories/schedule-orders.repository.ts';
 import { keepScriptOf, readPlannedRuns, setDue } from '../persistence/repositories/script-profile-runs.repository.ts';
 import { lockScriptProfile, type ScriptProfileRow } from '../persistence/repositories/script-profiles.repository.ts';
@@ -37,7 +37,7 @@ export async function armTrigger(
   if (trigger.type === 'one_time') {
     const order = { nominalTime: trigger.timestamp, now, traceparent };
     if (trigger.timestamp <= now) await startProfileRun(tx, profile, order, deps);
-    else dueAt = trigger.timestamp;
+    else if (!isUsedUp(profile)) dueAt = trigger.timestamp;
   } else if (trigger.type === 'recurring') {
     const waited = profile.due_at;
     const { latest } = await readPlannedRuns(tx, { ...runsOf(profile), nominalTime: now });

@@ -82,7 +82,8 @@ async function createRunActivity(
       title: profile.title,
       mode: profile.mode,
       benchmark: profile.benchmark,
-      tailoring: content === null ? null : { name: `${profile.name}.xml`, content },
+      // A profile's own name may be longer than the name of a file on the computer can be.
+      tailoring: content === null ? null : { name: `usg-tailoring-${profile.id}.xml`, content },
       restartDelayHours: profile.restart_deliver_delay,
       restartWindowMinutes: profile.restart_deliver_delay_window,
     },

@@ -94,7 +94,7 @@ describe('POST /usg-profiles', () => {
   );
 
   it('has no date left after a single one that is past', async () => {
-    const { body } = await create({ start_date: '2026-11-01', schedule: 'FREQ=WEEKLY;COUNT=1' });
+    const { body } = await create({ start_date: '1969-11-01', schedule: 'FREQ=WEEKLY;COUNT=1' });
     expect(body).toMatchObject({ next_run_time: null, status: 'active' });
   });
 

@@ -133,6 +133,25 @@ describe('RRULE-bad', () => {
     expect(planned && `${planned.toISOString().slice(0, 19)}Z`).toBe(second);
   });
 
+  it.each([
+    ['FREQ=WEEKLY;BYDAY=MO;COUNT=1', '2026-12-03', ['2026-12-03T00:00:00.000Z']],
+    ['FREQ=WEEKLY;BYDAY=MO;COUNT=2', '2026-12-03', ['2026-12-03T00:00:00.000Z', '2026-12-07T00:00:00.000Z']],
+    ['FREQ=MONTHLY;BYMONTHDAY=1;COUNT=1', '2026-11-10', []],
+    ['FREQ=MONTHLY;BYMONTHDAY=1;COUNT=2', '2026-11-10', ['2026-12-01T00:00:00.000Z']],
+  ])('counts the start among %s from %s on', async (schedule, start_date, dates) => {
+    const { status, body } = await post({ schedule, start_date });
+    expect(status, JSON.stringify(body)).toBe(201);
+    expect(body.next_run_time).toBe(dates[0]?.replace('.000', '') ?? null);
+    const [row] = await world.db.query(
+      `select planned_dates, (select count(*) from usg_run where profile_id = usg_profile.id) as runs
+       from usg_profile where id = $1`,
+      [body.id],
+    );
+    expect(row!['runs']).toBe(start_date < '2026-11-21' ? 1 : 0);
+    const ahead = (row!['planned_dates'] as Date[]).filter((date) => date > world.clock.now());
+    expect(ahead.map((date) => date.toISOString())).toEqual(dates);
+  });
+
   it('is refused in edits too', async () => {
     const { body: profile } = await post({});
     const patch = (schedule: string) =>

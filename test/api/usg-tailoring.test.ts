@@ -111,7 +111,7 @@ describe('tailoring_file', () => {
     const [payload] = await world.db.query(
       `select fields from operation_payload where message_type = 'usg' order by id desc limit 1`,
     );
-    expect(payload!['fields']).toMatchObject({ 'tailoring-file': ['tailored.xml', TAILORING] });
+    expect(payload!['fields']).toMatchObject({ 'tailoring-file': [`usg-tailoring-${body.id}.xml`, TAILORING] });
     expect(payload!['fields']).not.toHaveProperty('profile');
     const { body: again } = await world.app.call('GET', `/usg-profiles/${body.id}`, { token: world.tokens.admin });
     expect(again.tailoring_file_uri).toBe(body.tailoring_file_uri);

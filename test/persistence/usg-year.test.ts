@@ -116,6 +116,22 @@ describe('a year of a schedule', () => {
     expect(await fire(id, later(4))).toBe('started');
   });
 
+  it('makes no run of a date that lies ahead, and keeps it for its time', async () => {
+    now = new Date(Date.UTC(2026, 10, 21, 12));
+    const id = await world.create({ startDate: START.toISOString() });
+    const [first, second] = (await ahead(id)) as [Date, Date];
+    expect(await world.kind.startDue(id, second, now)).toBe('not-planned');
+    expect(await world.kind.startDue(id, first, new Date(first.getTime() - 61_000))).toBe('not-planned');
+    now = first;
+    // The clock of the server may be somewhat ahead.
+    expect(await world.kind.startDue(id, first, new Date(first.getTime() - 30_000))).toBe('started');
+    expect(await world.kind.startDue(id, second, now)).toBe('not-planned');
+    expect(await world.runs(id)).toHaveLength(1);
+    expect((await world.profiles.get(world.caller, id)).nextRunTime).toEqual(second);
+    await database.persistence.db.query('update activity set open_count = 0');
+    expect(await fire(id, second)).toBe('started');
+  });
+
   it('makes one run for one date, however many ask at once', async () => {
     now = new Date(Date.UTC(2026, 10, 21, 12));
     const id = await world.create({ startDate: START.toISOString() });

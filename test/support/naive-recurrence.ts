@@ -5,7 +5,8 @@ const DAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
 
 /**
  * Occurrences of a rule by looking at every single day, written from the text of RFC 5545 and nothing else: slow, and
- * of one time per day. @returns those from the anchor to `before`, ascending
+ * of one time per day. The anchor counts as one of COUNT, on the rule or not. @returns those from the anchor to `before`,
+ * ascending
  */
 export function naiveOccurrences(rule: RecurrenceRule, anchor: Date, before: Date): Date[] {
   const weekStart = /WKST=(..)/.exec(rule.text)?.[1] ?? 'MO';
@@ -32,7 +33,8 @@ export function naiveOccurrences(rule: RecurrenceRule, anchor: Date, before: Dat
     )
     .filter((date) => date >= anchor && (rule.until === null || date <= rule.until))
     .sort((a, b) => a.getTime() - b.getTime());
-  return all.slice(0, rule.count ?? all.length).filter((date) => date < before);
+  const counted = all[0]?.getTime() === anchor.getTime() ? 0 : 1;
+  return all.slice(0, rule.count === null ? all.length : rule.count - counted).filter((date) => date < before);
 }
 
 function startOfYear(date: Date): number {

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/services/ports.ts';
+import { readActivities, readLanes } from '../../workers/relay/starter.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
+import { createScriptWorld } from '../support/script-world.ts';
 import { createSqlFleet, type SqlFleet } from '../support/sql-fleet.ts';
+import { createUsgWorld } from '../support/usg-world.ts';
 import { until } from '../support/workflow-environment.ts';
 
 let runtime: ActivityRuntime;
@@ -95,6 +99,42 @@ describe('relay', () => {
     await until(
       async () => (await workflowStatus(small)) === 'FAILED' && (await workflowStatus(large)) === 'COMPLETED',
     );
+  });
+
+  it('names the profile of a run on its workflows, as on those of its schedule', async () => {
+    const scripts = await createScriptWorld(runtime.db, systemClock);
+    const { id: script } = await scripts.create({ type: 'one_time', timestamp: '2026-01-01T00:00:00Z' });
+    const usgs = await createUsgWorld(runtime.db, systemClock);
+    const usg = await usgs.create({ startDate: '2026-01-01T00:00:00Z' });
+    const runs = [
+      { profileId: `script/${script}`, run: (await scripts.runs(script))[0]!.activity_id! },
+      { profileId: `usg/${usg}`, run: (await usgs.runs(usg))[0]!.activity_id! },
+    ];
+    for (const { profileId, run } of runs) {
+      const lanes = await lanesOf(run);
+      expect(lanes).toHaveLength(2);
+      for (const workflowId of [`activity/${run}`, ...lanes.map(({ wf_id }) => wf_id)]) {
+        await until(() => runtime.status(workflowId).then(Boolean, () => false));
+        const { typedSearchAttributes } = await runtime.client.workflow.getHandle(workflowId).describe();
+        expect(typedSearchAttributes.get(SEARCH_ATTRIBUTES.profileId)).toBe(profileId);
+      }
+      const started = await readLanes(
+        runtime.db,
+        lanes.map(({ id }) => id),
+      );
+      expect(started.map((lane) => lane.profileId)).toEqual([profileId, profileId]);
+    }
+  });
+
+  it('takes what repeats a run for no run of the profile', async () => {
+    const id = await fleet.act(fleet.computers.slice(0, 1));
+    await runtime.db.query(
+      `update activity set parameters = '{"operation": "usg-run", "profile_id": 1}' where id = $1`,
+      [id],
+    );
+    expect(await readActivities(runtime.db, [id])).toMatchObject([{ activityId: id, profileId: null }]);
+    await fleet.cancelGroup(id);
+    await until(async () => (await workflowStatus(id).catch(() => '')) === 'CANCELLED');
   });
 
   it('starts what is in the outbox once, however many relays work on it', async () => {

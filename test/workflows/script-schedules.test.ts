@@ -72,6 +72,34 @@ describe('the schedule of a script profile', () => {
     expect(await world.runs(id)).toHaveLength(1);
   });
 
+  it('runs a one-time profile no more that an operator had run before its time', async () => {
+    const at = inSeconds(3600);
+    const { id } = await world.create(once(at));
+    await until(() => exists(id));
+    // Just after an edit it would be taken for a date that was planned before.
+    await runtime.db.query(
+      `update script_profile set last_edited_at = last_edited_at - interval '5 minutes' where id = $1`,
+      [id],
+    );
+    await handle(id).trigger();
+    await until(async () => (await world.runs(id)).length === 1);
+    const finished = { isFinished: true, lastRun: (await world.runs(id))[0]!.started_at, nextRun: null };
+    expect(await read(id)).toEqual(finished);
+    await until(async () => !(await exists(id)));
+    const kind = runtime.kinds.get('script')!;
+    expect(await kind.startDue(id, at, at)).toBe('known');
+    expect((await patch(id, once(at))).state).toEqual(finished);
+    // As releases before this one left it.
+    await runtime.db.query('update script_profile set due_at = $2 where id = $1', [id, at]);
+    expect(await read(id)).toEqual(finished);
+    expect(await kind.startDue(id, at, at)).toBe('known');
+    expect(await kind.missed(at, id)).toEqual([]);
+    expect(await world.runs(id)).toHaveLength(1);
+    const later = inSeconds(7200);
+    expect((await patch(id, once(later))).state).toEqual({ isFinished: false, lastRun: null, nextRun: later });
+    await world.profiles.archive(world.caller, id);
+  });
+
   it('follows every change of the trigger, and goes with the profile', async () => {
     const { id } = await world.create(recurring('0 3 * * *'));
     await until(() => exists(id));

@@ -117,6 +117,7 @@ describe('what the Temporal server stores', () => {
       summary: 'ü€😀'.repeat(200),
       groupId: 1,
       computerId: null,
+      profileId: null,
       computers: 100,
     };
     expect(await starter.start(row, 'once')).toBe(true);

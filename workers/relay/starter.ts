@@ -25,6 +25,8 @@ export interface Startable {
   summary: string;
   groupId: number | null;
   computerId: number | null;
+  /** The profile it is a run of, as its schedule is called; null: of none. */
+  profileId: string | null;
   computers: number;
 }
 
@@ -101,6 +103,7 @@ function searchAttributes(row: Startable): SearchAttributePair[] {
   ];
   if (row.groupId !== null) pairs.push({ key: SEARCH_ATTRIBUTES.groupId, value: String(row.groupId) });
   if (row.computerId !== null) pairs.push({ key: SEARCH_ATTRIBUTES.computerId, value: String(row.computerId) });
+  if (row.profileId !== null) pairs.push({ key: SEARCH_ATTRIBUTES.profileId, value: row.profileId });
   return pairs;
 }
 
@@ -129,16 +132,23 @@ export function readLanes(db: Sql, lanes: readonly number[]): Promise<Startable[
   return db.query<Startable & { [key: string]: unknown }>(LANES, [lanes]);
 }
 
+// Not from the parameters of a group: those of a repetition name the profile too.
+const profileOf = (group: string) => `(
+  select 'usg/' || r.profile_id from usg_run r where r.activity_id = ${group}
+  union all select 'script/' || r.profile_id from script_profile_run r where r.activity_id = ${group} limit 1)`;
+
 const ACTIVITIES = `
   select l.id as lane, l.wf_id, coalesce(l.single, false) as single, a.id as "activityId", a.account_id as "accountId",
     a.type, a.summary, case when a.lane_id is null then a.id else a.parent_id end as "groupId",
-    case when l.single then a.computer_id end as "computerId", coalesce(l.size, a.computer_count) as computers
+    case when l.single then a.computer_id end as "computerId", coalesce(l.size, a.computer_count) as computers,
+    ${profileOf('a.id')} as "profileId"
   from activity a left join lane l on l.id = a.lane_id
   where a.id = any($1::int[])`;
 
 const LANES = `
   select l.id as lane, l.wf_id as "workflowId", l.single, coalesce(l.parent_id, a.id) as "activityId",
     l.account_id as "accountId", a.type, l.summary, l.parent_id as "groupId",
-    case when l.single then a.computer_id end as "computerId", l.size as computers
+    case when l.single then a.computer_id end as "computerId", l.size as computers,
+    ${profileOf('l.parent_id')} as "profileId"
   from lane l join lateral (select id, type, computer_id from activity where lane_id = l.id order by id limit 1) a on true
   where l.id = any($1::int[])`;

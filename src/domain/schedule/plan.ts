@@ -9,6 +9,8 @@ export const JUDGED_DATES = 60;
 export const JUDGED_YEARS = 10;
 /** How old the moment of an operator's run may be, and how long before it the last edit must have been. */
 const OPERATOR_MS = 60_000;
+/** A server's clock may be ahead of ours by this much. */
+const SKEW_MS = 60_000;
 /** The server's calendars end with the year 2099. */
 export const LAST_DATE = new Date(Date.UTC(2100, 0, 1));
 
@@ -20,6 +22,11 @@ export function nextDate(planned: readonly Date[], now: Date): Date | null {
 /** The latest planned date that is due at `now`; null when none is. */
 export function lastDueDate(planned: readonly Date[], now: Date): Date | null {
   return planned.findLast((date) => date <= now) ?? null;
+}
+
+/** Whether a date still lies ahead, by more than clocks differ: its run must not be made yet. */
+export function isAhead(nominalTime: Date, now: Date): boolean {
+  return nominalTime.getTime() - now.getTime() > SKEW_MS;
 }
 
 /** Whether too few dates are ahead. */

@@ -18,6 +18,15 @@ export interface TriggerState {
   isFinished: boolean;
 }
 
+/**
+ * Whether the one run of a one-time trigger was started, be it by an operator before its time.
+ *
+ * @param profile.last_run - start of the latest run of this trigger; null before the first
+ */
+export function isUsedUp({ trigger, last_run }: { trigger: Trigger; last_run: Date | null }): boolean {
+  return trigger.type === 'one_time' && last_run !== null;
+}
+
 /** Tells whether two triggers mean the same runs, so that those of the one count as those of the other. */
 export function continues(before: Trigger, after: Trigger): boolean {
   if (before.type === 'one_time' && after.type === 'one_time') {

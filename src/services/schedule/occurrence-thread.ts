@@ -20,8 +20,11 @@ export interface ExpansionRequest {
 export type ExpansionReply = { dates: number[] } | { failure: string };
 
 /**
- * Expands one rule; whoever asks ends the thread when it takes too long. Counts by itself: where two positions name the
- * same date, the library gives it twice and counts it twice.
+ * Expands one rule; whoever asks ends the thread when it takes too long. Counts by itself: the anchor is the first of
+ * COUNT dates also where it is none of the rule, and where two positions name the same date, the library gives it twice
+ * and counts it twice.
+ *
+ * @see RFC 5545 3.3.10, COUNT
  */
 function expand({ rule, anchor, after, before, limit, weeks }: ExpansionRequest): number[] {
   const { count, ...options } = rrule.RRule.parseString(rule);
@@ -32,6 +35,8 @@ function expand({ rule, anchor, after, before, limit, weeks }: ExpansionRequest)
   const take = (date: Date): boolean => {
     const time = date.getTime();
     if (time === last || (weeks && !isInWeeks(date, weeks.numbers, weeks.start))) return true;
+    if (seen === 0 && time !== anchor) seen = 1;
+    if (seen === most) return false;
     last = time;
     seen += 1;
     if (time > after) dates.push(time);

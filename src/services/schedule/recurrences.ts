@@ -48,7 +48,7 @@ export function createRecurrences(limitMs = LIMIT_MS): Recurrences {
 function toRequest(rule: RecurrenceRule, query: Parameters<Recurrences['expand']>[1]): ExpansionRequest {
   return {
     rule: libraryText(rule, query.anchor),
-    anchor: query.anchor.getTime(),
+    anchor: nearestAnchor(rule, query.anchor.getTime(), query.after.getTime()),
     after: query.after.getTime(),
     before: query.before.getTime(),
     limit: query.limit,
@@ -60,6 +60,18 @@ function weekStart({ text }: RecurrenceRule) {
   return WEEKDAYS.find((day) => text.includes(`WKST=${day}`)) ?? 'MO';
 }
 
+const DAY_MS = 86_400_000;
+
+/**
+ * Where an expansion may begin instead of at the anchor. Of a rule of days only the anchor's time of day and its place
+ * among the intervals matter, unless dates are counted.
+ */
+function nearestAnchor({ frequency, interval, count }: RecurrenceRule, anchor: number, after: number): number {
+  if (frequency !== 'DAILY' || count !== null || after < anchor) return anchor;
+  const step = interval * DAY_MS;
+  return anchor + Math.floor((after - anchor) / step) * step;
+}
+
 const DAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
 
 /**
@@ -68,9 +80,14 @@ const DAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
  * without are given all numbers. For days whose week is the last of the year before or the first of the year after, it
  * asks the wrong year how many weeks that has, or does not ask: it is told all weeks that they may be in, and what it
  * finds is judged by {@link ExpansionRequest.weeks}.
+ *
+ * Days of the month are looked for month by month, which finds rare ones sooner than day by day.
  */
 function libraryText(rule: RecurrenceRule, anchor: Date): string {
-  const { lists, frequency } = rule;
+  const { lists, frequency, interval } = rule;
+  if (frequency === 'DAILY' && interval === 1 && lists['BYMONTHDAY'] && !lists['BYSETPOS']) {
+    return rule.text.replace('FREQ=DAILY', 'FREQ=MONTHLY');
+  }
   const text = isAtYearEnd(rule) ? rule.text.replace(/BYWEEKNO=[^;]*/, '$&,1,52,53') : rule.text;
   const alone = lists['BYWEEKNO'] && !['BYDAY', 'BYMONTHDAY', 'BYYEARDAY'].some((name) => lists[name]);
   if (alone) return `${text};BYDAY=${DAYS[anchor.getUTCDay()]}`;

@@ -1,6 +1,8 @@
 import { lastCalendarDate } from '../../domain/schedule/calendar-dates.ts';
 import type { DesiredSchedule, ScheduleTimes } from '../../domain/schedule/desired-schedule.ts';
+import { isAhead } from '../../domain/schedule/plan.ts';
 import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
+import { isUsedUp } from '../../domain/scripts/trigger.ts';
 import type { Logger } from '../../logger.ts';
 import { recordEvent } from '../../persistence/repositories/events.repository.ts';
 import { orderScheduleSync } from '../../persistence/repositories/schedule-orders.repository.ts';
@@ -22,8 +24,6 @@ export interface ScriptKindDeps extends ProfileRunDeps {
   logger: Logger;
 }
 
-/** A server's clock may be ahead of ours by this much. */
-const SKEW_MS = 60_000;
 /** Most missed dates started in one round of repairs. */
 const MISSED_LIMIT = 500;
 /** A calendar's first match may be the very second that a schedule begins. */
@@ -77,6 +77,11 @@ interface Due {
 async function startDue(tx: Sql, deps: ScriptKindDeps, { profileId, nominalTime, now }: Due): Promise<DueOutcome> {
   const profile = await lockForRun(tx, profileId);
   if (!profile || profile.archived) return 'archived';
+  if (isUsedUp(profile)) {
+    // Releases before this one let a profile wait for its time after an operator's run.
+    if (profile.due_at !== null) await waitForNothing(tx, profileId, now);
+    return 'known';
+  }
   const runs = await readPlannedRuns(tx, { ...runsOf(profile), nominalTime });
   if (runs.known) return 'known';
   const run = { editedAt: profile.last_edited_at, nominalTime, now };
@@ -139,7 +144,7 @@ function judge(
 ): DueOutcome | null {
   const { trigger, due_at: due } = profile;
   const isDue = isWaitedFor(profile, nominalTime);
-  if (nominalTime.getTime() - now.getTime() > SKEW_MS || trigger.type === 'event') return 'not-planned';
+  if (isAhead(nominalTime, now) || trigger.type === 'event') return 'not-planned';
   if (trigger.type === 'one_time') return isDue || isAsked ? null : 'not-planned';
   if (!isDue && !isDate(trigger.interval, nominalTime)) return isAsked ? null : 'not-planned';
   if (!isDue && nominalTime <= trigger.startAfter) return 'not-planned';
@@ -161,10 +166,14 @@ async function waitForNext(tx: Sql, profile: ScriptProfileRow, due: Due, minInte
   const { trigger } = profile;
   if (trigger.type === 'recurring') {
     await setDue(tx, profileId, nextDue(trigger, nominalTime, nominalTime, minIntervalMinutes));
-  } else if (trigger.type === 'one_time' && trigger.timestamp <= now) {
-    await setDue(tx, profileId, null);
-    await orderScheduleSync(tx, scheduleIdOf('script', profileId), now);
+  } else if (trigger.type === 'one_time') {
+    await waitForNothing(tx, profileId, now);
   }
+}
+
+async function waitForNothing(tx: Sql, profileId: number, now: Date): Promise<void> {
+  await setDue(tx, profileId, null);
+  await orderScheduleSync(tx, scheduleIdOf('script', profileId), now);
 }
 
 async function missed(sql: Sql, dueBefore: Date, profileId?: number): Promise<MissedDate[]> {

@@ -1,6 +1,6 @@
 import type { ActivitySettings } from '../../config.ts';
 import type { DesiredSchedule } from '../../domain/schedule/desired-schedule.ts';
-import { lastDueDate, needsRefill } from '../../domain/schedule/plan.ts';
+import { isAhead, lastDueDate, needsRefill } from '../../domain/schedule/plan.ts';
 import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
 import { runSummary } from '../../domain/usg/run-steps.ts';
 import type { Logger } from '../../logger.ts';
@@ -67,6 +67,7 @@ async function startDue(
 ): Promise<DueOutcome> {
   const row = await lockUsgProfile(tx, profileId);
   if (!row || row.archived) return 'archived';
+  if (isAhead(nominalTime, now)) return 'not-planned';
   const planned = row.planned_dates.some((date) => date.getTime() === nominalTime.getTime());
   const run = { editedAt: row.modification_time, nominalTime, now };
   if (!planned && !(await isOperatorsRun(tx, scheduleIdOf('usg', profileId), run))) return 'not-planned';

@@ -4,21 +4,21 @@ import { nextCalendarDates } from '../../domain/schedule/calendar-dates.ts';
 import { isCronProblem, parseCron } from '../../domain/schedule/cron.ts';
 import { cronCalendars } from '../../domain/schedule/cron-calendars.ts';
 import { LAST_DATE } from '../../domain/schedule/plan.ts';
-import { POST_ENROLLMENT, type Trigger, type TriggerState } from '../../domain/scripts/trigger.ts';
+import { isUsedUp, POST_ENROLLMENT, type Trigger, type TriggerState } from '../../domain/scripts/trigger.ts';
 import type { ScriptProfileRow } from '../../persistence/repositories/script-profiles.repository.ts';
 import { refusedField } from '../fields.ts';
 import { nextCronDate } from '../schedule/cron-dates.ts';
 import type { TriggerRequest } from './model.ts';
 
 const FIELD = 'body.trigger';
-const EARLIEST = Date.UTC(1970, 0, 1);
+const EARLIEST = Date.UTC(1900, 0, 1);
 /** Runs that are looked at to tell how close two of them come. @see api-decisions 6.2 */
 const JUDGED_RUNS = 100;
 
 /**
  * Reads the trigger of a request.
  *
- * @param before - the trigger it replaces; one of the same type gives what the request leaves out
+ * @param before - the trigger it replaces; a recurring one gives what a recurring one leaves out
  * @throws {DomainError} InvalidParameter when the type is unknown, a part is missing or wrong, or it never runs;
  * IntervalTooShort when two of its next hundred runs are closer than `minIntervalMinutes`
  */
@@ -56,11 +56,12 @@ export function readTrigger(
  * @see api-decisions 6.2
  */
 export function triggerState(
-  { trigger, last_run, due_at, archived }: Pick<ScriptProfileRow, 'trigger' | 'last_run' | 'due_at' | 'archived'>,
+  profile: Pick<ScriptProfileRow, 'trigger' | 'last_run' | 'due_at' | 'archived'>,
   now: Date,
 ): TriggerState {
-  const isFinished = trigger.type === 'one_time' && last_run !== null;
-  return { lastRun: last_run, nextRun: archived || due_at === null ? null : nextRun(trigger, due_at, now), isFinished };
+  const { trigger, last_run: lastRun, due_at: due, archived } = profile;
+  const isFinished = isUsedUp(profile);
+  return { lastRun, nextRun: archived || isFinished || due === null ? null : nextRun(trigger, due, now), isFinished };
 }
 
 /** The date that is waited for; one that is just being dealt with gives way to the next. */
@@ -74,7 +75,7 @@ function readMoment(name: string, text: string | undefined): Date {
   if (text === undefined) throw refusedField(path, 'is required');
   const moment = parseInstant(text);
   if (moment === null || moment.getTime() < EARLIEST || moment >= LAST_DATE) {
-    throw refusedField(path, 'must be an ISO 8601 date and time between 1970 and 2099');
+    throw refusedField(path, 'must be an ISO 8601 date and time between 1900 and 2099');
   }
   moment.setUTCMilliseconds(0);
   return moment;

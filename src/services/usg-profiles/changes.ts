@@ -16,7 +16,7 @@ import { type BaseActivity, toBaseActivity } from '../activity-views.ts';
 import { readTags } from '../computer-fields.ts';
 import { readLine } from '../fields.ts';
 import type { Caller } from '../ports.ts';
-import { checkSchedule, planDates } from '../schedule/recurring-dates.ts';
+import { planRequested } from '../schedule/recurring-dates.ts';
 import { startUsgRun } from '../usg-runs.ts';
 import type { UsgProfilesDeps } from './deps.ts';
 import type { UsgProfile, UsgProfilePatch } from './model.ts';
@@ -89,9 +89,8 @@ async function checkPatch(
   if (patch.restartDelayHours !== undefined) change.restart_deliver_delay = patch.restartDelayHours;
   if (patch.restartWindowMinutes !== undefined) change.restart_deliver_delay_window = patch.restartWindowMinutes;
   if (patch.schedule !== undefined) {
-    await checkSchedule(recurrences, patch.schedule, profile.start_date, now);
     change.schedule = patch.schedule;
-    change.planned_dates = await planDates(recurrences, patch.schedule, profile.start_date, now);
+    change.planned_dates = await planRequested(recurrences, patch.schedule, profile.start_date, now);
   }
   return change;
 }

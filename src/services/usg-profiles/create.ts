@@ -18,7 +18,7 @@ import { readTags } from '../computer-fields.ts';
 import { readLine, refusedField } from '../fields.ts';
 import { resolveAccessGroups } from '../names-in-body.ts';
 import type { Caller } from '../ports.ts';
-import { checkSchedule, planDates } from '../schedule/recurring-dates.ts';
+import { planRequested } from '../schedule/recurring-dates.ts';
 import { checkTailoringFile } from '../tailoring-file.ts';
 import { startUsgRun } from '../usg-runs.ts';
 import type { UsgProfilesDeps } from './deps.ts';
@@ -27,7 +27,8 @@ import { toProfiles } from './reads.ts';
 
 /** Name of the root of every account's tree. */
 const ROOT = 'global';
-const EARLIEST_START = Date.UTC(1970, 0, 1);
+/** Rules are counted from the start; before, the library that counts reads years of two digits. */
+const EARLIEST_START = Date.UTC(1900, 0, 1);
 
 interface CheckedRequest {
   title: string;
@@ -108,8 +109,7 @@ async function checkRequest(deps: UsgProfilesDeps, request: UsgProfileRequest, n
   if (request.tailoringFile !== null) await checkTailoringFile(request.tailoringFile);
   const benchmark = readBenchmark(request);
   const startDate = readStartDate(request.startDate);
-  await checkSchedule(deps.recurrences, request.schedule, startDate, now);
-  const plannedDates = await planDates(deps.recurrences, request.schedule, startDate, now);
+  const plannedDates = await planRequested(deps.recurrences, request.schedule, startDate, now);
   return { title, tags, mode, benchmark, startDate, plannedDates };
 }
 
@@ -125,7 +125,7 @@ function readBenchmark({ benchmark, tailoringFile }: UsgProfileRequest): string 
 function readStartDate(text: string): Date {
   const date = parseInstant(text);
   if (date === null || date.getTime() < EARLIEST_START || date >= LAST_DATE) {
-    throw refusedField('body.start_date', 'must be an ISO 8601 date and time between 1970 and 2099');
+    throw refusedField('body.start_date', 'must be an ISO 8601 date and time between 1900 and 2099');
   }
   date.setUTCMilliseconds(0);
   return date;

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
+import rrule from 'rrule';
 import { describe, expect, it } from 'vitest';
 import { isImpossible } from '../../../src/domain/schedule/possible-dates.ts';
 import { isProblem, parseRule, type RecurrenceRule } from '../../../src/domain/schedule/recurrence-rule.ts';
+import type { Recurrences } from '../../../src/services/ports.ts';
 import { createRecurrences } from '../../../src/services/schedule/recurrences.ts';
-import { planDates } from '../../../src/services/schedule/recurring-dates.ts';
+import { planDates, planRequested } from '../../../src/services/schedule/recurring-dates.ts';
 import { naiveOccurrences } from '../../support/naive-recurrence.ts';
 
 const recurrences = createRecurrences(5_000);
@@ -129,6 +131,74 @@ describe('occurrences', () => {
         expect(rest.slice(0, 10)).toEqual(all.filter((date) => date > at).slice(0, 10));
       }
     }
+  });
+
+  it('of days are those that the library finds day by day from the anchor on', async () => {
+    const rules = joined(
+      fc.constant('FREQ=DAILY'),
+      fc.oneof(fc.constant(''), interval(6)),
+      maybe('BYDAY', days),
+      maybe('BYMONTHDAY', numbers(-31, 31, 4)),
+      maybe('BYMONTH', numbers(1, 12, 4)),
+      fc.constantFrom('', ';BYHOUR=1,3;BYMINUTE=0,20', ';BYHOUR=1,3;BYSETPOS=1,-1'),
+      fc.constantFrom('', ';UNTIL=20310101T000000Z'),
+    );
+    const anchors = fc.integer({ min: 0, max: 729 }).map((n) => new Date(Date.UTC(2024, 5, 1, 2, 15, 20) + n * DAY_MS));
+    const before = new Date(Date.UTC(2033, 0, 1));
+    const later = fc.integer({ min: -1000, max: 1500 * DAY_MS });
+    await fc.assert(
+      fc.asyncProperty(rules, anchors, later, async (text, anchor, wait) => {
+        const parsed = rule(text);
+        fc.pre(!isImpossible(parsed));
+        const after = new Date(anchor.getTime() + wait);
+        const library = new rrule.RRule({ ...rrule.RRule.parseString(text), dtstart: anchor, tzid: null });
+        const expected = [...new Set(library.between(after, before).map((date) => date.toISOString()))];
+        const dates = await recurrences.expand(parsed, { anchor, after, before, limit: 100_000 });
+        if (dates !== 'too-long')
+          expect(
+            dates.map((date) => date.toISOString()),
+            text,
+          ).toEqual(expected);
+        else expect(expected).toEqual([]);
+      }),
+      { numRuns: 200 },
+    );
+  }, 60_000);
+
+  it('that are rare are found soon', async () => {
+    const impatient = createRecurrences(150);
+    const anchor = new Date(Date.UTC(1970, 0, 1));
+    const query = { anchor, after: new Date(Date.UTC(2026, 0, 1)), before: new Date(Date.UTC(2100, 0, 1)), limit: 26 };
+    for (const text of ['FREQ=DAILY;BYDAY=SU;BYMONTHDAY=29;BYMONTH=2', 'FREQ=DAILY;BYDAY=SU;BYMONTHDAY=-1;BYMONTH=2']) {
+      expect(await impatient.expand(rule(text), query), text).not.toBe('too-long');
+    }
+    const counted = await impatient.expand(rule('FREQ=DAILY;BYDAY=SU;BYMONTHDAY=29;BYMONTH=2;COUNT=4'), query);
+    expect(counted).toEqual([new Date(Date.UTC(2032, 1, 29))]);
+  });
+
+  it('count the start among COUNT, whether it is on the rule or not', async () => {
+    const now = new Date(Date.UTC(2026, 0, 1));
+    const [thursday, monday] = [new Date(Date.UTC(2026, 0, 8, 3)), new Date(Date.UTC(2026, 0, 12, 3))];
+    const plan = (text: string, start: Date, at = now) => planRequested(recurrences, text, start, at);
+    const next = new Date(monday.getTime() + 7 * DAY_MS);
+    expect(await plan('FREQ=WEEKLY;BYDAY=MO;COUNT=1', thursday)).toEqual([thursday]);
+    expect(await plan('FREQ=WEEKLY;BYDAY=MO;COUNT=2', thursday)).toEqual([thursday, monday]);
+    expect(await plan('FREQ=WEEKLY;BYDAY=MO;COUNT=2', monday)).toEqual([monday, next]);
+    expect(await plan('FREQ=WEEKLY;BYDAY=MO;COUNT=3', thursday, monday)).toEqual([next]);
+    expect(await plan('FREQ=MONTHLY;BYMONTHDAY=1;COUNT=1', thursday, monday)).toEqual([]);
+    expect(await plan('FREQ=MONTHLY;BYMONTHDAY=1;COUNT=1', thursday)).toEqual([thursday]);
+  });
+
+  it('that are not found in time refuse a request, and fail a refill', async () => {
+    const now = new Date(Date.UTC(2026, 0, 1));
+    const first: Recurrences = {
+      expand: async (_, { before }) => (before.getUTCFullYear() === 2100 ? 'too-long' : [now]),
+    };
+    await expect(planRequested(first, 'FREQ=YEARLY', now, now)).rejects.toMatchObject({
+      code: 'InvalidParameter',
+      details: [{ path: 'body.schedule' }],
+    });
+    await expect(planDates(first, 'FREQ=YEARLY', now, now)).rejects.not.toHaveProperty('code');
   });
 
   it('come within a time limit or not at all, and the next ones as ever', async () => {
