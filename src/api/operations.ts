@@ -18,7 +18,8 @@ import { type Refusals, refusalsOf } from './openapi/refusals.ts';
 /** What a caller must bring: nothing, a token, any role in the token's account, or permissions that must all hold. */
 export type Access = 'none' | 'token' | 'account' | readonly Permission[];
 
-export type ParameterKind = 'integer' | 'boolean' | 'array' | 'string';
+/** `integers`: a list of them; `key`: text that is only looked up. */
+export type ParameterKind = 'integer' | 'integers' | 'boolean' | 'array' | 'string' | 'key';
 
 export interface PathParameter {
   name: string;
@@ -85,7 +86,8 @@ function toOperation(
   problems: string[],
 ): Operation {
   const parameters = parametersOf(document, operation);
-  const kindOf = (p: ParameterObject) => parameterKind(resolveReference<JsonSchema>(document, p.schema));
+  const kindOf = (p: ParameterObject) =>
+    p['x-opaque'] ? 'key' : parameterKind(document, resolveReference<JsonSchema>(document, p.schema));
   const inPath = parameters.filter((p) => p.in === 'path');
   const named = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
   for (const name of named)
@@ -126,8 +128,11 @@ function pairsOf(document: OpenApiDocument, operation: OperationObject): Map<str
   );
 }
 
-function parameterKind(schema: JsonSchema): ParameterKind {
-  const type = schema['type'];
+function parameterKind(document: OpenApiDocument, schema: JsonSchema): ParameterKind {
+  const { type, items } = schema;
+  if (type === 'array' && items) {
+    return resolveReference(document, items as JsonSchema)['type'] === 'integer' ? 'integers' : 'array';
+  }
   return type === 'integer' || type === 'boolean' || type === 'array' ? type : 'string';
 }
 

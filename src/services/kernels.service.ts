@@ -35,6 +35,8 @@ export interface KernelCommand {
   rebootAfter: boolean;
   /** ISO 8601; null: at once. */
   deliverAfter: string | null;
+  /** Where that stood in the request, for a refusal. */
+  deliverAfterPath: string;
   windowMinutes: number;
   traceparent: string | null;
 }
@@ -68,8 +70,8 @@ export function createKernelsService(deps: ActingDeps): KernelsService {
       return readListing(deps.db, computer);
     },
     async change(caller, action, command) {
-      const { deliverAfter, windowMinutes, computerId, packageId, rebootAfter, traceparent } = command;
-      const delivery = readDelivery(deliverAfter, windowMinutes, deps.clock.now(), 'deliver_after');
+      const { windowMinutes, computerId, packageId, rebootAfter, traceparent } = command;
+      const delivery = readDelivery(command.deliverAfter, windowMinutes, deps.clock.now(), command.deliverAfterPath);
       return answerWithActivity(deps, async (tx, now) => {
         await requireTargets(tx, caller, [computerId], 'ManageComputer');
         const { install, remove } = await eligible(tx, action, computerId, packageId);

@@ -137,7 +137,7 @@ describe('POST /login/access-key', () => {
 
   it('EXPIRY: takes 1 to 525,600 minutes', async () => {
     const pair = pairOf((await make()).body);
-    for (const expiry_minutes of [0, -1, 1.5, 1e12, '60', null, 525_601]) {
+    for (const expiry_minutes of [0, -1, 1.5, 1e12, '60', 525_601]) {
       expect((await login({ ...pair, expiry_minutes })).body.error).toBe('InvalidParameter');
     }
     const { token: short } = (await login({ ...pair, expiry_minutes: 1 })).body;

@@ -213,4 +213,17 @@ describe('GET /activities?query=', () => {
     const twice = await world.app.call('GET', '/activities?query=a&query=b', { token: world.tokens.admin });
     expect(twice.body.error).toBe('InvalidParameter');
   });
+
+  it('ID-bad: takes a number for an id in its plain spelling alone', async () => {
+    const id = world.ids['web']!;
+    const asked = (text: string) =>
+      world.app.call('GET', `/computers/activities?computer_ids=${text}`, { token: world.tokens.admin });
+    expect((await asked(`${id}`)).status).toBe(200);
+    const spellings = [`0x${id.toString(16)}`, `0b${id.toString(2)}`, `${id}e0`, `${id}.0`, `%20${id}`, `%2B${id}`];
+    for (const text of ['1e400', 'Infinity', '9'.repeat(320), ...spellings]) {
+      const { body } = await asked(`${id},${text}`);
+      const details = [{ path: 'query.computer_ids.1', message: 'must be an integer' }];
+      expect(body, text).toMatchObject({ error: 'InvalidParameter', code: 400, details });
+    }
+  });
 });

@@ -113,7 +113,9 @@ async function provoke(operation: DocumentedOperation): Promise<Seen> {
   }
   for (const odd of oddPaths(operation)) note(await world.app.call(method, odd, { token: admin, body }));
   for (const name of operation.allQueryParameters.slice(0, 1)) {
-    note(await world.app.call(method, `${path}${path.includes('?') ? '&' : '?'}${name}=%00`, { token: admin, body }));
+    for (const odd of [`${name}=%00`, `${name}=1&${name}=2`]) {
+      note(await world.app.call(method, `${path}${path.includes('?') ? '&' : '?'}${odd}`, { token: admin, body }));
+    }
   }
   if (operation.body) note(await world.app.call(method, path, { token: admin, raw: '[]' }));
   if (method !== 'GET') {

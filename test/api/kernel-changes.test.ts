@@ -217,6 +217,20 @@ describe('POST /computers/<id>/kernel/upgrade and /downgrade', () => {
     expect(await count()).toEqual(before);
   });
 
+  it('TIME-bad: says where a moment stood that it refuses', async () => {
+    const past = '2020-01-01T00:00:00Z';
+    const kernel_package_id = kernels.next;
+    const query = `?kernel_package_id=${kernel_package_id}&deliver_after=${past}`;
+    const pathOf = async (options: object, search = '') =>
+      (await change('upgrade', options, 'web', search)).body.details[0].path;
+    expect(await pathOf({}, query)).toBe('query.deliver_after');
+    expect(await pathOf({ body: { kernel_package_id } }, query)).toBe('query.deliver_after');
+    expect(await pathOf({ body: { kernel_package_id, deliver_after: past } })).toBe('body.deliver_after');
+    expect(await pathOf({ body: { deliver_after: past } }, `?kernel_package_id=${kernel_package_id}`)).toBe(
+      'body.deliver_after',
+    );
+  });
+
   it.each([
     ['neither JSON nor pairs', 'nonsense', 'InvalidJson'],
     ['broken JSON', '{"kernel_package_id":', 'InvalidJson'],

@@ -133,6 +133,33 @@ describe('POST /processes/kill and /terminate', () => {
     await world.db.query('delete from computer_process where computer_id = $1 and pid = 4712', [world.ids['web']]);
   });
 
+  it('repeats one of several signals as what it is alone', async () => {
+    const { body: old } = await signal(about([812, 1]));
+    await world.settle();
+    const ended = await world.db.query<{ id: number; lane_id: number }>(
+      'select id, lane_id from activity where parent_id = $1 order by id',
+      [old.id],
+    );
+    for (const { id, lane_id } of ended) {
+      await tell(world.db, { lane: lane_id, activity: id, kind: 'result', ok: true, at: world.clock.now() });
+    }
+    await world.settle();
+    const { body } = await world.app.call('POST', '/activities/reapply', {
+      token: world.tokens.admin,
+      body: { activity_ids: [ended[0]!.id, old.id] },
+    });
+    const rows = await world.db.query('select summary, parameters from activity where id = any($1) order by id', [
+      body,
+    ]);
+    expect(rows).toEqual([
+      { summary: 'Signal process nginx (PID 812) with KILL', parameters: {} },
+      {
+        summary: 'Signal 2 processes with KILL',
+        parameters: { operation: 'processes', signal: 'kill', pids: [812, 1] },
+      },
+    ]);
+  });
+
   it('reads as delivered, from when on, once a part of it has failed unsent', async () => {
     const { body } = await signal(about([812, 999_999]));
     await world.settle();
@@ -175,14 +202,29 @@ describe('POST /processes/kill and /terminate', () => {
     ['a text that ends in a comma', '1,'],
     ['a text of 0', '0'],
     ['a text of -1', '-1'],
+    ['a text of +1', '+1'],
+    ['a text of 01', '01'],
+    ['a number', 1],
+    ['an object', {}],
     ['a text of words', 'one'],
     ['a text with 2^31', '1,2147483648'],
     ['a text of 101 pids', Array.from({ length: 101 }, (_, i) => i + 1).join(',')],
   ])('SIGNAL-bad: refuses %s, and stores nothing', async (_, pids) => {
     const before = await stored();
-    const { status } = await signal(about(pids));
-    expect(status === 400 || (status === 413 && Array.isArray(pids) && pids.length > 100_000)).toBe(true);
+    const { status, body } = await signal(about(pids));
     expect(await stored()).toEqual(before);
+    if (Array.isArray(pids) && pids.length > 100_000) return expect([400, 413]).toContain(status);
+    const message =
+      pids === undefined
+        ? "must have required property 'pids'"
+        : 'must be a list of numbers, or numbers separated by commas, each at least 1 and at most 2147483647, 1 to 100 in all';
+    expect({ status, ...body }).toEqual({
+      status: 400,
+      error: 'InvalidParameter',
+      message: `body.pids ${message}`,
+      code: 400,
+      details: [{ path: 'body.pids', message }],
+    });
   });
 
   it('SIGNAL-bad: knows no other signal', async () => {

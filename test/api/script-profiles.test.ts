@@ -182,6 +182,15 @@ describe('PATCH /script-profiles/<id>', () => {
     expect((await call('PATCH', `/script-profiles/${made.id}`, { title: null })).body).toEqual(changed);
   });
 
+  it.each([
+    [{ tags: [5] }, 'body.tags.0', 'must be string'],
+    [{ tags: 5 }, 'body.tags', 'must be array or null'],
+    [{ trigger: { interval: 5 } }, 'body.trigger.interval', 'must be string,null'],
+  ])('refuses %j in one true line, though null would do as well', async (change, path, message) => {
+    const { body } = await call('PATCH', `/script-profiles/${(await create()).body.id}`, change);
+    expect(body).toEqual({ ...refused, message: `${path} ${message}`, details: [{ path, message }] });
+  });
+
   const TRIGGERS = [event, once('2026-12-01T10:00:00Z'), recurring('0 5 * * *')];
   it.each(TRIGGERS.flatMap((from) => TRIGGERS.map((to) => [from, to] as const)))(
     'turns the trigger %j into %j',

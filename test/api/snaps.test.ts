@@ -86,7 +86,8 @@ describe('POST /snaps', () => {
   });
 
   it('holds for ever unless told until when', async () => {
-    const { body } = await post({ action: 'hold' });
+    const nothing = { channel: null, revision: null, classic: null, time: null };
+    const { body } = await post({ action: 'hold', snaps: [{ name: 'hello', ...nothing }] });
     expect((await payloadOf(body.id))['fields']).toEqual({
       snaps: [{ name: 'hello', args: { hold_level: 'general', time: 'forever' } }],
     });
@@ -190,6 +191,15 @@ describe('POST /snaps', () => {
       const answer = await post(over());
       expect({ status: answer.status, error: answer.body.error }).toEqual({ status, error });
       expect(await stored()).toEqual(before);
+    });
+
+    it.each([
+      ['new', 'must match pattern "^x?[0-9]{1,9}$"'],
+      [0, 'must be >= 1'],
+      [true, 'must be string or integer or null'],
+    ])('the revision %j, in one true line', async (revision, message) => {
+      const { body } = await post({ snaps: [{ name: 'a', revision }] });
+      expect(body.details).toEqual([{ path: 'body.snaps.0.revision', message }]);
     });
 
     it('names the computers it refuses, the same for foreign ones as for none', async () => {

@@ -172,7 +172,7 @@ function toDomainError(error: unknown): unknown {
   if (status === 415) return new DomainError('UnsupportedMediaType', 'The body must be typed application/json');
   if (status !== 400 || !errors) return error;
   const details: ErrorDetail[] = [];
-  for (const { path, message } of errors.slice(0, MAX_DETAILS)) {
+  for (const { path, message } of withoutOtherBranches(errors).slice(0, MAX_DETAILS)) {
     const dotted = path.replace(/^\//, '').replaceAll('/', '.');
     if (!details.some((d) => d.path === dotted)) details.push({ path: dotted, message: message ?? 'is not valid' });
   }
@@ -183,6 +183,33 @@ function toDomainError(error: unknown): unknown {
 }
 
 const MAX_DETAILS = 20;
+
+type Fault = ValidationError['errors'][number];
+
+/**
+ * What is wrong by the branch of a union that is for values of this type: that it is not of the other branches' types
+ * either goes without saying. Where it is of none of the types, they are named together.
+ */
+function withoutOtherBranches(faults: readonly Fault[]): Fault[] {
+  const unions = new Set(faults.filter((fault) => isOf(fault, 'oneOf', 'anyOf')).map(({ path }) => path));
+  const isBare = (fault: Fault) => unions.has(fault.path) && isOf(fault, 'oneOf', 'anyOf', 'type');
+  const telling = faults.filter((fault) => !isBare(fault));
+  const left = faults.filter(
+    (fault) => !isBare(fault) || !telling.some(({ path }) => `${path}/`.startsWith(`${fault.path}/`)),
+  );
+  return left.map((fault) =>
+    isBare(fault) ? { ...fault, message: typesAt(fault.path, left) ?? fault.message } : fault,
+  );
+}
+
+function typesAt(path: string, faults: readonly Fault[]): string | null {
+  const types = faults.filter((fault) => fault.path === path && isOf(fault, 'type'));
+  return types.map(({ message }, i) => (i === 0 ? message : message.replace(/^must be /, ''))).join(' or ') || null;
+}
+
+function isOf({ errorCode }: Fault, ...keywords: string[]): boolean {
+  return keywords.some((keyword) => errorCode === `${keyword}.openapi.validation`);
+}
 
 /** The document as the validator holds requests to it. */
 function validatedPart(document: OpenApiDocument): OpenApiDocument {

@@ -8,6 +8,8 @@ export interface ParameterObject {
   in: 'query' | 'path' | 'header' | 'cookie';
   required?: boolean;
   allowReserved?: boolean;
+  /** A key that is only looked up: text that cannot be stored is not found, 404, instead of refused. */
+  'x-opaque'?: boolean;
   schema: JsonSchema;
 }
 

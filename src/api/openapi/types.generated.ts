@@ -897,8 +897,9 @@ export interface paths {
         /**
          * Sets the bound on messages waiting for one computer
          * @description At the bound new operations are `waiting` and become `undelivered`, oldest first, as their computer's queue
-         *     drains; nothing is dropped. A higher bound lets waiting operations go at once. A lower one takes nothing back:
-         *     what is queued stays queued and counts. 0 holds every operation that comes.
+         *     drains; nothing is dropped. One that is `scheduled` takes no place before its moment. A higher bound lets
+         *     waiting operations go at once. A lower one takes nothing back: what is queued stays queued and counts. 0 holds
+         *     every operation that comes.
          */
         put: operations["setMessageBacklogSetting"];
         post?: never;
@@ -2526,23 +2527,23 @@ export interface components {
         };
         LoginRequest: {
             /** @description Standard login; exactly one of email and identity */
-            email?: string;
+            email?: string | null;
             /** @description Login name; exactly one of email and identity */
-            identity?: string;
+            identity?: string | null;
             /**
              * Format: password
              * @description At most 1,024 bytes
              */
             password: string;
             /** @description Name of the account to become current */
-            account?: string;
+            account?: string | null;
             /**
              * @description Lifetime of the token
              * @default 1440
              */
-            expiry_minutes: number;
+            expiry_minutes: number | null;
             /** @description Secure id of an invitation to accept */
-            invitation_id?: string;
+            invitation_id?: string | null;
         } & (unknown | unknown);
         LoginResponse: {
             token: string;
@@ -2909,18 +2910,18 @@ export interface components {
             next: components["schemas"]["PageLink"];
             previous: components["schemas"]["PageLink"];
         };
-        /** @description A type and the fields of that type; those left out stay when the type does */
+        /** @description A type and the fields of that type; of a recurring trigger those left out stay */
         ScriptProfileTriggerPatch: {
             /** @enum {string|null} */
             trigger_type?: "event" | "one_time" | "recurring" | null;
             /** @description With `event`: `post_enrollment` */
             event_type?: string | null;
             /**
-             * @description With `one_time`: ISO 8601 between 1970 and 2099, without a zone UTC
+             * @description With `one_time`: ISO 8601 between 1900 and 2099, without a zone UTC; a past one runs at once
              * @example 2036-05-04T02:00:00Z
              */
             timestamp?: string | null;
-            /** @description With `recurring`: ISO 8601 between 1970 and 2099, it runs after that */
+            /** @description With `recurring`: ISO 8601 between 1900 and 2099, it runs after that */
             start_after?: string | null;
             /**
              * @description With `recurring`: five cron fields in UTC with numbers, names of months and weekdays, `*`, lists, ranges and
@@ -2936,11 +2937,11 @@ export interface components {
             /** @description With `event`: `post_enrollment` */
             event_type?: string | null;
             /**
-             * @description With `one_time`: ISO 8601 between 1970 and 2099, without a zone UTC
+             * @description With `one_time`: ISO 8601 between 1900 and 2099, without a zone UTC; a past one runs at once
              * @example 2036-05-04T02:00:00Z
              */
             timestamp?: string | null;
-            /** @description With `recurring`: ISO 8601 between 1970 and 2099, it runs after that */
+            /** @description With `recurring`: ISO 8601 between 1900 and 2099, it runs after that */
             start_after?: string | null;
             /**
              * @description With `recurring`: five cron fields in UTC with numbers, names of months and weekdays, `*`, lists, ranges and
@@ -3150,7 +3151,7 @@ export interface components {
         };
         ScriptCommand: {
             /**
-             * @description Computers to run it on
+             * @description Computers to run it on, in the query language
              * @example tag:lab
              */
             query: string;
@@ -3179,19 +3180,19 @@ export interface components {
              * @description On install and refresh
              * @example latest/stable
              */
-            channel?: string;
+            channel?: string | null;
             /**
              * @description On install and refresh
              * @example 29619
              */
-            revision?: string | number;
+            revision?: string | number | null;
             /** @description On install */
-            classic?: boolean;
+            classic?: boolean | null;
             /**
              * @description On hold, until when; ISO 8601 or `forever`, the default
              * @example forever
              */
-            time?: string;
+            time?: string | null;
         };
         InstalledSnap: {
             version: string;
@@ -3233,7 +3234,7 @@ export interface components {
              * @description Lifetime of the token
              * @default 1440
              */
-            expiry_minutes: number;
+            expiry_minutes: number | null;
         };
         LoginMethod: {
             available: boolean;
@@ -3292,7 +3293,7 @@ export interface components {
             /** @description Made of the first title; never changes */
             name: string;
             title: string;
-            /** @description Name of the access group it applies to */
+            /** @description Name of the access group it applies to, descendants included */
             access_group: string;
             /** @description Applies to all computers of the access group regardless of `tags` */
             all_computers: boolean;
@@ -3438,7 +3439,7 @@ export interface components {
             activity_status: "in-progress";
         };
         UsgFile: {
-            /** @description CSV of a report */
+            /** @description CSV of a report, XML of a tailoring file */
             file_content: string;
         };
     };
@@ -6502,7 +6503,7 @@ export interface operations {
     getUsgProfileBlob: {
         parameters: {
             query: {
-                /** @description As the report endpoint, `report_uri` or `tailoring_file_uri` gave it */
+                /** @description As the report endpoint, `report_uri` or `tailoring_file_uri` gave it; any other text is not found */
                 path: string;
             };
             header?: never;

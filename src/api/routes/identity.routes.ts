@@ -14,9 +14,9 @@ export function identityRoutes(deps: { services: Pick<Services, 'accounts' | 'lo
       const result = await login.login({
         by: nameOf(body),
         password: body.password,
-        account: body.account,
-        invitationId: body.invitation_id,
-        expiryMinutes: body.expiry_minutes,
+        account: body.account ?? undefined,
+        invitationId: body.invitation_id ?? undefined,
+        expiryMinutes: body.expiry_minutes ?? undefined,
         origin: context.origin,
       });
       return { body: wireLogin(result) satisfies Schemas['LoginResponse'] };
@@ -45,7 +45,9 @@ export function identityRoutes(deps: { services: Pick<Services, 'accounts' | 'lo
 }
 
 function nameOf(body: Schemas['LoginRequest']): { email: string } | { identity: string } {
-  if (body.email !== undefined && body.identity === undefined) return { email: body.email };
-  if (body.identity !== undefined && body.email === undefined) return { identity: body.identity };
+  const email = body.email ?? undefined;
+  const identity = body.identity ?? undefined;
+  if (email !== undefined && identity === undefined) return { email };
+  if (identity !== undefined && email === undefined) return { identity };
   throw new DomainError('InvalidParameterCombination', 'Exactly one of email and identity is needed');
 }

@@ -20,7 +20,7 @@ export function tokensRoutes(deps: {
         await login.loginByAccessKey({
           accessKey: access_key,
           secretKey: secret_key,
-          expiryMinutes: expiry_minutes,
+          expiryMinutes: expiry_minutes ?? undefined,
           origin,
         }),
       );

@@ -50,6 +50,7 @@ export function readKernelCommand({ params, query, body }: RequestContext, trace
     packageId,
     rebootAfter: first.reboot_after ?? second.reboot_after ?? false,
     deliverAfter: first.deliver_after ?? second.deliver_after ?? null,
+    deliverAfterPath: first.deliver_after == null ? 'query.deliver_after' : 'body.deliver_after',
     windowMinutes: first.deliver_delay_window ?? second.deliver_delay_window ?? 0,
     traceparent,
   };

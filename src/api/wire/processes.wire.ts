@@ -4,6 +4,9 @@ import { invalidParameter } from '../middleware/error-body.ts';
 import { wireTime } from './time.wire.ts';
 
 const MAX_PID = 2_147_483_647;
+const MAX_PIDS = 100;
+const MAX_TEXT = 1200;
+const PIDS = /^ *[1-9]\d{0,9}( *, *[1-9]\d{0,9})* *$/;
 
 /** An item of the listing of processes. */
 export function wireProcess(computer: number, process: ProcessView) {
@@ -23,11 +26,27 @@ export function wireProcess(computer: number, process: ProcessView) {
 /**
  * What a request to POST /processes asks for.
  *
- * @throws {DomainError} InvalidParameter when a number in a text is none of a process
+ * @throws {DomainError} InvalidParameter when the process ids are neither a list nor a text of such numbers
  */
 export function readSignalCommand(body: unknown, traceparent: string | null): SignalCommand {
-  const { computer_id, pids } = body as { computer_id: number; pids: number[] | string };
-  const numbers = typeof pids === 'string' ? pids.split(',').map(Number) : pids;
-  if (numbers.some((pid) => pid > MAX_PID)) throw invalidParameter('body.pids', `must be at most ${MAX_PID}`);
-  return { computerId: computer_id, pids: numbers, traceparent };
+  const { computer_id, pids } = body as { computer_id: number; pids: unknown };
+  return { computerId: computer_id, pids: readPids(pids), traceparent };
+}
+
+function readPids(pids: unknown): number[] {
+  const numbers: unknown = isPidText(pids) ? pids.split(',').map(Number) : pids;
+  if (Array.isArray(numbers) && numbers.length >= 1 && numbers.length <= MAX_PIDS && numbers.every(isPid))
+    return numbers;
+  throw invalidParameter(
+    'body.pids',
+    `must be a list of numbers, or numbers separated by commas, each at least 1 and at most ${MAX_PID}, 1 to ${MAX_PIDS} in all`,
+  );
+}
+
+function isPidText(pids: unknown): pids is string {
+  return typeof pids === 'string' && pids.length <= MAX_TEXT && PIDS.test(pids);
+}
+
+function isPid(pid: unknown): boolean {
+  return Number.isInteger(pid) && (pid as number) >= 1 && (pid as number) <= MAX_PID;
 }

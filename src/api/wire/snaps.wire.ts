@@ -2,11 +2,19 @@ import type { SnapAction, SnapEntry } from '../../domain/activity/snap-actions.t
 import type { SnapCommand } from '../../services/snaps.service.ts';
 import type { InstalledSnapView } from '../../services/views.ts';
 
+interface SnapInBody {
+  name: string;
+  channel?: string | null;
+  revision?: string | number | null;
+  classic?: boolean | null;
+  time?: string | null;
+}
+
 /** Body of POST /snaps, as the document admits it. */
 interface SnapBody {
   action: SnapAction;
   computer_ids: number[];
-  snaps: Array<{ name: string; channel?: string; revision?: string | number; classic?: boolean; time?: string }>;
+  snaps: SnapInBody[];
   deliver_after?: string | null;
   deliver_after_window?: number | null;
 }
@@ -24,13 +32,13 @@ export function readSnapCommand(body: unknown, traceparent: string | null): Snap
   };
 }
 
-function readSnap({ name, channel, revision, classic, time }: SnapBody['snaps'][number]): SnapEntry {
+function readSnap({ name, channel, revision, classic, time }: SnapInBody): SnapEntry {
   return {
     name,
-    ...(channel !== undefined && { channel }),
-    ...(revision !== undefined && { revision: String(revision) }),
-    ...(classic !== undefined && { classic }),
-    ...(time !== undefined && { time }),
+    ...(channel != null && { channel }),
+    ...(revision != null && { revision: String(revision) }),
+    ...(classic != null && { classic }),
+    ...(time != null && { time }),
   };
 }
 
