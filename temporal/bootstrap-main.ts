@@ -1,8 +1,15 @@
 import { runOneShot } from '../src/one-shot.ts';
 import { bootstrap } from './bootstrap.ts';
 
-/** `npm run temporal:bootstrap`: prepares the server at FLOTILLA_TEMPORAL_ADDRESS. Idempotent, several at once are safe. */
-await runOneShot('temporal-bootstrap', 'temporal', async (config, logger) => {
+const HELP = `npm run temporal:bootstrap
+
+Prepares the server at FLOTILLA_TEMPORAL_ADDRESS: the namespace, with 30 days of retention where it is not there yet,
+search attributes, schedules, and the key these are sealed with. Can be repeated; several at once are safe.
+
+  --help  this text`;
+
+/** `npm run temporal:bootstrap` */
+await runOneShot({ name: 'temporal-bootstrap', role: 'temporal', help: HELP }, async (config, logger) => {
   const { resealed, unreadable } = await bootstrap(config);
   const { temporalNamespace: namespace } = config;
   logger.info({ namespace, resealed }, 'namespace, search attributes and schedules are up to date');

@@ -8,6 +8,8 @@ import { type ResealReport, resealSchedules } from './reseal-schedules.ts';
 import { convergeSchedules } from './schedules.ts';
 
 const RETENTION = '30 days';
+/** What the server of the CLI gives a namespace that it makes itself. */
+const LOCAL_RETENTION = '1 day';
 const KEYWORD = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
 const GRPC_NOT_FOUND = 5;
 const GRPC_ALREADY_EXISTS = 6;
@@ -23,16 +25,21 @@ export class BootstrapError extends Error {
 }
 
 /**
- * Prepares a Temporal server for Flotilla: namespace with 30 days of retention, search attributes, housekeeping
- * schedules. Where there are several encryption keys, every schedule is sealed with the first of them. Returns once all
- * of it can be used.
+ * Prepares a Temporal server for Flotilla: namespace, search attributes, housekeeping schedules. Where there are several
+ * encryption keys, every schedule is sealed with the first of them. Returns once all of it can be used.
  *
  * @param waitMs - how long to wait for the server itself, and then for its caches
+ * @param options.isLocal - the server is the CLI's, which makes the namespace itself with a day of retention: made 30
  * @returns what was done about the keys of schedules
  * @throws {BootstrapError} when the server does not answer in time
- * @remarks Idempotent, safe to run from several processes at once.
+ * @remarks Idempotent, safe to run from several processes at once. A namespace made here keeps closed workflows for 30
+ * days; one that is there keeps the retention its operator gave it.
  */
-export async function bootstrap(config: TemporalSettings, waitMs = 60_000): Promise<ResealReport> {
+export async function bootstrap(
+  config: TemporalSettings,
+  waitMs = 60_000,
+  options: { isLocal?: boolean } = {},
+): Promise<ResealReport> {
   const { client, close } = await connectClient(config);
   const { connection } = client;
   const until = Date.now() + waitMs;
@@ -41,7 +48,9 @@ export async function bootstrap(config: TemporalSettings, waitMs = 60_000): Prom
   try {
     const server = connection as Connection;
     await insist('the Temporal server does not answer', () => server.workflowService.getSystemInfo({}));
-    await insist('the namespace cannot be registered', () => ensureNamespace(server, config.temporalNamespace));
+    await insist('the namespace cannot be registered', () =>
+      ensureNamespace(server, config.temporalNamespace, options.isLocal ?? false),
+    );
     await insist('the search attributes cannot be registered', () =>
       ensureSearchAttributes(server, config.temporalNamespace),
     );
@@ -70,7 +79,7 @@ async function retryUntil(until: number, what: string, work: () => Promise<unkno
   }
 }
 
-async function ensureNamespace(connection: Connection, namespace: string): Promise<void> {
+async function ensureNamespace(connection: Connection, namespace: string, isLocal: boolean): Promise<void> {
   const service = connection.workflowService;
   const found = await service.describeNamespace({ namespace }).catch((error: unknown) => {
     if (hasCode(error, GRPC_NOT_FOUND)) return null;
@@ -78,7 +87,8 @@ async function ensureNamespace(connection: Connection, namespace: string): Promi
   });
   const workflowExecutionRetentionTtl = msToTs(RETENTION);
   if (found) {
-    if (optionalTsToMs(found.config?.workflowExecutionRetentionTtl) === msToNumber(RETENTION)) return;
+    const retentionMs = optionalTsToMs(found.config?.workflowExecutionRetentionTtl);
+    if (!isLocal || retentionMs !== msToNumber(LOCAL_RETENTION)) return;
     await service.updateNamespace({ namespace, config: { workflowExecutionRetentionTtl } });
     return;
   }

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Connection, isGrpcServiceError } from '@temporalio/client';
 import type { Config } from '../src/config.ts';
+import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
 import { openConnection, type ServerSettings } from './connection.ts';
+import { readPollers } from './pollers.ts';
 
 /** All workers of Flotilla are one deployment; its versions are the digests of the workflow code. */
 export const DEPLOYMENT_NAME = 'flotilla';
@@ -10,6 +12,7 @@ export type DeploymentSettings = ServerSettings & Pick<Config, 'temporalNamespac
 
 const CALL_LIMIT_MS = 5_000;
 const PAUSE_MS = 100;
+const SERVED_PAUSE_MS = 500;
 const GRPC_NOT_FOUND = 5;
 
 /** The build that gets new and waiting workflows; null when none was ever made current. */
@@ -37,6 +40,7 @@ export async function makeBuildCurrent(settings: DeploymentSettings, buildId: st
             namespace,
             deploymentName: DEPLOYMENT_NAME,
             buildId,
+            // The server's own look passes over a queue that has nothing to do now. @see untilServed
             ignoreMissingTaskQueues: true,
             identity: `flotilla-deploy-${process.pid}`,
           }),
@@ -47,6 +51,46 @@ export async function makeBuildCurrent(settings: DeploymentSettings, buildId: st
       }
     }
   });
+}
+
+/**
+ * Waits until workers of `buildId` poll every task queue, so that nothing stands still once the build is current.
+ *
+ * @param waitMs - how long to wait for them
+ * @throws naming the queues that none of them polls in time
+ */
+export async function untilServed(settings: DeploymentSettings, buildId: string, waitMs: number): Promise<void> {
+  const namespace = settings.temporalNamespace;
+  const until = Date.now() + waitMs;
+  await withConnection(settings, async (connection) => {
+    for (let waiting: string[] = Object.values(TASK_QUEUES); ; await delay(SERVED_PAUSE_MS)) {
+      try {
+        waiting = await unserved(connection, namespace, buildId);
+        if (waiting.length === 0) return;
+      } catch (error) {
+        if (Date.now() >= until) throw error;
+      }
+      if (Date.now() >= until) throw new Error(notServed(buildId, waiting));
+    }
+  });
+}
+
+async function unserved(connection: Connection, namespace: string, buildId: string): Promise<string[]> {
+  const found = await Promise.all(
+    Object.values(TASK_QUEUES).map(async (queue) => {
+      const { builds } = await bounded(connection, () => readPollers(connection, namespace, queue));
+      return builds.has(buildId) ? [] : [queue];
+    }),
+  );
+  return found.flat();
+}
+
+function notServed(buildId: string, queues: readonly string[]): string {
+  const names = queues.join(', ');
+  return (
+    `no worker of this build (${buildId}) polls ${names}: what waits there would stand still. ` +
+    `Start them (npm run worker -- --queues ${queues.join(',')}) beside those of the build before, then repeat`
+  );
 }
 
 /**

@@ -4,11 +4,16 @@ import { connectClient } from '../temporal/connection.ts';
 import { createProfileKinds } from './profile-kinds.ts';
 import { type RestoreReport, repairAfterRestore } from './restore/repair.ts';
 
-/**
- * `npm run after-restore`: brings a database that was restored from a backup in line with the Temporal server and the
- * agents, before gateways and APIs start. Safe to repeat.
- */
-await runOneShot('after-restore', 'process', async (config, logger) => {
+const HELP = `npm run after-restore
+
+Brings a database that was restored from a backup in line with the Temporal server and the agents, before gateways and
+APIs start: ends operations whose outcome is not known, passes over dates of profiles, revokes every login, moves ids
+ahead, terminates workflows whose rows are gone. Safe to repeat; nothing of it can be taken back.
+
+  --help  this text`;
+
+/** `npm run after-restore` */
+await runOneShot({ name: 'after-restore', role: 'process', help: HELP }, async (config, logger) => {
   const persistence = await openPersistence({
     url: config.databaseUrl!,
     poolSize: 4,

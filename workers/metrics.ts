@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { type Clock, systemClock } from '../src/services/ports.ts';
 import type { ReconcileResult } from '../workflows/contracts/reconcile.contract.ts';
 import type { RelayEvent } from './relay/relay.ts';
 
@@ -32,7 +33,7 @@ const RELAY_EVENTS: readonly RelayEvent[] = [
 ];
 
 /** Registers them; counters begin at 0, so that a first increase is seen as one. */
-export function createWorkerMetrics(registry: Registry): WorkerMetrics {
+export function createWorkerMetrics(registry: Registry, clock: Clock = systemClock): WorkerMetrics {
   const registers = [registry];
   const relay = new Counter({
     name: 'flotilla_relay_events_total',
@@ -63,11 +64,11 @@ export function createWorkerMetrics(registry: Registry): WorkerMetrics {
     step: (step, isDone, seconds) => steps.observe({ step, outcome: isDone ? 'done' : 'failed' }, seconds),
     settled: (events) => settled.inc(events),
     laneClosed: () => closed.inc(),
-    ...reconcilerMetrics(registry),
+    ...reconcilerMetrics(registry, clock),
   };
 }
 
-function reconcilerMetrics(registry: Registry): Pick<WorkerMetrics, 'reconciled' | 'scheduleMissed'> {
+function reconcilerMetrics(registry: Registry, clock: Clock): Pick<WorkerMetrics, 'reconciled' | 'scheduleMissed'> {
   const registers = [registry];
   const repairs = new Counter({
     name: 'flotilla_reconciler_repairs_total',
@@ -83,11 +84,7 @@ function reconcilerMetrics(registry: Registry): Pick<WorkerMetrics, 'reconciled'
     registers,
   });
   for (const kind of ['usg', 'script']) missed.inc({ kind }, 0);
-  const found = new Gauge({
-    name: 'flotilla_open_rows_without_workflow',
-    help: 'Lanes, groups and reports that the last run of the reconciler found without a workflow',
-    registers,
-  });
+  const find = foundGauge(registry, clock);
   const lastRun = new Gauge({
     name: 'flotilla_reconciler_last_run_timestamp_seconds',
     help: 'When the reconciler last came to its end in this process; 0 for never',
@@ -102,10 +99,30 @@ function reconcilerMetrics(registry: Registry): Pick<WorkerMetrics, 'reconciled'
     reconciled: ({ restarted, closed }, seconds) => {
       repairs.inc({ outcome: 'restarted' }, restarted);
       repairs.inc({ outcome: 'closed' }, closed);
-      found.set(restarted + closed);
-      lastRun.setToCurrentTime();
+      find(restarted + closed);
+      lastRun.set(clock.now().getTime() / 1000);
       lastSeconds.set(seconds);
     },
     scheduleMissed: (kind) => missed.inc({ kind }),
+  };
+}
+
+/** A run comes every minute; when none came here for longer, another process knows better. */
+const FOUND_LASTS_MS = 90_000;
+
+/** @returns what takes the number that a run found */
+function foundGauge(registry: Registry, clock: Clock): (rows: number) => void {
+  let foundAtMs = 0;
+  const gauge = new Gauge({
+    name: 'flotilla_open_rows_without_workflow',
+    help: 'Lanes, groups and reports that the last run of the reconciler found without a workflow; 0 without a run in 90 s',
+    registers: [registry],
+    collect() {
+      if (clock.now().getTime() - foundAtMs > FOUND_LASTS_MS) this.set(0);
+    },
+  });
+  return (rows) => {
+    foundAtMs = clock.now().getTime();
+    gauge.set(rows);
   };
 }

@@ -2,10 +2,16 @@ import { runOneShot } from '../one-shot.ts';
 import { openWhenThere } from './open-when-there.ts';
 import { migrate } from './orm.ts';
 
-/** `npm run migrate`: brings the schema of FLOTILLA_DATABASE_URL up to date. Idempotent, several at once are safe. */
+const HELP = `npm run migrate
+
+Brings the schema of FLOTILLA_DATABASE_URL up to date. Can be repeated; several at once are safe.
+
+  --help  this text`;
+
 const WAIT_MS = 30_000;
 
-await runOneShot('migrate', 'migrate', async (config, logger) => {
+/** `npm run migrate` */
+await runOneShot({ name: 'migrate', role: 'migrate', help: HELP }, async (config, logger) => {
   const options = { url: config.databaseUrl!, poolSize: 2, applicationName: 'flotilla-migrate' };
   const persistence = await openWhenThere(options, logger, WAIT_MS);
   try {

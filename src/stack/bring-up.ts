@@ -75,7 +75,8 @@ async function startTemporal({ context, group, env, temporalAddress }: BringUp):
   if (!context.config.temporalAddress) await group.launch(temporalService(context, group.signal));
   const { bootstrap } = await loaded;
   group.signal.throwIfAborted();
-  const keys = await bootstrap(loadConfig(env, 'process'), BOOTSTRAP_LIMIT_MS).catch((error: Error) => {
+  const isLocal = !context.config.temporalAddress;
+  const keys = await bootstrap(loadConfig(env, 'process'), BOOTSTRAP_LIMIT_MS, { isLocal }).catch((error: Error) => {
     throw new StackError(`The Temporal server ${temporalAddress} cannot be prepared: ${error.message}`, {
       cause: error,
     });
@@ -90,7 +91,11 @@ async function startTemporal({ context, group, env, temporalAddress }: BringUp):
 }
 
 /** As `npm run after-restore` does for processes that are started one by one. */
-async function repairRestored({ context, group, env }: BringUp): Promise<void> {
+export async function repairRestored({
+  context,
+  group,
+  env,
+}: Pick<BringUp, 'context' | 'group' | 'env'>): Promise<void> {
   const { data, report } = context;
   report(await runScript(['workers/after-restore.ts'], env, data.log('after-restore'), group.signal));
 }

@@ -20,6 +20,8 @@ export interface TopologyPlan {
   temporalInternalPort: number;
   /** Simulated computers, which ask all gateways in turn. */
   computers: number;
+  /** The database is from an earlier time: bring it in line with the agents before anything is served. */
+  afterRestore: boolean;
 }
 
 export const TOPOLOGY_HELP = `npm run topology -- [options]
@@ -35,6 +37,7 @@ Temporal server on it with its web UI (or FLOTILLA_TEMPORAL_ADDRESS), APIs, gate
   --report-workers N          serve fleet-report (default 1)
   --temporal-internal-port P  first of 8 ports of the Temporal server's parts (default FLOTILLA_TEMPORAL_PORT + 20)
   --computers N               simulated computers (default 0)
+  --after-restore             first do to a restored database what npm run after-restore does, before anything is served
   --help                      this text`;
 
 const WORKERS = ['activity', 'schedule', 'report'] as const;
@@ -43,7 +46,7 @@ const MAX_COMPUTERS = 200_000;
 
 /** @throws {ConfigError} naming every wrong option */
 export function planTopology(args: readonly string[], config: Config): TopologyPlan {
-  const values = parse(args);
+  const { values, afterRestore } = parse(args);
   const problems: string[] = [];
   const whole = (name: string, fallback: number, min: number, max: number): number => {
     const text = values[name] ?? String(fallback);
@@ -57,6 +60,7 @@ export function planTopology(args: readonly string[], config: Config): TopologyP
   const plan: TopologyPlan = {
     temporalInternalPort: whole('temporal-internal-port', config.temporalPort + 20, 1, 65_500),
     computers: whole('computers', 0, 0, MAX_COMPUTERS),
+    afterRestore,
     processes: [
       ...several(apis, (i) => ({ kind: 'api', port: config.port + i, command: [...API_COMMAND, '--no-gateway'] })),
       ...several(gateways, (i) => ({
@@ -87,13 +91,14 @@ function several(count: number, make: (index: number) => Unnumbered): Omit<Plann
   });
 }
 
-function parse(args: readonly string[]): Record<string, string | undefined> {
+function parse(args: readonly string[]): { values: Record<string, string | undefined>; afterRestore: boolean } {
   const names = ['apis', 'gateways', 'gateway-port', 'temporal-internal-port', 'computers'];
   const all = [...names, ...WORKERS.map((queue) => `${queue}-workers`)];
-  const options = Object.fromEntries(all.map((name) => [name, { type: 'string' as const }]));
+  const texts: Record<string, { type: 'string' }> = Object.fromEntries(all.map((name) => [name, { type: 'string' }]));
   try {
-    const { values } = parseArgs({ args: [...args], options });
-    return values;
+    const options = { ...texts, 'after-restore': { type: 'boolean' as const } };
+    const { 'after-restore': afterRestore = false, ...values } = parseArgs({ args: [...args], options }).values;
+    return { values: values as Record<string, string | undefined>, afterRestore: afterRestore === true };
   } catch (error) {
     throw new ConfigError([error instanceof Error ? error.message : String(error)]);
   }

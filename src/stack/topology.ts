@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { INTERNAL_PORTS, type TemporalPorts } from '../../temporal/server/official-config.ts';
 import { resolveOfficialServer } from '../../temporal/server/official-server.ts';
 import type { Config } from '../config.ts';
+import { repairRestored } from './bring-up.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { type FirstAdministrator, forgetPassword, prepareDatabase } from './database.ts';
 import { followLogs } from './log-follower.ts';
@@ -110,7 +111,7 @@ export function createTopology(options: StackOptions & { plan: TopologyPlan }): 
   };
 }
 
-/** The order of a deploy: servers, schema, namespace, workers, the build made current, then who serves clients. */
+/** The order of a deploy: servers, schema, namespace, what a restore needs, workers, the build made current, then who serves clients. */
 async function bringUp(bringing: Bringing): Promise<FirstAdministrator | null> {
   const { context, group, plan, secrets, env, databaseUrl } = bringing;
   const { config, data, report } = context;
@@ -130,6 +131,7 @@ async function bringUp(bringing: Bringing): Promise<FirstAdministrator | null> {
   await temporal;
   report('Temporal runs');
   await script('temporal/bootstrap-main.ts', 'bootstrap');
+  if (plan.afterRestore) await repairRestored(bringing);
   await bundle;
   await Promise.all([
     launchAll(bringing, ['worker'], 'workers').then(() => script('workers/make-current.ts', 'make-current')),

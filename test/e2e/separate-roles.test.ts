@@ -50,6 +50,7 @@ describe('roles alone', () => {
     ['migrate', ['src/persistence/migrate.ts']],
     ['bootstrap', ['temporal/bootstrap-main.ts']],
     ['make-current', ['workers/make-current.ts']],
+    ['after-restore', ['workers/after-restore.ts']],
   ])('refuses wrong settings of %s in one message', async (_kind, [script = '', ...args]) => {
     const env = { FLOTILLA_DATABASE_URL: 'mysql://x', FLOTILLA_TEMPORAL_ADDRESS: 'nowhere', FLOTILLA_JWT_SECRET: '' };
     const { code, output } = await apart.command(script, { args, env: { ...env, FLOTILLA_LOG_LEVEL: 'loud' } });
@@ -58,5 +59,20 @@ describe('roles alone', () => {
       expect(output.split(name)).toHaveLength(2);
     }
     expect(output).not.toContain('    at ');
+  });
+
+  it.each([
+    'src/persistence/migrate.ts',
+    'temporal/bootstrap-main.ts',
+    'workers/make-current.ts',
+    'workers/after-restore.ts',
+  ])('does nothing in %s on an option that it does not know, and says what it does on --help', async (script) => {
+    const [wrong, extra, help] = await Promise.all(
+      ['--hlep', 'now', '--help'].map((arg) => apart.command(script, { args: [arg] })),
+    );
+    expect(wrong).toMatchObject({ code: 1, output: expect.stringContaining("Unknown option '--hlep'") });
+    expect(extra).toMatchObject({ code: 1, output: expect.stringContaining("argument 'now'") });
+    expect(help).toMatchObject({ code: 0, output: expect.stringContaining('npm run ') });
+    for (const { output } of [wrong!, extra!, help!]) expect(output).not.toContain('"level"');
   });
 });

@@ -33,7 +33,8 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
       FLOTILLA_LOG_LEVEL: 'debug',
       FLOTILLA_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 5).toString('base64')}`,
     });
-    await topology.start(['--activity-workers', '2']);
+    // Where nothing was restored it finds nothing to repair.
+    await topology.start(['--activity-workers', '2', '--after-restore']);
     fleet = createFleet({
       computers: COMPUTERS,
       url: topology.gateways.join(','),
@@ -65,6 +66,12 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
 
   const status = (url: string, token: string) =>
     fetch(`${url}/api/v2/person`, { headers: { authorization: `Bearer ${token}` } }).then((answer) => answer.status);
+
+  it('repaired a restored database before it served', () => {
+    const output = topology.output();
+    expect(output).toContain('after the restore: 0 operations');
+    expect(output.indexOf('after the restore')).toBeLessThan(output.indexOf('APIs, gateways and workers run'));
+  });
 
   it('takes a token of one API at the other, until it is revoked', async () => {
     const own = new ApiClient(topology.apis[0]!);

@@ -64,7 +64,10 @@ class CountedTrial {
 
   async run(one: Step): Promise<void> {
     const trial = this.#trial;
-    trial.clock.advance(1000);
+    trial.clock.advance(one.do === 'wait' ? one.hours * 3_600_000 : 1000);
+    // What was queued without a bound and becomes due counts from now on.
+    this.#used = new Map((await this.#readQueues()).map(({ computer, used }) => [computer, used]));
+    await trial.exchange();
     switch (one.do) {
       case 'act': {
         const computers = trial.computers.filter((_, n) => (one.of & (1 << n)) > 0);
@@ -91,7 +94,6 @@ class CountedTrial {
         break;
       }
       case 'wait':
-        trial.clock.advance(one.hours * 3_600_000);
         break;
       default:
         await this.#tryOn(one.do, one.pick);
@@ -177,17 +179,24 @@ class CountedTrial {
     expect(lanes).toEqual(expected);
   }
 
-  /** Nothing is held where there is room, and no queue grows beyond the bound. */
-  async #compareQueues(): Promise<void> {
-    const { rows } = await this.#read();
-    for (const computer of this.#trial.account.computers) {
+  /** How many messages of each computer that are due are held, and how many are in its queue. */
+  async #readQueues() {
+    const { account, clock } = this.#trial;
+    const rows = await readRaw(db, account.accountId);
+    const due = rows.filter(({ message, deliver_at }) => message === 'sent' || (deliver_at ?? 0) <= clock.now());
+    return account.computers.map((computer) => {
       const of = (...states: string[]) =>
-        rows.filter((row) => row.computer_id === computer && states.includes(row.message ?? '')).length;
-      const [held, used] = [of('held'), of('queued', 'sent')];
+        due.filter((row) => row.computer_id === computer && states.includes(row.message ?? '')).length;
+      return { computer, held: of('held'), used: of('queued', 'sent') };
+    });
+  }
+
+  /** Nothing that is due is held where there is room, and no queue grows beyond the bound. */
+  async #compareQueues(): Promise<void> {
+    for (const { computer, held, used } of await this.#readQueues()) {
       const before = this.#used.get(computer) ?? 0;
       if (held > 0) expect(used).toBeGreaterThanOrEqual(this.#bound ?? Number.POSITIVE_INFINITY);
       expect(used).toBeLessThanOrEqual(Math.max(this.#bound ?? Number.POSITIVE_INFINITY, before));
-      this.#used.set(computer, used);
     }
   }
 

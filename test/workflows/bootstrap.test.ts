@@ -1,5 +1,5 @@
 import { Connection } from '@temporalio/client';
-import { optionalTsToMs } from '@temporalio/common/lib/time.js';
+import { msToTs, optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BootstrapError, bootstrap } from '../../temporal/bootstrap.ts';
 import { connectClient, type TemporalClient } from '../../temporal/connection.ts';
@@ -33,22 +33,27 @@ const scheduleIds = async () => {
   return ids.sort();
 };
 
+const retentionOf = async (namespace: string) => {
+  const { config } = await connection.workflowService.describeNamespace({ namespace });
+  return optionalTsToMs(config?.workflowExecutionRetentionTtl);
+};
+
 describe('bootstrap', () => {
   it('prepares a namespace that was not there', async () => {
     const fresh = { ...settings, temporalNamespace: `${settings.temporalNamespace}-fresh` };
     await bootstrap(fresh);
+    expect(await retentionOf(fresh.temporalNamespace)).toBe(30 * DAY_MS);
     const client = await connectClient(fresh);
     // The reconciler's schedule may have come due meanwhile.
     expect((await client.client.workflow.count(`WorkflowType != '${RECONCILE_WORKFLOW}'`)).count).toBe(0);
     await client.close();
   });
 
-  it('brings an existing namespace to 30 days, with attributes and schedules, however often it runs', async () => {
+  it('gives an existing namespace attributes and schedules, however often it runs, and keeps its retention', async () => {
     await Promise.all([bootstrap(settings), bootstrap(settings)]);
     await bootstrap(settings);
     const namespace = settings.temporalNamespace;
-    const { config } = await connection.workflowService.describeNamespace({ namespace });
-    expect(optionalTsToMs(config?.workflowExecutionRetentionTtl)).toBe(30 * DAY_MS);
+    expect(await retentionOf(namespace)).toBe(DAY_MS);
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
     for (const { name } of Object.values(SEARCH_ATTRIBUTES)) expect(customAttributes).toHaveProperty(name);
     await until(async () => (await scheduleIds()).length === 3);
@@ -57,6 +62,17 @@ describe('bootstrap', () => {
       AUDIT_RETENTION_SCHEDULE_ID,
       RECONCILE_SCHEDULE_ID,
     ]);
+  });
+
+  it('raises the day of a namespace that the local server made itself, and no other retention', async () => {
+    const { namespace } = await createTestNamespace();
+    const local = { ...settings, temporalNamespace: namespace };
+    await bootstrap(local, 60_000, { isLocal: true });
+    expect(await retentionOf(namespace)).toBe(30 * DAY_MS);
+    const config = { workflowExecutionRetentionTtl: msToTs(7 * DAY_MS) };
+    await connection.workflowService.updateNamespace({ namespace, config });
+    await bootstrap(local, 60_000, { isLocal: true });
+    expect(await retentionOf(namespace)).toBe(7 * DAY_MS);
   });
 
   it('removes system schedules that are not declared, leaves others, and keeps a paused one paused', async () => {

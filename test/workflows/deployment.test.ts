@@ -2,7 +2,13 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bootstrap } from '../../temporal/bootstrap.ts';
 import { connectClient, type TemporalClient } from '../../temporal/connection.ts';
-import { countBoundWorkflows, DEPLOYMENT_NAME, makeBuildCurrent, readCurrentBuild } from '../../temporal/deployment.ts';
+import {
+  countBoundWorkflows,
+  DEPLOYMENT_NAME,
+  makeBuildCurrent,
+  readCurrentBuild,
+  untilServed,
+} from '../../temporal/deployment.ts';
 import { createTemporalHealth } from '../../temporal/health.ts';
 import { LANE_WORKFLOW, NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import { REPORT_WORKFLOW } from '../../workflows/contracts/report.contract.ts';
@@ -36,6 +42,8 @@ afterAll(async () => {
 async function startBuild(buildId: string, taskQueue: TaskQueue = TASK_QUEUES.activity): Promise<() => Promise<void>> {
   const worker = await Worker.create({
     connection: native,
+    // As processes of their own: a worker that ends takes away the pollers of its name.
+    identity: `${buildId}-${taskQueue}`,
     namespace: settings.temporalNamespace,
     taskQueue,
     activities: { ...lanes.activities(temporal.client), ...reports.activities(temporal.client) },
@@ -119,6 +127,19 @@ describe('worker builds', () => {
   it('cannot make a build current that nobody serves', async () => {
     await expect(makeBuildCurrent(settings, 'nobody', 300)).rejects.toThrow();
     expect(await readCurrentBuild(settings)).toBe('third');
+  });
+
+  it('waits until every queue is polled by the build, and names the queues that are not', async () => {
+    const stops = await Promise.all(Object.values(TASK_QUEUES).map((queue) => startBuild('fourth', queue)));
+    await untilServed(settings, 'fourth', WAIT_MS);
+    await makeBuildCurrent(settings, 'fourth', WAIT_MS);
+    const stopActivity = await startBuild('fifth');
+    await expect(untilServed(settings, 'fifth', 3_000)).rejects.toThrow(/polls fleet-schedule, fleet-report:/);
+    const stopSchedule = await startBuild('fifth', TASK_QUEUES.schedule);
+    const served = untilServed(settings, 'fifth', WAIT_MS);
+    const stopReport = await startBuild('fifth', TASK_QUEUES.report);
+    await served;
+    await Promise.all([...stops, stopActivity, stopSchedule, stopReport].map((stop) => stop()));
   });
 });
 

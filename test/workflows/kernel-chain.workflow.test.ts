@@ -60,6 +60,7 @@ async function withChain(command: Partial<KernelCommand>, run: (chain: Chain) =>
     packageId: next,
     rebootAfter: true,
     deliverAfter: null,
+    deliverAfterPath: 'body.deliver_after',
     windowMinutes: 0,
     traceparent: null,
     ...command,

@@ -22,6 +22,11 @@ if (values.help || values.database === '') {
   console.log(USAGE);
   process.exit(values.help ? 0 : 1);
 }
+const wrong = (['computers', 'activities', 'seed'] as const).filter((name) => !/^\d{1,9}$/.test(values[name]));
+if (wrong.length > 0) {
+  console.error(wrong.map((name) => `--${name} must be a whole number`).join('\n'));
+  process.exit(1);
+}
 const persistence = await openPersistence({ url: values.database, poolSize: 2, applicationName: 'generator' });
 try {
   await migrate(persistence);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config.ts';
-import { planTopology } from '../../../src/stack/topology-plan.ts';
+import { planTopology, TOPOLOGY_HELP } from '../../../src/stack/topology-plan.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
 
 const config = loadConfig({ FLOTILLA_PORT: '9000' }, 'stack');
@@ -27,7 +27,13 @@ describe('planTopology', () => {
     const plan = planTopology(args, config);
     expect(plan.processes.filter(({ name }) => name.startsWith('activity-worker'))).toHaveLength(3);
     expect(plan.processes.find(({ name }) => name === 'gateway-1')).toMatchObject({ port: 9500 });
-    expect(plan.computers).toBe(7);
+    expect(plan).toMatchObject({ computers: 7, afterRestore: false });
+  });
+
+  it('repairs a restored database where it is told to', () => {
+    expect(planTopology(['--after-restore', '--apis', '1'], config)).toMatchObject({ afterRestore: true });
+    expect(() => planTopology(['--after-restore=no'], config)).toThrow(/--after-restore/);
+    expect(TOPOLOGY_HELP).toContain('--after-restore');
   });
 
   it('names every wrong option', () => {
