@@ -102,7 +102,7 @@ async function serve(
   if (operation.feature !== null && !deps.features.has(operation.feature)) {
     throw new DomainError('FeatureNotEnabled', `This deployment has no ${operation.feature.replaceAll('-', ' ')}`);
   }
-  if (principal) authorize(operation.access, principal);
+  if (principal) await admit(deps, operation, principal);
   const body = await readBody(operation, req);
   // The validator misses an absent body where no property of it is required.
   if (operation.needsBody && body === undefined) throw invalidParameter('body', 'is required');
@@ -112,11 +112,12 @@ async function serve(
     Object.defineProperty(req, 'query', { value: query, writable: true, configurable: true });
     await deps.validator.checkRequest(operation, req, res, params);
   }
-  // Operations without a caller declare so in the document and never look at it.
-  const caller = (principal && { ...principal, origin }) as Caller;
-  return inTurn(deps.places, principal, () =>
-    operation.handler({ caller, params, query, body, requestId, origin, request: req }),
-  );
+  return inTurn(deps.places, principal, async () => {
+    const known = principal && (READING.has(req.method) ? principal : await askAgain(deps, operation, principal));
+    // Operations without a caller declare so in the document and never look at it.
+    const caller = (known && { ...known, origin }) as Caller;
+    return operation.handler({ caller, params, query, body, requestId, origin, request: req });
+  });
 }
 
 /** Calls of one account wait behind each other before they make those of others wait. */
@@ -153,16 +154,33 @@ async function identify(
     return null;
   }
   try {
-    const token = bearerOf(req);
-    const principal = await authenticator.authenticate(token);
+    const principal = await authenticator.authenticate(bearerOf(req));
     rateLimit.byToken(principal.token.id);
-    // Somebody who was removed or has lost a role must not act in the seconds that reads may still take.
-    return READING.has(req.method) ? principal : await authenticator.authenticateNow(token);
+    return principal;
   } catch (error) {
     // What is refused counts by address, and takes nothing from those who come from there with a good token.
     if (error instanceof DomainError && REFUSED_TOKENS.has(error.code)) rateLimit.byAddress(address);
     throw error;
   }
+}
+
+/** Who is refused by what is remembered is asked for once more: a role may have come since. */
+async function admit(deps: DispatcherDeps, operation: Operation, known: Principal): Promise<void> {
+  try {
+    authorize(operation.access, known);
+  } catch {
+    await askAgain(deps, operation, known);
+  }
+}
+
+/**
+ * Who asks, as of now. A body takes a minute to arrive if its sender likes: who was removed or has lost a role by then
+ * must not act.
+ */
+async function askAgain({ authenticator }: DispatcherDeps, operation: Operation, known: Principal): Promise<Principal> {
+  const principal = await authenticator.askAgain(known);
+  authorize(operation.access, principal);
+  return principal;
 }
 
 function bearerOf(req: Request): string {

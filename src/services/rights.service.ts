@@ -12,7 +12,9 @@ export interface Authenticator {
    * @throws {DomainError} Unauthorized when it is not valid or was revoked, AccountDisabled
    */
   authenticate(token: string): Promise<Principal>;
-  /** As `authenticate`, with rights and revocations read now: for calls that change something or hand out new ways in. */
+  /** Somebody who was just authenticated, with rights and revocations read now. Throws as `authenticate`. */
+  askAgain(known: Principal): Promise<Principal>;
+  /** As `authenticate`, with rights and revocations read now: for calls that hand out new ways in. */
   authenticateNow(token: string): Promise<Principal>;
   /** Makes this process read the rights of a person's or account's tokens anew at their next use. */
   forget(whose: { personId: number } | { accountName: string } | 'all'): void;
@@ -64,6 +66,7 @@ export function createAuthenticator(deps: { db: Sql; tokens: Tokens; clock: Cloc
       }
       return pending;
     },
+    askAgain: (known) => readPrincipal(deps.db, { ...known, ...known.token }),
     authenticateNow: load,
     forget(whose) {
       forgotten += 1;

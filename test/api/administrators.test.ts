@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lockRights } from '../../src/persistence/repositories/rights-lock.ts';
 import { createAccount, createGroup, createMember } from '../support/accounts.ts';
@@ -108,6 +111,24 @@ describe('administrators', () => {
     expect(answers.slice(0, 2).map(({ body }) => body.error)).toEqual(['Forbidden', 'Forbidden']);
     expect(answers.slice(2, 4).map(({ body }) => body.error)).toEqual(['Unauthorized', 'Unauthorized']);
     expect((await app.call('GET', '/invitations', { token: admin })).body.count).toBe(0);
+  });
+
+  it('JWT-revoked: cannot act by a request that they began before', async () => {
+    const slow = await member('slow', 'GlobalAdmin');
+    const token = await app.login(slow);
+    const body = JSON.stringify({ title: 'Kept up my sleeve', code: '#!/bin/sh\ntrue' });
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const sent = request(`${app.url}/api/v2/scripts`, {
+      method: 'POST',
+      headers: { ...headers, 'content-length': body.length },
+    });
+    const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+    await new Promise((resolve) => sent.write(body.slice(0, -1), resolve));
+    await setTimeout(300);
+    await app.call('DELETE', `/administrators/${slow.personId}`, { token: admin });
+    sent.end('}');
+    expect((await answered)[0].statusCode).toBe(401);
+    expect((await app.call('GET', '/scripts', { token: admin })).body.count).toBe(0);
   });
 
   it('cannot change rights when theirs went while they waited for their turn', async () => {

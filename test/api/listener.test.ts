@@ -85,6 +85,22 @@ describe('the listener', () => {
     await server.close();
   });
 
+  it('BODY-big: a refusal that ends the connection reaches a client that still sends', async () => {
+    const server = await listen(app.listener, { host: '127.0.0.1', port: 0 });
+    const length = 24 * 1024 * 1024;
+    const socket = connect(server.port, '127.0.0.1');
+    socket.pause();
+    const head = `POST /api/v2/scripts HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`;
+    await new Promise<void>((resolve, reject) => {
+      socket.once('error', reject);
+      socket.write(Buffer.concat([Buffer.from(head), Buffer.alloc(length)]), (error) =>
+        error ? reject(error) : resolve(),
+      );
+    });
+    expect(await readAll(socket)).toMatch(/^HTTP\/1.1 401 .*"Unauthorized"/s);
+    await server.close();
+  });
+
   async function send(port: number, request: string) {
     const [head, body] = (await sendText(port, request)).split('\r\n\r\n');
     return { head, body: JSON.parse(body!) };

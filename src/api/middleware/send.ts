@@ -37,7 +37,8 @@ export function sendJson(
     'Content-Length': Buffer.byteLength(bytes),
     ...headers,
   });
-  if (status === 413 && !req.complete) endUnread(req, res, bytes);
+  // Where the connection ends with the answer, what is still under way would reset it.
+  if (!req.complete && (status === 413 || !res.shouldKeepAlive)) endUnread(req, res, bytes);
   else res.end(req.method === 'HEAD' ? undefined : bytes);
 }
 
