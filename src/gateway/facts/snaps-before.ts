@@ -13,8 +13,8 @@ export function needsSnapsBefore(messageType: string): boolean {
 
 /**
  * Keeps how snaps stand when operations are handed out for the first time. Agents report snaps when these have changed
- * alone, and no report need come together with the result that it belongs to. Operations on their way to the agent count
- * as done: those behind them find what they leave.
+ * alone, and no report need come together with the result that it belongs to. Of a snap that an operation on its way to
+ * the agent is about, those behind it know nothing.
  *
  * @param operations - handed out just now; whatever came with the request for them is saved already
  * @remarks Nothing is kept of computers without known snaps, nor over what is kept already.
@@ -41,7 +41,7 @@ export async function keepSnapsBefore(tx: Sql, reports: ReadonlyArray<Of<Facts>>
  * of it and have no result themselves: the agent had both at once, and the later one finds what the earlier one left.
  *
  * @remarks After the new report is saved. Should the report show the later one's work already, that part counts as found
- * and is not undone. Operations answered in one payload keep what was expected when they were handed out.
+ * and is not undone. Operations answered in one payload keep what was known when they were handed out.
  */
 export async function keepSnapsBetween(tx: Sql, reports: ReadonlyArray<Of<Facts>>): Promise<void> {
   const answered = resultsBeside(reports);
@@ -71,42 +71,46 @@ function columnsOf(answered: readonly Answered[]): unknown[] {
 const among = (types: readonly string[]) => `(${types.map((type) => `'${type}'`).join(', ')})`;
 
 // An operation that found everything as it wanted it has nothing to undo.
-const found = (snap: string) => `
-  select coalesce(jsonb_object_agg(s.name, s.held_until) filter (where s.name is not null), '{}') as snaps,
-    bool_and(case p.message_type when 'install-snaps' then s.name is not null
+const IDLE = `case p.message_type when 'install-snaps' then s.name is not null
       when 'hold-snaps' then s.held_until = coalesce(e.value #>> '{args,time}', 'forever')
-      else s.held_until is null end) is true as idle
-  from jsonb_array_elements(p.fields -> 'snaps') e left join ${snap}`;
+      else s.held_until is null end`;
 
-const BEFORE = found("computer_snap s on s.computer_id = m.computer_id and s.name = e.value ->> 'name'");
+const NAMED = `jsonb_array_elements(p.fields -> 'snaps') e
+  left join computer_snap s on s.computer_id = m.computer_id and s.name = e.value ->> 'name'`;
 
-/** As {@link BEFORE}, with what the operations in front that have not been acknowledged yet will have done. */
-const EXPECTED = found(`lateral (
-    select e.value ->> 'name' as name, case ahead.message_type when 'hold-snaps' then ahead.until
-        when 'unhold-snaps' then null else now.held_until end as held_until
-    from (select) one
-    left join computer_snap now on now.computer_id = m.computer_id and now.name = e.value ->> 'name'
-    left join lateral (
-      select q.message_type, coalesce(x.value #>> '{args,time}', 'forever') as until
-      from agent_message o join operation_payload q on q.id = o.payload_id
-      cross join lateral jsonb_array_elements(q.fields -> 'snaps') x
-      where o.computer_id = m.computer_id and o.state = 'sent' and o.position < m.position
-        and q.message_type in ${among(CHANGING)} and x.value ->> 'name' = e.value ->> 'name'
-      order by o.position desc limit 1) ahead on true
-    where case when ahead.message_type is null then now.name is not null else ahead.message_type <> 'remove-snaps' end
-  ) s on true`);
+const BEFORE = `
+  select coalesce(jsonb_object_agg(s.name, s.held_until) filter (where s.name is not null), '{}') as snaps,
+    bool_and(${IDLE}) is true as idle
+  from ${NAMED}`;
+
+// Nobody knows yet what an operation in front leaves of a snap, or whether it fails: it counts as in `inverseOf`.
+const BEFORE_BEHIND_OTHERS = `
+  select coalesce(jsonb_object_agg(e.value ->> 'name', case when a.name is null then s.held_until else 'forever' end)
+      filter (where case when a.name is null then s.name is not null else p.message_type = 'unhold-snaps' end), '{}') as snaps,
+    bool_and(a.name is null and ${IDLE}) is true as idle
+  from ${NAMED}
+  left join ahead a on a.computer_id = m.computer_id and a.name = e.value ->> 'name' and a.first < m.position`;
 
 const KEEP = `
   insert into snap_operation_before (activity_id, computer_id, snaps, idle)
   select m.activity_id, m.computer_id, before.snaps, before.idle`;
 
-const KEEP_HANDED_OUT = `${KEEP}
-  from unnest($1::int[]) r(id)
-  join agent_message m on m.activity_id = r.id
-  join operation_payload p on p.id = m.payload_id
-  cross join lateral (${EXPECTED}) before
-  where p.message_type in ${among(UNDONE)} and m.state = 'sent'
-    and exists (select from computer_snap known where known.computer_id = m.computer_id)
+const KEEP_HANDED_OUT = `
+  with m as materialized (
+    select m.activity_id, m.computer_id, m.position, m.payload_id
+    from unnest($1::int[]) r(id) join agent_message m on m.activity_id = r.id
+    where m.state = 'sent' and exists (select from computer_snap known where known.computer_id = m.computer_id)
+  ), ahead as materialized (
+    select o.computer_id, x.value ->> 'name' as name, min(o.position) as first
+    from agent_message o join operation_payload q on q.id = o.payload_id
+    cross join lateral jsonb_array_elements(q.fields -> 'snaps') x
+    where o.computer_id in (select computer_id from m) and o.state = 'sent' and q.message_type in ${among(CHANGING)}
+    group by o.computer_id, x.value ->> 'name'
+  )
+  ${KEEP}
+  from m join operation_payload p on p.id = m.payload_id
+  cross join lateral (${BEFORE_BEHIND_OTHERS}) before
+  where p.message_type in ${among(UNDONE)}
   on conflict (activity_id) do nothing`;
 
 const KEEP_ANSWERED = `${KEEP}

@@ -180,6 +180,23 @@ describe('of operations handed out together', () => {
     },
   );
 
+  it.each([true, false])(
+    'the later undoes what it did after an earlier that failed, answered at once: %s',
+    async (atOnce) => {
+      await agent.exchange([report({ core: null })]);
+      const failed = await snapOperation('install', { name: 'hello' });
+      const install = await snapOperation('install', { name: 'hello' }, { name: 'core' });
+      await agent.exchange();
+      const done = [report({ core: null, hello: null }), result(install)];
+      if (atOnce) await agent.exchange([result(failed, { status: 5 }), ...done]);
+      else {
+        await agent.exchange([result(failed, { status: 5 })]);
+        await agent.exchange(done);
+      }
+      expect(await undoing(install)).toEqual([['remove-snaps', [{ name: 'hello' }]]]);
+    },
+  );
+
   it('one about other snaps keeps what it found, whatever a result of another brings', async () => {
     await agent.exchange([report({ core: null })]);
     const first = await snapOperation('install', { name: 'hello' });
