@@ -5,6 +5,7 @@ import type { Paged } from '../persistence/repositories/administrators.repositor
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import {
   deleteSavedSearch,
+  findSavedSearch,
   insertSavedSearch,
   isSearchTitleTaken,
   listSavedSearches,
@@ -70,7 +71,10 @@ export function createSavedSearchesService({ db }: { db: Database }): SavedSearc
         search: search === undefined ? undefined : readSearch(search),
       };
       return db.transaction(async (tx) => {
-        if (change.title !== undefined) await claimTitle(tx, caller, { name, title: change.title });
+        const before = requireRow(await findSavedSearch(tx, caller.accountId, name));
+        if (change.title !== undefined && change.title !== before.title) {
+          await claimTitle(tx, caller, { name, title: change.title });
+        }
         const row = requireRow(await updateSavedSearch(tx, caller.accountId, name, change));
         await recordEvent(tx, caller, eventOf(row, `Changed the saved search ${row.title}`));
         return row;

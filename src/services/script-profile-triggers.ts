@@ -34,10 +34,10 @@ export async function armTrigger(
 ): Promise<void> {
   const { trigger } = profile;
   let dueAt: Date | null = null;
-  if (trigger.type === 'one_time') {
+  if (trigger.type === 'one_time' && !isUsedUp(profile)) {
     const order = { nominalTime: trigger.timestamp, now, traceparent };
     if (trigger.timestamp <= now) await startProfileRun(tx, profile, order, deps);
-    else if (!isUsedUp(profile)) dueAt = trigger.timestamp;
+    else dueAt = trigger.timestamp;
   } else if (trigger.type === 'recurring') {
     const waited = profile.due_at;
     const { latest } = await readPlannedRuns(tx, { ...runsOf(profile), nominalTime: now });

@@ -81,6 +81,7 @@ describe('saved searches', () => {
     expect(rivals.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
     expect((await edit('north', { title: 'South' })).body).toMatchObject(taken);
     expect((await edit('north', { title: 'North', search: 'db' })).status).toBe(200);
+    expect((await edit('nowhere', { title: 'South' })).body).toMatchObject({ error: 'UnknownSavedSearch', code: 404 });
   });
 
   it('are refused with bad names, titles and texts, and nothing is stored', async () => {

@@ -4,7 +4,8 @@ type Rules = Readonly<Record<string, string>>;
 const TAGS: Rules = { 'body.tags': 'letters of every script: the generator does not know \\p{L}' };
 const DELIVERY: Rules = { 'body.deliver_after': 'in the future, on a day that the calendar has' };
 const KERNEL: Rules = {
-  deliver_after: DELIVERY['body.deliver_after']!,
+  ...DELIVERY,
+  'query.deliver_after': DELIVERY['body.deliver_after']!,
   'body.kernel_package_id': 'given here or in the query',
 };
 const TITLE: Rules = { 'body.computer_title': 'the title that the computer has' };
@@ -12,7 +13,7 @@ const ATTACHMENTS: Rules = {
   'body.attachments': 'names that come once, base64, content for what is new, at most 1 MB together',
 };
 const TRIGGER: Rules = {
-  'body.trigger': 'cron fields; fields of the type that is stored; days that the calendar has, 1970 to 2099 in UTC',
+  'body.trigger': 'cron fields; fields of the type that is stored; days that the calendar has, 1900 to 2099 in UTC',
 };
 const SCHEDULE: Rules = { 'body.schedule': 'a recurrence rule that has a date' };
 
@@ -35,7 +36,7 @@ export const FIELD_RULES: Readonly<Record<string, Rules>> = {
     ...TAGS,
     ...SCHEDULE,
     'body.benchmark': 'a known one without a tailoring file',
-    'body.start_date': 'on a day that the calendar has, 1970 to 2099 in UTC',
+    'body.start_date': 'on a day that the calendar has, 1900 to 2099 in UTC',
     'body.tailoring_file': 'well-formed XML without DTD',
   },
   deleteAccessGroup: { access_group_name: 'not the root' },

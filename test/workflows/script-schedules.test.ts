@@ -94,6 +94,10 @@ describe('the schedule of a script profile', () => {
     expect(await read(id)).toEqual(finished);
     expect(await kind.startDue(id, at, at)).toBe('known');
     expect(await kind.missed(at, id)).toEqual([]);
+    // Neither does an edit that says the same, once its time has passed.
+    const past = inSeconds(-60);
+    await runtime.db.query('update script_profile set run_at = $2 where id = $1', [id, past]);
+    expect((await patch(id, once(past))).state).toEqual(finished);
     expect(await world.runs(id)).toHaveLength(1);
     const later = inSeconds(7200);
     expect((await patch(id, once(later))).state).toEqual({ isFinished: false, lastRun: null, nextRun: later });

@@ -281,7 +281,11 @@ export interface paths {
          */
         put: operations["setAdministratorRoles"];
         post?: never;
-        /** Ends a person's membership in the account */
+        /**
+         * Ends a person's membership in the account
+         * @description Takes effect at once. Open invitations stay, whoever made them: withdraw those whose secret ids the person may have
+         *     kept.
+         */
         delete: operations["deleteAdministrator"];
         options?: never;
         head?: never;
@@ -2544,7 +2548,11 @@ export interface components {
             expiry_minutes: number | null;
             /** @description Secure id of an invitation to accept */
             invitation_id?: string | null;
-        } & (unknown | unknown);
+        } & ({
+            email: string;
+        } | {
+            identity: string;
+        });
         LoginResponse: {
             token: string;
             email: string;
@@ -3355,7 +3363,7 @@ export interface components {
             mode: "audit" | "fix-audit" | "fix-restart-audit" | "audit-fix" | "audit-fix-restart";
             schedule: components["schemas"]["UsgSchedule"];
             /**
-             * @description ISO 8601, from 1970 to 2099, without a zone UTC; DTSTART of the rule
+             * @description ISO 8601, from 1900 to 2099, without a zone UTC; DTSTART of the rule
              * @example 2036-05-04T02:00:00Z
              */
             start_date: string;

@@ -6,7 +6,7 @@ import { wireTime } from './time.wire.ts';
 const MAX_PID = 2_147_483_647;
 const MAX_PIDS = 100;
 const MAX_TEXT = 1200;
-const PIDS = /^ *[1-9]\d{0,9}( *, *[1-9]\d{0,9})* *$/;
+const PIDS = /^ *[1-9]\d{0,8}( *, *[1-9]\d{0,8})* *$/;
 
 /** An item of the listing of processes. */
 export function wireProcess(computer: number, process: ProcessView) {

@@ -28,6 +28,12 @@ export async function listSavedSearches(
   return { count: counted[0]!.count, results };
 }
 
+/** The saved search of that name, or null. */
+export async function findSavedSearch(sql: Sql, accountId: number, name: string): Promise<SavedSearchRow | null> {
+  const rows = await sql.query<SavedSearchRow & Record<string, unknown>>(`${SELECT} and name = $2`, [accountId, name]);
+  return rows[0] ?? null;
+}
+
 /** The texts of saved searches by name; unknown names are left out. */
 export async function findSearchTexts(
   sql: Sql,
