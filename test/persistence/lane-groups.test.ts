@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { aChain, aGroup, anAccount, childrenOf } from '../support/activity-rows.ts';
+import { aChain, aGroup, anAccount, childrenOf, tell } from '../support/activity-rows.ts';
 import { LaneWorld } from '../support/lane-world.ts';
 
 let world: LaneWorld;
@@ -86,5 +86,71 @@ describe('what operators read of chains', () => {
     const { group, lane } = await world.oneLane({}, { computers: 5 });
     expect(await world.store.begin(group)).toMatchObject([{ size: 5, computers: 5 }]);
     expect(await world.store.advance(lane, false)).toMatchObject({ chained: false, moreWaiting: 2 });
+  });
+});
+
+describe('groups', () => {
+  it('names open lanes in order and settles lanes that were never opened', async () => {
+    const account = await anAccount(world.db, { computers: 5 });
+    const group = await aGroup(world.db, account, { settings: { singleLaneLimit: 0, laneMinSize: 2, laneMaxSize: 2 } });
+    const plans = await world.store.begin(group);
+    expect(plans.map(({ workflowId, single, summary }) => ({ workflowId, single, summary }))).toEqual([
+      { workflowId: `activity/${group}/lane/1`, single: false, summary: 'computers 1-2 of 5' },
+      { workflowId: `activity/${group}/lane/2`, single: false, summary: 'computers 3-4 of 5' },
+      { workflowId: `activity/${group}/lane/3`, single: false, summary: 'computers 5-5 of 5' },
+    ]);
+    await world.store.advance(plans[0]!.lane, false);
+    expect(await world.store.settle(group, true)).toMatchObject({ open: 2, canceled: 3, status: 'open' });
+    await world.store.advance(plans[0]!.lane, true);
+    expect(await world.store.begin(group)).toEqual([]);
+    expect(await world.store.settle(group, true)).toMatchObject({ open: 0, canceled: 5, status: 'canceled' });
+  });
+
+  it('shows the text of a cancel', async () => {
+    const { lane, group } = await world.oneLane();
+    await tell(world.db, {
+      lane,
+      activity: null,
+      kind: 'cancel',
+      body: 'terminated by an operator',
+      at: world.clock.now(),
+    });
+    await world.store.advance(lane, false);
+    expect((await childrenOf(world.db, group))[0]!.result_text).toBe('terminated by an operator');
+  });
+
+  it('shows the text of what was canceled by itself when the whole lane is canceled too', async () => {
+    const { lane, group, ids } = await world.oneLane({}, { computers: 2 });
+    await tell(world.db, {
+      lane,
+      activity: ids[1]!,
+      kind: 'cancel',
+      body: 'The computer was removed.',
+      at: world.clock.now(),
+    });
+    expect(await world.store.advance(lane, true)).toMatchObject({ open: 0, canceled: 2 });
+    expect((await childrenOf(world.db, group)).map(({ result_text }) => result_text)).toEqual([
+      null,
+      'The computer was removed.',
+    ]);
+  });
+
+  it('keeps the counters right when lanes of one group advance at once', async () => {
+    const account = await anAccount(world.db, { computers: 40 });
+    const group = await aGroup(world.db, account, { settings: { singleLaneLimit: 0, laneMinSize: 5, laneMaxSize: 5 } });
+    const lanes = (await world.store.begin(group)).map(({ lane }) => lane);
+    await Promise.all(lanes.concat(lanes).map((lane) => world.store.advance(lane, false)));
+    await world.db.query(
+      `insert into agent_inbox (lane_id, activity_id, kind, ok)
+       select lane_id, id, 'result', id % 2 = 0 from activity where parent_id = $1`,
+      [group],
+    );
+    await Promise.all(lanes.concat(lanes, lanes).map((lane) => world.store.advance(lane, false)));
+    expect(await world.store.settle(group, false)).toMatchObject({
+      open: 0,
+      succeeded: 20,
+      failed: 20,
+      status: 'failed',
+    });
   });
 });
