@@ -14,6 +14,7 @@ const LINGER_MS = 2_000;
  * @param res - its head is written, with the length of the body and `Connection: close`
  */
 export function endUnread(req: IncomingMessage, res: ServerResponse, body: Uint8Array | string): void {
+  res.shouldKeepAlive = false;
   res.write(body);
   const limit = setTimeout(() => res.end(), LINGER_MS);
   const end = (): void => {

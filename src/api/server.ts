@@ -58,6 +58,7 @@ export async function listen(
       requireHostHeader: false,
     },
     (request, response) => {
+      if (!isAwaited(request, response)) return;
       const refused = unservable(request);
       if (refused) refuse(request, response, refused);
       else app(request, response);
@@ -65,7 +66,7 @@ export async function listen(
   );
   server.maxConnections = MAX_CONNECTIONS;
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    refuse(request, response, unservable(request) ?? UNEXPECTED);
+    if (isAwaited(request, response)) refuse(request, response, unservable(request) ?? UNEXPECTED);
   });
   server.on('clientError', answerUnreadable);
   await new Promise<void>((resolve, reject) => {
@@ -85,6 +86,25 @@ async function close(server: Server): Promise<void> {
   await closed;
   clearInterval(sweep);
   clearTimeout(limit);
+}
+
+/** The latest answer on each connection. */
+const LATEST = new WeakMap<Socket, ServerResponse>();
+
+/**
+ * Whether anybody waits for the answer: behind one that ends the connection nothing is served, as its sender has to
+ * repeat what was not answered.
+ *
+ * @see RFC 9112 9.6
+ */
+function isAwaited(request: IncomingMessage, response: ServerResponse): boolean {
+  const before = LATEST.get(request.socket);
+  if (before && !before.shouldKeepAlive) {
+    request.resume();
+    return false;
+  }
+  LATEST.set(request.socket, response);
+  return true;
 }
 
 type Refused = [status: number, reason: string, code: string, message: string];
@@ -140,10 +160,22 @@ function answerUnreadable(error: UnreadableRequest, socket: Socket): void {
     socket.destroy();
     return;
   }
+  const before = LATEST.get(socket);
+  if (before && isFollowedBy(before)) {
+    // A request that was read has its own answer, and nothing behind that answer.
+    if (before.closed) socket.destroySoon();
+    else before.once('close', () => socket.destroySoon());
+    return;
+  }
   const refused = unreadable(error);
   const { head, body } = refusal(refused);
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}`);
   socket.end([`HTTP/1.1 ${refused[0]} ${refused[1]}`, 'Connection: close', ...lines, '', body].join('\r\n'));
+}
+
+/** Whether what cannot be read stands behind the request of an answer that is under way or the last. */
+function isFollowedBy({ req, headersSent, closed, shouldKeepAlive }: ServerResponse): boolean {
+  return req.complete ? !closed || !shouldKeepAlive : headersSent;
 }
 
 function unreadable({ code, rawPacket }: UnreadableRequest): Refused {

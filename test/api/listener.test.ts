@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../../src/api/server.ts';
+import { endUnread } from '../../src/http-answers.ts';
 import { createTestApp, type TestApp } from '../support/app.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -84,6 +85,51 @@ describe('the listener', () => {
     }
     await server.close();
   });
+
+  it.each([
+    ['a refused body', 'POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nabcde'],
+    ['a request without a host', 'GET /nobody HTTP/1.1\r\n\r\n'],
+    ['an unknown expectation', 'GET /nobody HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n'],
+    ['a request that asks for the end', 'GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'],
+  ])('HTTP-smuggle: serves nothing behind %s, whose answer ends the connection', async (_, first) => {
+    const { server, served } = await listenSlowly();
+    const text = await sendText(server.port, `${first}DELETE /behind HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect(text.match(/HTTP\/1.1 /g)).toHaveLength(1);
+    expect(served).not.toContain('/behind');
+    await server.close();
+  });
+
+  it.each(['xx\r\n\r\n', '\0', ' '])(
+    'HTTP-smuggle: answers a request as it was served, whatever follows: %j',
+    async (stray) => {
+      const { server, served } = await listenSlowly();
+      for (const close of ['', 'Connection: close\r\n']) {
+        const text = await sendText(
+          server.port,
+          `POST /kept HTTP/1.1\r\nHost: x\r\n${close}Content-Length: 2\r\n\r\nab${stray}`,
+        );
+        expect(text).toMatch(/^HTTP\/1.1 200 .*served$/s);
+      }
+      expect(served).toEqual(['/kept', '/kept']);
+      await server.close();
+    },
+  );
+
+  /** Takes a moment for each answer. */
+  async function listenSlowly() {
+    const served: string[] = [];
+    const server = await listen(
+      (req, res) => {
+        served.push(req.url!);
+        if (req.url === '/refused') {
+          res.writeHead(413, { 'Content-Length': 2, Connection: 'close' });
+          endUnread(req, res, 'no');
+        } else req.resume().once('end', () => setTimeout(() => res.end('served'), 50));
+      },
+      { host: '127.0.0.1', port: 0 },
+    );
+    return { server, served };
+  }
 
   it('BODY-big: a refusal that ends the connection reaches a client that still sends', async () => {
     const server = await listen(app.listener, { host: '127.0.0.1', port: 0 });

@@ -29,6 +29,7 @@ export function sendJson(
     res.end();
     return;
   }
+  if (headers['Connection'] === 'close') res.shouldKeepAlive = false;
   const { bytes, mediaType } = body instanceof RawBody ? body : jsonBody(body);
   res.writeHead(status, {
     ...API_HEADERS,
