@@ -36,6 +36,11 @@ function snapOperations({ change: { claims } }: ExchangeWrite): number[] {
   return claims.flatMap(({ activityId, messageType }) => (needsSnapsBefore(messageType) ? [activityId] : []));
 }
 
+/** Operations that the agent never got, and whose computer has told of other snaps since they were handed out. */
+function foundAnew({ change: { resent }, reported }: ExchangeWrite): readonly number[] {
+  return reported === null || reported.facts.snaps === null ? [] : resent;
+}
+
 /**
  * Writes exchanges of different computers: counters, hand-outs, results and facts.
  *
@@ -60,8 +65,8 @@ export async function writeExchanges(
   }
   const reports = done.flatMap(({ reported }) => (reported === null ? [] : [reported]));
   if (reports.length > 0) await wantResync(tx, await save(tx, reports));
-  const claims = done.flatMap(snapOperations);
-  if (claims.length > 0) await keepSnapsHandedOut(tx, claims);
+  const handedOut = done.flatMap((write) => [...snapOperations(write), ...foundAnew(write)]);
+  if (handedOut.length > 0) await keepSnapsHandedOut(tx, handedOut);
   return written;
 }
 

@@ -5,6 +5,8 @@ import type { Of } from './set-wise.ts';
 
 const UNDONE = ['install-snaps', 'hold-snaps', 'unhold-snaps'];
 const CHANGING = [...UNDONE, 'remove-snaps'];
+/** How many of a computer's latest operations may be on their way; those that wait longer are not looked for. */
+const LOOKED_BACK = 200;
 
 /** Whether undoing an operation takes knowing how the snaps it names stood before. @see api-decisions 4.7 */
 export function needsSnapsBefore(messageType: string): boolean {
@@ -12,12 +14,13 @@ export function needsSnapsBefore(messageType: string): boolean {
 }
 
 /**
- * Keeps how snaps stand when operations are handed out for the first time. Agents report snaps when these have changed
- * alone, and no report need come together with the result that it belongs to. Of a snap that an operation on its way to
- * the agent is about, those behind it know nothing.
+ * Keeps how snaps stand when operations are handed out. Agents report snaps when these have changed alone, and no report
+ * need come together with the result that it belongs to. What an operation on its way to the agent may change of a snap
+ * is not known to those behind it.
  *
- * @param operations - handed out just now; whatever came with the request for them is saved already
- * @remarks Nothing is kept of computers without known snaps, nor over what is kept already.
+ * @param operations - handed out just now, or once more to an agent that never got them; whatever came with the request
+ * for them is saved already
+ * @remarks Nothing is kept of computers without known snaps.
  * @see agent-protocol 8
  */
 export async function keepSnapsHandedOut(tx: Sql, operations: readonly number[]): Promise<void> {
@@ -83,13 +86,15 @@ const BEFORE = `
     bool_and(${IDLE}) is true as idle
   from ${NAMED}`;
 
-// Nobody knows yet what an operation in front leaves of a snap, or whether it fails: it counts as in `inverseOf`.
+// What an operation in front leaves, or whether it fails, nobody knows yet: what it may change counts as in `inverseOf`.
+const UNKNOWN = `coalesce(case p.message_type when 'install-snaps' then a.removes else a.holds end < m.position, false)`;
+
 const BEFORE_BEHIND_OTHERS = `
-  select coalesce(jsonb_object_agg(e.value ->> 'name', case when a.name is null then s.held_until else 'forever' end)
-      filter (where case when a.name is null then s.name is not null else p.message_type = 'unhold-snaps' end), '{}') as snaps,
-    bool_and(a.name is null and ${IDLE}) is true as idle
+  select coalesce(jsonb_object_agg(e.value ->> 'name', case when ${UNKNOWN} then 'forever' else s.held_until end)
+      filter (where case when ${UNKNOWN} then p.message_type = 'unhold-snaps' else s.name is not null end), '{}') as snaps,
+    bool_and(not ${UNKNOWN} and ${IDLE}) is true as idle
   from ${NAMED}
-  left join ahead a on a.computer_id = m.computer_id and a.name = e.value ->> 'name' and a.first < m.position`;
+  left join ahead a on a.computer_id = m.computer_id and a.name = e.value ->> 'name'`;
 
 const KEEP = `
   insert into snap_operation_before (activity_id, computer_id, snaps, idle)
@@ -101,17 +106,23 @@ const KEEP_HANDED_OUT = `
     from unnest($1::int[]) r(id) join agent_message m on m.activity_id = r.id
     where m.state = 'sent' and exists (select from computer_snap known where known.computer_id = m.computer_id)
   ), ahead as materialized (
-    select o.computer_id, x.value ->> 'name' as name, min(o.position) as first
-    from agent_message o join operation_payload q on q.id = o.payload_id
+    select c.computer_id, x.value ->> 'name' as name, min(o.position) filter (where q.message_type = 'remove-snaps') as removes,
+      min(o.position) filter (where q.message_type <> 'install-snaps') as holds
+    from (select distinct computer_id from m) c
+    cross join lateral (
+      select id, status from activity where computer_id = c.computer_id order by id desc limit ${LOOKED_BACK}) r
+    join agent_message o on o.activity_id = r.id join operation_payload q on q.id = o.payload_id
     cross join lateral jsonb_array_elements(q.fields -> 'snaps') x
-    where o.computer_id in (select computer_id from m) and o.state = 'sent' and q.message_type in ${among(CHANGING)}
-    group by o.computer_id, x.value ->> 'name'
+    where r.status in ('undelivered', 'delivered') and o.state in ('sent', 'acked')
+      and q.message_type in ${among(CHANGING)} and not exists (
+        select from agent_inbox i where i.lane_id = o.lane_id and i.activity_id = o.activity_id and i.kind = 'result')
+    group by c.computer_id, x.value ->> 'name'
   )
   ${KEEP}
   from m join operation_payload p on p.id = m.payload_id
   cross join lateral (${BEFORE_BEHIND_OTHERS}) before
   where p.message_type in ${among(UNDONE)}
-  on conflict (activity_id) do nothing`;
+  on conflict (activity_id) do update set snaps = excluded.snaps, idle = excluded.idle`;
 
 const KEEP_ANSWERED = `${KEEP}
   from unnest($1::int[], $2::int[]) r(computer_id, id)

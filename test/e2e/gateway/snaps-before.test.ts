@@ -90,13 +90,16 @@ describe('how snaps stood before an operation', () => {
     expect(await undoing(id)).toEqual([['remove-snaps', [{ name: 'jq' }]]]);
   });
 
-  it('is how it was at the first time, however often an operation is handed out', async () => {
+  it.each([
+    ['how it was at the first time', null, [['remove-snaps', [{ name: 'hello' }]]]],
+    ['what came since with the request for it', report({ core: null, hello: null }), []],
+  ])('is %s, where an answer was lost and the operation is handed out again', async (_, news, steps) => {
     await agent.exchange([report({ core: null })]);
     const id = await snapOperation('install', { name: 'hello' });
     await agent.send();
-    await agent.exchange([report({ core: null, hello: null })]);
+    await agent.exchange(news ? [news] : []);
     await agent.exchange([result(id)]);
-    expect(await undoing(id)).toEqual([['remove-snaps', [{ name: 'hello' }]]]);
+    expect(await undoing(id)).toEqual(steps);
   });
 
   it('is unknown of a computer that never told of its snaps', async () => {
@@ -196,6 +199,34 @@ describe('of operations handed out together', () => {
       expect(await undoing(install)).toEqual([['remove-snaps', [{ name: 'hello' }]]]);
     },
   );
+
+  it.each([
+    ['hold', 'install', { core: null, jq: null }, 'core', []],
+    ['install', 'install', { core: null }, 'core', []],
+    ['install', 'unhold', { core: null }, 'core', []],
+    ['install', 'unhold', { core: null }, 'hello', []],
+    ['install', 'hold', { core: 'forever' }, 'core', []],
+    ['remove', 'install', { core: null }, 'core', [['remove-snaps', [{ name: 'core' }]]]],
+  ])('after %s, %s is judged by what that cannot have changed', async (first, second, before, name, steps) => {
+    await agent.exchange([report(before)]);
+    const naming = (action: string) => snapOperation(action, action === 'hold' ? until(name, 'forever') : { name });
+    const ids = [await naming(first), await naming(second)];
+    await agent.exchange();
+    await agent.exchange(ids.map((id) => result(id)));
+    expect(await undoing(ids[1]!)).toEqual(steps);
+  });
+
+  it('one behind another that the agent is at work on does not know what that leaves', async () => {
+    await agent.exchange([report({ jq: null })]);
+    const hold = await snapOperation('hold', until('jq', 'forever'));
+    await agent.exchange();
+    await agent.exchange();
+    const unhold = await snapOperation('unhold', { name: 'jq' });
+    await agent.exchange();
+    await agent.exchange([report({ jq: 'forever' }), result(hold), report({ jq: null }), result(unhold)]);
+    expect(await undoing(hold)).toEqual([['unhold-snaps', [{ name: 'jq' }]]]);
+    expect(await undoing(unhold)).toEqual([['hold-snaps', [until('jq', 'forever')]]]);
+  });
 
   it('one about other snaps keeps what it found, whatever a result of another brings', async () => {
     await agent.exchange([report({ core: null })]);
