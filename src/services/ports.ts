@@ -82,9 +82,13 @@ export interface Recurrences {
    *
    * @param query.anchor - DTSTART: what the rule does not say (weekday, time of day) comes from it
    * @param query.after - only dates strictly after this one, and before `before`, at most `limit`
+   * @param query.ruleAlone - COUNT counts dates of the rule alone, not an anchor off it: for judging how close they come
    * @throws when the expansion itself fails, which a checked rule does not make it do
    */
-  expand(rule: RecurrenceRule, query: { anchor: Date; after: Date; before: Date; limit: number }): Promise<Expansion>;
+  expand(
+    rule: RecurrenceRule,
+    query: { anchor: Date; after: Date; before: Date; limit: number; ruleAlone?: boolean },
+  ): Promise<Expansion>;
 }
 
 /** Files found by their key; a key is never opened as a path. */

@@ -152,6 +152,18 @@ describe('RRULE-bad', () => {
     expect(ahead.map((date) => date.toISOString())).toEqual(dates);
   });
 
+  it.each([
+    ['FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR;COUNT=2', '2026-11-29'],
+    ['FREQ=WEEKLY;BYDAY=TU,WE;COUNT=2', '2026-11-30'],
+  ])('is judged by its own dates, though the start is one of those that %s counts', async (schedule, start_date) => {
+    expect((await post({ schedule, start_date })).body).toMatchObject({ error: 'IntervalTooShort', code: 400 });
+  });
+
+  it('knows the weeks of years long past', async () => {
+    const { body } = await post({ schedule: 'FREQ=YEARLY;BYWEEKNO=52;BYDAY=FR', start_date: '1955-01-01' });
+    expect(body).toMatchObject({ next_run_time: '2026-12-25T00:00:00Z' });
+  });
+
   it('is refused in edits too', async () => {
     const { body: profile } = await post({});
     const patch = (schedule: string) =>

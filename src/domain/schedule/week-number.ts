@@ -14,7 +14,8 @@ const EPOCH_WEEKDAY = 3;
  */
 export function isInWeeks(date: Date, numbers: readonly number[], start: Weekday): boolean {
   const day = Math.floor(date.getTime() / DAY_MS);
-  const sinceStart = (day + EPOCH_WEEKDAY - WEEKDAYS.indexOf(start) + 7) % 7;
+  // Days before the epoch are negative, and so are their remainders.
+  const sinceStart = (((day + EPOCH_WEEKDAY - WEEKDAYS.indexOf(start)) % 7) + 7) % 7;
   // The year of a week is the one that its fourth day is in.
   const fourth = day - sinceStart + 3;
   const year = new Date(fourth * DAY_MS).getUTCFullYear();

@@ -13,6 +13,8 @@ export interface ExpansionRequest {
   after: number;
   before: number;
   limit: number;
+  /** COUNT counts dates of the rule alone. */
+  ruleAlone: boolean;
   /** Only dates in these weeks of the year are of the rule, whatever else the library finds; null: all are. */
   weeks: { numbers: readonly number[]; start: Weekday } | null;
 }
@@ -26,7 +28,7 @@ export type ExpansionReply = { dates: number[] } | { failure: string };
  *
  * @see RFC 5545 3.3.10, COUNT
  */
-function expand({ rule, anchor, after, before, limit, weeks }: ExpansionRequest): number[] {
+function expand({ rule, anchor, after, before, limit, ruleAlone, weeks }: ExpansionRequest): number[] {
   const { count, ...options } = rrule.RRule.parseString(rule);
   const most = count ?? Number.POSITIVE_INFINITY;
   const dates: number[] = [];
@@ -35,7 +37,7 @@ function expand({ rule, anchor, after, before, limit, weeks }: ExpansionRequest)
   const take = (date: Date): boolean => {
     const time = date.getTime();
     if (time === last || (weeks && !isInWeeks(date, weeks.numbers, weeks.start))) return true;
-    if (seen === 0 && time !== anchor) seen = 1;
+    if (seen === 0 && time !== anchor && !ruleAlone) seen = 1;
     if (seen === most) return false;
     last = time;
     seen += 1;

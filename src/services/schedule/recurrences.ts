@@ -52,6 +52,7 @@ function toRequest(rule: RecurrenceRule, query: Parameters<Recurrences['expand']
     after: query.after.getTime(),
     before: query.before.getTime(),
     limit: query.limit,
+    ruleAlone: query.ruleAlone ?? false,
     weeks: isAtYearEnd(rule) ? { numbers: rule.lists['BYWEEKNO']!.map(Number), start: weekStart(rule) } : null,
   };
 }

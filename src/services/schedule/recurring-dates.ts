@@ -38,7 +38,7 @@ async function checkSchedule(recurrences: Recurrences, text: string, anchor: Dat
   if (rule.count === 1) return rule;
   const before = new Date(anchor);
   before.setUTCFullYear(before.getUTCFullYear() + JUDGED_YEARS);
-  const query = { anchor, after: new Date(anchor.getTime() - 1), before, limit: JUDGED_DATES };
+  const query = { anchor, after: new Date(anchor.getTime() - 1), before, limit: JUDGED_DATES, ruleAlone: true };
   const dates = await recurrences.expand(rule, query);
   if (dates === 'too-long' || dates.length === 0) throw refusedField(FIELD, neverMessage);
   if (isTooOften(dates)) throw tooOften();
