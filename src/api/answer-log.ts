@@ -2,8 +2,12 @@ import type { Logger } from '../logger.ts';
 import type { Principal } from '../services/ports.ts';
 import type { Operation } from './operations.ts';
 
-/** Methods that change nothing. */
-export const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/** Whether a request changes nothing. */
+export function isRead(operation: Operation | undefined, method: string): boolean {
+  return READING.has(method) && !operation?.acts;
+}
 
 export interface Answered {
   method: string;
@@ -22,7 +26,7 @@ export interface Answered {
  * @remarks To be called within the request's span, whose ids the line carries.
  */
 export function logAnswer(logger: Logger, { method, operation, status, milliseconds, principal }: Answered): void {
-  const isNotable = !READING.has(method) && (principal !== null || status < 400);
+  const isNotable = !isRead(operation, method) && (principal !== null || status < 400);
   const level = isNotable ? 'info' : 'debug';
   if (!logger.isLevelEnabled(level)) return;
   const who = principal && { accountId: principal.accountId, personId: principal.personId };

@@ -6,7 +6,7 @@ import { type FairGate, GateRefusal } from '../services/fair-gate.ts';
 import type { Caller, Principal } from '../services/ports.ts';
 import type { Authenticator } from '../services/rights.service.ts';
 import { resolveAlias } from './aliases.ts';
-import { logAnswer, READING } from './answer-log.ts';
+import { isRead, logAnswer } from './answer-log.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { Reply } from './handler.ts';
 import { JsonText } from './json-text.ts';
@@ -102,7 +102,7 @@ async function serve(
   if (operation.feature !== null && !deps.features.has(operation.feature)) {
     throw new DomainError('FeatureNotEnabled', `This deployment has no ${operation.feature.replaceAll('-', ' ')}`);
   }
-  if (principal) await admit(deps, operation, principal);
+  const admitted = principal && (await admit(deps, operation, principal));
   const body = await readBody(operation, req);
   // The validator misses an absent body where no property of it is required.
   if (operation.needsBody && body === undefined) throw invalidParameter('body', 'is required');
@@ -113,7 +113,7 @@ async function serve(
     await deps.validator.checkRequest(operation, req, res, params);
   }
   return inTurn(deps.places, principal, async () => {
-    const known = principal && (READING.has(req.method) ? principal : await askAgain(deps, operation, principal));
+    const known = admitted && (isRead(operation, req.method) ? admitted : await askAgain(deps, operation, admitted));
     // Operations without a caller declare so in the document and never look at it.
     const caller = (known && { ...known, origin }) as Caller;
     return operation.handler({ caller, params, query, body, requestId, origin, request: req });
@@ -135,7 +135,7 @@ async function inTurn<T>(places: FairGate | null, principal: Principal | null, w
 }
 
 async function readBody(operation: Operation, req: Request): Promise<unknown> {
-  if (READING.has(req.method)) return undefined;
+  if (req.method === 'GET' || req.method === 'HEAD') return undefined;
   const { bodyLimitBytes, bodyPairs } = operation;
   return bodyPairs ? readPairsBody(req, bodyLimitBytes, bodyPairs) : readJsonBody(req, bodyLimitBytes);
 }
@@ -165,11 +165,12 @@ async function identify(
 }
 
 /** Who is refused by what is remembered is asked for once more: a role may have come since. */
-async function admit(deps: DispatcherDeps, operation: Operation, known: Principal): Promise<void> {
+async function admit(deps: DispatcherDeps, operation: Operation, known: Principal): Promise<Principal> {
   try {
     authorize(operation.access, known);
+    return known;
   } catch {
-    await askAgain(deps, operation, known);
+    return askAgain(deps, operation, known);
   }
 }
 

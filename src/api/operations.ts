@@ -36,6 +36,8 @@ export interface Operation {
   access: Access;
   /** Key of the feature it is part of; null when it is always there. */
   feature: string | null;
+  /** It makes something although it is a GET. */
+  acts: boolean;
   /** The only kind of deployment that has it; null when all have. */
   deployment: Config['deployment'] | null;
   bodyLimitBytes: number;
@@ -104,6 +106,7 @@ function toOperation(
     handler,
     access: readAccess(operation, problems),
     feature: operation['x-feature'] ?? null,
+    acts: operation['x-acts'] ?? false,
     deployment: operation['x-deployment'] ?? null,
     bodyLimitBytes: operation['x-body-limit'] ?? BODY_LIMIT_BYTES,
     takesBody: operation.requestBody !== undefined,

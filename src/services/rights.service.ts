@@ -66,7 +66,10 @@ export function createAuthenticator(deps: { db: Sql; tokens: Tokens; clock: Cloc
       }
       return pending;
     },
-    askAgain: (known) => readPrincipal(deps.db, { ...known, ...known.token }),
+    async askAgain(known) {
+      if (known.token.expiresAt * 1000 <= deps.clock.now().getTime()) throw unauthorized();
+      return readPrincipal(deps.db, { ...known, ...known.token });
+    },
     authenticateNow: load,
     forget(whose) {
       forgotten += 1;

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lockRights } from '../../src/persistence/repositories/rights-lock.ts';
 import { createAccount, createGroup, createMember } from '../support/accounts.ts';
 import { ADMIN, createAdmin, createTestApp, type TestApp } from '../support/app.ts';
+import { insertComputer } from '../support/computers.ts';
 import { createTestDatabase, type TestDatabase, untilBlocked } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -30,6 +31,27 @@ afterAll(async () => {
 
 const member = (name: string, role: string) =>
   createMember(database.persistence.db, { accountId, email: `${name}@fleet.example`, role });
+const ADMIN_LOGIN = { email: ADMIN.email, password: ADMIN.password };
+
+/** Asks for a new script with a body of which the last byte comes after something else has happened. */
+async function slowly(token: string, meanwhile: () => unknown): Promise<number | undefined> {
+  const body = JSON.stringify({ title: 'Kept up my sleeve', code: '#!/bin/sh\ntrue' });
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    'content-length': body.length,
+  };
+  const sent = request(`${app.url}/api/v2/scripts`, { method: 'POST', headers });
+  const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
+  await new Promise((resolve) => sent.write(body.slice(0, -1), resolve));
+  await setTimeout(300);
+  await meanwhile();
+  sent.end('}');
+  const [answer] = await answered;
+  answer.resume();
+  return answer.statusCode;
+}
+
 const setRoles = (id: number, roles: unknown, token = admin) =>
   app.call('PUT', `/administrators/${id}`, { token, body: { roles } });
 
@@ -111,21 +133,35 @@ describe('administrators', () => {
     expect((await app.call('GET', '/invitations', { token: admin })).body.count).toBe(0);
   });
 
+  it('see at once what a new role lets them see, also where they were refused a moment ago', async () => {
+    const { db } = database.persistence;
+    const second = await createTestApp(database.persistence, { clock });
+    await app.call('POST', '/roles', { token: admin, body: { name: 'Newcomer' } });
+    await insertComputer(db, { accountId, title: 'web-1' });
+    const person = await member('newcomer', 'Newcomer');
+    const token = await app.login(person);
+    expect((await second.call('GET', '/computers', { token })).status).toBe(403);
+    await setRoles(person.personId, ['GlobalAdmin']);
+    expect((await second.call('GET', '/computers', { token })).body.count).toBe(1);
+    await setRoles(person.personId, ['Auditor']);
+    await second.close();
+  });
+
+  it('JWT-revoked: cannot act by a token that ends before their request has come', async () => {
+    const { token } = (await app.call('POST', '/login', { body: { ...ADMIN_LOGIN, expiry_minutes: 1 } })).body;
+    const answered = await slowly(token, () => {
+      nowMs += 61_000;
+    });
+    expect(answered).toBe(401);
+  });
+
   it('JWT-revoked: cannot act by a request that they began before', async () => {
     const slow = await member('slow', 'GlobalAdmin');
     const token = await app.login(slow);
-    const body = JSON.stringify({ title: 'Kept up my sleeve', code: '#!/bin/sh\ntrue' });
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const sent = request(`${app.url}/api/v2/scripts`, {
-      method: 'POST',
-      headers: { ...headers, 'content-length': body.length },
-    });
-    const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
-    await new Promise((resolve) => sent.write(body.slice(0, -1), resolve));
-    await setTimeout(300);
-    await app.call('DELETE', `/administrators/${slow.personId}`, { token: admin });
-    sent.end('}');
-    expect((await answered)[0].statusCode).toBe(401);
+    const answered = await slowly(token, () =>
+      app.call('DELETE', `/administrators/${slow.personId}`, { token: admin }),
+    );
+    expect(answered).toBe(401);
     expect((await app.call('GET', '/scripts', { token: admin })).body.count).toBe(0);
   });
 

@@ -185,7 +185,7 @@ describe('PATCH /script-profiles/<id>', () => {
   it.each([
     [{ tags: [5] }, 'body.tags.0', 'must be string'],
     [{ tags: 5 }, 'body.tags', 'must be array or null'],
-    [{ trigger: { interval: 5 } }, 'body.trigger.interval', 'must be string,null'],
+    [{ trigger: { interval: 5 } }, 'body.trigger.interval', 'must be string or null'],
   ])('refuses %j in one true line, though null would do as well', async (change, path, message) => {
     const { body } = await call('PATCH', `/script-profiles/${(await create()).body.id}`, change);
     expect(body).toEqual({ ...refused, message: `${path} ${message}`, details: [{ path, message }] });

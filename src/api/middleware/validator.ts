@@ -174,7 +174,8 @@ function toDomainError(error: unknown): unknown {
   const details: ErrorDetail[] = [];
   for (const { path, message } of withoutOtherBranches(errors).slice(0, MAX_DETAILS)) {
     const dotted = path.replace(/^\//, '').replaceAll('/', '.');
-    if (!details.some((d) => d.path === dotted)) details.push({ path: dotted, message: message ?? 'is not valid' });
+    if (!details.some((d) => d.path === dotted))
+      details.push({ path: dotted, message: spell(message ?? 'is not valid') });
   }
   const first = details[0];
   return new DomainError('InvalidParameter', first ? `${first.path} ${first.message}` : 'The request is not valid', {
@@ -183,6 +184,13 @@ function toDomainError(error: unknown): unknown {
 }
 
 const MAX_DETAILS = 20;
+
+/** Ajv names the types and values of a key that may be null with commas alone, and null as nothing. */
+function spell(message: string): string {
+  return message
+    .replace(/^must be (\w+(?:,\w+)+)$/, (_, types: string) => `must be ${types.replaceAll(',', ' or ')}`)
+    .replace(/, $/, '');
+}
 
 type Fault = ValidationError['errors'][number];
 

@@ -29,6 +29,8 @@ export interface OperationObject {
   'x-stateless'?: boolean;
   /** Key of the feature that the operation is part of; 403 where the deployment has it not. */
   'x-feature'?: string;
+  /** A GET that makes something. */
+  'x-acts'?: boolean;
   /** Only deployments of this kind have the operation; 404 on others. */
   'x-deployment'?: Config['deployment'];
   /** Largest body in bytes where it is not the usual 2 MiB. */
