@@ -5,7 +5,7 @@ import type { Of } from './set-wise.ts';
 
 const UNDONE = ['install-snaps', 'hold-snaps', 'unhold-snaps'];
 const CHANGING = [...UNDONE, 'remove-snaps'];
-/** How many of a computer's latest operations may be on their way; those that wait longer are not looked for. */
+/** How many of a computer's operations before the last handed out may be on their way; older ones are not looked for. */
 const LOOKED_BACK = 200;
 
 /** Whether undoing an operation takes knowing how the snaps it names stood before. @see api-decisions 4.7 */
@@ -100,22 +100,29 @@ const KEEP = `
   insert into snap_operation_before (activity_id, computer_id, snaps, idle)
   select m.activity_id, m.computer_id, before.snaps, before.idle`;
 
+const noResultYet = (message: string) => `not exists (
+      select from agent_inbox i
+      where i.lane_id = ${message}.lane_id and i.activity_id = ${message}.activity_id and i.kind = 'result')`;
+
+// What was cancelled while the agent was at work on it may still be done.
 const KEEP_HANDED_OUT = `
   with m as materialized (
     select m.activity_id, m.computer_id, m.position, m.payload_id
-    from unnest($1::int[]) r(id) join agent_message m on m.activity_id = r.id
-    where m.state = 'sent' and exists (select from computer_snap known where known.computer_id = m.computer_id)
+    from unnest($1::int[]) r(id) join agent_message m on m.activity_id = r.id join activity a on a.id = m.activity_id
+    where m.state = 'sent' and a.status in ('undelivered', 'delivered') and ${noResultYet('m')}
+      and exists (select from computer_snap known where known.computer_id = m.computer_id)
   ), ahead as materialized (
     select c.computer_id, x.value ->> 'name' as name, min(o.position) filter (where q.message_type = 'remove-snaps') as removes,
       min(o.position) filter (where q.message_type <> 'install-snaps') as holds
-    from (select distinct computer_id from m) c
+    from (select computer_id, max(activity_id) as last from m group by computer_id) c
     cross join lateral (
-      select id, status from activity where computer_id = c.computer_id order by id desc limit ${LOOKED_BACK}) r
+      select id, status, completion_time from activity
+      where computer_id = c.computer_id and id <= c.last order by id desc limit ${LOOKED_BACK}) r
     join agent_message o on o.activity_id = r.id join operation_payload q on q.id = o.payload_id
     cross join lateral jsonb_array_elements(q.fields -> 'snaps') x
-    where r.status in ('undelivered', 'delivered') and o.state in ('sent', 'acked')
-      and q.message_type in ${among(CHANGING)} and not exists (
-        select from agent_inbox i where i.lane_id = o.lane_id and i.activity_id = o.activity_id and i.kind = 'result')
+    where (r.status in ('undelivered', 'delivered')
+        or (r.status = 'canceled' and r.completion_time > now() - interval '1 hour'))
+      and o.state in ('sent', 'acked') and q.message_type in ${among(CHANGING)} and ${noResultYet('o')}
     group by c.computer_id, x.value ->> 'name'
   )
   ${KEEP}

@@ -102,6 +102,14 @@ describe('how snaps stood before an operation', () => {
     expect(await undoing(id)).toEqual(steps);
   });
 
+  it('stays as it was for an operation that was done, though the agent has forgotten that it got it', async () => {
+    await agent.exchange([report({ core: null })]);
+    const id = await snapOperation('install', { name: 'hello' });
+    await agent.send();
+    await agent.exchange([report({ core: null, hello: null }), result(id)]);
+    expect(await undoing(id)).toEqual([['remove-snaps', [{ name: 'hello' }]]]);
+  });
+
   it('is unknown of a computer that never told of its snaps', async () => {
     const id = await snapOperation('install', { name: 'hello' });
     await agent.exchange();
@@ -214,6 +222,18 @@ describe('of operations handed out together', () => {
     await agent.exchange();
     await agent.exchange(ids.map((id) => result(id)));
     expect(await undoing(ids[1]!)).toEqual(steps);
+  });
+
+  it('one behind another that was cancelled on its way does not know what that leaves, whatever waits behind', async () => {
+    await agent.exchange([report({ vlc: null })]);
+    const remove = await snapOperation('remove', { name: 'vlc' });
+    await agent.exchange();
+    await world.db.query(`update activity set status = 'canceled', completion_time = now() where id = $1`, [remove]);
+    const install = await snapOperation('install', { name: 'vlc' });
+    for (let other = 0; other < 205; other += 1) await snapOperation('refresh', { name: 'vlc' });
+    await agent.exchange();
+    await agent.exchange([result(remove), result(install)]);
+    expect(await undoing(install)).toEqual([['remove-snaps', [{ name: 'vlc' }]]]);
   });
 
   it('one behind another that the agent is at work on does not know what that leaves', async () => {
