@@ -90,6 +90,10 @@ async function close(server: Server): Promise<void> {
 
 /** The latest answer on each connection. */
 const LATEST = new WeakMap<Socket, ServerResponse>();
+/** The answer that was under way when an answer's request came. */
+const PREVIOUS = new WeakMap<ServerResponse, ServerResponse>();
+/** Connections that end with an answer under way. */
+const ENDING = new WeakSet<Socket>();
 
 /**
  * Whether anybody waits for the answer: behind one that ends the connection nothing is served, as its sender has to
@@ -103,6 +107,7 @@ function isAwaited(request: IncomingMessage, response: ServerResponse): boolean 
     request.resume();
     return false;
   }
+  if (before && !before.closed) PREVIOUS.set(response, before);
   LATEST.set(request.socket, response);
   return true;
 }
@@ -160,17 +165,27 @@ function answerUnreadable(error: UnreadableRequest, socket: Socket): void {
     socket.destroy();
     return;
   }
-  const before = LATEST.get(socket);
-  if (before && isFollowedBy(before)) {
-    // A request that was read has its own answer, and nothing behind that answer.
-    if (before.closed) socket.destroySoon();
-    else before.once('close', () => socket.destroySoon());
+  // The parser complains of every further piece.
+  if (ENDING.has(socket)) return;
+  const last = lastAnswer(socket);
+  if (last) {
+    ENDING.add(socket);
+    if (last.closed) socket.destroySoon();
+    else last.once('close', () => socket.destroySoon());
     return;
   }
   const refused = unreadable(error);
   const { head, body } = refusal(refused);
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}`);
   socket.end([`HTTP/1.1 ${refused[0]} ${refused[1]}`, 'Connection: close', ...lines, '', body].join('\r\n'));
+}
+
+/** The answer to a request that was read, with nothing to be answered behind it; undefined where there is none. */
+function lastAnswer(socket: Socket): ServerResponse | undefined {
+  const latest = LATEST.get(socket);
+  if (!latest || isFollowedBy(latest)) return latest;
+  const previous = PREVIOUS.get(latest);
+  return previous?.closed === false ? previous : undefined;
 }
 
 /** Whether what cannot be read stands behind the request of an answer that is under way or the last. */
