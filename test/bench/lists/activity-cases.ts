@@ -5,7 +5,8 @@ const COLUMNS = `a.id, a.parent_id, a.type, a.summary, a.status, a.creation_time
   a.deliver_delay_window, a.result_text, a.result_code, a.deliver_at, a.creator_id, p.name, p.email`;
 const DETAIL = `${COLUMNS}, a.computer_id, a.delivery_time, a.deliver_after_time, a.deliver_before_time,
   a.schedule_before_time, a.schedule_after_time, a.modification_time, a.package_ids, a.changes`;
-const PARENT = `${COLUMNS}, a.children_count, a.computer_count, a.open_count, a.succeeded_count, a.failed_count, a.canceled_count`;
+const COUNTERS = ['children', 'computer', 'open', 'succeeded', 'failed', 'canceled'];
+const parent = (counters: string) => `${COLUMNS}, ${COUNTERS.map((name) => `${counters}.${name}_count`).join(', ')}`;
 const SOURCE = 'activity a left join person p on p.id = a.creator_id';
 
 const onComputersOf = (group: number) =>
@@ -30,6 +31,19 @@ const ONLY_COMPUTERS: BareStatement = {
   takesIds: true,
 };
 
+/** Parents of a page with what is theirs on computers of one access group. */
+const parentsSeen = (group: number, matching: string) => `
+  with page as (select a.id from activity a where ${matching} order by a.id desc limit $2 offset $3)
+  select ${parent('k')} from page join activity a on a.id = page.id left join person p on p.id = a.creator_id
+  cross join lateral (
+    select count(*)::int as children_count, count(distinct a.computer_id)::int as computer_count,
+      count(*) filter (where a.status not in ('succeeded', 'failed', 'canceled'))::int as open_count,
+      count(*) filter (where a.status = 'succeeded')::int as succeeded_count,
+      count(*) filter (where a.status = 'failed')::int as failed_count,
+      count(*) filter (where a.status = 'canceled')::int as canceled_count
+    from activity a where a.parent_id = page.id and ${onComputersOf(group)}) k
+  order by a.id desc`;
+
 interface Options {
   limit?: number;
   offset?: number;
@@ -45,11 +59,10 @@ function bareList(
 ): BareStatement[] {
   const seen = group === null ? '' : `and (${onComputersOf(group)} or ${withChildrenOn(group)})`;
   const matching = `a.account_id = $1 ${parents ? 'and a.parent_id is null' : ''} ${seen} and (${where})`;
+  const columns = parents ? parent('a') : DETAIL;
+  const all = `select ${columns} from ${SOURCE} where ${matching} order by a.id desc limit $2 offset $3`;
   return [
-    {
-      text: `select ${parents ? PARENT : DETAIL} from ${SOURCE} where ${matching} order by a.id desc limit $2 offset $3`,
-      values: [accountId, limit, offset],
-    },
+    { text: parents && group !== null ? parentsSeen(group, matching) : all, values: [accountId, limit, offset] },
     { text: `select count(*) from activity a where ${matching}`, values: [accountId] },
     parents ? ONLY_COMPUTERS : children(accountId, group),
   ];
