@@ -1,13 +1,6 @@
 import type { Logger } from '../logger.ts';
 import type { Principal } from '../services/ports.ts';
-import type { Operation } from './operations.ts';
-
-const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
-
-/** Whether a request changes nothing. */
-export function isRead(operation: Operation | undefined, method: string): boolean {
-  return READING.has(method) && !operation?.acts;
-}
+import { isRead, type Operation } from './operations.ts';
 
 export interface Answered {
   method: string;

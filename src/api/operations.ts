@@ -79,6 +79,13 @@ export function buildOperations(document: OpenApiDocument, handlers: Handlers): 
   return operations;
 }
 
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/** Whether a request changes nothing. @param operation - undefined where no route matched */
+export function isRead(operation: Operation | undefined, method: string): boolean {
+  return READING.has(method) && !operation?.acts;
+}
+
 function toOperation(
   document: OpenApiDocument,
   path: string,

@@ -39,7 +39,7 @@ export function sendJson(
     ...headers,
   });
   // Where the connection ends with the answer, what is still under way would reset it.
-  if (!req.complete && (status === 413 || !res.shouldKeepAlive)) endUnread(req, res, bytes);
+  if (!req.complete && !res.shouldKeepAlive) endUnread(req, res, bytes);
   else res.end(req.method === 'HEAD' ? undefined : bytes);
 }
 

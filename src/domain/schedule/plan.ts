@@ -11,6 +11,8 @@ export const JUDGED_YEARS = 10;
 const OPERATOR_MS = 60_000;
 /** A server's clock may be ahead of ours by this much. */
 const SKEW_MS = 60_000;
+/** Rules are counted from their start; before, the library that counts reads years of two digits. */
+export const FIRST_DATE = new Date(Date.UTC(1900, 0, 1));
 /** The server's calendars end with the year 2099. */
 export const LAST_DATE = new Date(Date.UTC(2100, 0, 1));
 

@@ -1,4 +1,5 @@
 import type { BObject } from '../../protocol/bpickle.ts';
+import { MAX_TAGS } from '../../services/computer-fields.ts';
 import type { ComputerColumns, Facts, InstalledSnap, NetworkDevice } from './facts.ts';
 import {
   MAX_INT4,
@@ -16,7 +17,6 @@ import { readHardwareReport } from './hardware.ts';
 import { isJsonObject, type Json, parseJson, wireToJson } from './json.ts';
 
 const MAX_NAME = 1024;
-const MAX_TAGS = 100;
 const MAX_HARDWARE = 8 * 1024 * 1024;
 const FLAG_UP = 1;
 

@@ -52,10 +52,7 @@ export async function promoteBehind(
   lane: number | null = null,
 ): Promise<void> {
   if (operations.length === 0 && lane === null) return;
-  const computers = await tx.query<{ computer_id: number }>(
-    lane === null ? HOLDING_BEHIND : HOLDING_IN_LANE,
-    lane === null ? [operations, now] : [operations, now, lane],
-  );
+  const computers = await tx.query<{ computer_id: number }>(HOLDING_BEHIND, [operations, now, lane]);
   await promoteHeldMessages(
     tx,
     computers.map((row) => row.computer_id),
@@ -106,9 +103,7 @@ const QUEUE_SOME = queue('a.id = any($4::int[]) and a.lane_id + 0 = $1');
 const HOLDING_BEHIND = `
   select distinct m.computer_id from agent_message m
   where m.activity_id = any($1::int[]) and exists (
-    select from agent_message h where h.computer_id = m.computer_id and h.state = 'held' and h.deliver_at <= $2)`;
-
-const HOLDING_IN_LANE = `${HOLDING_BEHIND}
+    select from agent_message h where h.computer_id = m.computer_id and h.state = 'held' and h.deliver_at <= $2)
   union select m.computer_id from agent_message m where m.lane_id = $3 and m.state = 'held' and m.deliver_at <= $2`;
 
 const HOLDING_IN_ACCOUNT = `

@@ -1,17 +1,15 @@
 import { DomainError } from '../../domain/errors.ts';
-import { parseInstant } from '../../domain/instant.ts';
 import { nextCalendarDates } from '../../domain/schedule/calendar-dates.ts';
 import { isCronProblem, parseCron } from '../../domain/schedule/cron.ts';
 import { cronCalendars } from '../../domain/schedule/cron-calendars.ts';
-import { LAST_DATE } from '../../domain/schedule/plan.ts';
 import { isUsedUp, POST_ENROLLMENT, type Trigger, type TriggerState } from '../../domain/scripts/trigger.ts';
 import type { ScriptProfileRow } from '../../persistence/repositories/script-profiles.repository.ts';
 import { refusedField } from '../fields.ts';
 import { nextCronDate } from '../schedule/cron-dates.ts';
+import { readScheduleMoment } from '../schedule/moments.ts';
 import type { TriggerRequest } from './model.ts';
 
 const FIELD = 'body.trigger';
-const EARLIEST = Date.UTC(1900, 0, 1);
 /** Runs that are looked at to tell how close two of them come. @see api-decisions 6.2 */
 const JUDGED_RUNS = 100;
 
@@ -69,16 +67,10 @@ function nextRun(trigger: Trigger, due: Date, now: Date): Date | null {
   return trigger.type !== 'recurring' || due > now ? due : nextCronDate(trigger.interval, now);
 }
 
-/** Whole seconds: schedules know nothing finer. */
 function readMoment(name: string, text: string | undefined): Date {
   const path = `${FIELD}.${name}`;
   if (text === undefined) throw refusedField(path, 'is required');
-  const moment = parseInstant(text);
-  if (moment === null || moment.getTime() < EARLIEST || moment >= LAST_DATE) {
-    throw refusedField(path, 'must be an ISO 8601 date and time between 1900 and 2099');
-  }
-  moment.setUTCMilliseconds(0);
-  return moment;
+  return readScheduleMoment(path, text);
 }
 
 function readInterval(text: string | undefined): string {

@@ -1,7 +1,5 @@
 import { slugOf } from '../../domain/access-group-names.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { parseInstant } from '../../domain/instant.ts';
-import { LAST_DATE } from '../../domain/schedule/plan.ts';
 import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
 import { BENCHMARKS, CUSTOM_BENCHMARK, readMode, tailoringFileKey, type UsgMode } from '../../domain/usg/profile.ts';
 import { freeName } from '../../persistence/free-name.ts';
@@ -18,6 +16,7 @@ import { readTags } from '../computer-fields.ts';
 import { readLine, refusedField } from '../fields.ts';
 import { resolveAccessGroups } from '../names-in-body.ts';
 import type { Caller } from '../ports.ts';
+import { readScheduleMoment } from '../schedule/moments.ts';
 import { planRequested } from '../schedule/recurring-dates.ts';
 import { checkTailoringFile } from '../tailoring-file.ts';
 import { startUsgRun } from '../usg-runs.ts';
@@ -27,8 +26,6 @@ import { toProfiles } from './reads.ts';
 
 /** Name of the root of every account's tree. */
 const ROOT = 'global';
-/** Rules are counted from the start; before, the library that counts reads years of two digits. */
-const EARLIEST_START = Date.UTC(1900, 0, 1);
 
 interface CheckedRequest {
   title: string;
@@ -108,7 +105,7 @@ async function checkRequest(deps: UsgProfilesDeps, request: UsgProfileRequest, n
   if (mode === null) throw refusedField('body.mode', 'must be audit, fix-audit or fix-restart-audit');
   if (request.tailoringFile !== null) await checkTailoringFile(request.tailoringFile);
   const benchmark = readBenchmark(request);
-  const startDate = readStartDate(request.startDate);
+  const startDate = readScheduleMoment('body.start_date', request.startDate);
   const plannedDates = await planRequested(deps.recurrences, request.schedule, startDate, now);
   return { title, tags, mode, benchmark, startDate, plannedDates };
 }
@@ -119,16 +116,6 @@ function readBenchmark({ benchmark, tailoringFile }: UsgProfileRequest): string 
   const known = BENCHMARKS.find((name) => name === benchmark);
   if (!known) throw refusedField('body.benchmark', `must be one of ${BENCHMARKS.join(', ')}`);
   return known;
-}
-
-/** Whole seconds: schedules know nothing finer. */
-function readStartDate(text: string): Date {
-  const date = parseInstant(text);
-  if (date === null || date.getTime() < EARLIEST_START || date >= LAST_DATE) {
-    throw refusedField('body.start_date', 'must be an ISO 8601 date and time between 1900 and 2099');
-  }
-  date.setUTCMilliseconds(0);
-  return date;
 }
 
 async function requireGroup(tx: Sql, caller: Caller, name: string): Promise<number> {
