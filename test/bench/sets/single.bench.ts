@@ -29,7 +29,7 @@ interface Round {
 }
 
 /**
- * Actions on one computer each, from POST over the agent's own exchanges until their workflows have ended, against bare
+ * Actions on one computer each, from POST over the agent's own exchanges until their lanes have closed, against bare
  * no-op workflows on the same Temporal server.
  *
  * @see perf-reliability A3, 1a
@@ -145,7 +145,7 @@ function report({ options }: BenchContext, rounds: Record<'single' | 'noOp', Rou
       per(product, (r) => r.reported![quantile]),
     );
   }
-  builder.asserted('every action succeeded, its message sent once, its workflows ended');
+  builder.asserted('every action succeeded, its message sent once, its lane closed');
   builder.note(`${product[0]!.count} of each a round, ${PARALLEL} under way at once; agents ping every 0.5 s`);
   builder.note(
     'an action on one computer is two workflows, group and computer, with five workflow tasks; a no-op is one',

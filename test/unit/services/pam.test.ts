@@ -38,7 +38,8 @@ describe('a helper program', () => {
     const text = `#!/bin/sh\nsleep 60 &\necho "$$ $!" > ${folder.path}/pids\nwait\n`;
     const hanging = await folder.write('hanging.sh', text, 0o755);
     await expect(asked(hanging, 2000).verify(login('ada', 'x'))).rejects.toMatchObject(unavailable);
-    expect(performance.now() - startedAt).toBeLessThan(4500);
+    // Long before the minute that the helper sleeps, on a machine that stalls too.
+    expect(performance.now() - startedAt).toBeLessThan(30_000);
     const pids = (await readFile(`${folder.path}/pids`, 'utf8')).trim().split(' ');
     expect(pids).toHaveLength(2);
     for (const pid of pids) await expect.poll(() => isRunning(pid)).toBe(false);
