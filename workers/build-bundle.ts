@@ -2,7 +2,7 @@ import { createLogger } from '../src/logger.ts';
 import { buildBundle } from './workflow-bundle.ts';
 
 /** `npm run build:workflows`: compiles the workflow code ahead of time. */
-const logger = createLogger({ level: process.env['FLOTILLA_LOG_LEVEL'] ?? 'info', role: 'build' });
+const logger = createLogger({ level: process.env['FLOTILLA_LOG_LEVEL']?.trim() || 'info', role: 'build' });
 try {
   const { codePath, digest } = await buildBundle();
   logger.info({ codePath, digest }, 'the workflow bundle is up to date');

@@ -14,7 +14,7 @@ const PINO_ERROR = 50;
 export function followLogs(files: ReadonlyMap<string, string>, show: (name: string, text: string) => void): () => void {
   const followers = [...files].map(([name, file]) => follow(name, file, show));
   const look = (): void => {
-    for (const follower of followers) follower();
+    for (const follower of followers) quietly(follower);
   };
   const timer = setInterval(look, POLL_MS);
   timer.unref();
@@ -39,8 +39,8 @@ function follow(name: string, file: string, show: (name: string, text: string) =
     for (const line of errors.slice(0, MAX_LINES_PER_POLL)) show(name, line);
     if (errors.length > MAX_LINES_PER_POLL) show(name, `${errors.length - MAX_LINES_PER_POLL} more errors in ${file}`);
     if (size > MAX_BYTES) {
-      // The writers append, so they go on at the new end.
-      copyFileSync(file, `${file}.1`);
+      // Without room for them the older lines are lost. The writers append, so they go on at the new end.
+      quietly(() => copyFileSync(file, `${file}.1`));
       truncateSync(file);
       offset = 0;
     }
@@ -70,6 +70,13 @@ export function tailOf(file: string, lines = 4): string {
   } catch {
     return `  (no log at ${file})`;
   }
+}
+
+/** What a disk refuses a log is no reason to end anything; the next look tries again. */
+function quietly(work: () => void): void {
+  try {
+    work();
+  } catch {}
 }
 
 function sizeOf(file: string): number {

@@ -45,14 +45,21 @@ function announce(config: Config, { dataDir, administrator }: StartedStack): voi
     `  API reference  ${config.publicUrl}/docs`,
     temporal,
     `  Data and logs  ${dataDir}`,
-    ...howToLogIn(`${localUrl(config)}/api/v2/login`, administrator),
+    ...howToLogIn(`${localUrl(config)}/api/v2`, config, administrator),
     '  Ctrl-C stops everything.',
   ];
   say(lines.join('\n'));
 }
 
-function howToLogIn(url: string, administrator: StartedStack['administrator']): string[] {
-  if (!administrator) return [`  Log in         with an existing person's email and password: POST ${url}`];
+function howToLogIn(api: string, config: Config, administrator: StartedStack['administrator']): string[] {
+  const url = `${api}/login`;
+  if (!administrator) {
+    const withoutAccount = config.adminEmail === '' && config.deployment === 'standalone';
+    return [
+      `  Log in         with an existing person's email and password: POST ${url}`,
+      ...(withoutAccount ? [`  First account  where there is none yet: POST ${api}/standalone-account`] : []),
+    ];
+  }
   const { email, generatedPassword } = administrator;
   return [
     `  Log in as      ${email}`,

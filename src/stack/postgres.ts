@@ -23,6 +23,12 @@ export interface PostgresOptions {
   settings?: Readonly<Record<string, string>>;
   /** Learns the process id as soon as there is one, before the server is ready. */
   onSpawn?: (pid: number) => void;
+  /** Ends a server that is not ready yet. */
+  signal?: AbortSignal;
+  /** Says what a long start is waiting for. */
+  report?: (message: string) => void;
+  /** After which a server that says nothing is given up. */
+  startLimitMs?: number;
 }
 
 export interface PostgresServer {
@@ -84,7 +90,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   });
   const pid = child.pid ?? 0;
   if (pid !== 0) options.onSpawn?.(pid);
-  await becomeReady(dataDir, pid, exited, options.logFile);
+  await becomeReady({ ...options, dataDir }, pid, exited);
   return {
     pid,
     port: options.port,
@@ -159,7 +165,9 @@ function spawnAs(as: RunAs, command: readonly string[], logFile: string): ChildP
  *
  * @throws {StackError} when the directory stays in use
  */
-export async function endLeftover(dataDir: string): Promise<void> {
+export async function endLeftover(path: string): Promise<void> {
+  // A process's own directory is never told by a link to it.
+  const dataDir = await realpath(path);
   const postmaster = await readPostmaster(dataDir);
   if (!postmaster) return;
   const holders = processesIn(dataDir);
@@ -183,19 +191,32 @@ async function readPostmaster(dataDir: string): Promise<{ pid: number; ready: bo
   return { pid: Number(lines[0]), ready: lines[7]?.trim() === 'ready' };
 }
 
-async function becomeReady(dataDir: string, pid: number, exited: Promise<string>, logFile: string): Promise<void> {
+/** Waits for as long as the server recovers what was under way when it was killed: whoever ends that begins it anew. */
+async function becomeReady(
+  { dataDir, logFile, signal, report, startLimitMs = START_LIMIT_MS }: PostgresOptions,
+  pid: number,
+  exited: Promise<string>,
+): Promise<void> {
   let ended: string | null = null;
   void exited.then((reason) => {
     ended = reason;
   });
-  const end = performance.now() + START_LIMIT_MS;
+  let limit = performance.now() + startLimitMs;
   for (;;) {
     const state = await readPostmaster(dataDir);
     if (ended !== null) throw await failure(`PostgreSQL did not start (${ended})`, logFile);
     if (state?.pid === pid && state.ready) return;
-    if (performance.now() > end) {
-      signalProcess(pid, 'SIGQUIT');
-      throw await failure(`PostgreSQL was not ready within ${START_LIMIT_MS / 1000} s`, logFile);
+    if (signal?.aborted) {
+      await endServer(pid, exited);
+      throw new StackError('PostgreSQL was stopped before it was ready');
+    }
+    if (performance.now() > limit) {
+      if (state?.pid !== pid) {
+        signalProcess(pid, 'SIGQUIT');
+        throw await failure(`PostgreSQL was not ready within ${startLimitMs / 1000} s`, logFile);
+      }
+      report?.(`PostgreSQL recovers what was under way when it ended (log: ${logFile})`);
+      limit += startLimitMs;
     }
     await new Promise((resolve) => setTimeout(resolve, 10));
   }

@@ -24,16 +24,22 @@ export function checkPorts(config: Config): Promise<void> {
     { setting: 'FLOTILLA_TEMPORAL_PORT', host: LOOPBACK, port: config.temporalPort },
     { setting: 'FLOTILLA_TEMPORAL_UI_PORT', host: LOOPBACK, port: config.temporalUiPort },
   ];
-  return checkWantedPorts([
+  const wanted = [
     { setting: 'FLOTILLA_PORT', host, port },
     ...(config.databaseUrl ? [] : [database]),
     ...(config.temporalAddress ? [] : temporal),
-  ]);
+  ];
+  // Metrics take the next free port where theirs is in use, but would come first here.
+  const rival = wanted.find((other) => other.port === config.metricsPort);
+  return checkWantedPorts(wanted, rival ? [`FLOTILLA_METRICS_PORT: port ${rival.port} is also ${rival.setting}`] : []);
 }
 
-/** @throws {StackError} one message that names each port that is taken, doubled or cannot be opened, with its setting */
-export async function checkWantedPorts(wanted: readonly WantedPort[]): Promise<void> {
-  const problems: string[] = [];
+/**
+ * @param known - problems that are known already
+ * @throws {StackError} one message that names each port that is taken, doubled or cannot be opened, with its setting
+ */
+export async function checkWantedPorts(wanted: readonly WantedPort[], known: readonly string[] = []): Promise<void> {
+  const problems = known.map((problem) => `  - ${problem}`);
   for (const [index, { setting, host, port }] of wanted.entries()) {
     const twin = wanted.slice(0, index).find((other) => other.port === port);
     const problem = twin ? null : await listenProblem(host, port);

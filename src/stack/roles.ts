@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Config } from '../config.ts';
+import { type Config, localHost } from '../config.ts';
 import type { DataDirectory } from './data-directory.ts';
 import type { StackSecrets } from './secrets.ts';
 
@@ -42,13 +42,6 @@ export function processEnvironment(
     FLOTILLA_JWT_SECRET: config.jwtSecret ?? secrets.jwtSecret,
     FLOTILLA_ENCRYPTION_KEYS: env['FLOTILLA_ENCRYPTION_KEYS']?.trim() || secrets.encryptionKeys,
   };
-}
-
-/** Host under which this machine reaches what listens on the configured one. */
-export function localHost(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 /** Base address of the API as this machine reaches it, whatever the public one is. */

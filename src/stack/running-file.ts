@@ -26,7 +26,7 @@ export function readRunning(file: string): RunningFile {
 }
 
 /**
- * Keeps the file of running processes; every change is in it when the call returns. Not for PostgreSQL, whose data
+ * Keeps the file of running processes; every change is in it when the call returns, unless the disk is full. Not for PostgreSQL, whose data
  * directory tells by itself who uses it.
  */
 export interface RunningRecord {
@@ -46,7 +46,11 @@ export function createRunningRecord(file: string): RunningRecord {
       const ticks = startTicks(pid);
       if (ticks === null) return;
       record.processes = [...record.processes.filter((mark) => isSame(mark)), { name, pid, ticks }];
-      write();
+      try {
+        write();
+      } catch {
+        // A full disk: whoever starts the process goes on, and the next change writes this one too.
+      }
     },
     remove: () => rmSync(file, { force: true }),
   };

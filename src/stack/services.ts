@@ -28,9 +28,9 @@ export function postgresService(context: ServiceContext, secrets: StackSecrets):
     failFast: true,
     report,
     lastWords: () => tailOf(logFile),
-    async start() {
-      const password = secrets.databasePassword;
-      const server = await startPostgres({ dataDir: data.postgres, port: config.databasePort, password, logFile });
+    async start(signal) {
+      const place = { dataDir: data.postgres, port: config.databasePort, logFile };
+      const server = await startPostgres({ ...place, password: secrets.databasePassword, signal, report });
       try {
         await ensureDatabase(server.url('postgres'), DATABASE);
       } catch (error) {
@@ -43,7 +43,7 @@ export function postgresService(context: ServiceContext, secrets: StackSecrets):
 }
 
 /** The embedded Temporal server with its web UI. Getting its program for the first time may take minutes. */
-export function temporalService(context: ServiceContext, signal: AbortSignal): Service {
+export function temporalService(context: ServiceContext, stopping: AbortSignal): Service {
   const { config, data, record, report } = context;
   const logFile = data.log('temporal');
   let cli: string | undefined;
@@ -52,11 +52,11 @@ export function temporalService(context: ServiceContext, signal: AbortSignal): S
     failFast: true,
     report,
     lastWords: () => tailOf(logFile),
-    async start() {
+    async start(signal) {
       const { resolveTemporalCli } = await import('../../temporal/server/temporal-cli.ts');
       const { startLocalTemporal } = await import('../../temporal/server/local-temporal.ts');
       try {
-        cli ??= await resolveTemporalCli({ bin: config.temporalBin, report, signal });
+        cli ??= await resolveTemporalCli({ bin: config.temporalBin, report, signal: stopping });
         return await startLocalTemporal({
           cli,
           port: config.temporalPort,
@@ -66,6 +66,7 @@ export function temporalService(context: ServiceContext, signal: AbortSignal): S
           namespace: config.temporalNamespace,
           codecEndpoint: `${localUrl(config)}/codec`,
           logFile,
+          signal,
           onSpawn: (pid) => record.add('Temporal', pid),
         });
       } catch (error) {

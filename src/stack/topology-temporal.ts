@@ -38,7 +38,7 @@ export function officialTemporalService(
   options: { databaseUrl: string; programs: OfficialPrograms; ports: TemporalPorts; signal: AbortSignal },
 ): Service {
   const { data, record, report } = context;
-  const { databaseUrl, programs, ports, signal } = options;
+  const { databaseUrl, programs, ports, signal: stopping } = options;
   const store = temporalStore(databaseUrl);
   const logFile = data.log('temporal');
   let isPrepared = false;
@@ -47,12 +47,12 @@ export function officialTemporalService(
     failFast: true,
     report,
     lastWords: () => tailOf(logFile),
-    async start() {
+    async start(signal) {
       const { prepareStore, startOfficialTemporal } = await import('../../temporal/server/official-temporal.ts');
       try {
         if (!isPrepared) {
           for (const name of Object.values(DATABASES)) await ensureDatabase(maintenanceUrl(databaseUrl), name);
-          await prepareStore(programs, store, signal);
+          await prepareStore(programs, store, stopping);
           isPrepared = true;
         }
         const directory = serverDirectory(context);
@@ -62,6 +62,7 @@ export function officialTemporalService(
           ports,
           directory,
           logFile,
+          signal,
           onSpawn: (pid) => record.add('Temporal', pid),
         });
       } catch (error) {
@@ -83,7 +84,7 @@ export function temporalUiService(
     failFast: true,
     report,
     lastWords: () => tailOf(logFile),
-    async start() {
+    async start(signal) {
       const { startTemporalUi } = await import('../../temporal/server/official-temporal.ts');
       try {
         return await startTemporalUi({
@@ -91,6 +92,7 @@ export function temporalUiService(
           namespace: config.temporalNamespace,
           directory: serverDirectory(context),
           logFile,
+          signal,
           onSpawn: (pid) => record.add('Temporal UI', pid),
         });
       } catch (error) {

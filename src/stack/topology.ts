@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import { INTERNAL_PORTS, type TemporalPorts } from '../../temporal/server/official-config.ts';
 import { resolveOfficialServer } from '../../temporal/server/official-server.ts';
-import type { Config } from '../config.ts';
+import { type Config, localHost } from '../config.ts';
 import { repairRestored } from './bring-up.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { type FirstAdministrator, forgetPassword, prepareDatabase } from './database.ts';
 import { followLogs } from './log-follower.ts';
 import { checkWantedPorts, LOOPBACK, type WantedPort } from './preflight.ts';
 import { prepareDirectory } from './prepare-directory.ts';
-import { COMMANDS, embeddedDatabaseUrl, localHost, processEnvironment } from './roles.ts';
+import { COMMANDS, embeddedDatabaseUrl, processEnvironment } from './roles.ts';
 import { runScript } from './run-script.ts';
 import { createRunningRecord } from './running-file.ts';
 import type { StackSecrets } from './secrets.ts';

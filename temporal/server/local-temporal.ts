@@ -22,6 +22,8 @@ export interface LocalTemporalOptions {
   logFile: string;
   /** Learns the process id as soon as there is one, before the server is ready. */
   onSpawn?: (pid: number) => void;
+  /** Ends a server that is not ready yet. */
+  signal?: AbortSignal;
 }
 
 export interface LocalTemporal extends ServerProcess {
@@ -53,6 +55,7 @@ export async function startLocalTemporal(options: LocalTemporalOptions): Promise
     args: serverArguments(options, ip),
     logFile: options.logFile,
     onSpawn: options.onSpawn,
+    signal: options.signal,
     serves: { url, host: ip, ports: options.uiPort === null ? [options.port] : [options.port, options.uiPort] },
     limitMs: READY_LIMIT_MS,
   });

@@ -20,6 +20,8 @@ export interface OfficialTemporalOptions {
   directory: string;
   logFile: string;
   onSpawn?: (pid: number) => void;
+  /** Ends a server that is not ready yet. */
+  signal?: AbortSignal;
 }
 
 const READY_LIMIT_MS = 120_000;
@@ -58,7 +60,7 @@ export async function prepareStore(
 
 /** Starts all parts of the server in one process and waits until the frontend answers. @throws when it does not */
 export async function startOfficialTemporal(options: OfficialTemporalOptions): Promise<ServerProcess> {
-  const { programs, store, ports, directory, logFile, onSpawn } = options;
+  const { programs, store, ports, directory, logFile, onSpawn, signal } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const [file, dynamicFile] = [join(directory, 'server.yaml'), join(directory, 'dynamic.yaml')];
   await writeFile(dynamicFile, dynamicConfig(), { mode: 0o600 });
@@ -69,6 +71,7 @@ export async function startOfficialTemporal(options: OfficialTemporalOptions): P
     args: ['--config-file', file, '--allow-no-auth', 'start'],
     logFile,
     onSpawn,
+    signal,
     serves: { url: `${httpAddress(ports)}/api/v1/namespaces`, host: ports.host, ports: [ports.frontend] },
     limitMs: READY_LIMIT_MS,
   });
@@ -78,7 +81,7 @@ export async function startOfficialTemporal(options: OfficialTemporalOptions): P
 export async function startTemporalUi(
   options: Omit<OfficialTemporalOptions, 'store'> & { namespace: string; codecEndpoint: string },
 ): Promise<ServerProcess> {
-  const { programs, ports, directory, logFile, onSpawn } = options;
+  const { programs, ports, directory, logFile, onSpawn, signal } = options;
   await mkdir(join(directory, 'ui'), { recursive: true, mode: 0o700 });
   const config = uiConfig(ports, options.namespace, options.codecEndpoint);
   await writeFile(join(directory, 'ui', 'flotilla.yaml'), config, { mode: 0o600 });
@@ -88,6 +91,7 @@ export async function startTemporalUi(
     args: ['--root', directory, '--config', 'ui', '--env', 'flotilla', 'start'],
     logFile,
     onSpawn,
+    signal,
     serves: { url: `http://${ports.host}:${ports.ui}/`, host: ports.host, ports: [ports.ui] },
     limitMs: UI_READY_LIMIT_MS,
   });

@@ -18,7 +18,9 @@ export interface ServerOptions {
   args: readonly string[];
   logFile: string;
   /** Learns the process id as soon as there is one, before the server is ready. */
-  onSpawn?: (pid: number) => void;
+  onSpawn?: ((pid: number) => void) | undefined;
+  /** Ends a server that is not ready yet. */
+  signal?: AbortSignal | undefined;
   /** Where it has to answer before it counts as ready: an address for 2xx, and ports that accept connections. */
   serves: { url: string; host: string; ports: readonly number[] };
   limitMs: number;
@@ -54,11 +56,12 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
   throw new Error(`${options.title} ${problem}: ${await lastWords(options.logFile)} (log: ${options.logFile})`);
 }
 
-async function waitUntilServing({ serves, limitMs }: ServerOptions, ended: () => string | null) {
+async function waitUntilServing({ serves, limitMs, signal }: ServerOptions, ended: () => string | null) {
   const end = performance.now() + limitMs;
   while (performance.now() < end) {
     const reason = ended();
     if (reason !== null) return `ended (${reason})`;
+    if (signal?.aborted) return 'was stopped before it was ready';
     if (
       (await answers(serves.url)) &&
       (await Promise.all(serves.ports.map((port) => accepts(serves.host, port)))).every(Boolean)

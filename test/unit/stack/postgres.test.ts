@@ -1,12 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../../src/stack/ports.ts';
-import { type PostgresOptions, type PostgresServer, startPostgres } from '../../../src/stack/postgres.ts';
+import { endLeftover, type PostgresOptions, type PostgresServer, startPostgres } from '../../../src/stack/postgres.ts';
 import { isAlive, processesIn, signalProcess, waitUntil } from '../../../src/stack/processes.ts';
 import { runAs, unprivilegedUser } from '../../../src/stack/unprivileged.ts';
 import { script, temporaryDirectory } from '../../support/temporary.ts';
@@ -21,6 +21,12 @@ async function aPlace(): Promise<PostgresOptions> {
     durable: false,
     settings: { shared_buffers: '16MB', max_connections: '10' },
   };
+}
+
+/** A place whose server can be made a standby, which serves nobody. */
+async function aStandbyPlace(): Promise<PostgresOptions> {
+  const place = await aPlace();
+  return { ...place, settings: { ...place.settings, wal_level: 'replica', hot_standby: 'off' } };
 }
 
 async function started(options: PostgresOptions): Promise<PostgresServer> {
@@ -69,6 +75,47 @@ describe('startPostgres', () => {
     await expect(killed.exited).resolves.toBe('killed by SIGKILL');
     const heir = await started(place);
     await expect(ask(heir, 'select 1 as n')).resolves.toEqual([{ n: 1 }]);
+  });
+
+  it('finds a leftover on a directory that is reached by a link', async () => {
+    const place = await aPlace();
+    const leftover = await started(place);
+    await rename(place.dataDir, `${place.dataDir}.moved`);
+    await symlink(`${place.dataDir}.moved`, place.dataDir);
+    await endLeftover(place.dataDir);
+    expect(isAlive(leftover.pid)).toBe(false);
+  });
+
+  it('waits for a server that recovers, however long', async () => {
+    const place = await aStandbyPlace();
+    await (await started(place)).stop();
+    // A standby that serves nobody is in recovery until it is promoted.
+    await writeFile(join(place.dataDir, 'standby.signal'), '');
+    const reports: string[] = [];
+    let pid = 0;
+    const starting = started({
+      ...place,
+      startLimitMs: 3000,
+      report: (message) => reports.push(message),
+      onSpawn: (spawned) => {
+        pid = spawned;
+      },
+    });
+    await expect.poll(() => reports.length, { timeout: 60_000 }).toBeGreaterThan(0);
+    await writeFile(join(place.dataDir, 'promote'), '');
+    signalProcess(pid, 'SIGUSR1');
+    await expect(ask(await starting, 'select 1 as n')).resolves.toEqual([{ n: 1 }]);
+    expect(reports[0]).toContain('recovers');
+  });
+
+  it('leaves nothing running when it is ended before it is ready', async () => {
+    const place = await aStandbyPlace();
+    await (await started(place)).stop();
+    await writeFile(join(place.dataDir, 'standby.signal'), '');
+    const stopping = new AbortController();
+    const starting = startPostgres({ ...place, signal: stopping.signal, onSpawn: () => stopping.abort() });
+    await expect(starting).rejects.toThrow('was stopped before it was ready');
+    await expect(waitUntil(() => processesIn(place.dataDir).length === 0, 3000)).resolves.toBe(true);
   });
 
   it('is not misled by a lock file whose process id belongs to another program', async () => {
