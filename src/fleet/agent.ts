@@ -10,6 +10,7 @@ import { Machine } from './inventory/machine.ts';
 import { registrationOf } from './inventory/registration.ts';
 import { createKnobs, goesAway, type Knobs } from './knobs.ts';
 import { clientTypes } from './operations/index.ts';
+import { withoutKey } from './operations/machine-operations.ts';
 import type { Outcome } from './operations/operation.ts';
 import type { PackageIds } from './package-ids.ts';
 import type { AgentRecord } from './state-file.ts';
@@ -59,7 +60,7 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
       packagesReported: record?.packagesReported ?? false,
     });
     this.#runner = new OperationRunner(context, this);
-    this.#loop = new ExchangeLoop(context, this);
+    this.#loop = new ExchangeLoop(context, this, record?.intervals);
     if (record) this.#restore(record);
   }
 
@@ -102,15 +103,7 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
   }
 
   get record(): AgentRecord {
-    const { types, ...session } = this.#session.record;
-    return {
-      session,
-      types,
-      queue: this.#queueRecord(),
-      operations: this.#runner.unfinished,
-      machine: this.machine.changes,
-      packagesReported: this.#reporter.packagesReported,
-    };
+    return { ...this.#progress(), types: this.#session.accepted.names, machine: this.machine.changes };
   }
 
   start(delayMs: number): void {
@@ -130,8 +123,7 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
   }
 
   die(): void {
-    this.#life++;
-    this.#session.forgetToken();
+    this.#endProcess();
     this.#context.wheel.after(RESTART_MS, () => {
       this.#reporter.processStarted();
       this.#loop.schedule(0);
@@ -159,6 +151,10 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
     this.#generation++;
     this.#reporter.forgetPackages();
     this.#hasty ||= this.isEnrolled;
+  }
+
+  serverChanged(): void {
+    this.#reporter.serverChanged();
   }
 
   resynchronize(operationId: BValue | null, scopes: readonly string[] | null): void {
@@ -212,7 +208,7 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
     const { transport } = this.#context;
     const headers = { 'X-Computer-ID': this.#session.secureId ?? '' };
     try {
-      const { status, body } = await transport.get(`attachment/${id}`, headers);
+      const { status, body } = await transport.turn(() => transport.get(`attachment/${id}`, headers));
       return status === 200 ? body : null;
     } catch {
       return null;
@@ -236,11 +232,17 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
     const { wheel, settings } = this.#context;
     this.#loop.schedule(0);
     wheel.after(settings.times.urgentMs / 2, () => {
-      this.#life++;
+      this.#endProcess();
       this.#down = true;
-      this.#session.forgetToken();
       if (power === 'reboot') wheel.after(settings.times.rebootMs, () => this.powerOn());
     });
+  }
+
+  /** Forgets what lives in the memory of the process alone. */
+  #endProcess(): void {
+    this.#life++;
+    this.#session.forgetToken();
+    this.#session.queue.replace(withoutKey);
   }
 
   #boot(): void {
@@ -255,26 +257,33 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
   }
 
   #save(changed: Partial<AgentRecord> = {}): void {
-    const { types, ...session } = this.#session.record;
     const { accepted } = this.#session;
-    this.#context.state.save(this.index, {
-      session,
-      ...(this.#savedTypes === accepted ? {} : { types }),
-      queue: this.#queueRecord(),
-      operations: this.#runner.unfinished,
-      packagesReported: this.#reporter.packagesReported,
-      ...changed,
-    });
+    const types = this.#savedTypes === accepted ? {} : { types: accepted.names };
+    this.#context.state.save(this.index, { ...this.#progress(), ...types, ...changed });
     this.#savedTypes = accepted;
   }
 
+  /** What may change with every step. */
+  #progress(): Omit<AgentRecord, 'types' | 'machine'> {
+    const { types: _, ...session } = this.#session.record;
+    return {
+      session,
+      queue: this.#queueRecord(),
+      operations: this.#runner.unfinished,
+      packagesReported: this.#reporter.packagesReported,
+      bricked: this.#session.bricked,
+      intervals: this.#loop.intervalsSet,
+    };
+  }
+
   #queueRecord(): (string | 0)[] {
-    const { pending, held } = this.#session.queue;
-    return [...pending, ...held].map((message) => (isRepeatable(message) ? 0 : encode(message).toString('base64')));
+    const bytes = (message: BObject): string => encode(withoutKey(message)).toString('base64');
+    return this.#session.queue.all.map((message) => (isRepeatable(message) ? 0 : bytes(message)));
   }
 
   /** Facts of an earlier process leave a gap in the numbers: it is filled with a fact, and then all are told afresh. */
   #restore(record: AgentRecord): void {
+    this.#session.bricked = record.bricked;
     for (const entry of record.queue) {
       const message = entry === 0 ? factOf('computer-info', this.machine) : decode(Buffer.from(entry, 'base64'));
       if (!isDict(message!)) continue;

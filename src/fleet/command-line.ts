@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { localHost } from '../config.ts';
 import type { FleetOptions } from './fleet.ts';
 
 export const HELP = `npm run fleet -- [options]
@@ -7,7 +8,7 @@ Simulated computers whose agents enrol at a gateway and do what it asks.
 
   --computers N           how many (default FLOTILLA_SIMULATED_COMPUTERS, else 25)
   --url URL[,URL...]      the gateway, or several that are asked in turn
-                          (default FLOTILLA_PUBLIC_URL, else http://127.0.0.1:8080)
+                          (default FLOTILLA_PUBLIC_URL, else made of FLOTILLA_HOST and FLOTILLA_PORT)
   --account NAME          account to enrol in (default standalone)
   --registration-key KEY  its registration key (default none)
   --seed N                everything random follows from it (default 1)
@@ -34,7 +35,8 @@ Faults, as shares from 0 to 1:
 
   --help                  this text
 
-A set-intervals message of the server overrides the times. State and ledger survive kill -9.`;
+A set-intervals message of the server overrides the times, in later runs on the same state too.
+State and ledger survive kill -9.`;
 
 /** Everything the command line and the environment say. */
 export type CommandLine = Omit<FleetOptions, 'logger'> | 'help';
@@ -72,7 +74,9 @@ const OPTIONS = {
 type Name = keyof typeof OPTIONS;
 
 /** Environment variables the command falls back to. */
-export type Environment = Readonly<Partial<Record<'FLOTILLA_SIMULATED_COMPUTERS' | 'FLOTILLA_PUBLIC_URL', string>>>;
+export type Environment = Readonly<
+  Partial<Record<'FLOTILLA_SIMULATED_COMPUTERS' | 'FLOTILLA_PUBLIC_URL' | 'FLOTILLA_HOST' | 'FLOTILLA_PORT', string>>
+>;
 
 const MAX_COMPUTERS = 200_000;
 const SHORTEST_SECONDS = 0.01;
@@ -89,7 +93,7 @@ export function parseCommandLine(args: readonly string[], env: Environment): Com
   const read = new OptionReader(values);
   return {
     computers: read.whole('computers', 0, MAX_COMPUTERS, env.FLOTILLA_SIMULATED_COMPUTERS || '25')!,
-    url: urlOf(values.url ?? (env.FLOTILLA_PUBLIC_URL || 'http://127.0.0.1:8080')),
+    url: urlOf(values.url ?? (env.FLOTILLA_PUBLIC_URL || urlHere(env))),
     account: values.account,
     registrationKey: values['registration-key'],
     seed: read.whole('seed', 0, 2 ** 31),
@@ -153,6 +157,11 @@ function parse(args: readonly string[]) {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** The gateway that a stack with the same settings serves on this machine. */
+function urlHere({ FLOTILLA_HOST: host, FLOTILLA_PORT: port }: Environment): string {
+  return `http://${localHost(host?.trim() || '127.0.0.1')}:${port?.trim() || 8080}`;
 }
 
 function urlOf(text: string): string {

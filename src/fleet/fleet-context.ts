@@ -25,6 +25,8 @@ export interface FleetContext {
   readonly registry: PackageIdRegistry;
   readonly state: StateFile;
   readonly statistics: FleetStatistics;
+  /** The fleet has ended and its files are closed; what still runs has no effect. */
+  readonly isClosed: boolean;
   /** Draws of mishaps and of moments, which do not follow from the seed alone: they depend on the order of events. */
   readonly draws: Random;
   /** Notes that the server does not take a registration. */

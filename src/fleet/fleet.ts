@@ -68,7 +68,7 @@ export interface Fleet {
   start(): Promise<void>;
   /** Resolves when every computer is settled. @throws after the time limit, naming some that are not */
   settled(limitMs: number): Promise<void>;
-  /** Ends all exchanges and writes the state; may be called twice. */
+  /** Ends all exchanges and writes the state; nothing is sent or written afterwards. May be called twice. */
   stop(): Promise<void>;
 }
 
@@ -83,7 +83,8 @@ const DRAIN_MS = 1000;
  *
  * @throws when the state file belongs to a fleet of another seed
  * @remarks Like a real agent, an agent loses what it had not committed when it is killed: facts, which it tells again,
- *   and the batch it kept for a server that steps back. Identity, counters, results and operations taken over survive.
+ *   and the batch it kept for a server that steps back. Identity, counters, results and operations taken over survive;
+ *   a recovery key does not: its result becomes one of failure.
  */
 export function createFleet(options: FleetOptions): Fleet {
   const settings = settingsOf(options);
@@ -114,6 +115,7 @@ function settingsOf(options: FleetOptions): FleetSettings {
 
 interface RunningContext extends FleetContext {
   readonly violations: Map<string, number>;
+  isClosed: boolean;
 }
 
 function createContext(settings: FleetSettings, tickMs: number | undefined): RunningContext {
@@ -134,6 +136,7 @@ function createContext(settings: FleetSettings, tickMs: number | undefined): Run
     state,
     statistics: { exchanges: 0, failedExchanges: 0, pings: 0, failedPings: 0 },
     draws: createRandom(seed, 'events', Date.now()),
+    isClosed: false,
     violations,
     refused(reason) {
       if (!refusals.has(reason))
@@ -201,6 +204,7 @@ class RunningFleet implements Fleet {
     wheel.stop();
     const end = performance.now() + DRAIN_MS;
     while (this.computers.some((agent) => agent.isExchanging) && performance.now() < end) await pause(20);
+    this.#context.isClosed = true;
     transport.close();
     this.#savePackageIds();
     state.close(this.#records());

@@ -31,7 +31,7 @@ function reportProgress(fleet: Fleet, logger: Logger): void {
 }
 
 async function run(options: Omit<FleetOptions, 'logger'>): Promise<void> {
-  const logger = createLogger({ level: process.env['FLOTILLA_LOG_LEVEL'] || 'info', role: 'fleet' });
+  const logger = createLogger({ level: process.env['FLOTILLA_LOG_LEVEL']?.trim() || 'info', role: 'fleet' });
   const fleet = createFleet({ ...options, logger });
   stopInOrder(logger, () => fleet.stop());
   announceReady();

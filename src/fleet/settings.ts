@@ -17,6 +17,9 @@ export interface FleetTimes {
   rampMs: number;
 }
 
+/** The times of one agent that its server may set. */
+export type Intervals = Pick<FleetTimes, 'pingMs' | 'urgentMs' | 'exchangeMs'>;
+
 /** Everything a fleet is made from. */
 export interface FleetSettings {
   computers: number;

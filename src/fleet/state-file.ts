@@ -2,6 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, w
 import { dirname } from 'node:path';
 import type { SessionRecord } from './broker/session.ts';
 import type { MachineChanges } from './inventory/machine.ts';
+import type { Intervals } from './settings.ts';
 
 /** What of an agent outlives the simulator. */
 export interface AgentRecord {
@@ -14,6 +15,10 @@ export interface AgentRecord {
   operations: string[];
   machine: MachineChanges;
   packagesReported: boolean;
+  /** The server did what no agent survives: this one is silent for good. */
+  bricked: boolean;
+  /** Those that the server set. */
+  intervals: Partial<Intervals>;
 }
 
 /** What of a whole fleet outlives the simulator. */
@@ -38,7 +43,7 @@ export interface StateFile {
   readonly isBloated: boolean;
   /** Writes the file anew with one line an agent. */
   compact(current: AgentRecords): void;
-  /** Compacts and closes. */
+  /** Compacts and closes: nothing is written afterwards. */
   close(current: AgentRecords): void;
 }
 
@@ -62,10 +67,13 @@ export function openStateFile(file: string | null, fresh: FleetRecord): StateFil
   mkdirSync(dirname(file), { recursive: true });
   let descriptor = rewrite(file, fleet, agents);
   let appended = 0;
+  let closed = false;
   const append = (line: Line): void => {
+    if (closed) return;
     appended += writeSync(descriptor, `${JSON.stringify(line)}\n`);
   };
   const compact = (current: AgentRecords): void => {
+    if (closed) return;
     closeSync(descriptor);
     descriptor = rewrite(file, fleet, new Map([...agents, ...current]));
     appended = 0;
@@ -85,6 +93,7 @@ export function openStateFile(file: string | null, fresh: FleetRecord): StateFil
     close(current) {
       compact(current);
       closeSync(descriptor);
+      closed = true;
     },
   };
 }
@@ -110,8 +119,10 @@ function readState(file: string, fresh: FleetRecord): { fleet: FleetRecord; agen
 
 /** An agent that was killed before its first answer has nothing worth keeping. */
 function complete(index: number, record: Partial<AgentRecord>): [number, AgentRecord][] {
-  const { session, types = [], queue = [], operations = [], machine = {}, packagesReported = false } = record;
-  return session ? [[index, { session, types, queue, operations, machine, packagesReported }]] : [];
+  const { session, types = [], queue = [], operations = [], machine = {} } = record;
+  const { packagesReported = false, bricked = false, intervals = {} } = record;
+  if (!session) return [];
+  return [[index, { session, types, queue, operations, machine, packagesReported, bricked, intervals }]];
 }
 
 function parseLine(text: string): Line | null {

@@ -13,12 +13,18 @@ export interface Transport {
   post(path: string, body: Buffer | string, headers: Record<string, string>): Promise<Reply>;
   /** @throws when no whole answer came within the time limit */
   get(path: string, headers: Record<string, string>): Promise<Reply>;
-  /** Runs a job when a connection is free for it, so that only what can be sent now is prepared. */
+  /**
+   * Runs a job when a connection is free for it, so that only what can be sent now is prepared.
+   *
+   * @throws when the transport was closed before its turn
+   */
   turn<T>(job: () => Promise<T>): Promise<T>;
+  /** Ends what is under way; nothing is sent afterwards. */
   close(): void;
 }
 
 const TIMEOUT_MS = 60_000;
+const CLOSED = 'the transport is closed';
 
 /** The version the simulated agents call themselves. */
 export const USER_AGENT = 'landscape-client/26.08';
@@ -36,8 +42,11 @@ export function createTransport(baseUrls: string, connections: number): Transpor
   const options = { keepAlive: true, maxSockets: connections, scheduling: 'lifo' as const };
   const agent = secure ? new HttpsAgent(options) : new HttpAgent(options);
   const open = secure ? httpsRequest : httpRequest;
+  const limit = createLimiter(connections);
+  let closed = false;
   const send = (method: string, path: string, headers: Record<string, string>, body?: Buffer | string) =>
     new Promise<Reply>((resolve, reject) => {
+      if (closed) throw new Error(CLOSED);
       const base = bases[requests++ % bases.length];
       const request = open(new URL(path, base), { method, agent, headers: { 'User-Agent': USER_AGENT, ...headers } });
       request.setTimeout(TIMEOUT_MS, () => request.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)));
@@ -49,8 +58,15 @@ export function createTransport(baseUrls: string, connections: number): Transpor
     post: (path, body, headers) =>
       send('POST', path, { ...headers, 'Content-Length': String(Buffer.byteLength(body)) }, body),
     get: (path, headers) => send('GET', path, headers),
-    turn: createLimiter(connections),
-    close: () => agent.destroy(),
+    turn: (job) =>
+      limit(() => {
+        if (closed) throw new Error(CLOSED);
+        return job();
+      }),
+    close() {
+      closed = true;
+      agent.destroy();
+    },
   };
 }
 

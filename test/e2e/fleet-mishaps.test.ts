@@ -116,7 +116,7 @@ describe('faults of one computer', () => {
     const fleet = gateway.fleet({ seed: seed++, account: 'later' });
     fleets.push(fleet);
     await fleet.start();
-    await expect.poll(() => fleet.statistics.exchanges, { timeout: 5000 }).toBeGreaterThan(2);
+    await expect.poll(() => fleet.statistics.exchanges).toBeGreaterThan(2);
     expect(fleet.computers[0]!.isEnrolled).toBe(false);
     await createAccount(gateway.database.persistence.db, 'later');
     await fleet.settled(10_000);

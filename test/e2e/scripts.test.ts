@@ -91,8 +91,8 @@ describe.concurrent('scripts on simulated computers', { timeout: TIMEOUT_MS }, (
       expect(text).toContain(String(group));
       expect(text).not.toContain(inCode);
     }
-    // PostgreSQL keeps both, and the simulated agents what they have still to send.
-    const databases = /(^|\/)(postgres|pg|fleet)[^/]*\//;
+    // PostgreSQL keeps both, and the simulated agents what they have still to run and to send.
+    const databases = /(^|\/)(postgres|pg|fleet|beside)[^/]*\//;
     const found = filesWith(scenario.stack.root, inCode).filter((name) => !databases.test(name));
     expect(found).toEqual([]);
   });

@@ -19,22 +19,36 @@ export interface ScriptedGateway {
   pings: string[];
   /** Messages for the next answer to an identified agent. */
   outgoing: BObject[];
+  /** Requests that came, whatever became of them. */
+  heard: number;
+  /** Requests are answered after this. */
+  answersAfter: Promise<void>;
+  /** What the answers name as the server. */
+  serverUuid: string;
   /** How the next identified exchanges fail: by which status, before or after they counted. */
   failures: ('none' | { status: number; counted: boolean })[];
   close(): Promise<void>;
 }
 
-const ACCEPTED = ['active-process-info', 'add-packages', 'computer-info', 'operation-result', 'packages', 'snaps'];
-const TYPES = [...ACCEPTED, 'resynchronize', 'unknown-package-hashes'];
+const FACTS = ['active-process-info', 'add-packages', 'computer-info', 'packages', 'snaps'];
+const TYPES = [...FACTS, 'fde-recovery-key', 'operation-result', 'resynchronize', 'unknown-package-hashes'];
 
 /** Starts a scripted server on a free port. */
 export async function startScriptedGateway(): Promise<ScriptedGateway> {
   const counters = new Map<string, number>();
   const ids = new Map<string, number>();
-  const gateway: Omit<ScriptedGateway, 'url' | 'close'> = { exchanges: [], pings: [], outgoing: [], failures: [] };
+  const gateway: Omit<ScriptedGateway, 'url' | 'close'> = {
+    exchanges: [],
+    pings: [],
+    outgoing: [],
+    heard: 0,
+    answersAfter: Promise.resolve(),
+    serverUuid: 'scripted',
+    failures: [],
+  };
   const answer = (computerId: string | null, body: BObject): BObject => {
     const messages = body['messages'] as BObject[];
-    const frame: BObject = { 'server-uuid': Buffer.from('scripted'), 'server-api': Buffer.from('3.3') };
+    const frame: BObject = { 'server-uuid': Buffer.from(gateway.serverUuid), 'server-api': Buffer.from('3.3') };
     if (computerId === null) return { ...frame, messages: [enrolment(messages, counters)] };
     const before = counters.get(computerId)!;
     const news = before < 0 ? messages : messages.slice(before - (body['sequence'] as number));
@@ -65,6 +79,8 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const raw = Buffer.concat(chunks);
+    gateway.heard++;
+    await gateway.answersAfter;
     if (request.url === '/ping') gateway.pings.push(raw.toString());
     const { status, body } =
       request.url === '/ping'

@@ -5,12 +5,29 @@ import type { TestStack } from './stack.ts';
 import { readEncryptionKeys } from './stack-keys.ts';
 import { environmentOf } from './stack-processes.ts';
 
-/** Files below a directory that hold a text in clear: logs, heaps, write-ahead logs, whatever there is. */
+/**
+ * How a text looks in what holds it: in clear, in hexadecimal digits (so JSON shows bytes) and in base 64 (so files
+ * travel and agents keep messages). In the midst of other bytes a text begins at one of three places of a base 64
+ * group; the digits that it shares with its neighbours are left out.
+ */
+function formsOf(text: string): string[] {
+  const bytes = Buffer.from(text);
+  const inBase64 = [0, 1, 2].map((before) => {
+    const all = Buffer.concat([Buffer.alloc(before), bytes]);
+    return all.toString('base64').slice(Math.ceil((before * 8) / 6), Math.floor((all.length * 8) / 6));
+  });
+  return [text, bytes.toString('hex'), ...inBase64];
+}
+
+/** Files below a directory that hold a text in any form: logs, heaps, write-ahead logs, whatever there is. */
 export function filesWith(directory: string, text: string): string[] {
+  const forms = formsOf(text);
   return readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter((name) => {
     const path = join(directory, name);
     try {
-      return statSync(path).isFile() && readFileSync(path).includes(text);
+      if (!statSync(path).isFile()) return false;
+      const content = readFileSync(path);
+      return forms.some((form) => content.includes(form));
     } catch (error) {
       // Both databases make and remove files all the time.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
@@ -43,13 +60,7 @@ export async function columnsWith(
   const tables = await stack.rows<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
   );
-  // JSON shows bytes in hexadecimal digits; files travel in base 64.
-  const forms = Object.entries(secrets).flatMap(([name, value]) =>
-    (['utf8', 'hex', 'base64'] as const).map((encoding) => ({
-      name,
-      form: Buffer.from(value).toString(encoding).replace(/=+$/, ''),
-    })),
-  );
+  const forms = Object.entries(secrets).flatMap(([name, value]) => formsOf(value).map((form) => ({ name, form })));
   const parts = tables.map(
     ({ name }) => `select distinct f.name as secret, '${name}.' || e.key as place
       from "${name}" t, jsonb_each_text(to_jsonb(t)) e, jsonb_to_recordset($1::jsonb) f(name text, form text)

@@ -16,6 +16,8 @@ const TAKE_SNAPS = 23 / 25;
 export class FleetBeside {
   readonly #stack: TestStack;
   readonly #computers: number;
+  /** Of each fleet so far. */
+  readonly #violations: Fleet['violations'][] = [];
   #fleet: Fleet;
 
   /** @param takingSnaps - at least so many computers can install snaps */
@@ -44,9 +46,9 @@ export class FleetBeside {
     await this.#fleet.stop();
   }
 
-  /** What the server did that no agent accepts. */
+  /** What the server did that no agent accepts, to this fleet and to those before it. */
   get violations(): string[] {
-    return [...this.#fleet.violations].map(([text, count]) => `${count} times: ${text}`);
+    return this.#violations.flatMap((counts) => [...counts].map(([text, count]) => `${count} times: ${text}`));
   }
 
   /** What the agents carried out so far, by operation. */
@@ -59,7 +61,7 @@ export class FleetBeside {
   }
 
   #create(shares: Partial<FaultShares>): Fleet {
-    return createFleet({
+    const fleet = createFleet({
       computers: this.#computers,
       url: this.#stack.url,
       logger: createLogger({ level: 'silent', role: 'fleet' }),
@@ -69,6 +71,8 @@ export class FleetBeside {
       times: { pingMs: 1500, urgentMs: 500, operationMs: 1500, retryMs: 500 },
       shares,
     });
+    this.#violations.push(fleet.violations);
+    return fleet;
   }
 }
 

@@ -1,6 +1,7 @@
 import { type BObject, type BValue, decode, encode, isDict } from '../../protocol/bpickle.ts';
 import type { FleetContext } from '../fleet-context.ts';
 import { type Knobs, type Mishap, strikes } from '../knobs.ts';
+import type { Intervals } from '../settings.ts';
 import type { Moment } from '../timer-wheel.ts';
 import type { Reply } from '../transport.ts';
 import type { Haste } from './session.ts';
@@ -21,13 +22,6 @@ export interface Speaker {
   receive(answer: BValue, sent: number): Haste;
 }
 
-/** Times of one agent, which its server may change. */
-export interface Intervals {
-  pingMs: number;
-  urgentMs: number;
-  exchangeMs: number;
-}
-
 /** @see agent-protocol 7 */
 const SHORTEST_INTERVAL_SECONDS = 10;
 
@@ -37,6 +31,8 @@ const MESSAGES_WAIT = encode({ messages: true });
 /** When an agent exchanges and pings, and what happens to its payloads on the way. */
 export class ExchangeLoop {
   intervals: Intervals;
+  /** Those that the server set; they outlive the process. */
+  readonly intervalsSet: Partial<Intervals>;
   isExchanging = false;
   readonly #context: FleetContext;
   readonly #speaker: Speaker;
@@ -45,10 +41,11 @@ export class ExchangeLoop {
   /** A slow gateway gets one ping of a computer at a time. */
   #pinging = false;
 
-  constructor(context: FleetContext, speaker: Speaker) {
+  constructor(context: FleetContext, speaker: Speaker, intervalsSet: Partial<Intervals> = {}) {
     this.#context = context;
     this.#speaker = speaker;
-    this.intervals = context.settings.times;
+    this.intervalsSet = { ...intervalsSet };
+    this.intervals = { ...context.settings.times, ...intervalsSet };
   }
 
   /**
@@ -57,10 +54,10 @@ export class ExchangeLoop {
    * @returns false when they are so short that a real agent stops exchanging for good
    */
   adopt({ exchange, 'urgent-exchange': urgent, ping }: BObject): boolean {
-    const ms = (seconds: BValue | undefined, before: number): number =>
-      typeof seconds === 'number' ? seconds * 1000 : before;
-    const { exchangeMs, urgentMs, pingMs } = this.intervals;
-    this.intervals = { exchangeMs: ms(exchange, exchangeMs), urgentMs: ms(urgent, urgentMs), pingMs: ms(ping, pingMs) };
+    if (typeof exchange === 'number') this.intervalsSet.exchangeMs = exchange * 1000;
+    if (typeof urgent === 'number') this.intervalsSet.urgentMs = urgent * 1000;
+    if (typeof ping === 'number') this.intervalsSet.pingMs = ping * 1000;
+    this.intervals = { ...this.intervals, ...this.intervalsSet };
     return ![exchange, urgent].some((seconds) => typeof seconds === 'number' && seconds < SHORTEST_INTERVAL_SECONDS);
   }
 

@@ -24,9 +24,9 @@ export class MessageQueue {
     return this.#pending;
   }
 
-  /** Messages of types the server does not take (yet). */
-  get held(): readonly BObject[] {
-    return this.#held;
+  /** What is pending, then messages of types the server does not take (yet). */
+  get all(): readonly BObject[] {
+    return [...this.#pending, ...this.#held];
   }
 
   /** Queues a message, or holds it back while its type is not accepted. */
@@ -42,9 +42,16 @@ export class MessageQueue {
 
   /** Sorts pending and held messages anew after the accepted types changed. */
   accept(accepted: ReadonlySet<string>): void {
-    const all = [...this.#pending, ...this.#held];
+    const { all } = this;
     this.#pending = all.filter((message) => accepted.has(message['type'] as string));
     this.#held = all.filter((message) => !accepted.has(message['type'] as string));
+  }
+
+  /** Puts another message, or the same, in the place of each. */
+  replace(change: (message: BObject) => BObject): void {
+    this.#kept = this.#kept.map(change);
+    this.#pending = this.#pending.map(change);
+    this.#held = this.#held.map(change);
   }
 
   /** Drops everything but the number. */

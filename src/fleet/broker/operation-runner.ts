@@ -115,6 +115,7 @@ export class OperationRunner {
   }
 
   #finish(task: Task, outcome: Outcome, generation: number): void {
+    if (this.#context.isClosed) return;
     if (this.#host.isDown) {
       this.#context.wheel.after(DOWN_POLL_MS, () => this.#finish(task, outcome, generation));
       return;

@@ -105,6 +105,12 @@ export class Reporter {
     }
   }
 
+  /** Another server: the ids that the one before gave mean nothing to it. */
+  serverChanged(): void {
+    this.forgetPackages();
+    this.#askForPackages();
+  }
+
   /** A new identity: nothing about packages was ever told. */
   forgetPackages(): void {
     this.#known = false;

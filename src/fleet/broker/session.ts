@@ -11,6 +11,8 @@ export interface SessionHost {
   typesAccepted(added: readonly string[]): void;
   /** An identity was given or taken away. */
   identityChanged(): void;
+  /** Another server answered than before: it has other ids for packages. */
+  serverChanged(): void;
   resynchronize(operationId: BValue | null, scopes: readonly string[] | null): void;
   handlePackageIds(message: BObject): void;
   intervals(message: BObject): void;
@@ -159,9 +161,10 @@ export class Session {
    * @throws {BadAnswer} when it lacks what every answer has
    */
   receive(answer: BValue, sent: number): Haste {
-    const { messages, next } = this.#frame(answer);
+    const { messages, next, isOtherServer } = this.#frame(answer);
     const step = this.queue.acknowledge(next, sent);
     if (step === 'start over') this.#host.resynchronize(null, null);
+    else if (isOtherServer) this.#host.serverChanged();
     let atOnce = false;
     for (const message of messages) {
       if (!this.#handle(message)) break;
@@ -173,13 +176,14 @@ export class Session {
     return this.queue.length > 0 || step !== 'in step' ? 'urgent' : 'regular';
   }
 
-  #frame(answer: BValue): { messages: BObject[]; next: number | undefined } {
+  #frame(answer: BValue): { messages: BObject[]; next: number | undefined; isOtherServer: boolean } {
     if (!isDict(answer)) throw new BadAnswer('the answer is no dict');
     const { messages, 'server-uuid': uuid, 'server-api': api, 'next-exchange-token': token } = answer;
     if (!Array.isArray(messages) || !messages.every(isDict) || uuid == null || api == null) {
       throw new BadAnswer('the answer lacks server-uuid, server-api or messages');
     }
     this.#api = textOf(api) >= '3.3' ? '3.3' : '3.2';
+    const before = this.serverUuid;
     this.serverUuid = textOf(uuid);
     if (token instanceof Uint8Array) this.#token = Buffer.from(token);
     else if (token !== undefined) this.#host.violation('next-exchange-token is no byte string');
@@ -188,7 +192,11 @@ export class Session {
       this.#host.violation('client-accepted-types-hash is no byte string');
     this.#listKnown = hash instanceof Uint8Array && this.#host.clientTypes().digest.equals(hash);
     const next = answer['next-expected-sequence'];
-    return { messages, next: next === undefined ? undefined : Number(next) };
+    return {
+      messages,
+      next: next === undefined ? undefined : Number(next),
+      isOtherServer: before !== null && before !== this.serverUuid,
+    };
   }
 
   /** Returns false where the processing of the answer ends. */

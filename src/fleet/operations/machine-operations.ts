@@ -39,6 +39,12 @@ export function failedRecoveryKey(message: BObject): Outcome {
   return { results: [keyResult(message, false, 'Unable to generate a recovery key: the TPM refused')] };
 }
 
+/** What is left of a queued message when the agent's process ends, and all of it on disk: anything but a key. */
+export function withoutKey(message: BObject): BObject {
+  const { 'recovery-key': key, ...rest } = message;
+  return key === undefined ? message : { ...rest, successful: false, 'result-text': 'the agent restarted' };
+}
+
 function keyResult(message: BObject, successful: boolean, text: string): BObject {
   return { type: 'fde-recovery-key', 'operation-id': message['operation-id']!, successful, 'result-text': text };
 }

@@ -71,7 +71,16 @@ describe('MessageQueue', () => {
 describe('the state file', () => {
   const fresh = { seed: 1, epoch: 5, packageIds: {} };
   const session = { id: 'x', insecure: 1, clone: null, seq: 1, next: 2, api: '3.3' as const, uuid: 'u' };
-  const record: AgentRecord = { session, types: [], queue: [], operations: [], machine: {}, packagesReported: false };
+  const record: AgentRecord = {
+    session,
+    types: [],
+    queue: [],
+    operations: [],
+    machine: {},
+    packagesReported: false,
+    bricked: false,
+    intervals: {},
+  };
 
   it('overrides parts of earlier lines and survives a torn one', () => {
     const file = join(folder, 'state');
@@ -103,6 +112,17 @@ describe('the state file', () => {
     expect(openStateFile(file, fresh).agents.get(1)!.packagesReported).toBe(true);
   });
 
+  it('takes nothing once it is closed', () => {
+    const file = join(folder, 'closed');
+    const state = openStateFile(file, fresh);
+    state.save(1, record);
+    state.close([[1, record]]);
+    const before = readFileSync(file, 'utf8');
+    state.save(1, { packagesReported: true });
+    state.compact([]);
+    expect(readFileSync(file, 'utf8')).toBe(before);
+  });
+
   it('refuses the state of another seed', () => {
     const file = join(folder, 'seeded');
     openStateFile(file, fresh).close([]);
@@ -111,9 +131,10 @@ describe('the state file', () => {
 });
 
 describe('the ledger', () => {
+  const execution = { computer: 'web-1', computerId: 7, operationId: 12, type: 'install-snaps' };
+
   it('counts on from its file', () => {
     const file = join(folder, 'ledger');
-    const execution = { computer: 'web-1', computerId: 7, operationId: 12, type: 'install-snaps' };
     const first = openLedger(file);
     first.record(execution);
     first.close();
@@ -122,6 +143,39 @@ describe('the ledger', () => {
     expect([second.count('web-1', 12), second.total]).toEqual([2, 2]);
     expect(second.repeated()).toEqual([{ computer: 'web-1', operationId: 12, count: 2 }]);
     second.close();
+  });
+
+  it('keeps what follows a line that was cut short', () => {
+    const file = join(folder, 'torn ledger');
+    const first = openLedger(file);
+    first.record(execution);
+    first.close();
+    appendFileSync(file, '{"time":"2');
+    const second = openLedger(file);
+    second.record(execution);
+    second.close();
+    const third = openLedger(file);
+    expect(third.total).toBe(2);
+    third.close();
+  });
+
+  it('reads lines that are longer than one piece', () => {
+    const file = join(folder, 'long ledger');
+    const long = { ...execution, computer: 'ü'.repeat(2 ** 20) };
+    const first = openLedger(file);
+    for (const next of [execution, long, execution]) first.record(next);
+    first.close();
+    const second = openLedger(file);
+    expect([second.total, second.count(long.computer, 12), second.count('web-1', 12)]).toEqual([3, 1, 2]);
+    second.close();
+  });
+
+  it('counts nothing once it is closed', () => {
+    const file = join(folder, 'closed ledger');
+    const ledger = openLedger(file);
+    ledger.close();
+    ledger.record(execution);
+    expect([ledger.total, readFileSync(file, 'utf8')]).toEqual([0, '']);
   });
 });
 
@@ -201,6 +255,9 @@ describe('renderPython', () => {
 describe('parseCommandLine', () => {
   it('has defaults, takes the environment, and prefers options', () => {
     expect(parseCommandLine([], {})).toMatchObject({ computers: 25, url: 'http://127.0.0.1:8080' });
+    expect(parseCommandLine([], { FLOTILLA_HOST: '::', FLOTILLA_PORT: '18080' })).toMatchObject({
+      url: 'http://[::1]:18080',
+    });
     const env = { FLOTILLA_SIMULATED_COMPUTERS: '7', FLOTILLA_PUBLIC_URL: 'https://fleet.example' };
     expect(parseCommandLine([], env)).toMatchObject({ computers: 7, url: 'https://fleet.example' });
     expect(parseCommandLine(['--computers', '3', '--ping-interval', '0.5', '--failing', '0.1'], env)).toMatchObject({

@@ -51,6 +51,7 @@ function aHost(registerIn = '02') {
     nowSeconds: () => timestamp as number,
     typesAccepted: (added) => calls.push(`accepted ${added.length}`),
     identityChanged: () => calls.push('identity'),
+    serverChanged: () => calls.push('server'),
     resynchronize: (id, scopes) => calls.push(`resynchronize ${id} ${scopes}`),
     handlePackageIds: () => calls.push('package-ids'),
     intervals: () => calls.push('intervals'),
@@ -192,6 +193,14 @@ describe('the recorded agent', () => {
     expect(headers['X-Exchange-Token']).toBe(recorded('38').request.headers['X-Exchange-Token']);
     expect(payload['messages']).toEqual(messagesOf('38', 'request'));
     expect(payload).toMatchObject({ sequence: 26, 'next-expected-sequence': 35, 'total-messages': 1 });
+  });
+
+  it('tells of another server once', () => {
+    const { session, calls } = sessionAt('33', ALL);
+    const answered = (uuid: string) =>
+      session.receive({ 'server-uuid': Buffer.from(uuid), 'server-api': Buffer.from('3.3'), messages: [] }, 0);
+    for (const uuid of ['a', 'a', 'b', 'b']) answered(uuid);
+    expect(calls).toEqual(['server']);
   });
 
   it('tries again after a refusal', () => {

@@ -50,7 +50,7 @@ async function failing(failure: { status: number; counted: boolean }): Promise<[
   const before = identified().length;
   gateway.failures.push(failure);
   gateway.outgoing.push(install(1));
-  await expect.poll(() => results().length, { timeout: 5000 }).toBeGreaterThan(0);
+  await expect.poll(() => results().length).toBeGreaterThan(0);
   const [failed, next] = identified().slice(before);
   return [failed!, next!];
 }
@@ -91,7 +91,7 @@ describe('an agent on the wire', () => {
   it('pings by form with its number, and comes when messages wait', async () => {
     const before = identified().length;
     gateway.outgoing.push(install(1));
-    await expect.poll(() => results().length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => results().length).toBe(1);
     expect(new Set(gateway.pings)).toEqual(new Set(['insecure_id=0', 'insecure_id=1']));
     expect(identified().length).toBeGreaterThan(before);
   });
@@ -108,7 +108,7 @@ describe('an agent on the wire', () => {
     const before = identified().length;
     gateway.failures.push('none', { status: 500, counted: true });
     gateway.outgoing.push(install(2));
-    await expect.poll(() => results().length, { timeout: 5000 }).toBe(2);
+    await expect.poll(() => results().length).toBe(2);
     await fleet.settled(5000);
     const [, failed, repeated] = identified().slice(before);
     expect(messagesOf(repeated!)).toEqual(messagesOf(failed!));
@@ -119,9 +119,9 @@ describe('an agent on the wire', () => {
 
   it('runs what is handed over twice, twice', async () => {
     gateway.outgoing.push(install(7));
-    await expect.poll(() => results().length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => results().length).toBe(1);
     gateway.outgoing.push(install(7));
-    await expect.poll(() => results().length, { timeout: 5000 }).toBe(2);
+    await expect.poll(() => results().length).toBe(2);
     expect(fleet.ledger.count(computer.title, 7)).toBe(2);
     expect(fleet.ledger.repeated()).toEqual([{ computer: computer.title, operationId: 7, count: 2 }]);
   });
@@ -129,7 +129,7 @@ describe('an agent on the wire', () => {
   it('stops at an operation that still runs and asks for it again', async () => {
     const before = identified().length;
     gateway.outgoing.push(install(7), install(7), install(8));
-    await expect.poll(() => results().length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => results().length).toBe(1);
     const [first, second] = identified().slice(before);
     expect(second!.body['next-expected-sequence']).toBe((first!.body['next-expected-sequence'] as number) + 1);
     expect(fleet.ledger.total).toBe(1);
@@ -137,7 +137,7 @@ describe('an agent on the wire', () => {
 
   it('reports changed snaps before the result', async () => {
     gateway.outgoing.push(install(1));
-    await expect.poll(() => results().length, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => results().length).toBe(1);
     const payload = identified().find((seen) => messagesOf(seen).some(({ type }) => type === 'operation-result'))!;
     expect(messagesOf(payload).map(({ type }) => type)).toEqual(['snaps', 'operation-result']);
   });
@@ -152,14 +152,27 @@ describe('an agent on the wire', () => {
   it('answers a resynchronization with its id, then the facts', async () => {
     gateway.outgoing.push({ type: 'resynchronize', 'operation-id': 9, scopes: ['computer'] });
     const answer = () => identified().find((seen) => messagesOf(seen)[0]?.['type'] === 'resynchronize');
-    await expect.poll(answer, { timeout: 5000 }).toBeDefined();
+    await expect.poll(answer).toBeDefined();
     expect(messagesOf(answer()!).map(({ type }) => type)).toEqual(['resynchronize', 'computer-info']);
     expect(messagesOf(answer()!)[0]).toMatchObject({ 'operation-id': 9 });
   });
 
+  it('asks for the ids of its packages again when another server answers', async () => {
+    const asked = () =>
+      identified()
+        .flatMap(messagesOf)
+        .filter(({ type }) => type === 'unknown-package-hashes').length;
+    const before = asked();
+    gateway.serverUuid = 'another';
+    computer.exchangeSoon();
+    await expect.poll(asked).toBe(2 * before);
+    await fleet.settled(10_000);
+    expect([...fleet.violations]).toEqual([]);
+  });
+
   it('obeys intervals, and is silenced for good by one below ten seconds', async () => {
     gateway.outgoing.push({ type: 'set-intervals', 'urgent-exchange': 1 });
-    await expect.poll(() => fleet.violations.size, { timeout: 5000 }).toBe(1);
+    await expect.poll(() => fleet.violations.size).toBe(1);
     const before = identified().length;
     computer.exchangeSoon();
     await new Promise((resolve) => setTimeout(resolve, 300));
