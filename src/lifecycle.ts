@@ -1,5 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import type { Logger } from './logger.ts';
+import { ConfigError } from './setting-reader.ts';
 
 /** When a start is surely over, and keeping its compiled code is in nobody's way. */
 const KEEP_COMPILED_AFTER_MS = 20_000;
@@ -40,4 +41,19 @@ export function stopInOrder(logger: Logger, stop: () => Promise<void>, limitMs =
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => begin(signal));
   if (process.channel) process.on('disconnect', () => begin('supervisor gone'));
   return begin;
+}
+
+/** Ends the process with code 1 and one message: that of a wrong start alone, of anything else with its stack. */
+export function refuseToStart(error: unknown): never {
+  process.stderr.write(`${describe(error)}\n`);
+  process.exit(1);
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code, message, stack } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') return `The port is in use: ${message}`;
+  // What the system or Node refuses is as wrong as settings are, and says so itself.
+  const isWrongStart = error instanceof ConfigError || /^(E[A-Z]+$|ERR_PARSE_ARGS)/.test(code ?? '');
+  return isWrongStart && message !== '' ? message : (stack ?? message);
 }

@@ -8,7 +8,7 @@ import { codecAccess } from './api/codec-access.ts';
 import { listen } from './api/server.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { createGateway } from './gateway/gateway.ts';
-import { announceReady, stopInOrder } from './lifecycle.ts';
+import { announceReady, refuseToStart, stopInOrder } from './lifecycle.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { type Metrics, startMetrics } from './metrics.ts';
 import { openPersistence, type Persistence } from './persistence/orm.ts';
@@ -122,14 +122,6 @@ function readArguments(): { gatewayOnly: boolean; withGateway: boolean } {
   const withoutGateway = values['no-gateway'] ?? false;
   if (gatewayOnly && withoutGateway) throw new ConfigError(['--gateway-only and --no-gateway exclude each other']);
   return { gatewayOnly, withGateway: !withoutGateway };
-}
-
-/** One line for a wrong start; the stack of a defect goes to the log. */
-function refuseToStart(error: unknown): never {
-  const { code, message } = error as NodeJS.ErrnoException;
-  const text = code === 'EADDRINUSE' ? `The port is in use: ${message}` : message;
-  process.stderr.write(`${error instanceof ConfigError || code !== undefined ? text : (error as Error).stack}\n`);
-  process.exit(1);
 }
 
 main().catch(refuseToStart);

@@ -2,7 +2,7 @@ import { runOneShot } from '../src/one-shot.ts';
 import { openPersistence } from '../src/persistence/orm.ts';
 import { connectClient } from '../temporal/connection.ts';
 import { createProfileKinds } from './profile-kinds.ts';
-import { type RestoreReport, repairAfterRestore } from './restore/repair.ts';
+import { type RestoreReport, repairAfterRestore } from './restore/repair-after-restore.ts';
 
 const HELP = `npm run after-restore
 

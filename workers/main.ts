@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Config, ConfigError, loadConfig } from '../src/config.ts';
-import { announceReady, stopInOrder } from '../src/lifecycle.ts';
+import { type Config, loadConfig } from '../src/config.ts';
+import { announceReady, refuseToStart, stopInOrder } from '../src/lifecycle.ts';
 import { createLogger, type Logger } from '../src/logger.ts';
 import { startMetrics } from '../src/metrics.ts';
 import { openWhenThere } from '../src/persistence/open-when-there.ts';
@@ -13,11 +13,11 @@ import { startTracing } from '../src/tracing.ts';
 import { connectClient } from '../temporal/connection.ts';
 import { makeBuildCurrent, readCurrentBuild } from '../temporal/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
+import { createRetentionActivities } from './activities/activity-retention.activities.ts';
 import { createAuditRetentionActivities } from './activities/audit-retention.activities.ts';
 import { createLaneActivities } from './activities/lane.activities.ts';
 import { createProfileActivities } from './activities/profile.activities.ts';
 import { createReportActivities } from './activities/report.activities.ts';
-import { createRetentionActivities } from './activities/retention.activities.ts';
 import { startAuditReports } from './audit-reports.ts';
 import { startFleetGauges } from './fleet-gauges.ts';
 import { createWorkerMetrics, type WorkerMetrics } from './metrics.ts';
@@ -29,20 +29,18 @@ import { keepWorker, type RunningWorker, stepsAtOnce } from './run-worker.ts';
 import { installRuntime } from './telemetry.ts';
 import { buildBundle, findBundle, type WorkflowBundle } from './workflow-bundle.ts';
 
-/** `npm run worker -- --queues a,b`: serves task queues, all by default; with the activity queue comes a relay. */
 const STOP_LIMIT_MS = { embedded: 9_500, separate: 70_000 };
 const RELAY_STOP_LIMIT_MS = 2_000;
 const BUILD_LIMIT_MS = 20_000;
 const DATABASE_PAUSE_MS = 1_000;
 
 try {
-  const queues = chooseQueues(process.argv.slice(2));
-  await run(queues);
+  await run(chooseQueues(process.argv.slice(2)));
 } catch (error) {
-  process.stderr.write(`${error instanceof ConfigError || error instanceof Error ? error.message : String(error)}\n`);
-  process.exit(1);
+  refuseToStart(error);
 }
 
+/** `npm run worker -- --queues a,b`: serves task queues, all by default; with the activity queue comes a relay. */
 async function run(queues: readonly TaskQueue[]): Promise<void> {
   const config = loadConfig(process.env, 'process');
   const logger = createLogger({ level: config.logLevel, role: 'worker' });

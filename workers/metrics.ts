@@ -23,7 +23,7 @@ const STEP_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1
 const RELAY_EVENTS: readonly RelayEvent[] = [
   'scheduled',
   'started',
-  'cancelled',
+  'canceled',
   'nudged',
   'repeated',
   'late',

@@ -1,3 +1,4 @@
+import { ConfigError } from '../src/config.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
 
 const ALL: readonly TaskQueue[] = Object.values(TASK_QUEUES);
@@ -5,18 +6,18 @@ const ALL: readonly TaskQueue[] = Object.values(TASK_QUEUES);
 /**
  * The task queues a worker process serves: all, or those after `--queues`, separated by commas.
  *
- * @throws when an argument or a queue is unknown
+ * @throws {ConfigError} when an argument or a queue is unknown
  */
 export function chooseQueues(args: readonly string[]): readonly TaskQueue[] {
   if (args.length === 0) return ALL;
   const [flag, list, ...rest] = args[0]!.startsWith('--queues=') ? args[0]!.split('=') : args;
   if (flag !== '--queues' || !list || rest.length > 0) {
-    throw new Error(`usage: --queues <queue>[,<queue>], of ${ALL.join(', ')}`);
+    throw new ConfigError([`usage: --queues <queue>[,<queue>], of ${ALL.join(', ')}`]);
   }
   const chosen = new Set<TaskQueue>();
   for (const name of list.split(',')) {
     const known = ALL.find((queue) => queue === name.trim());
-    if (!known) throw new Error(`unknown task queue "${name}"; there are ${ALL.join(', ')}`);
+    if (!known) throw new ConfigError([`unknown task queue "${name}"; there are ${ALL.join(', ')}`]);
     chosen.add(known);
   }
   return [...chosen];

@@ -38,7 +38,7 @@ async function drive(input: LaneInput, cancellation: CancelWatch): Promise<LaneP
     dirty = true;
   };
   setHandler(nudge, wake);
-  const timer = new DueTimer(wake);
+  const timer = new DueTimer(wake, input.overdue);
   const isCancelNews = (): boolean => cancellation.requested && !told;
   const hasNews = (): boolean => dirty || isCancelNews();
   for (;;) {
@@ -50,9 +50,13 @@ async function drive(input: LaneInput, cancellation: CancelWatch): Promise<LaneP
     setCurrentDetails(laneLine(progress));
     if (progress.open === 0) return progress;
     // The next run's first step takes whatever news there is; only a cancel request would not reach it.
-    if (!isCancelNews() && historyIsLong(input)) await continueAsNew<typeof lane>(input);
+    if (!isCancelNews() && historyIsLong(input)) await goOn(input, timer);
     await condition(hasNews);
   }
+}
+
+function goOn(input: LaneInput, { overdue }: DueTimer): Promise<never> {
+  return continueAsNew<typeof lane>({ ...input, overdue: overdue ?? undefined });
 }
 
 function historyIsLong(input: LaneInput): boolean {

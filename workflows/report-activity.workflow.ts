@@ -7,6 +7,7 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { ActivityStatus } from '../src/domain/activity/status.ts';
 import type { ReportActivities } from './contracts/activities.ts';
 import { FAILURE_TYPES } from './contracts/failures.ts';
 import type { ReportInput } from './contracts/report.contract.ts';
@@ -45,7 +46,7 @@ export async function reportActivity({ id }: ReportInput): Promise<void> {
   }
 }
 
-function endReport(id: number, status: 'failed' | 'canceled'): Promise<string> {
+function endReport(id: number, status: 'failed' | 'canceled'): Promise<ActivityStatus> {
   return runStep(
     () => quick.endReport(id, status),
     () => patient.endReport(id, status),

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express';
-import type { Authenticator } from '../services/rights.service.ts';
+import type { Authenticator } from '../services/authenticator.ts';
 import { MethodNotAllowed } from './route-table.ts';
 
 export interface CodecAccess {
@@ -11,6 +11,12 @@ export interface CodecAccess {
 
 const CODEC_PATHS = new Set(['/encode', '/decode']);
 const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
+
+/** Whether a request comes from this machine, and not from one beyond a proxy on it. */
+function isFromHere({ socket, headers }: Request): boolean {
+  const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
+  return LOOPBACK.test(socket.remoteAddress ?? '') && !isForwarded;
+}
 
 /**
  * Who may use the codec endpoint: in the embedded stack whoever is on this machine, elsewhere a token with
@@ -40,7 +46,7 @@ export function codecAccess(deps: {
       else next();
     },
     async allow(req) {
-      if (deps.embedded && LOOPBACK.test(req.socket.remoteAddress ?? '')) return true;
+      if (deps.embedded && isFromHere(req)) return true;
       const token = /^bearer (\S+)$/i.exec(req.headers.authorization ?? '')?.[1];
       if (token === undefined) return false;
       const caller = await deps.authenticator.authenticate(token).catch(() => null);

@@ -1,10 +1,11 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Config } from '../config.ts';
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, unauthorized } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
+import type { Authenticator } from '../services/authenticator.ts';
+import { crowded } from '../services/bounded-queue.ts';
 import { type FairGate, GateRefusal } from '../services/fair-gate.ts';
 import type { Caller, Principal } from '../services/ports.ts';
-import type { Authenticator } from '../services/rights.service.ts';
 import { resolveAlias } from './aliases.ts';
 import { logAnswer } from './answer-log.ts';
 import type { ClientAddress } from './client-address.ts';
@@ -72,7 +73,7 @@ export function createDispatcher(deps: DispatcherDeps): RequestHandler {
         const match = deps.routes.match(req.method, path);
         operation = match.operation;
         const reply = await serve(deps, operation, match.params, asked);
-        await answer(deps.validator, operation, req, res, reply, requestId);
+        await answer(deps.validator, operation, asked, reply);
       } catch (error) {
         if (res.headersSent) res.destroy();
         else sendJson(req, res, { ...refuse(deps, operation, error, requestId), requestId });
@@ -128,9 +129,7 @@ async function inTurn<T>(places: FairGate | null, principal: Principal | null, w
     return await places.run(principal.accountId, work);
   } catch (error) {
     if (!(error instanceof GateRefusal)) throw error;
-    throw new DomainError('ServiceUnavailable', 'Too many requests at once; try again shortly', {
-      retryAfterSeconds: 1,
-    });
+    throw crowded('Too many requests at once');
   }
 }
 
@@ -186,9 +185,7 @@ async function askAgain({ authenticator }: DispatcherDeps, operation: Operation,
 
 function bearerOf(req: Request): string {
   const header = req.headers.authorization;
-  if (header === undefined || !/^bearer [^\s]+$/i.test(header)) {
-    throw new DomainError('Unauthorized', 'A valid bearer token is needed');
-  }
+  if (header === undefined || !/^bearer [^\s]+$/i.test(header)) throw unauthorized();
   return header.slice('bearer '.length);
 }
 
@@ -202,14 +199,8 @@ function authorize(access: Access, caller: Principal): void {
   }
 }
 
-async function answer(
-  validator: Validator,
-  operation: Operation,
-  req: Request,
-  res: Response,
-  reply: Reply,
-  requestId: string,
-): Promise<void> {
+async function answer(validator: Validator, operation: Operation, asked: Asked, reply: Reply): Promise<void> {
+  const { req, res, requestId } = asked;
   const { status = 200, body, headers = {}, stream } = reply;
   if (stream) return await sendStream(req, res, { ...stream, headers, requestId });
   if (validator.checkAnswer) await checkAnswer(validator.checkAnswer, operation, req, status, body);

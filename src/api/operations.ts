@@ -10,10 +10,11 @@ import {
   type OpenApiDocument,
   type OperationObject,
   type ParameterObject,
+  type PathOperation,
   parametersOf,
   resolveReference,
 } from './openapi/document.ts';
-import { type Refusals, refusalsOf } from './openapi/refusals.ts';
+import { type Refusals, refusalsOf, unknownCodeOf } from './openapi/refusals.ts';
 
 /** What a caller must bring: nothing, a token, any role in the token's account, or permissions that must all hold. */
 export type Access = 'none' | 'token' | 'account' | readonly Permission[];
@@ -66,13 +67,14 @@ export function buildOperations(document: OpenApiDocument, handlers: Handlers): 
   const problems: string[] = [];
   const operations: Operation[] = [];
   const left = new Set(Object.keys(handlers));
-  for (const { path, method, operation } of eachOperation(document)) {
+  for (const placed of eachOperation(document)) {
+    const { path, method, operation } = placed;
     const id = operation.operationId;
     const handler = handlers[id];
     if (!id) problems.push(`${method} ${path} has no operationId`);
     else if (!handler) problems.push(`operation ${id} has no handler`);
     else if (!left.delete(id)) problems.push(`operationId ${id} is used twice`);
-    else operations.push(toOperation(document, path, method, operation, handler, problems));
+    else operations.push(toOperation(document, placed, handler, problems));
   }
   for (const name of left) problems.push(`handler ${name} has no operation`);
   if (problems.length > 0) throw new Error(`The API does not fit its document: ${problems.join('; ')}`);
@@ -88,9 +90,7 @@ export function isRead(operation: Operation | undefined, method: string): boolea
 
 function toOperation(
   document: OpenApiDocument,
-  path: string,
-  method: HttpMethod,
-  operation: OperationObject,
+  { path, method, operation }: PathOperation,
   handler: Handler,
   problems: string[],
 ): Operation {
@@ -146,11 +146,9 @@ function parameterKind(document: OpenApiDocument, schema: JsonSchema): Parameter
   return type === 'integer' || type === 'boolean' || type === 'array' ? type : 'string';
 }
 
-/** `computer_id` -> UnknownComputer. */
 function unknownCode(name: string, kind: ParameterKind, problems: string[]): keyof typeof ERROR_STATUS {
   if (kind !== 'integer') return 'NotFound';
-  const words = name.replace(/_id$/, '').split('_');
-  const code = `Unknown${words.map((w) => w.charAt(0).toUpperCase() + w.slice(1)).join('')}`;
+  const code = unknownCodeOf(name);
   if (code in ERROR_STATUS) return code as keyof typeof ERROR_STATUS;
   problems.push(`path parameter ${name} needs the error code ${code}`);
   return 'NotFound';

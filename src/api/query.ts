@@ -15,7 +15,8 @@ import { readBoolean } from './spellings.ts';
 export function readQuery(operation: Operation, queryString: string): Record<string, unknown> {
   const query: Record<string, unknown> = {};
   if (queryString === '' || operation.queryParameters.size === 0) return query;
-  const sent = parse(queryString);
+  // Bounded by the size of a request's head alone: what is left out would be taken for absent.
+  const sent = parse(queryString, '&', '=', { maxKeys: 0 });
   for (const [name, kind] of operation.queryParameters) {
     const value = sent[name];
     if (value === undefined) continue;

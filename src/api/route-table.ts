@@ -1,4 +1,5 @@
 import { DomainError } from '../domain/errors.ts';
+import { MAX_INT4 } from '../domain/integers.ts';
 import type { Operation, PathParameter } from './operations.ts';
 
 export interface Match {
@@ -11,8 +12,6 @@ interface Template {
   parameters: readonly PathParameter[];
   byMethod: Map<string, Operation>;
 }
-
-const MAX_ID = 2_147_483_647;
 
 /**
  * Finds the operation of a method and path in a few steps, however many operations there are. The colon of a verb may
@@ -109,7 +108,7 @@ function readParameters(template: Template, values: readonly string[]) {
     const value = decode(values[index]!);
     if (value === null) return { params, bad: parameter };
     if (!parameter.integer) params[parameter.name] = value;
-    else if (/^[1-9]\d{0,9}$/.test(value) && Number(value) <= MAX_ID) params[parameter.name] = Number(value);
+    else if (/^[1-9]\d{0,9}$/.test(value) && Number(value) <= MAX_INT4) params[parameter.name] = Number(value);
     else return { params, bad: { ...parameter, ...(value.includes(':') ? { unknown: 'NotFound' as const } : {}) } };
   }
   return { params, bad: undefined };

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { unauthorized } from '../domain/errors.ts';
 import { endUnread } from '../http-answers.ts';
 import { API_HEADERS } from './middleware/send.ts';
 
@@ -107,7 +108,11 @@ function isAwaited(request: IncomingMessage, response: ServerResponse): boolean 
     request.resume();
     return false;
   }
-  if (before && !before.closed) PREVIOUS.set(response, before);
+  if (before) {
+    // Nobody looks two answers back: a chain of them would last as long as a pipeline does.
+    PREVIOUS.delete(before);
+    if (!before.closed) PREVIOUS.set(response, before);
+  }
   LATEST.set(request.socket, response);
   return true;
 }
@@ -116,12 +121,19 @@ type Refused = [status: number, reason: string, code: string, message: string];
 
 const TOO_LARGE: Refused = [431, 'Request Header Fields Too Large', 'PayloadTooLarge', 'The headers are too large'];
 const NO_HOST: Refused = [400, 'Bad Request', 'InvalidParameter', 'The request names no host'];
+const ELSEWHERE: Refused = [404, 'Not Found', 'NotFound', 'There is nothing at this address'];
 const UNEXPECTED: Refused = [400, 'Bad Request', 'InvalidParameter', 'Only 100-continue can be expected here'];
 
 /** Why no application gets to see the request, or null. */
 function unservable(request: IncomingMessage): Refused | null {
   if (isOverlong(request)) return TOO_LARGE;
-  return request.httpVersion === '1.1' && request.headers.host === undefined ? NO_HOST : null;
+  if (request.httpVersion === '1.1' && request.headers.host === undefined) return NO_HOST;
+  return isAddress(request.url ?? '') ? null : ELSEWHERE;
+}
+
+/** Whether an application can tell the path of a target. */
+function isAddress(target: string): boolean {
+  return target.startsWith('/') || target === '*' || URL.canParse(target);
 }
 
 /** Whether request line and headers are beyond the bound; a token is not counted, its reader has a bound of its own. */
@@ -197,7 +209,7 @@ function unreadable({ code, rawPacket }: UnreadableRequest): Refused {
   if (code === 'HPE_HEADER_OVERFLOW') {
     // A token of any length that is none of ours is refused as one, as far as can be told from what was read.
     if (rawPacket?.toString('latin1').match(OVERLONG_TOKEN)) {
-      return [401, 'Unauthorized', 'Unauthorized', 'A valid bearer token is needed'];
+      return [401, 'Unauthorized', 'Unauthorized', unauthorized().message];
     }
     return TOO_LARGE;
   }

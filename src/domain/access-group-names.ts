@@ -15,7 +15,7 @@ export function cleanTitle(title: string): string | null {
     .replace(/[^\p{L}\p{M}\p{Nd} .-]/gu, '')
     .replace(/ +/g, ' ')
     .trim();
-  return clean === '' || clean.length > MAX_TITLE ? null : clean;
+  return clean === '' || [...clean].length > MAX_TITLE ? null : clean;
 }
 
 /**

@@ -88,3 +88,8 @@ export class DomainError extends Error {
     this.namedInBody = extra.namedInBody ?? false;
   }
 }
+
+/** The refusal of whoever brings no token, or none that holds. */
+export function unauthorized(): DomainError {
+  return new DomainError('Unauthorized', 'A valid bearer token is needed');
+}

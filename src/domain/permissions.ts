@@ -27,6 +27,9 @@ export interface SeedRole {
   globalPermissions: readonly GlobalPermission[];
 }
 
+/** The account that the first start makes; whoever administers it may be an operator of the system. */
+export const STANDALONE_ACCOUNT = 'standalone';
+
 /** The role that holds everything: every account keeps at least one administrator who has it. */
 export const ADMINISTRATOR_ROLE = 'GlobalAdmin';
 

@@ -4,6 +4,10 @@ const SYSTEM = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
   'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTDOWN',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
   'ETIMEDOUT',
   'EPIPE',
   'EHOSTUNREACH',
@@ -16,6 +20,15 @@ const MESSAGES =
 export function isLostRace(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   return code === '40P01' || code === '40001';
+}
+
+/** SQLSTATE classes that say "these values cannot be stored", whoever tries again. */
+const REFUSED = /^(21|22|23|54)\w{3}$/;
+
+/** Tells whether PostgreSQL can never store what it was given, as opposed to just now. */
+export function isRefusedValue(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === 'string' && REFUSED.test(code);
 }
 
 /** Tells whether an error means that PostgreSQL cannot serve just now, as opposed to a defect in a statement. */

@@ -6,8 +6,9 @@ export function statusList(statuses: readonly ActivityStatus[]): string {
 }
 
 /**
- * Condition under which a statement moves rows from some statuses to another: every statement that writes a status of an
- * existing activity has it from here, so that none can do what the table of transitions does not allow.
+ * Condition under which a statement moves rows from some statuses to another. Every statement that writes a status of an
+ * operation or a report has it from here, or acts on rows that one with it picked, so that none can do what the table of
+ * transitions does not allow. Groups follow their operations instead.
  *
  * @param column - the status as it is stored, with its table's alias
  * @throws when the table does not allow one of them; statements are made when their module is loaded

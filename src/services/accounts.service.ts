@@ -1,6 +1,6 @@
 import { DomainError } from '../domain/errors.ts';
 import type { Origin } from '../domain/events.ts';
-import { ADMINISTRATOR_ROLE, SEED_ROLES } from '../domain/permissions.ts';
+import { ADMINISTRATOR_ROLE, SEED_ROLES, STANDALONE_ACCOUNT } from '../domain/permissions.ts';
 import type { Persistence } from '../persistence/orm.ts';
 import {
   type AccountRow,
@@ -22,7 +22,7 @@ import { checkNewPassword, hashPassword, normalisePassword } from './passwords.t
 import type { Caller } from './ports.ts';
 
 /** Name and title of the one account of a self-hosted deployment. @see api-decisions 11.1 */
-const STANDALONE = { name: 'standalone', title: 'Organization' };
+const STANDALONE = { name: STANDALONE_ACCOUNT, title: 'Organization' };
 
 export interface NewAdministrator {
   email: string;

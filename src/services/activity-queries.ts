@@ -1,5 +1,6 @@
 import { parseActivityQuery } from '../domain/query/activity-query.ts';
 import type { ActivitySelection } from '../persistence/query/activity-conditions.ts';
+import { findPeopleByEmail } from '../persistence/repositories/people.repository.ts';
 import { type QueryDeps, readSearches } from './computer-queries.ts';
 
 /**
@@ -20,5 +21,9 @@ export async function prepareActivityQuery(
     .flat()
     .flatMap(({ criterion, at }) => (criterion.kind === 'computer' ? [{ query: criterion.query, at }] : []));
   const searches = await readSearches(deps, accountId, { text, path, parts });
-  return { query, searches, now: deps.clock.now() };
+  const addresses = query.clauses
+    .flat()
+    .flatMap(({ criterion }) => (criterion.kind === 'creator' ? [criterion.text] : []));
+  const creators = addresses.length === 0 ? new Map() : await findPeopleByEmail(deps.db, addresses);
+  return { query, searches, creators, now: deps.clock.now() };
 }

@@ -11,13 +11,13 @@ import {
   createPlacedGroup,
   type OperationMessage,
   type PlacedGroupPlan,
-  type PlacedOperation,
 } from '../persistence/repositories/activity-creation.repository.ts';
 import {
   linkReapplied,
   linkReverted,
   readDone,
   readMessages,
+  readReverted,
   readSourceOperations,
   readSources,
   type SourceActivity,
@@ -25,12 +25,14 @@ import {
 } from '../persistence/repositories/activity-repeats.repository.ts';
 import { recordEvents } from '../persistence/repositories/events.repository.ts';
 import { keepFleet } from '../persistence/repositories/fleet-lock.ts';
-import { findRedactedPayloads } from '../persistence/repositories/script-endings.repository.ts';
+import { keepCarriedScripts } from '../persistence/repositories/script-endings.repository.ts';
 import { failUnsent } from '../persistence/repositories/undeliverable.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
-import { requireActivities, requireEligible } from './activity-rights.ts';
+import { Layout } from './activity-layout.ts';
+import { requireActivities, requireEligible, sameReason } from './activity-rights.ts';
 import { subjectOf } from './activity-views.ts';
 import type { Caller, Clock } from './ports.ts';
+import { requireRight } from './scripts/reads.ts';
 import { findLostTargets } from './targets.ts';
 import { unsentSignals } from './unsent-signals.ts';
 
@@ -126,7 +128,7 @@ async function begin(
   const ids = [...new Set(given)];
   // No computer leaves meanwhile, and whoever comes second sees what the first made.
   await keepFleet(tx, caller.accountId);
-  await lockLanesOf(tx, caller.accountId, ids);
+  await lockLanesOf(tx, caller.accountId, [...ids, ...(await readReverted(tx, ids))]);
   const now = deps.clock.now();
   const rows = await requireActivities(tx, caller, ids, verb.name, now);
   const size = rows.reduce((sum, row) => sum + Math.max(1, row.children_count), 0);
@@ -138,6 +140,8 @@ async function begin(
   }
   const refused = rows.filter((row) => !verb.allows(row));
   requireEligible(verb.name, new Map(refused.map(({ id }) => [id, verb.reason])));
+  const lost = rows.filter((row) => row.lost).map(({ id }) => id);
+  requireEligible(verb.name, sameReason(lost, LOST_TARGET));
   return { caller, verb, ids, now, settings: deps.settings };
 }
 
@@ -181,7 +185,7 @@ async function carryOut(
   return groups;
 }
 
-/** A computer that is gone or archived since, or a script that is redacted, makes its activities ineligible; running a script needs its own right. */
+/** A computer that is gone or archived since makes its activities ineligible, and scripts are asked about. */
 async function requireTargetsOf(
   tx: Sql,
   caller: Caller,
@@ -198,18 +202,27 @@ async function requireTargetsOf(
     verb.name,
     new Map(all.flatMap(({ root, computer_id }) => (lost.has(computer_id) ? [[root, LOST_TARGET]] : []))),
   );
-  const runs = all.filter(({ type }) => type === EXECUTE_SCRIPT);
-  const redacted = await findRedactedPayloads(
+  await requireScriptsOf(
+    tx,
+    caller,
+    verb,
+    all.filter(({ type }) => type === EXECUTE_SCRIPT),
+  );
+}
+
+/** @throws {DomainError} ActivityNotEligible when a script is redacted; Forbidden when the caller may not run it there */
+async function requireScriptsOf(tx: Sql, caller: Caller, verb: Verb, runs: readonly SourceOperation[]): Promise<void> {
+  if (runs.length === 0) return;
+  const scripts = await keepCarriedScripts(
     tx,
     runs.map(({ payload_id }) => payload_id),
   );
-  const wiped = runs.filter(({ payload_id }) => redacted.has(payload_id));
+  const wiped = runs.filter(({ payload_id }) => scripts.get(payload_id)?.status === 'redacted');
   requireEligible(verb.name, new Map(wiped.map(({ root }) => [root, 'its script is redacted'])));
-  const scripts = runs.map(({ computer_id }) => computer_id);
-  const forbidden = scripts.length === 0 ? null : await findLostTargets(tx, caller, scripts, 'ExecuteScript');
-  if (forbidden && forbidden.size > 0) {
-    throw new DomainError('Forbidden', `You may not run scripts on computer ${[...forbidden][0]}`);
-  }
+  for (const script of scripts.values()) requireRight(caller, script, 'ExecuteScript');
+  const computers = runs.map(({ computer_id }) => computer_id);
+  const [forbidden] = await findLostTargets(tx, caller, computers, 'ExecuteScript');
+  if (forbidden !== undefined) throw new DomainError('Forbidden', `You may not run scripts on computer ${forbidden}`);
 }
 
 const LOST_TARGET = 'one of its computers is archived or gone';
@@ -268,32 +281,4 @@ async function undo(
     messages: [...messages.values()].map(({ message }) => message),
     parameters: { operation: 'revert', activity: source.id },
   };
-}
-
-/** Places operations on their computers: each computer's in order, chained as their origins are. */
-class Layout {
-  readonly #places = new Map<number, number>();
-  readonly #steps: number[] = [];
-  readonly #latest = new Map<number, number>();
-  readonly #operations: PlacedOperation[] = [];
-
-  /** @param behind - origin of the operation on the same computer that this one waits for, if it is here */
-  add(
-    computer: number,
-    operation: Pick<PlacedOperation, 'type' | 'summary' | 'message' | 'origin'>,
-    behind: number | null,
-    delaySeconds: number,
-  ): void {
-    const place = this.#places.get(computer) ?? this.#places.size;
-    this.#places.set(computer, place);
-    const step = this.#steps[place] ?? 0;
-    this.#steps[place] = step + 1;
-    const after = behind === null ? null : (this.#latest.get(behind) ?? null);
-    this.#latest.set(operation.origin, step);
-    this.#operations.push({ ...operation, place, step, after, delaySeconds: after === null ? 0 : delaySeconds });
-  }
-
-  result(): { computers: number[]; operations: PlacedOperation[] } {
-    return { computers: [...this.#places.keys()], operations: this.#operations };
-  }
 }

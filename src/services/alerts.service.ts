@@ -1,3 +1,4 @@
+import { computersText } from '../domain/activity/summary.ts';
 import { DomainError } from '../domain/errors.ts';
 import { alertRule } from '../persistence/query/alert-conditions.ts';
 import { groupsOf } from '../persistence/query/group-scope.ts';
@@ -52,7 +53,7 @@ export function createAlertsService(deps: { db: Database }): AlertsService {
       return rows.flatMap(({ name, fresh, activation_time: activationTime }) => {
         const { type, summary } = alertRule(name);
         if (activationTime === null) return [];
-        return [{ type, summary: `${summary} (${fresh === 1 ? '1 computer' : `${fresh} computers`})`, activationTime }];
+        return [{ type, summary: `${summary} (${computersText(fresh)})`, activationTime }];
       });
     },
     dismiss: (caller, id) =>

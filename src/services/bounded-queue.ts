@@ -7,39 +7,38 @@ import { DomainError } from '../domain/errors.ts';
 export class BoundedQueue {
   readonly #concurrency: number;
   readonly #maxWaiting: number;
-  readonly #refusal: string;
+  readonly #refusal: () => Error;
   readonly #waiting: Array<() => void> = [];
   #running = 0;
 
-  constructor(limits: { concurrency: number; maxWaiting: number; refusal?: string }) {
+  /** @param limits.refusal - what `run` throws when the queue is full */
+  constructor(limits: { concurrency: number; maxWaiting: number; refusal: () => Error }) {
     this.#concurrency = limits.concurrency;
     this.#maxWaiting = limits.maxWaiting;
-    this.#refusal = limits.refusal ?? 'Too many logins at once';
+    this.#refusal = limits.refusal;
   }
 
-  /**
-   * Runs `work` when a place is free, in order of arrival.
-   *
-   * @throws {DomainError} ServiceUnavailable with a time to wait when the queue is full
-   */
+  /** Runs `work` when a place is free, in order of arrival. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#running >= this.#concurrency) await this.#wait();
-    else this.#running++;
+    else this.#running += 1;
     try {
       return await work();
     } finally {
+      // The place is handed over, so that nobody overtakes.
       const next = this.#waiting.shift();
       if (next) next();
-      else this.#running--;
+      else this.#running -= 1;
     }
   }
 
   #wait(): Promise<void> {
-    if (this.#waiting.length >= this.#maxWaiting) {
-      throw new DomainError('ServiceUnavailable', `${this.#refusal}; try again shortly`, {
-        retryAfterSeconds: 1,
-      });
-    }
+    if (this.#waiting.length >= this.#maxWaiting) throw this.#refusal();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
+}
+
+/** The refusal of a crowd, with a time to wait. @param what - such as `Too many logins at once` */
+export function crowded(what: string): DomainError {
+  return new DomainError('ServiceUnavailable', `${what}; try again shortly`, { retryAfterSeconds: 1 });
 }

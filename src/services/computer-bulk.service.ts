@@ -1,3 +1,4 @@
+import { computersText } from '../domain/activity/summary.ts';
 import { DomainError } from '../domain/errors.ts';
 import {
   addTags,
@@ -103,7 +104,7 @@ async function changeAll(tx: Sql, clock: Clock, caller: Caller, query: string, c
   if (ids.length === 0) return ids;
   await requireTargets(tx, caller, ids, 'ManageComputer');
   await change.apply(tx, ids);
-  const computers = ids.length === 1 ? '1 computer' : `${ids.length} computers`;
+  const computers = computersText(ids.length);
   await recordEvent(tx, caller, {
     entityType: 'Computer',
     entityId: ids.length === 1 ? ids[0]! : null,

@@ -1,4 +1,4 @@
-import { DomainError } from '../domain/errors.ts';
+import { unauthorized } from '../domain/errors.ts';
 import { type LockedPerson, lockPerson } from '../persistence/repositories/people.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
 import type { Caller } from './ports.ts';
@@ -20,7 +20,7 @@ export async function lockCaller(tx: Sql, caller: Caller): Promise<LockedPerson>
     person.system_epoch !== epochs.system ||
     (accountName !== '' && person.account_epoch !== epochs.account)
   ) {
-    throw new DomainError('Unauthorized', 'A valid bearer token is needed');
+    throw unauthorized();
   }
   return person;
 }

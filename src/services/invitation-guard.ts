@@ -13,7 +13,13 @@ export interface InvitationGuard {
   guard<T>(by: { personId: number | null; address: string }, attempt: () => Promise<T>): Promise<T>;
 }
 
-const FAILURES: ReadonlySet<string> = new Set(['UnknownInvitation', 'AuthenticationFailed']);
+/** Also what a login with an invitation says of an address that is nobody's, or was somebody's. */
+const FAILURES: ReadonlySet<string> = new Set([
+  'UnknownInvitation',
+  'AuthenticationFailed',
+  'InvalidParameter',
+  'DuplicateEmail',
+]);
 
 export function createInvitationGuard(deps: { throttle: LoginThrottle }): InvitationGuard {
   const { throttle } = deps;

@@ -6,17 +6,17 @@ import { findInvitationBySecureId, type OpenInvitation } from '../persistence/re
 import { findLoginPerson, type LoginPerson, renewHash } from '../persistence/repositories/logins.repository.ts';
 import type { Database } from '../persistence/sql.ts';
 import { secretMatches } from './access-keys.ts';
-import { BoundedQueue } from './bounded-queue.ts';
+import type { Authenticator } from './authenticator.ts';
+import { BoundedQueue, crowded } from './bounded-queue.ts';
 import type { InvitationGuard } from './invitation-guard.ts';
 import type { Joined } from './joining.ts';
 import { joinAsNewcomer, joinByLogin } from './login-joining.ts';
 import { type LoginAttempt, rememberFailure, rememberSuccess } from './login-log.ts';
 import { digestName, type LoginThrottle } from './login-throttle.ts';
-import { hashPassword, isOutdated, normalisePassword, verifyPassword } from './passwords.ts';
+import { checkNewPassword, hashPassword, isOutdated, normalisePassword, verifyPassword } from './passwords.ts';
 import type { Clock, IdentityAuthenticator } from './ports.ts';
-import type { Authenticator } from './rights.service.ts';
 import { type LoginResult, openSession, planSession } from './sessions.ts';
-import type { Tokens } from './tokens.ts';
+import type { TokenSigner } from './token-signer.ts';
 
 export interface LoginCommand {
   by: { email: string } | { identity: string };
@@ -57,7 +57,7 @@ export interface LoginService {
 
 export interface LoginDeps {
   db: Database;
-  tokens: Tokens;
+  tokenSigner: TokenSigner;
   clock: Clock;
   hashing: BoundedQueue;
   throttle: LoginThrottle;
@@ -77,7 +77,11 @@ const MAX_WAITING = 64;
 
 /** The one queue of password hashes. A core stays free for everything else: a hash costs 20 ms of it and 19 MiB. */
 export function createHashingQueue(): BoundedQueue {
-  return new BoundedQueue({ concurrency: Math.max(1, availableParallelism() - 1), maxWaiting: MAX_WAITING });
+  return new BoundedQueue({
+    concurrency: Math.max(1, availableParallelism() - 1),
+    maxWaiting: MAX_WAITING,
+    refusal: () => crowded('Too many logins at once'),
+  });
 }
 
 export function createLoginService(deps: LoginDeps): LoginService {
@@ -107,6 +111,8 @@ export function createLoginService(deps: LoginDeps): LoginService {
 
 async function login(deps: LoginDeps, command: LoginCommand, secureId: string | null): Promise<LoginResult> {
   const { account, origin, expiryMinutes, by } = command;
+  // Nobody's password is shorter: said before anybody is looked up, it tells nothing of them.
+  if (secureId !== null && 'email' in by) checkNewPassword(normalisePassword(command.password), false);
   // Looked up whoever asks, so that nothing tells a known name from an unknown one.
   const invitation = secureId === null ? null : await findInvitationBySecureId(deps.db, secureId);
   const nameDigest = digestName('email' in by ? by.email : by.identity);
@@ -128,7 +134,7 @@ async function open(
   const systemEpoch = await rememberSuccess(deps.db, attempt, who);
   // What else they are logged in with shows this login at once, and an account that it has joined.
   deps.authenticator.forget({ personId: person.id });
-  return openSession(deps.tokens, person, plan, { minutes: wanted.expiryMinutes, systemEpoch });
+  return openSession(deps.tokenSigner, person, plan, { minutes: wanted.expiryMinutes, systemEpoch });
 }
 
 interface Authenticated {

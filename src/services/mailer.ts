@@ -1,7 +1,7 @@
 import type { Transporter } from 'nodemailer';
 import { DomainError } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
-import { BoundedQueue } from './bounded-queue.ts';
+import { BoundedQueue, crowded } from './bounded-queue.ts';
 import type { Mailer } from './ports.ts';
 
 export interface MailerOptions {
@@ -27,7 +27,7 @@ export function createMailer(options: MailerOptions): Mailer {
   const queue = new BoundedQueue({
     concurrency: CONCURRENCY,
     maxWaiting: MAX_WAITING,
-    refusal: 'Too much mail at once',
+    refusal: () => crowded('Too much mail at once'),
   });
   return {
     async send(mail) {

@@ -1,4 +1,5 @@
 import { type PackageAction, packageOperation, packageSummary } from '../domain/activity/package-operations.ts';
+import { computersText } from '../domain/activity/summary.ts';
 import { readDelivery } from '../domain/delivery.ts';
 import { DomainError } from '../domain/errors.ts';
 import { type PackageStanding, standingOf } from '../domain/packages/package-states.ts';
@@ -111,7 +112,7 @@ async function act(deps: ActingDeps, caller: Caller, command: PackageCommand): P
       operations: [packageOperation(action, packages)],
       parameters: { operation: 'packages', action, package_ids: ids },
       traceparent,
-      event: `${summary} on ${computers.length === 1 ? '1 computer' : `${computers.length} computers`}`,
+      event: `${summary} on ${computersText(computers.length)}`,
     };
     const group = await createAction(tx, caller, plan, { now, settings: deps.settings });
     await namePackages(tx, group, ids);

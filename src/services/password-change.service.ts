@@ -3,13 +3,13 @@ import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import { findLoginPerson } from '../persistence/repositories/logins.repository.ts';
 import { replacePassword } from '../persistence/repositories/people.repository.ts';
 import type { Database } from '../persistence/sql.ts';
+import type { Authenticator } from './authenticator.ts';
 import type { BoundedQueue } from './bounded-queue.ts';
 import { lockCaller } from './current-person.ts';
 import { refusedField } from './fields.ts';
 import { digestName, type LoginThrottle } from './login-throttle.ts';
-import { checkNewPassword, hashPassword, normalisePassword, verifyPassword } from './passwords.ts';
+import { checkNewPassword, hashPassword, MIN_CHARACTERS, normalisePassword, verifyPassword } from './passwords.ts';
 import type { Caller } from './ports.ts';
-import type { Authenticator } from './rights.service.ts';
 
 export interface PasswordService {
   /**
@@ -31,7 +31,6 @@ export interface PasswordDeps {
   enforceStrength: boolean;
 }
 
-const MIN_CHARACTERS = 3;
 const MAX_CHARACTERS = 30;
 
 export function createPasswordService(deps: PasswordDeps): PasswordService {

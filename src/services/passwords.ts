@@ -2,8 +2,9 @@ import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { DomainError } from '../domain/errors.ts';
 
+/** Of any new password. */
+export const MIN_CHARACTERS = 3;
 const MAX_BYTES = 1024;
-const MIN_CHARACTERS = 3;
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
 /** OWASP's first choice for argon2id. @see perf-reliability B5 */

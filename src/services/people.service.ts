@@ -1,4 +1,4 @@
-import { DomainError } from '../domain/errors.ts';
+import { unauthorized } from '../domain/errors.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import {
   findMembership,
@@ -10,10 +10,10 @@ import {
 } from '../persistence/repositories/people.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
 import { isAddressTaken } from '../persistence/violations.ts';
+import type { Authenticator } from './authenticator.ts';
 import { lockCaller } from './current-person.ts';
 import { emailTaken, readEmail, readLine, refusedField } from './fields.ts';
 import type { Caller, Clock, Mailer, TokenFacts } from './ports.ts';
-import type { Authenticator } from './rights.service.ts';
 import { sendWithinLimit } from './test-mail-limit.ts';
 
 export interface PersonEdit {
@@ -72,7 +72,7 @@ export function createPeopleService(deps: PeopleDeps): PeopleService {
 
 async function readSelf(sql: Sql, caller: Caller): Promise<PersonRow> {
   const person = await findPerson(sql, caller.personId);
-  if (!person) throw new DomainError('Unauthorized', 'A valid bearer token is needed');
+  if (!person) throw unauthorized();
   return person;
 }
 
@@ -81,12 +81,14 @@ async function update(db: Database, caller: Caller, edit: PersonEdit): Promise<P
   try {
     return await db.transaction(async (tx) => {
       await lockCaller(tx, caller);
-      const change: PersonChange = fields;
+      const change: PersonChange = { ...fields };
       if (preferredAccount !== undefined) change.preferredAccountId = await accountOf(tx, caller, preferredAccount);
       if (fields.email !== undefined && (await isEmailTaken(tx, fields.email, caller.personId))) throw emailTaken();
       await updatePerson(tx, caller.personId, change);
       const person = await readSelf(tx, caller);
-      const changed = Object.entries(edit).flatMap(([key, value]) => (value === undefined ? [] : [WORDS[key]!]));
+      const changed = Object.entries({ ...fields, preferredAccount }).flatMap(([key, value]) =>
+        value === undefined ? [] : [WORDS[key]!],
+      );
       await recordEvent(tx, caller, {
         entityType: 'Person',
         entityId: caller.personId,

@@ -34,6 +34,8 @@ export interface Epochs {
   person: number;
   account: number;
   system: number;
+  /** Number of the person's membership in the account; absent without one, and in tokens of older builds. */
+  membership?: number | undefined;
 }
 
 /** What identifies one token; one object as long as the rights read with it count as fresh. */
@@ -123,14 +125,20 @@ export interface OpenFile extends FoundFile {
   pieces(): AsyncIterable<Buffer>;
 }
 
+/** A file that is being written. One that was discarded, or whose transaction was rolled back, is gone. */
 export interface DraftFile {
-  /** Adds UTF-8 text that begins and ends with whole characters; its bytes may be overwritten once it has been. */
+  /**
+   * Adds UTF-8 text that begins and ends with whole characters; its bytes may be overwritten once it has been.
+   *
+   * @throws when the draft is gone
+   */
   append(piece: Buffer): Promise<void>;
   /**
-   * Gives the file its key, once its pieces are committed, which no other file of the account has from then on. The one that had it can be read to
-   * its end by whoever has opened it.
+   * Gives the file its key, once its pieces are committed, which no other file of the account has from then on. The one
+   * that had it can be read to its end by whoever has opened it.
    *
    * @returns its id
+   * @throws when the draft is gone
    */
   publish(tx: Sql, key: string, now: Date): Promise<number>;
 }

@@ -1,4 +1,4 @@
-import { DomainError } from '../domain/errors.ts';
+import { unauthorized } from '../domain/errors.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import {
   findPreferences,
@@ -90,5 +90,5 @@ function readDays(days: number): number {
 }
 
 function gone(): never {
-  throw new DomainError('Unauthorized', 'A valid bearer token is needed');
+  throw unauthorized();
 }

@@ -126,7 +126,9 @@ async function generate(tx: Sql, deps: Deps, caller: Caller, command: GenerateCo
 
 function open(keys: readonly EncryptionKey[], { computer_id, key_id, sealed }: SealedKeyRow): string {
   if (!keys.some(({ id }) => id === key_id)) {
-    throw new DomainError('ServiceUnavailable', 'The key that this recovery key is encrypted with is not configured');
+    throw new DomainError('ServiceUnavailable', 'The key that this recovery key is encrypted with is not configured', {
+      retryAfterSeconds: 60,
+    });
   }
   return openSecret(keys, { keyId: key_id, sealed }, recoveryKeyContext(computer_id));
 }

@@ -1,8 +1,8 @@
 import { DomainError } from '../domain/errors.ts';
 import { lockRights } from '../persistence/repositories/rights-lock.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
+import { type Authenticator, readPrincipal } from './authenticator.ts';
 import type { Caller } from './ports.ts';
-import { type Authenticator, readPrincipal } from './rights.service.ts';
 
 export interface RightsChangeDeps {
   db: Database;

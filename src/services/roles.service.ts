@@ -102,7 +102,7 @@ async function remove(tx: Sql, caller: Caller, name: string): Promise<void> {
 
 function readContent(change: RoleChange, base: RoleContent): RoleContent {
   const description = change.description ?? base.description;
-  if (description.length > MAX_DESCRIPTION) {
+  if ([...description].length > MAX_DESCRIPTION) {
     throw refusedField('body.description', `must not have more than ${MAX_DESCRIPTION} characters`);
   }
   return {

@@ -58,7 +58,8 @@ export function createSavedSearchesService({ db }: { db: Database }): SavedSearc
       const named = readNames(content);
       const search = readSearch(content.search);
       return db.transaction(async (tx) => {
-        await claimTitle(tx, caller, named);
+        await lockSearchTitles(tx, caller.accountId);
+        await requireFreeTitle(tx, caller, named);
         const row = await insertSavedSearch(tx, caller.accountId, { ...named, search });
         if (!row) throw new DomainError('DuplicateSavedSearch', 'There is a saved search with this name already');
         await recordEvent(tx, caller, eventOf(row, `Saved the search ${row.title}`));
@@ -71,9 +72,11 @@ export function createSavedSearchesService({ db }: { db: Database }): SavedSearc
         search: search === undefined ? undefined : readSearch(search),
       };
       return db.transaction(async (tx) => {
+        // Before it is read: whether the title is another one is judged by what nobody changes meanwhile.
+        if (change.title !== undefined) await lockSearchTitles(tx, caller.accountId);
         const before = requireRow(await findSavedSearch(tx, caller.accountId, name));
         if (change.title !== undefined && change.title !== before.title) {
-          await claimTitle(tx, caller, { name, title: change.title });
+          await requireFreeTitle(tx, caller, { name, title: change.title });
         }
         const row = requireRow(await updateSavedSearch(tx, caller.accountId, name, change));
         await recordEvent(tx, caller, eventOf(row, `Changed the saved search ${row.title}`));
@@ -88,8 +91,11 @@ export function createSavedSearchesService({ db }: { db: Database }): SavedSearc
   };
 }
 
-async function claimTitle(tx: Sql, caller: Caller, { name, title }: { name: string; title: string }): Promise<void> {
-  await lockSearchTitles(tx, caller.accountId);
+async function requireFreeTitle(
+  tx: Sql,
+  caller: Caller,
+  { name, title }: { name: string; title: string },
+): Promise<void> {
   if (!(await isSearchTitleTaken(tx, caller.accountId, title, name))) return;
   throw new DomainError('DuplicateSavedSearch', 'There is a saved search with this title already');
 }

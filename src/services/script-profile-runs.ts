@@ -2,18 +2,19 @@ import type { ActivitySettings, ScriptProfileLimits } from '../config.ts';
 import { ACTIVITY_GROUP } from '../domain/activity/kinds.ts';
 import { runEnvironment } from '../domain/scripts/environment.ts';
 import { runSummary, scriptOperation } from '../domain/scripts/script.ts';
+import { readAccountName } from '../persistence/repositories/accounts.repository.ts';
 import { createGroup } from '../persistence/repositories/activity-creation.repository.ts';
+import { insertEmptyRun } from '../persistence/repositories/empty-runs.repository.ts';
 import { keepFleet } from '../persistence/repositories/fleet-lock.ts';
 import { computersInScope } from '../persistence/repositories/profile-scope.ts';
 import {
   computersAtWork,
   insertProfileRun,
-  readAccountName,
   setProfileRunActivity,
 } from '../persistence/repositories/script-profile-runs.repository.ts';
 import type { ScriptProfileRow } from '../persistence/repositories/script-profiles.repository.ts';
-import { insertEmptyRunActivity } from '../persistence/repositories/usg-runs.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
+import type { RunOrder, RunOutcome } from './schedule/profile-run.ts';
 import { lockRunnable } from './scripts/runs.ts';
 
 export interface ProfileRunDeps {
@@ -22,16 +23,6 @@ export interface ProfileRunDeps {
   /** Base of absolute links, without a trailing slash. */
   publicUrl: string;
 }
-
-export interface ProfileRunOrder {
-  /** The date it was planned for, in whole seconds; null: an event. */
-  nominalTime: Date | null;
-  now: Date;
-  traceparent?: string | null;
-}
-
-/** `known`: there is a run for that date. `busy`: every computer still has an open run; only the date is taken. */
-export type ProfileRunOutcome = { activityId: number; computers: number } | 'known' | 'busy';
 
 /**
  * Starts the run of one date on the computers a profile applies to at this moment, at most `maxComputers`, those with
@@ -48,9 +39,9 @@ export type ProfileRunOutcome = { activityId: number; computers: number } | 'kno
 export async function startProfileRun(
   tx: Sql,
   profile: ScriptProfileRow,
-  order: ProfileRunOrder,
+  order: RunOrder,
   deps: ProfileRunDeps,
-): Promise<ProfileRunOutcome> {
+): Promise<RunOutcome> {
   const runId = await takePlace(tx, profile, order);
   if (runId === null) return 'known';
   await keepFleet(tx, profile.account_id);
@@ -88,7 +79,7 @@ export async function startEnrolmentRuns(
   }
 }
 
-function takePlace(tx: Sql, profile: ScriptProfileRow, { nominalTime, now }: ProfileRunOrder): Promise<number | null> {
+function takePlace(tx: Sql, profile: ScriptProfileRow, { nominalTime, now }: RunOrder): Promise<number | null> {
   return insertProfileRun(tx, {
     accountId: profile.account_id,
     profileId: profile.id,
@@ -102,7 +93,7 @@ async function createRunActivity(
   tx: Sql,
   profile: ScriptProfileRow,
   computers: readonly number[],
-  { now, traceparent }: ProfileRunOrder,
+  { now, traceparent }: RunOrder,
   { settings, publicUrl }: ProfileRunDeps,
 ): Promise<number> {
   const script = await lockRunnable(tx, profile.script_id);
@@ -121,7 +112,7 @@ async function createRunActivity(
     },
     now,
   };
-  if (computers.length === 0) return insertEmptyRunActivity(tx, activity);
+  if (computers.length === 0) return insertEmptyRun(tx, { ...activity, traceparent: traceparent ?? null });
   const accountName = await readAccountName(tx, profile.account_id);
   const env = runEnvironment({ accountName, creatorId: profile.creator_id, now }, publicUrl);
   const operations = [scriptOperation(script, { ...run, env })];

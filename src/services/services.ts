@@ -7,6 +7,7 @@ import { type ActivitiesService, createActivitiesService } from './activities.se
 import { type ActivityRepeatsService, createActivityRepeatsService } from './activity-repeats.service.ts';
 import { type AdministratorsService, createAdministratorsService } from './administrators.service.ts';
 import { type AlertsService, createAlertsService } from './alerts.service.ts';
+import { type Authenticator, createAuthenticator } from './authenticator.ts';
 import { type ComputerBulkService, createComputerBulkService } from './computer-bulk.service.ts';
 import { type ComputerEditsService, createComputerEditsService } from './computer-edits.service.ts';
 import { type ComputerRemovalService, createComputerRemovalService } from './computer-removal.service.ts';
@@ -33,7 +34,6 @@ import { createPreferencesService, type PreferencesService } from './preferences
 import { createProcessesService, type ProcessesService } from './processes.service.ts';
 import { createReadiness, type Readiness } from './readiness.service.ts';
 import { createRecoveryKeysService, type RecoveryKeysService } from './recovery-keys.service.ts';
-import { type Authenticator, createAuthenticator } from './rights.service.ts';
 import { createRolesService, type RolesService } from './roles.service.ts';
 import { createSavedSearchesService, type SavedSearchesService } from './saved-searches.service.ts';
 import { createRecurrences } from './schedule/recurrences.ts';
@@ -41,14 +41,13 @@ import { createScriptProfilesService, type ScriptProfilesService } from './scrip
 import { createScriptsService, type ScriptsService } from './scripts.service.ts';
 import { createSnapsService, type SnapsService } from './snaps.service.ts';
 import { createTagsService, type TagsService } from './tags.service.ts';
+import { createTokenSigner } from './token-signer.ts';
 import { createTokensService, type TokensService } from './tokens.service.ts';
-import { createTokens, type Tokens } from './tokens.ts';
 import { createUsgProfilesService, type UsgProfilesService } from './usg-profiles.service.ts';
 import { createUsgReportsService, type UsgReportsService } from './usg-reports.service.ts';
 
 /** Everything the API calls. */
 export interface Services {
-  tokens: Tokens;
   authenticator: Authenticator;
   readiness: Readiness;
   accounts: AccountsService;
@@ -57,7 +56,7 @@ export interface Services {
   loginMethods: { pam: boolean };
   /** What this deployment offers. */
   features: readonly Feature[];
-  sessions: TokensService;
+  tokens: TokensService;
   passwords: PasswordService;
   credentials: CredentialsService;
   preferences: PreferencesService;
@@ -116,21 +115,20 @@ export function createServices(deps: ServicesDeps): Services {
   const { db } = persistence;
   const { selfServiceAccounts: selfService, enforcePasswordStrength: enforceStrength } = settings.identity;
   const acting = { db, clock, settings: settings.activities };
-  const tokens = createTokens(deps.jwtSecret, clock);
-  const authenticator = createAuthenticator({ db, tokens, clock });
+  const tokenSigner = createTokenSigner(deps.jwtSecret, clock);
+  const authenticator = createAuthenticator({ db, tokenSigner, clock });
   const hashing = createHashingQueue();
   const throttle = new LoginThrottle(db, clock, settings.identity.loginThrottle);
   const invitationGuard = createInvitationGuard({ throttle });
   const files = createDatabaseFileStore(db);
   const mailer: Mailer = createMailer({ smtpUrl: settings.smtpUrl, from: settings.mailFrom, logger });
   return {
-    tokens,
     authenticator,
     readiness: createReadiness({ persistence, temporal: deps.temporal }),
     accounts: createAccountsService({ db, hashing, selfService, enforceStrength }),
     login: createLoginService({
       db,
-      tokens,
+      tokenSigner,
       clock,
       hashing,
       throttle,
@@ -141,7 +139,7 @@ export function createServices(deps: ServicesDeps): Services {
     }),
     loginMethods: { pam: settings.identity.pam !== null },
     features: listFeatures(settings),
-    sessions: createTokensService({ db, tokens, authenticator, clock }),
+    tokens: createTokensService({ db, tokenSigner, authenticator, clock }),
     passwords: createPasswordService({ db, hashing, throttle, authenticator, enforceStrength }),
     credentials: createCredentialsService({ db }),
     preferences: createPreferencesService({ db }),

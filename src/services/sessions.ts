@@ -5,7 +5,7 @@ import {
   type LoginPerson,
 } from '../persistence/repositories/logins.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
-import type { Tokens } from './tokens.ts';
+import type { TokenSigner } from './token-signer.ts';
 
 export interface LoginResult {
   token: string;
@@ -37,15 +37,20 @@ export async function planSession(sql: Sql, person: LoginPerson, account: string
 
 /** Issues the token of a planned session. @param minutes - lifetime */
 export function openSession(
-  tokens: Tokens,
+  tokenSigner: TokenSigner,
   person: LoginPerson,
   plan: SessionPlan,
   token: { minutes: number | undefined; systemEpoch: number },
 ): LoginResult {
   const { current } = plan;
-  const epochs = { person: person.token_epoch, account: current?.token_epoch ?? 0, system: token.systemEpoch };
+  const epochs = {
+    person: person.token_epoch,
+    account: current?.token_epoch ?? 0,
+    system: token.systemEpoch,
+    membership: current?.membership,
+  };
   const identity = { personId: person.id, email: person.email, accountName: current?.name ?? '', epochs };
-  return describeSession(person, plan, tokens.issue(identity, token.minutes ?? DEFAULT_EXPIRY_MINUTES));
+  return describeSession(person, plan, tokenSigner.issue(identity, token.minutes ?? DEFAULT_EXPIRY_MINUTES));
 }
 
 /** What a login answers, for a token there is. */

@@ -6,6 +6,7 @@ import {
   snapOperationSummary,
   snapOperationType,
 } from '../domain/activity/snap-actions.ts';
+import { computersText } from '../domain/activity/summary.ts';
 import { readDelivery } from '../domain/delivery.ts';
 import { DomainError } from '../domain/errors.ts';
 import { parseInstant } from '../domain/instant.ts';
@@ -63,7 +64,7 @@ export function createSnapsService(deps: ActingDeps): SnapsService {
           operations: [operationOf(action, snaps)],
           parameters: { operation: 'snaps', action, snaps },
           traceparent: command.traceparent ?? null,
-          event: `${snapOperationSummary(action, snaps)} on ${count(computers.length)}`,
+          event: `${snapOperationSummary(action, snaps)} on ${computersText(computers.length)}`,
         };
         return createAction(tx, caller, plan, { now, settings: deps.settings });
       });
@@ -79,18 +80,14 @@ function operationOf(action: SnapAction, snaps: readonly SnapEntry[]) {
   };
 }
 
-function count(computers: number): string {
-  return computers === 1 ? '1 computer' : `${computers} computers`;
-}
-
 function checkSnaps(action: SnapAction, snaps: readonly SnapEntry[]): SnapEntry[] {
   const names = new Set<string>();
   return snaps.map((snap, index) => {
-    if (names.has(snap.name)) throw refuse(`body.snaps[${index}].name`, `${snap.name} is named twice`);
+    if (names.has(snap.name)) throw refuse(`body.snaps.${index}.name`, `${snap.name} is named twice`);
     names.add(snap.name);
     if (action !== 'hold' || snap.time === undefined || snap.time === 'forever') return snap;
     const until = parseInstant(snap.time);
-    if (!until) throw refuse(`body.snaps[${index}].time`, 'must be "forever" or an ISO 8601 date and time');
+    if (!until) throw refuse(`body.snaps.${index}.time`, 'must be "forever" or an ISO 8601 date and time');
     return { ...snap, time: `${until.toISOString().slice(0, 19)}Z` };
   });
 }

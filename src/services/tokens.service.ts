@@ -1,4 +1,4 @@
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, unauthorized } from '../domain/errors.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import { findLoginPerson, type LoginPerson } from '../persistence/repositories/logins.repository.ts';
 import {
@@ -8,11 +8,11 @@ import {
   revokeToken,
 } from '../persistence/repositories/revocations.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
+import type { Authenticator } from './authenticator.ts';
 import { lockCaller } from './current-person.ts';
 import type { Caller, Clock } from './ports.ts';
-import type { Authenticator } from './rights.service.ts';
 import { DEFAULT_EXPIRY_MINUTES, describeSession, type LoginResult, planSession } from './sessions.ts';
-import type { Tokens } from './tokens.ts';
+import type { TokenSigner } from './token-signer.ts';
 
 export interface TokensService {
   /** What a login would answer, with the token that is in use. */
@@ -37,7 +37,7 @@ export interface TokensService {
 
 export interface TokensDeps {
   db: Database;
-  tokens: Tokens;
+  tokenSigner: TokenSigner;
   authenticator: Pick<Authenticator, 'authenticateNow' | 'forget'>;
   clock: Clock;
 }
@@ -105,14 +105,15 @@ async function switchAccount(deps: TokensDeps, caller: Caller, token: string, ac
   const person = await requirePerson(deps.db, caller);
   const { current } = await planSession(deps.db, person, accountName);
   const isSame = accountName === caller.accountName;
-  const account = isSame ? facts.epochs.account : (current?.token_epoch ?? 0);
-  const identity = { personId: person.id, email: person.email, accountName, epochs: { ...facts.epochs, account } };
-  return deps.tokens.issue(identity, DEFAULT_EXPIRY_MINUTES);
+  const joined = { account: current?.token_epoch ?? 0, membership: current?.membership };
+  const epochs = { ...facts.epochs, ...(isSame ? {} : joined) };
+  const identity = { personId: person.id, email: person.email, accountName, epochs };
+  return deps.tokenSigner.issue(identity, DEFAULT_EXPIRY_MINUTES);
 }
 
 async function requirePerson(sql: Sql, caller: Caller): Promise<LoginPerson> {
   const person = await findLoginPerson(sql, { id: caller.personId });
-  if (!person) throw new DomainError('Unauthorized', 'A valid bearer token is needed');
+  if (!person) throw unauthorized();
   return person;
 }
 

@@ -1,28 +1,15 @@
 import type { ActivitySettings } from '../config.ts';
 import { runSteps, runSummary, USG_ACTIVITY } from '../domain/usg/run-steps.ts';
 import { createGroup } from '../persistence/repositories/activity-creation.repository.ts';
+import { insertEmptyRun } from '../persistence/repositories/empty-runs.repository.ts';
 import { keepFleet } from '../persistence/repositories/fleet-lock.ts';
 import { computersInScope } from '../persistence/repositories/profile-scope.ts';
 import { insertRunAudits } from '../persistence/repositories/usg-audits.repository.ts';
 import type { UsgProfileRow } from '../persistence/repositories/usg-profiles.repository.ts';
-import {
-  insertEmptyRunActivity,
-  insertUsgRun,
-  setRunActivity,
-  withoutOpenRun,
-} from '../persistence/repositories/usg-runs.repository.ts';
+import { insertUsgRun, setRunActivity, withoutOpenRun } from '../persistence/repositories/usg-runs.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
 import type { FileStore } from './ports.ts';
-
-export interface RunOrder {
-  /** The date it was planned for, in whole seconds; null when somebody asked for it. */
-  nominalTime: Date | null;
-  now: Date;
-  traceparent?: string | null;
-}
-
-/** `known`: there is a run for that date. `busy`: every computer still has an open run; only the date is taken. */
-export type RunOutcome = { activityId: number; computers: number } | 'known' | 'busy';
+import type { RunOrder, RunOutcome } from './schedule/profile-run.ts';
 
 export interface RunDeps {
   settings: ActivitySettings;
@@ -52,7 +39,7 @@ export async function startUsgRun(
   const inScope = await computersInScope(tx, 'usg', profile.id);
   const computers = await withoutOpenRun(tx, profile.id, inScope);
   if (inScope.length > 0 && computers.length === 0) return 'busy';
-  const activityId = await createRunActivity(tx, profile, runId, computers, order, deps);
+  const activityId = await createRunActivity(tx, { id: runId, profile, computers }, order, deps);
   await setRunActivity(tx, runId, activityId, computers.length);
   await insertRunAudits(tx, { id: runId, profileId: profile.id, activityId }, computers);
   return { activityId, computers: computers.length };
@@ -60,9 +47,7 @@ export async function startUsgRun(
 
 async function createRunActivity(
   tx: Sql,
-  profile: UsgProfileRow,
-  runId: number,
-  computers: readonly number[],
+  { id, profile, computers }: { id: number; profile: UsgProfileRow; computers: readonly number[] },
   { now, traceparent }: RunOrder,
   { settings, files }: RunDeps,
 ): Promise<number> {
@@ -73,8 +58,8 @@ async function createRunActivity(
     summary: runSummary(profile),
     now,
   };
-  const parameters = { operation: 'usg-run', profile_id: profile.id, run_id: runId };
-  if (computers.length === 0) return insertEmptyRunActivity(tx, { ...activity, parameters });
+  const parameters = { operation: 'usg-run', profile_id: profile.id, run_id: id };
+  if (computers.length === 0) return insertEmptyRun(tx, { ...activity, parameters, traceparent: traceparent ?? null });
   const key = profile.tailoring_file_key;
   const content = key === null ? null : await files.read(tx, profile.account_id, key);
   const operations = runSteps(
@@ -87,7 +72,7 @@ async function createRunActivity(
       restartDelayHours: profile.restart_deliver_delay,
       restartWindowMinutes: profile.restart_deliver_delay_window,
     },
-    runId,
+    id,
   );
   return createGroup(
     tx,

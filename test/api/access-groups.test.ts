@@ -62,6 +62,8 @@ describe('access groups', () => {
     expect((await create('Lab-one')).body.name).toBe('lab-one-2');
     expect((await create('Lab.one')).body.name).toBe('lab-one-3');
     expect((await create('Global')).body.name).toBe('global-2');
+    expect((await create('𠮷'.repeat(256))).status).toBe(400);
+    expect((await create('𠮷'.repeat(255))).body.title).toBe('𠮷'.repeat(255));
     const many = await Promise.all(['Twin', 'Twin', 'Twin', 'Twin'].map((title) => create(title)));
     expect(many.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
   });

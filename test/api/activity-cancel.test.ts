@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createOperation } from '../../src/persistence/repositories/activity-creation.repository.ts';
 import { activityGroups } from '../support/activity-groups.ts';
-import { aChain, childrenOf } from '../support/activity-rows.ts';
+import { childrenOf } from '../support/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
+import { aLoneOperation } from '../support/lone-operation.ts';
 
 let world: FleetWorld;
 const { act, get, cancel, report } = activityGroups(() => world);
@@ -68,17 +68,8 @@ describe('POST /activities/cancel', () => {
   });
 
   it('cancels an operation without a group through its own workflow', async () => {
-    const id = await world.db.transaction((tx) =>
-      createOperation(tx, {
-        accountId: world.accountId,
-        creatorId: null,
-        now: world.clock.now(),
-        deliverAfter: null,
-        windowMinutes: 0,
-        computer: world.ids['web']!,
-        operation: aChain(1)[0]!,
-      }),
-    );
+    const { accountId } = world;
+    const id = await aLoneOperation(world.db, { accountId, computer: world.ids['web']!, now: world.clock.now() });
     expect((await cancel([id])).body).toEqual([id]);
     const orders = await world.db.query(`select key from outbox where kind = 'cancel' and key = $1`, [
       `activity/${id}`,

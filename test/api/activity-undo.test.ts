@@ -101,6 +101,46 @@ describe('POST /activities/revert', () => {
     expect((await detail(inverse.id)).package_ids.sort((a: number, b: number) => a - b)).toEqual([7, 9, 10, 11, 12]);
   });
 
+  it('undoes nothing twice, also when the one that failed is repeated', async () => {
+    const old = await act(['web']);
+    await end(old, true);
+    const [revert] = (await verb('revert', [old])).body;
+    await end(revert, false);
+    const isRevertable = async () => (await detail(old)).actions.revertable;
+    expect(await isRevertable()).toBe(true);
+    const [again] = (await verb('reapply', [revert])).body;
+    expect(await detail(again)).toMatchObject({ reverts: old, reapplied_from: revert });
+    expect(await detail(old)).toMatchObject({ reverted_by: again, actions: { revertable: false } });
+    expect((await unchanged(() => verb('revert', [old]))).body.error).toBe('ActivityNotEligible');
+    await end(again, false);
+    expect(await isRevertable()).toBe(true);
+    const [last] = (await verb('reapply', [again])).body;
+    await end(last, true);
+    expect(await isRevertable()).toBe(false);
+  });
+
+  it('leaves to undo what a repetition of one of two steps does not undo', async () => {
+    const old = await act(['web'], { action: 'hold', snaps: [{ name: 'a' }, { name: 'b' }] });
+    await end(old, true);
+    const [child] = await childrenOf(world.db, old);
+    const before = { a: '2090-01-01T00:00:00Z', b: null };
+    await world.db.query('insert into snap_operation_before values ($1, $2, $3, false)', [
+      child!.id,
+      world.ids['web'],
+      before,
+    ]);
+    const [revert] = (await verb('revert', [old])).body;
+    const [hold, unhold] = await childrenOf(world.db, revert);
+    expect(unhold).toMatchObject({ blocked_by: hold!.id });
+    await end(revert, false, null);
+    const [alone] = (await verb('reapply', [hold!.id])).body;
+    await end(alone, true);
+    expect((await detail(child!.id)).actions.revertable).toBe(true);
+    const [whole] = (await verb('reapply', [revert])).body;
+    expect((await detail(child!.id)).actions.revertable).toBe(false);
+    await end(whole, false, null);
+  });
+
   it('STATE-bad: undoes once when 20 ask at once, and again only when that failed', async () => {
     const old = await act(['web', 'db']);
     await end(old, true);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { childrenOf } from '../support/activity-rows.ts';
 import { activityVerbs } from '../support/activity-verbs.ts';
+import { insertComputer } from '../support/computers.ts';
 import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
 
 let world: FleetWorld;
@@ -129,6 +130,23 @@ describe('POST /activities/reapply', () => {
       details: [{ id: gone, message: 'one of its computers is archived or gone' }],
     });
     await world.db.query('update computer set archived = false where id = $1', [world.ids['desk']]);
+  });
+
+  it('names every activity whose computer cannot do it any more', async () => {
+    const { accountId } = world;
+    const ids: number[] = [];
+    for (let n = 0; n < 101; n++) {
+      const computer = await insertComputer(world.db, { accountId, title: `gone ${n}`, archived: true });
+      const [row] = await world.db.query<{ id: number }>(
+        `insert into activity (account_id, type, summary, status, computer_id)
+         values ($1, 'InstallSnaps', 'gone', 'succeeded', $2) returning id`,
+        [accountId, computer],
+      );
+      ids.push(row!.id);
+    }
+    const { body } = await unchanged(() => verb('reapply', ids));
+    expect(body.error).toBe('ActivityNotEligible');
+    expect(body.details.map(({ id }: { id: number }) => id)).toEqual(ids);
   });
 });
 

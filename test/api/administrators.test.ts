@@ -133,6 +133,22 @@ describe('administrators', () => {
     expect((await app.call('GET', '/invitations', { token: admin })).body.count).toBe(0);
   });
 
+  it('JWT-revoked: a token that ended with its membership stays so when the person is invited again', async () => {
+    const { db } = database.persistence;
+    const { personId, ...login } = await member('again', 'Auditor');
+    const [old, elsewhere] = [await app.login(login), await createAccount(db, 'second-home')];
+    await db.query('insert into membership (account_id, person_id) values ($1, $2)', [elsewhere.accountId, personId]);
+    const other = (await app.call('POST', '/login', { body: { ...login, account: 'second-home' } })).body.token;
+    await app.call('DELETE', `/administrators/${personId}`, { token: admin });
+    const body = { name: 'Again', email: login.email, roles: ['Auditor'] };
+    const { secure_id } = (await app.call('POST', '/invitations', { token: admin, body })).body;
+    const joined = await app.call('POST', '/login', { body: { ...login, invitation_id: secure_id } });
+    expect(joined.status).toBe(200);
+    expect((await app.call('GET', '/roles', { token: old })).status).toBe(401);
+    expect((await app.call('GET', '/roles', { token: joined.body.token })).status).toBe(200);
+    expect((await app.call('GET', '/person', { token: other })).status).toBe(200);
+  });
+
   it('see at once what a new role lets them see, also where they were refused a moment ago', async () => {
     const { db } = database.persistence;
     const second = await createTestApp(database.persistence, { clock });

@@ -1,7 +1,7 @@
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codecAccess } from '../../src/api/codec-access.ts';
-import type { Authenticator } from '../../src/services/rights.service.ts';
+import type { Authenticator } from '../../src/services/authenticator.ts';
 import { createMember } from '../support/accounts.ts';
 import { createAdmin, createTestApp, type TestApp } from '../support/app.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -47,6 +47,20 @@ const decode = (app: TestApp, token: string | null) => app.call('POST', '/codec/
 describe('the codec endpoint', () => {
   it('needs no token from this machine in the embedded stack', async () => {
     expect((await decode(embedded, null)).body).toEqual({ allowed: true });
+  });
+
+  it('needs one beyond a proxy on this machine', async () => {
+    for (const name of ['X-Forwarded-For', 'Forwarded']) {
+      const answer = await fetch(`${embedded.url}/codec/decode`, {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          [name]: name === 'Forwarded' ? 'for=203.0.113.5' : '203.0.113.5',
+        },
+        body: '{}',
+      });
+      expect(await answer.json()).toEqual({ allowed: false });
+    }
   });
 
   it('needs a token with ManageAccount elsewhere', async () => {

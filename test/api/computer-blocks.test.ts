@@ -111,7 +111,7 @@ describe('with_alerts', () => {
   it('shows what is wrong, and stops when it is not', async () => {
     const agent = await reporting(
       { type: 'reboot-required-info', flag: true },
-      { type: 'package-reporter-result', code: 100, err: 'no sources' },
+      { type: 'package-reporter-result', code: 100, err: `${'x'.repeat(100_000)}...MESSAGE TRUNCATED DUE TO SIZE` },
       { type: 'packages', installed: [1], 'available-upgrades': [2], security: [2] },
     );
     expect((await read(agent, 'with_alerts=true')).alerts).toEqual([

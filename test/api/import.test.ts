@@ -3,13 +3,14 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { lockImports } from '../../src/persistence/repositories/import-lookups.ts';
 import { ImportRefused } from '../../src/services/import/document.ts';
 import { importDocument } from '../../src/services/import/import.service.ts';
 import { readImportDocument } from '../../src/services/import/read-document.ts';
 import { createAccount } from '../support/accounts.ts';
 import { createAdmin, createTestApp, type TestApp } from '../support/app.ts';
 import { insertComputer } from '../support/computers.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, type TestDatabase, untilBlocked } from '../support/database.ts';
 
 let database: TestDatabase;
 let app: TestApp;
@@ -181,8 +182,26 @@ describe('npm run import', () => {
     ]);
     expect(await problems({ account: 'nobody' })).toEqual(['account must be an account; there is no "nobody"']);
     expect(await problems({})).toEqual(['account is missing, and there is not exactly one account']);
+    const titled = (title: string) => ({ account: 'standalone', licenses: [{ id: 902, title }] });
+    expect(await problems(titled('😀'.repeat(256)))).toHaveLength(1);
+    expect(await take(titled('😀'.repeat(255)))).toMatchObject({ licenses: 1 });
     const repeated = { account: 'standalone', contracts: [{ id: 'a' }, { id: 'a' }] };
     expect(await problems(repeated)).toEqual(['contracts[1] repeats the id of an earlier one']);
+  });
+
+  it('takes nothing of another account, also where both come at once', async () => {
+    const { db } = database.persistence;
+    let second: Promise<unknown> | undefined;
+    await db.transaction(async (tx) => {
+      await lockImports(tx);
+      second = take({ account: 'standalone', licenses: [{ id: 901, title: 'ours' }] }).catch((error: unknown) => error);
+      await untilBlocked(db);
+      await tx.query(
+        `insert into legacy_license (id, account_id, title) select 901, id, 'theirs' from account where name = 'other'`,
+      );
+    });
+    expect(await second!).toBeInstanceOf(ImportRefused);
+    expect(await db.query('select title from legacy_license where id = 901')).toEqual([{ title: 'theirs' }]);
   });
 
   it('PROTO: keys of every object are unknown keys', async () => {

@@ -140,6 +140,21 @@ describe('POST /login with an invitation', () => {
     expect(await people()).toBe(before + 1);
   });
 
+  it('LOGIN-enum: tells nobody by a short password who is known, and counts what is asked with an invitation', async () => {
+    nowMs += 5 * 60_000;
+    const { email } = await createAccount(database.persistence.db, 'asked');
+    const invitation_id = await invite();
+    const ask = (name: string) => login({ email: name, password: 'ab', invitation_id });
+    const [known, unknown] = [await ask(email), await ask('unknown@fleet.example')];
+    expect([known.status, known.text.replace(/"request_id":"[^"]*"/, '')]).toEqual([
+      400,
+      unknown.text.replace(/"request_id":"[^"]*"/, ''),
+    ]);
+    for (let i = 0; i < 18; i++) expect((await ask(`a${i}@fleet.example`)).status).toBe(400);
+    expect((await ask('late@fleet.example')).status).toBe(429);
+    nowMs += 5 * 60_000;
+  });
+
   it('LOGIN-enum: does not tell an unknown name from a wrong password, at the limit of attempts neither', async () => {
     nowMs += 5 * 60_000;
     const { email } = await createAccount(database.persistence.db, 'exists');

@@ -1,5 +1,9 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../../src/api/server.ts';
 import { endUnread } from '../../src/http-answers.ts';
@@ -144,6 +148,31 @@ describe('the listener', () => {
       );
     });
     expect(await readAll(socket)).toMatch(/^HTTP\/1.1 401 .*"Unauthorized"/s);
+    await server.close();
+  });
+
+  it('keeps no answer of a pipeline longer than its neighbours need it', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const answers: WeakRef<ServerResponse>[] = [];
+    let waiting: ServerResponse | null = null;
+    // One answer is always outstanding.
+    const serve = (req: IncomingMessage, res: ServerResponse) => {
+      req.resume();
+      answers.push(new WeakRef(res));
+      waiting?.end('served');
+      waiting = res;
+    };
+    const server = await listen(serve, { host: '127.0.0.1', port: 0 });
+    const socket = connect(server.port, '127.0.0.1').resume();
+    for (let sent = 1; sent <= 200; sent++) {
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await expect.poll(() => answers.length, { interval: 1 }).toBe(sent);
+    }
+    await setImmediate();
+    collect();
+    expect(answers.filter((answer) => answer.deref()).length).toBeLessThan(20);
+    socket.destroy();
     await server.close();
   });
 

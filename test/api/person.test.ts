@@ -163,6 +163,9 @@ describe('POST /person', () => {
       message: 'Changed name, time zone of the own person',
       address: '127.0.0.1',
     });
+    await edit({ name: null, email: null, timezone: null });
+    const [last] = await database.persistence.db.query('select message from event order by id desc limit 1');
+    expect(last).toEqual({ message: 'Changed nothing of the own person' });
   });
 });
 

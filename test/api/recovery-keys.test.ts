@@ -115,7 +115,9 @@ describe('GET recovery-key', () => {
     const id = await anEncrypted();
     await storeKey(id, KEY, [{ id: 'lost', key: randomBytes(32) }]);
     const before = (await events()).length;
-    expect(await read(id)).toMatchObject({ status: 503, body: { error: 'ServiceUnavailable' } });
+    const answer = await read(id);
+    expect(answer).toMatchObject({ status: 503, body: { error: 'ServiceUnavailable' } });
+    expect(answer.headers.get('retry-after')).toBe('60');
     expect(await events()).toHaveLength(before);
   });
 });

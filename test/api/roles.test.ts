@@ -88,6 +88,7 @@ describe('roles', () => {
       expect((await role('PATCH', 'Auditor', body)).body).toMatchObject({ error: 'InvalidParameter', code: 400 });
       expect((await role('POST', '', { name: 'New', ...body })).body).toMatchObject({ error: 'InvalidParameter' });
     }
+    expect((await role('POST', '', { name: 'New', description: '😀'.repeat(1001) })).status).toBe(400);
     for (const name of ['', '  ', 'a\nb', 'x'.repeat(256)]) {
       expect((await role('POST', '', { name })).body).toMatchObject({ error: 'InvalidParameter' });
     }
@@ -96,6 +97,8 @@ describe('roles', () => {
     expect((await role('PATCH', 'Nobody', {})).body).toMatchObject({ error: 'UnknownRole', code: 404 });
     expect((await role('DELETE', 'Nobody')).body).toMatchObject({ error: 'UnknownRole', code: 404 });
     expect((await role('GET', '')).text).toBe(before);
+    expect((await role('POST', '', { name: 'Long', description: '😀'.repeat(1000) })).status).toBe(201);
+    expect((await role('DELETE', 'Long')).status).toBe(204);
   });
 
   it('stay as they are when read-only', async () => {

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lockSearchTitles } from '../../src/persistence/repositories/saved-searches.repository.ts';
 import { createAccount } from '../support/accounts.ts';
 import { createAdmin, createTestApp, type TestApp } from '../support/app.ts';
 import { insertComputer } from '../support/computers.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, type TestDatabase, untilBlocked } from '../support/database.ts';
 
 let database: TestDatabase;
 let app: TestApp;
@@ -82,6 +83,25 @@ describe('saved searches', () => {
     expect((await edit('north', { title: 'South' })).body).toMatchObject(taken);
     expect((await edit('north', { title: 'North', search: 'db' })).status).toBe(200);
     expect((await edit('nowhere', { title: 'South' })).body).toMatchObject({ error: 'UnknownSavedSearch', code: 404 });
+  });
+
+  it('have titles of their own, also where one is given back while another takes it', async () => {
+    const { db } = database.persistence;
+    await save({ name: 'given', title: 'Given', search: 'web' });
+    const [row] = await db.query<{ id: number }>(`select account_id as id from saved_search where name = 'given'`);
+    const account = row!.id;
+    let back: ReturnType<typeof edit> | undefined;
+    await db.transaction(async (tx) => {
+      await lockSearchTitles(tx, account);
+      await tx.query(`update saved_search set title = 'Lent' where name = 'given'`);
+      back = edit('given', { title: 'Given' });
+      await untilBlocked(db);
+      await tx.query(
+        `insert into saved_search (account_id, name, title, search) values ($1, 'taker', 'Given', 'web')`,
+        [account],
+      );
+    });
+    expect((await back!).body).toMatchObject({ error: 'DuplicateSavedSearch', code: 409 });
   });
 
   it('are refused with bad names, titles and texts, and nothing is stored', async () => {

@@ -80,60 +80,6 @@ describe('POST /scripts/<id>:execute', () => {
     ]);
   });
 
-  it('is repeated with its time limit, by whoever may run scripts there', async () => {
-    const { body } = await create({ title: title(), time_limit: 42 });
-    const run = await call('POST', `/scripts/${body.id}:execute`, { query: `id:${computers.web}` });
-    await sql().query(`update activity set status = 'failed' where id = $1 or parent_id = $1`, [run.body.id]);
-    const email = 'manager@fleet.example';
-    const manager = await createMember(sql(), { accountId, email, role: 'ServerAdmin', groups: ['global'] });
-    await sql().query(`update role set permissions = array_remove(permissions, 'ExecuteScript') where name = $1`, [
-      email,
-    ]);
-    const withoutScripts = await app.login(manager);
-    const mayRepeat = async (as = token) =>
-      (await call('GET', `/activities/${run.body.id}`, undefined, as)).body.actions.reappliable;
-    expect(await mayRepeat()).toBe(true);
-    expect(await mayRepeat(withoutScripts)).toBe(false);
-    const [again] = (await call('POST', '/activities/reapply', { activity_ids: [run.body.id] })).body;
-    const rows = await sql().query(
-      `select p.answer_seconds, p.script_id, l.answer_seconds as lane, p.fields->>'code' as code from activity a
-       join operation_payload p on p.id = a.payload_id join lane l on l.id = a.lane_id where a.parent_id = $1`,
-      [again],
-    );
-    expect(rows).toEqual([{ answer_seconds: 642, script_id: body.id, lane: 642, code: 'echo hello\n' }]);
-  });
-
-  it('tells a repeated run who repeated it, and when', async () => {
-    const { body } = await create({ title: title() });
-    const run = await call('POST', `/scripts/${body.id}:execute`, { query: `id:${computers.web}` });
-    await sql().query(`update activity set status = 'failed' where id = $1 or parent_id = $1`, [run.body.id]);
-    await sql().query(
-      `update operation_payload
-       set fields = jsonb_set(fields, '{env,LANDSCAPE_ACTIVITY_CREATION_TIME}', '"2026-11-20T00:00:00Z"')
-       where script_id = $1`,
-      [body.id],
-    );
-    const analyst = { accountId, email: `repeater${turn}@x.example`, role: 'SupportAnalyst' };
-    const { personId, ...login } = await createMember(sql(), analyst);
-    const as = await app.login(login);
-    const [again] = (await call('POST', '/activities/reapply', { activity_ids: [run.body.id] }, as)).body;
-    const rows = await sql().query(
-      `select p.fields->'env' as env from activity a join operation_payload p on p.id = a.payload_id
-       where a.parent_id = $1`,
-      [again],
-    );
-    expect(rows).toEqual([
-      {
-        env: {
-          LANDSCAPE_ACCOUNT: 'standalone',
-          LANDSCAPE_URL: expect.stringMatching(/^https?:/),
-          LANDSCAPE_ACTIVITY_CREATOR_ID: String(personId),
-          LANDSCAPE_ACTIVITY_CREATION_TIME: '2026-11-21T12:00:00Z',
-        },
-      },
-    ]);
-  });
-
   it('keeps a replaced file for runs that name it, and no other', async () => {
     const file = (text: string) => ({ attachments: [{ filename: 'data.txt', content: base64(text) }] });
     const { body } = await create({ title: title(), ...file('one') });

@@ -168,6 +168,23 @@ describe('POST /tokens/invalidate-*', () => {
     await hasEnded(operator);
   });
 
+  it('JWT-revoked: who administers the first account no more is no operator', async () => {
+    const { db } = database.persistence;
+    const roleOf = (name: string) =>
+      db.query(
+        `update membership_role m set role_id = r.id from role r, person p
+         where r.account_id = m.account_id and r.name = $1 and p.id = m.person_id and p.email = $2`,
+        [name, ADMIN.email],
+      );
+    await roleOf('Auditor');
+    const former = await app.login(ADMIN);
+    for (const path of ['/tokens/invalidate-system', '/tokens/invalidate-system/account/standalone']) {
+      expect((await post(path, former)).body).toMatchObject({ error: 'Forbidden', code: 403 });
+    }
+    await works(former);
+    await roleOf('GlobalAdmin');
+  });
+
   it('JWT-revoked: an operator ends all for a named account', async () => {
     const operator = await app.login(ADMIN);
     const path = `/tokens/invalidate-system/account/${home}`;

@@ -132,6 +132,11 @@ describe('POST /snaps', () => {
     await world.db.query(`delete from computer where title = 'mass'`);
   });
 
+  it('says which snap is named twice', async () => {
+    const { body } = await post({ snaps: [{ name: 'a' }, { name: 'a' }] });
+    expect(body.details).toEqual([{ path: 'body.snaps.1.name', message: expect.stringContaining('twice') }]);
+  });
+
   describe('refuses, and stores nothing', () => {
     const refused: Array<[string, () => object, number, string]> = [
       ['an unknown computer', () => ({ computer_ids: [2147483647] }), 404, 'UnknownComputer'],

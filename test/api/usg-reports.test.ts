@@ -179,7 +179,7 @@ describe('GET /usg-profiles/<id>/report', () => {
     await world.db.query('update usg_audit set failed_count = 7 where run_id = $1', [changed]);
     const { body } = await ask(id, 'start_date=2026-05-04');
     expect(body.activity_status).toBe('in-progress');
-    expect((await csv(path))[1]![3]).toBe('1');
+    expect((await csv(path))[1]![3]).toBe('7');
     expect(await produce(body.id)).toBe('succeeded');
     expect((await csv(path))[1]![3]).toBe('7');
     await run(id, '2026-05-04T09:00:00Z');
@@ -239,6 +239,27 @@ describe('last_run_results.report_uri', () => {
     await run(id, '2026-05-04T09:00:00Z');
     const answers = await Promise.all(Array.from({ length: 20 }, () => insist(() => blob(path))));
     for (const { body } of answers) expect(body.file_content.split('\r\n')).toHaveLength(6);
+  });
+
+  it('tells of every run of its day, also where it was read between them and another day followed', async () => {
+    const id = await create();
+    await run(id, '2026-05-04T02:00:00Z');
+    const path = `usg_profile_audit_report_ID${id}-20260504.csv`;
+    expect(await csv(path)).toHaveLength(3);
+    await run(id, '2026-05-04T15:00:00Z');
+    await run(id, '2026-05-05T09:00:00Z');
+    expect(await csv(path)).toHaveLength(5);
+  });
+
+  it('tells of every run that has ended, also while another one of the day has not', async () => {
+    const id = await create();
+    const first = await run(id, '2026-05-04T02:00:00Z');
+    await world.db.query('update usg_run set in_progress_count = 1 where id = $1', [first]);
+    await run(id, '2026-05-04T09:00:00Z');
+    const path = `usg_profile_audit_report_ID${id}-20260504.csv`;
+    expect(await csv(path)).toHaveLength(5);
+    await run(id, '2026-05-04T15:00:00Z');
+    expect(await csv(path)).toHaveLength(7);
   });
 
   it('stays readable when nobody has read it before the next run', async () => {

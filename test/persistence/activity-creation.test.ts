@@ -1,10 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { laneWorkflowId, parseActivityWorkflowId } from '../../src/domain/activity/workflow-id.ts';
-import {
-  createOperation,
-  createPlacedGroup,
-  laneSize,
-} from '../../src/persistence/repositories/activity-creation.repository.ts';
+import { createPlacedGroup, laneSize } from '../../src/persistence/repositories/activity-creation.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { aChain, aGroup, anAccount, childrenOf, SETTINGS } from '../support/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -203,30 +199,5 @@ describe('creating a group', () => {
     } finally {
       listener.release();
     }
-  });
-});
-
-describe('creating a single operation', () => {
-  it('makes its lane the top workflow and orders the start under its own id', async () => {
-    const account = await anAccount(db);
-    const id = await db.transaction((tx) =>
-      createOperation(tx, {
-        accountId: account.accountId,
-        creatorId: null,
-        now: new Date(),
-        deliverAfter: null,
-        windowMinutes: 0,
-        computer: account.computers[0]!,
-        operation: aChain(1)[0]!,
-      }),
-    );
-    const rows = await db.query(
-      `select a.parent_id, l.parent_id as lane_parent, l.wf_id, l.single, o.kind
-       from activity a join lane l on l.id = a.lane_id join outbox o on o.key = a.id::text where a.id = $1`,
-      [id],
-    );
-    expect(rows).toEqual([
-      { parent_id: null, lane_parent: null, wf_id: `activity/${id}`, single: true, kind: 'start' },
-    ]);
   });
 });

@@ -166,7 +166,7 @@ describe('the query language of activities over SQL', () => {
   it('SQLI-query: has one statement for all values of a shape, and values as parameters alone', () => {
     const compile = (text: string) =>
       compileActivityQuery(
-        { query: parseActivityQuery(text), searches: new Map(), now: NOW },
+        { query: parseActivityQuery(text), searches: new Map(), creators: new Map(), now: NOW },
         { accountId: 1, groups: [1], firstParameter: 3 },
       );
     const attacks = [...NASTY, '\u0001', "x' UNION SELECT password_hash FROM person --", 'x'.repeat(5000)];

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { scriptOperation } from '../../src/domain/scripts/script.ts';
 import { createLogger } from '../../src/logger.ts';
 import { countActivities } from '../../src/persistence/repositories/activity-blocks.ts';
-import { createOperation } from '../../src/persistence/repositories/activity-creation.repository.ts';
 import { linkReapplied, linkReverted } from '../../src/persistence/repositories/activity-repeats.repository.ts';
 import { createLaneStore, type LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
-import { createRetentionActivities } from '../../workers/activities/retention.activities.ts';
+import { createRetentionActivities } from '../../workers/activities/activity-retention.activities.ts';
 import type { RetentionCursor } from '../../workflows/contracts/activity-retention.contract.ts';
 import { aChain, aGroup, anAccount, childrenOf, type TestAccount, TestClock, tell } from '../support/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { dyingAfter } from '../support/dying-database.ts';
+import { aLoneOperation } from '../support/lone-operation.ts';
 
 const DAY_MS = 86_400_000;
 const logger = createLogger({ level: 'silent', role: 'test' });
@@ -87,17 +87,8 @@ describe('retention of activities', () => {
       `insert into package_change_result select id, computer_id, '{}', '{}' from activity where parent_id = $1`,
       [old],
     );
-    const single = await db.transaction((tx) =>
-      createOperation(tx, {
-        accountId: account.accountId,
-        creatorId: null,
-        now: clock.now(),
-        deliverAfter: null,
-        windowMinutes: 0,
-        computer: account.computers[0]!,
-        operation: { type: 'RestartRequest', summary: 'Restart computer', message: { type: 'shutdown', fields: {} } },
-      }),
-    );
+    const { accountId, computers } = account;
+    const single = await aLoneOperation(db, { accountId, computer: computers[0]!, now: clock.now() });
     await settle();
     const [row] = await db.query<{ lane_id: number }>('select lane_id from activity where id = $1', [single]);
     await tell(db, { lane: row!.lane_id, activity: single, kind: 'result', ok: false, at: clock.now() });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NO_ANSWER } from '../../src/domain/scripts/result.ts';
 import { scriptOperation } from '../../src/domain/scripts/script.ts';
+import { NEWS_LIMIT } from '../../src/persistence/repositories/lane-news.ts';
 import { aChain, aGroup, anAccount, childrenOf, tell } from '../support/activity-rows.ts';
 import { LaneWorld } from '../support/lane-world.ts';
 
@@ -51,6 +52,39 @@ describe('an operation with a limit on its answer', () => {
     await tell(world.db, { lane, activity: ids[1]!, kind: 'result', ok: true, body: 'late\n', at: world.clock.now() });
     await world.store.applyLate(lane);
     expect((await childrenOf(world.db, group)).map(({ result_text }) => result_text)).toEqual(['hello\n', NO_ANSWER]);
+  });
+
+  it('is not ended while its answer waits behind other news', async () => {
+    const { group, lane, ids, at } = await delivered({ operations: [run()] }, 2);
+    await world.db.query(
+      `insert into agent_inbox (lane_id, activity_id, kind, at)
+       select $1, $2, 'delivered', $3 from generate_series(1, ${NEWS_LIMIT})`,
+      [lane, ids[1], at],
+    );
+    await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, body: 'hello\n', at });
+    world.clock.advance(PATIENCE_MS);
+    expect((await world.store.advance(lane, false)).nextDueAt).toBe(world.clock.now().getTime());
+    await world.store.advance(lane, false);
+    expect((await childrenOf(world.db, group)).map(({ result_text }) => result_text)).toEqual(['hello\n', NO_ANSWER]);
+  });
+
+  it.each<[string, number, Parameters<typeof aGroup>[2], number]>([
+    ['after its time limit', 30, { operations: [run()] }, PATIENCE_MS],
+    ['after the usual days', 0.001, {}, 86_400],
+  ])('is given up %s by the clock that judges, however slow the other is', async (_, days, plan, waits) => {
+    world.store = world.storeWith(days);
+    const { group, lane, ids } = await world.oneLane(plan, { computers: 2 });
+    await world.store.advance(lane, false);
+    const now = world.clock.now().getTime();
+    const at = new Date(now - 3600 * SECOND_MS);
+    for (const activity of ids) await tell(world.db, { lane, activity, kind: 'delivered', at });
+    expect(await world.store.advance(lane, false)).toMatchObject({ open: 2, nextDueAt: now + waits });
+    world.clock.advance(waits - SECOND_MS);
+    await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: new Date(at.getTime() + SECOND_MS) });
+    expect(await world.store.advance(lane, false)).toMatchObject({ open: 1, succeeded: 1, nextDueAt: now + waits });
+    expect((await childrenOf(world.db, group)).map(({ status }) => status)).toEqual(['succeeded', 'delivered']);
+    world.clock.advance(SECOND_MS);
+    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, succeeded: 1, failed: 1 });
   });
 
   it('waits without an end for its delivery', async () => {

@@ -1,6 +1,7 @@
 import type { QueryResultRow } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/logger.ts';
+import { forgetAudits } from '../../src/persistence/repositories/audit-retention.repository.ts';
 import { lockUsgReport } from '../../src/persistence/repositories/usg-reports.repository.ts';
 import type { Database, Sql } from '../../src/persistence/sql.ts';
 import { createDatabaseFileStore } from '../../src/services/files.ts';
@@ -71,6 +72,15 @@ function losing(tx: Sql): Sql {
       return rows;
     },
   };
+}
+
+/** Whose statement that locks questions began before their activities were there to be seen. */
+function unaware(database: Database): Database {
+  const SEES = /and not exists \(select from activity k where k\.id = u\.activity_id[^)]*\)(?=\s+order by)/;
+  const blind = (tx: Sql): Sql => ({
+    query: (text, values, name) => tx.query(text.replace(SEES, ''), values, name),
+  });
+  return { ...database, transaction: (work) => database.transaction((tx) => work(blind(tx))) };
 }
 
 const isThere = (path: string) =>
@@ -146,6 +156,23 @@ describe('retention of audits', () => {
     const after = await db.transaction((tx) => lockUsgReport(losing(tx), question));
     expect(after).toEqual({ ...before, id: after.id });
     expect(after.id).not.toBe(before.id);
+  });
+
+  it('keeps a question that was asked again between looking and locking', async () => {
+    const profile = await usg.create({ startDate: '2090-01-01' });
+    await audited(profile, 40);
+    const path = await made(profile, dayOf(daysAgo(40)));
+    const question = () =>
+      db.query<{ activity_id: number }>('select activity_id from usg_report where path = $1', [path]);
+    const [{ activity_id: activity }] = (await question()) as [{ activity_id: number }];
+    await db.query('update activity set completion_time = null where id = $1', [activity]);
+    await keep(30);
+    await forgetAudits(unaware(db), { now: clock.now(), results: 5, objects: 2 });
+    expect(await question()).toHaveLength(1);
+    await db.query('update activity set completion_time = now() where id = $1', [activity]);
+    await forgetAudits(unaware(db), { now: clock.now(), results: 5, objects: 2 });
+    expect(await question()).toEqual([]);
+    await keep(-1);
   });
 
   it('never makes a planned date count as missed', async () => {

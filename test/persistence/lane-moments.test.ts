@@ -48,6 +48,7 @@ describe('moments', () => {
     await world.store.advance(lane, false);
     for (const activity of ids) {
       await tell(world.db, { lane, activity, kind: 'delivered', at: world.clock.now() });
+      await world.store.advance(lane, false);
       world.clock.advance(60_000);
     }
     let progress = await world.store.advance(lane, false);

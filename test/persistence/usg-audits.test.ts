@@ -136,6 +136,35 @@ describe('an audit', () => {
     expect(await run.results()).toEqual(counts(0, 0, 2, 0, false));
   });
 
+  it('fails by a report that cannot be stored, which holds up no other', async () => {
+    const run = await aRun('audit', 3);
+    const readIll = async (report: Uint8Array) => {
+      const reading = readAuditReport(report);
+      if (!Buffer.from(report).includes('ill') || !('rules' in reading)) return reading;
+      return { ...reading, rules: reading.rules.map((rule) => ({ ...rule, title: 'half a character: \ud83d' })) };
+    };
+    await run.report(0, auditReport(['pass']));
+    await run.report(1, auditReport(['pass'], { before: '<!-- ill -->' }));
+    await run.report(2, auditReport(['fail']));
+    for (let turn = 0; await takeInReports({ db, clock, read: readIll }); turn++) expect(turn).toBeLessThan(10);
+    expect(await run.audits()).toMatchObject([
+      { state: 'pass', reason: null },
+      { state: 'fail', reason: expect.stringContaining('cannot be stored') },
+      { state: 'fail', reason: null },
+    ]);
+    expect(await db.query('select * from usg_audit_report')).toEqual([]);
+  });
+
+  it('waits where reports cannot be read just now', async () => {
+    const run = await aRun('audit', 1);
+    await run.report(0, auditReport(['pass']));
+    const away = () => Promise.reject(new Error('the thread ended'));
+    await expect(takeInReports({ db, clock, read: away })).rejects.toThrow('the thread ended');
+    expect(await db.query('select from usg_audit_report')).toHaveLength(1);
+    await takeIn();
+    expect(await run.audits()).toMatchObject([{ state: 'pass' }]);
+  });
+
   it('counts by its report when that is taken in while its result is', async () => {
     const run = await aRun('audit', 1);
     await run.tell(0, 0, 'delivered');

@@ -8,7 +8,7 @@ import { FakeProfiles } from '../support/fake-profiles.ts';
 import { FakeReports } from '../support/fake-reports.ts';
 import { writeHistory } from '../support/history-file.ts';
 import { quietRuntime, TEST_KEYS, withWorker } from '../support/workflow-environment.ts';
-import { SCENARIOS, type Scenario, scheduledSteps } from './scenarios.ts';
+import { type FakeAudits, SCENARIOS, type Scenario, scheduledSteps } from './scenarios.ts';
 
 /**
  * Records the histories that test/replay replays: `FLOTILLA_TEMPORAL_ADDRESS=<dev server> node test/replay/record.ts
@@ -41,6 +41,7 @@ async function record(scenario: Scenario): Promise<void> {
   const lanes = new FakeLanes();
   const profiles = new FakeProfiles();
   const reports = new FakeReports();
+  const audits: FakeAudits = { steps: 1 };
   const unique = Date.now();
   const group = unique + nextId++;
   const ids = scenario.sizes.map(() => unique + nextId++);
@@ -49,11 +50,11 @@ async function record(scenario: Scenario): Promise<void> {
     ...lanes.activities(client, ids),
     ...profiles.activities(),
     ...reports.activities(client),
-    ...scheduledSteps(),
+    ...scheduledSteps(audits),
   };
   const setup = { connection, namespace: settings.temporalNamespace, activities };
   const workflowIds = await withWorker(setup, (taskQueue) =>
-    scenario.run({ lanes, profiles, reports, client, taskQueue, ids, group }),
+    scenario.run({ lanes, profiles, reports, audits, client, taskQueue, ids, group }),
   );
   for (const file of await readdir(DIRECTORY)) {
     if (file.startsWith(`${scenario.name}.`)) await rm(`${DIRECTORY}/${file}`);

@@ -6,7 +6,7 @@ import type {
 } from '../../workflows/contracts/activities.ts';
 import { ACTIVITY_WORKFLOW, type ActivityInput } from '../../workflows/contracts/activity.contract.ts';
 import { ACTIVITY_RETENTION_WORKFLOW } from '../../workflows/contracts/activity-retention.contract.ts';
-import { AUDIT_RETENTION_WORKFLOW } from '../../workflows/contracts/audit-retention.contract.ts';
+import { AUDIT_RETENTION_STEPS, AUDIT_RETENTION_WORKFLOW } from '../../workflows/contracts/audit-retention.contract.ts';
 import { LANE_WORKFLOW, type LaneInput, NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import {
   PROFILE_TRIGGER_WORKFLOW,
@@ -29,10 +29,17 @@ export interface Scenario {
   run(stage: Stage): Promise<string[]>;
 }
 
+/** Audits in the database as far as their removal sees them. */
+export interface FakeAudits {
+  /** Steps until none is due. */
+  steps: number;
+}
+
 export interface Stage {
   lanes: FakeLanes;
   profiles: FakeProfiles;
   reports: FakeReports;
+  audits: FakeAudits;
   client: Client;
   taskQueue: string;
   ids: readonly number[];
@@ -113,10 +120,11 @@ function outcome(name: string, result: 'succeeded' | 'failed' | 'canceled'): Sce
 }
 
 /** What the steps of scheduled workflows answer in recorded histories. */
-export function scheduledSteps(): ReconcileActivities & RetentionActivities & AuditRetentionActivities {
-  let left = 3;
+export function scheduledSteps(
+  audits: FakeAudits,
+): ReconcileActivities & RetentionActivities & AuditRetentionActivities {
   return {
-    forgetAudits: async () => ({ gone: 500, more: --left > 0 }),
+    forgetAudits: async () => ({ gone: 500, more: --audits.steps > 0 }),
     forgetActivities: async (after) => ({
       gone: 500,
       next: after && after.id >= 3 ? null : { createdAt: '2026-11-21T12:00:00.000000Z', id: (after?.id ?? 0) + 1 },
@@ -160,6 +168,29 @@ function reportPath(name: string, outcome: FakeReports['outcome']): Scenario {
       return [workflowId];
     },
   };
+}
+
+/** A workflow that a schedule of the system starts. */
+function scheduledPath(name: string, type: string, args: unknown[] = [], auditSteps = 3): Scenario {
+  return {
+    name,
+    sizes: [],
+    async run({ client, taskQueue, group, audits }) {
+      audits.steps = auditSteps;
+      const workflowId = `${name}/${group}`;
+      await client.workflow.execute(type, { taskQueue, workflowId, args });
+      return [workflowId];
+    },
+  };
+}
+
+async function cancelGroup({ client, group }: Stage): Promise<void> {
+  await client.workflow.getHandle(wf(group)).cancel();
+}
+
+async function cancelGroupAtWork(stage: Stage): Promise<void> {
+  await advances(stage, 2);
+  await cancelGroup(stage);
 }
 
 /** The paths that every released shape of the workflows must be able to take again from its history. */
@@ -224,10 +255,9 @@ export const SCENARIOS: readonly Scenario[] = [
     await tell(stage, first, 0, 'failed');
     for (let row = 0; row < 5; row += 1) await tell(stage, second, row, 'succeeded');
   }),
-  groupPath('activity-cancel-requested', [1, 5], async (stage) => {
-    await advances(stage, 2);
-    await stage.client.workflow.getHandle(wf(stage.group)).cancel();
-  }),
+  // Recorded before the patch `cancel-by-rows`, and since.
+  groupPath('activity-cancel-requested', [1, 5], cancelGroupAtWork),
+  groupPath('activity-cancel-requested-by-rows', [1, 5], cancelGroupAtWork),
   groupPath(
     'activity-cancel-by-rows',
     [1, 12],
@@ -238,7 +268,7 @@ export const SCENARIOS: readonly Scenario[] = [
         await tell(stage, large, row, 'canceled');
         await until(() => stage.lanes.progress(large).canceled === row + 1);
       }
-      await stage.client.workflow.getHandle(wf(stage.group)).cancel();
+      await cancelGroup(stage);
     },
     { continueAfterEvents: 20 },
   ),
@@ -246,36 +276,11 @@ export const SCENARIOS: readonly Scenario[] = [
     await advances(stage, 2);
     for (const lane of stage.ids) await tell(stage, lane, 0, 'canceled');
   }),
-  groupPath('activity-cancelled-before-its-first-step', [1, 1], async (stage) => {
-    await stage.client.workflow.getHandle(wf(stage.group)).cancel();
-  }),
-  {
-    name: 'reconcile',
-    sizes: [],
-    async run({ client, taskQueue, group }) {
-      const workflowId = `reconcile/${group}`;
-      await client.workflow.execute(RECONCILE_WORKFLOW, { taskQueue, workflowId });
-      return [workflowId];
-    },
-  },
-  {
-    name: 'activity-retention',
-    sizes: [],
-    async run({ client, taskQueue, group }) {
-      const workflowId = `activity-retention/${group}`;
-      await client.workflow.execute(ACTIVITY_RETENTION_WORKFLOW, { taskQueue, workflowId });
-      return [workflowId];
-    },
-  },
-  {
-    name: 'audit-retention',
-    sizes: [],
-    async run({ client, taskQueue, group }) {
-      const workflowId = `audit-retention/${group}`;
-      await client.workflow.execute(AUDIT_RETENTION_WORKFLOW, { taskQueue, workflowId, args: [{ gone: 0 }] });
-      return [workflowId];
-    },
-  },
+  groupPath('activity-cancelled-before-its-first-step', [1, 1], cancelGroup),
+  scheduledPath('reconcile', RECONCILE_WORKFLOW),
+  scheduledPath('activity-retention', ACTIVITY_RETENTION_WORKFLOW),
+  scheduledPath('audit-retention', AUDIT_RETENTION_WORKFLOW, [{ gone: 0 }]),
+  scheduledPath('audit-retention-continued-as-new', AUDIT_RETENTION_WORKFLOW, [{ gone: 0 }], AUDIT_RETENTION_STEPS + 3),
   reportPath('report-succeeded', 'succeeded'),
   reportPath('report-failed', 'fails'),
   reportPath('report-canceled', 'never ends'),

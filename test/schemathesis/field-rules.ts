@@ -31,6 +31,7 @@ export const FIELD_RULES: Readonly<Record<string, Rules>> = {
   createSavedSearch: { 'body.title': 'has a letter or digit where there is no name', 'body.search': 'has a term' },
   createScript: ATTACHMENTS,
   createScriptProfile: { ...TAGS, ...TRIGGER },
+  login: { 'body.password': '3 characters where an invitation is used' },
   createStandaloneAccount: { 'body.password': 'strong where that is asked for' },
   createUsgProfile: {
     ...TAGS,

@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client';
+import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { loadConfig } from '../../src/config.ts';
 import { createLaneStore, type LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
@@ -8,14 +8,14 @@ import { systemClock } from '../../src/services/ports.ts';
 import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
 import { bootstrap } from '../../temporal/bootstrap.ts';
 import { connectClient } from '../../temporal/connection.ts';
+import { createRetentionActivities } from '../../workers/activities/activity-retention.activities.ts';
 import { createLaneActivities } from '../../workers/activities/lane.activities.ts';
 import { createProfileActivities } from '../../workers/activities/profile.activities.ts';
 import { createReportActivities } from '../../workers/activities/report.activities.ts';
-import { createRetentionActivities } from '../../workers/activities/retention.activities.ts';
 import { createProfileKinds } from '../../workers/profile-kinds.ts';
-import { createReconciler, type ReconcilerOptions } from '../../workers/reconciler/reconciler.ts';
+import { createReconciler } from '../../workers/reconciler/reconciler.ts';
 import { type Relay, type RelayEvent, startRelay } from '../../workers/relay/relay.ts';
-import type { ReportActivities } from '../../workflows/contracts/activities.ts';
+import type { ReconcileActivities, ReportActivities } from '../../workflows/contracts/activities.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
 import { createTestDatabase } from './database.ts';
 import { createTestNamespace } from './temporal.ts';
@@ -29,10 +29,15 @@ export interface ActivityRuntime {
   lanes: LaneStore;
   address: string;
   namespace: string;
+  /** A client whose calls go through `interceptor`. */
+  clientWith(interceptor: WorkflowClientInterceptor): Client;
   /** How often relays of this runtime did what. */
   events: Record<RelayEvent, number>;
-  startRelay(): Relay;
-  reconciler: ReturnType<typeof createReconciler>;
+  /** Starts a relay, with a client of its own if need be. */
+  startRelay(client?: Client): Relay;
+  reconciler: ReconcileActivities;
+  /** A reconciler with a client of its own. */
+  reconcilerWith(client: Client): ReconcileActivities;
   kinds: ProfileKinds;
   /** Runs a worker of the schedule queue until the returned function is called. */
   startScheduleWorker(): Promise<() => Promise<void>>;
@@ -59,7 +64,7 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
   const events = {
     scheduled: 0,
     started: 0,
-    cancelled: 0,
+    canceled: 0,
     nudged: 0,
     repeated: 0,
     late: 0,
@@ -70,6 +75,8 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
   const publicUrl = 'http://localhost:8080';
   const kinds = createProfileKinds({ db, settings: activities, limits, publicUrl, logger });
   const common = { db, client, lanes, publicUrl, logger, kinds, clock: systemClock };
+  const reconcilerWith = (own: Client) =>
+    createReconciler({ ...common, client: own, settleMs: 0, eventRetentionDays: 30 });
   const relays: Relay[] = [];
   const workers: Array<() => Promise<void>> = [];
   return {
@@ -78,21 +85,25 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
     lanes,
     address,
     namespace,
+    clientWith: (interceptor) =>
+      new Client({
+        connection: client.connection,
+        namespace,
+        dataConverter: TEST_DATA_CONVERTER,
+        interceptors: { workflow: [interceptor] },
+      }),
     events,
     kinds,
-    startRelay() {
+    startRelay(own = client) {
       const count = (what: RelayEvent): void => {
         events[what] += 1;
       };
-      const relay = startRelay({ ...common, settings: activities, count });
+      const relay = startRelay({ ...common, client: own, settings: activities, count });
       relays.push(relay);
       return relay;
     },
-    reconciler: createReconciler({
-      ...common,
-      settleMs: 0,
-      eventRetentionDays: 30,
-    } satisfies ReconcilerOptions),
+    reconciler: reconcilerWith(client),
+    reconcilerWith,
     async startWorker() {
       const at = { address, namespace, taskQueue: TASK_QUEUES.activity };
       const stop = await runWorker(at, createLaneActivities({ lanes, client }));

@@ -20,6 +20,8 @@ export class LaneModel {
   inbox: InboxNews[] = [];
   readonly #expiryMs: number;
   readonly #delayMs: number;
+  /** When answers began to be waited for. */
+  readonly #waitedFromMs = new Map<number, number>();
   #opened = false;
 
   constructor(operations: readonly ModelOperation[], options: { expiryMs: number; delayMs: number }) {
@@ -31,7 +33,7 @@ export class LaneModel {
   advance(nowMs: number, cancelAll: boolean): void {
     const news = this.inbox;
     this.inbox = [];
-    const succeeded = this.#applyDecisive(news);
+    const succeeded = this.#applyDecisive(news, nowMs);
     const failed = [...this.#idsEnded(news, 'failed'), ...this.#expire(nowMs)];
     const cancels = news.filter(({ kind }) => kind === 'cancel').map(({ activity }) => activity);
     const doomed = cancelAll || cancels.includes(null) ? [...this.operations.keys()] : (cancels as number[]);
@@ -67,7 +69,7 @@ export class LaneModel {
   }
 
   /** The decisive event of each operation: its first result, else its first `gone`, else that it was delivered. */
-  #applyDecisive(news: readonly InboxNews[]): number[] {
+  #applyDecisive(news: readonly InboxNews[], nowMs: number): number[] {
     const succeeded: number[] = [];
     for (const operation of this.operations.values()) {
       const own = news.filter(({ activity }) => activity === operation.id);
@@ -76,7 +78,10 @@ export class LaneModel {
       if (!decisive) continue;
       const from = operation.status;
       if (decisive.kind === 'delivered') {
-        if (from === 'undelivered') operation.status = 'delivered';
+        if (from === 'undelivered') {
+          operation.status = 'delivered';
+          this.#waitedFromMs.set(operation.id, Math.max(decisive.at.getTime(), nowMs));
+        }
         if (from === 'undelivered' || from === 'canceled') operation.deliveredAtMs ??= decisive.at.getTime();
         continue;
       }
@@ -99,7 +104,7 @@ export class LaneModel {
 
   #expire(nowMs: number): number[] {
     const overdue = [...this.operations.values()].filter(
-      ({ status, deliveredAtMs }) => status === 'delivered' && deliveredAtMs! <= nowMs - this.#expiryMs,
+      ({ id, status }) => status === 'delivered' && this.#waitedFromMs.get(id)! <= nowMs - this.#expiryMs,
     );
     for (const operation of overdue) Object.assign(operation, { status: 'failed', endedAtMs: nowMs });
     return overdue.map(({ id }) => id);

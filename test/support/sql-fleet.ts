@@ -1,6 +1,7 @@
 import { loadConfig } from '../../src/config.ts';
-import { createGroup, createOperation } from '../../src/persistence/repositories/activity-creation.repository.ts';
+import { createGroup } from '../../src/persistence/repositories/activity-creation.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
+import { aLoneOperation } from './lone-operation.ts';
 
 /** What the gateway and its agents do to the database, without them: set-based, for relay and worker tests. */
 export interface SqlFleet {
@@ -19,7 +20,7 @@ export interface SqlFleet {
 }
 
 const OPERATION = {
-  type: 'ActivitySnapRequest',
+  type: 'InstallSnaps',
   summary: 'Install snap hello',
   message: { type: 'install-snaps', fields: {} },
 };
@@ -41,7 +42,6 @@ export async function createSqlFleet(db: Database, size: number): Promise<SqlFle
     [accountId, group!.id, size],
   );
   const computers = rows.map(({ id }) => id);
-  const plan = () => ({ accountId, creatorId: null, now: new Date(), deliverAfter: null, windowMinutes: 0 });
   return {
     accountId,
     computers,
@@ -50,17 +50,20 @@ export async function createSqlFleet(db: Database, size: number): Promise<SqlFle
         createGroup(
           tx,
           {
-            ...plan(),
-            deliverAfter: deliverAfter ?? null,
+            accountId,
+            creatorId: null,
             type: 'ActivityGroup',
             summary: 'Install snap hello',
+            now: new Date(),
+            deliverAfter: deliverAfter ?? null,
+            windowMinutes: 0,
             computers: chosen,
             operations: [OPERATION],
           },
           SETTINGS,
         ),
       ),
-    actAlone: (computer) => db.transaction((tx) => createOperation(tx, { ...plan(), computer, operation: OPERATION })),
+    actAlone: (computer) => aLoneOperation(db, { accountId, computer, now: new Date() }),
     deliver: (limit = 100_000) => count(db, DELIVER, [accountId, limit]),
     report: (ok = true, limit = 100_000) => count(db, REPORT, [accountId, ok, limit]),
     cancelGroup: (activity) =>

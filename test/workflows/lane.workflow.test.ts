@@ -35,6 +35,7 @@ type Run = (context: {
 }) => Promise<void>;
 type Start = (lane: number, input?: Partial<LaneInput>) => Promise<WorkflowHandleWithFirstExecutionRunId<Lane>>;
 
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 let environment: TestWorkflowEnvironment;
 let nextLane = 1;
@@ -119,6 +120,27 @@ describe('lane of one computer', () => {
       expect(events.of('timerCanceled')).toBe(0);
       expect(events.of('timerFired')).toBe(1);
     }));
+
+  it.each<[string, Partial<LaneInput>]>([
+    ['in one run', {}],
+    ['over many runs', { continueAfterEvents: 20 }],
+  ])('looks ever more seldom for a moment that the clock of the rows has not reached, %s', (_, input) =>
+    withLanes(async ({ lanes, start }) => {
+      const lane = nextLane++;
+      const dueAt = await environment.currentTimeMs();
+      lanes.add(lane, 1);
+      let lookedAt = 0;
+      lanes.now = async () => {
+        lookedAt = await environment.currentTimeMs();
+        return lookedAt - HOUR_MS;
+      };
+      lanes.due(lane, dueAt, 'failed');
+      const handle = await start(lane, input);
+      expect(await failureOf(handle)).toBeInstanceOf(ApplicationFailure);
+      expect(advances(lanes)).toBeLessThanOrEqual(150);
+      expect(lookedAt - dueAt).toBeLessThan(HOUR_MS + 120_000);
+    }),
+  );
 
   it('closes as Canceled when cancelled before delivery', () =>
     withLanes(async ({ lanes, client, start }) => {

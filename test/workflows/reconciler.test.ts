@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createDataConverter } from '../../temporal/data-converter.ts';
 import type { Relay } from '../../workers/relay/relay.ts';
+import { repairGroup } from '../../workers/relay/repair.ts';
+import { createStarter } from '../../workers/relay/starter.ts';
 import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.ts';
 import { NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import { RECONCILE_SCHEDULE_ID, type ReconcileResult } from '../../workflows/contracts/reconcile.contract.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
 import { createSqlFleet, type SqlFleet } from '../support/sql-fleet.ts';
+import { testLogger } from '../support/test-log.ts';
 import { TEST_DATA_CONVERTER, until, workflowCode } from '../support/workflow-environment.ts';
 
 let runtime: ActivityRuntime;
@@ -127,6 +128,31 @@ describe('reconciler', () => {
     expect(await reconcile()).toMatchObject({ restarted: 0, closed: 0 });
   });
 
+  it('ends the lanes of a terminated group also when the server was away half way', async () => {
+    const id = await deliveredGroup(3);
+    let away = true;
+    const client = runtime.clientWith({
+      async cancel(input, next) {
+        if (!away) return await next(input);
+        away = false;
+        throw new Error('away');
+      },
+    });
+    const interrupted = runtime.reconcilerWith(client);
+    await handle(`activity/${id}`).terminate('by an operator');
+    await until(() =>
+      interrupted.reconcile(null).then(
+        () => false,
+        () => true,
+      ),
+    );
+    await until(async () => (await interrupted.reconcile(null)).closed === 1);
+    for (const child of await children(id)) {
+      await until(async () => (await runtime.status(child.wf_id)) === 'CANCELLED');
+      expect(child).toMatchObject({ status: 'canceled', text: 'The workflow was terminated by an operator.' });
+    }
+  });
+
   it('starts a lost group and its lost lanes again, and they end with their rows', async () => {
     const id = await deliveredGroup(2);
     const lanes = (await children(id)).map(({ wf_id }) => wf_id);
@@ -165,6 +191,17 @@ describe('reconciler', () => {
     }
   });
 
+  it('leaves alone a group that ended before it was looked at', async () => {
+    const id = await deliveredGroup(2);
+    await fleet.report();
+    await until(async () => (await runtime.status(`activity/${id}`)) === 'COMPLETED');
+    const { runId } = await handle(`activity/${id}`).describe();
+    const starter = createStarter(runtime.client, 'http://localhost:8080');
+    const { db, client, lanes } = runtime;
+    expect(await repairGroup({ db, client, lanes, starter, logger: testLogger() }, id)).toBe('none');
+    expect((await handle(`activity/${id}`).describe()).runId).toBe(runId);
+  });
+
   it('leaves the cancel of a group its effect on a lane that continued as new', async () => {
     await relay.stop();
     const id = await fleet.act(fleet.computers.slice(0, 2));
@@ -188,28 +225,6 @@ describe('reconciler', () => {
       await until(async () => (await runtime.status(workflowId)) === 'CANCELLED');
     }
   });
-
-  it('starts a workflow anew whose input nobody can read, and its group goes on', async () => {
-    await relay.stop();
-    const id = await fleet.act(fleet.computers.slice(0, 3));
-    const unreadable = new Client({
-      connection: runtime.client.connection,
-      namespace: runtime.namespace,
-      dataConverter: createDataConverter([{ id: 'other', key: Buffer.alloc(32, 9) }]),
-    });
-    const options = { workflowId: `activity/${id}`, taskQueue: TASK_QUEUES.activity, args: [{ id }] };
-    await unreadable.workflow.start(ACTIVITY_WORKFLOW, options);
-    relay = runtime.startRelay();
-    // The relay takes it for started; the others are not held up.
-    const healthy = await deliveredGroup(2);
-    await until(async () => (await reconcile()).restarted === 1, 60_000);
-    await until(async () => {
-      await fleet.deliver();
-      await fleet.report();
-      return (await read(id)).status === 'succeeded' && (await read(healthy)).status === 'succeeded';
-    }, 60_000);
-    await until(async () => (await runtime.status(`activity/${id}`)) === 'COMPLETED');
-  }, 180_000);
 
   it('shortens the event log to the days that are kept', async () => {
     const insert = (from: number, to: number, daysAgo: number) =>

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ACTIVITY_GROUP } from '../../src/domain/activity/kinds.ts';
+import { USG_ACTIVITY } from '../../src/domain/usg/run-steps.ts';
 import { systemClock } from '../../src/services/ports.ts';
 import { readActivities, readLanes } from '../../workers/relay/starter.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
@@ -19,7 +21,7 @@ beforeAll(async () => {
 });
 
 beforeEach(() => {
-  Object.assign(runtime.events, { started: 0, cancelled: 0, nudged: 0, late: 0, repaired: 0 });
+  Object.assign(runtime.events, { started: 0, canceled: 0, nudged: 0, late: 0, repaired: 0 });
 });
 
 afterAll(async () => {
@@ -101,22 +103,29 @@ describe('relay', () => {
     );
   });
 
-  it('names the profile of a run on its workflows, as on those of its schedule', async () => {
+  it('names profile and type of a run on its workflows, less urgent than what somebody asks for', async () => {
     const scripts = await createScriptWorld(runtime.db, systemClock);
     const { id: script } = await scripts.create({ type: 'one_time', timestamp: '2026-01-01T00:00:00Z' });
     const usgs = await createUsgWorld(runtime.db, systemClock);
     const usg = await usgs.create({ startDate: '2026-01-01T00:00:00Z' });
     const runs = [
-      { profileId: `script/${script}`, run: (await scripts.runs(script))[0]!.activity_id! },
-      { profileId: `usg/${usg}`, run: (await usgs.runs(usg))[0]!.activity_id! },
+      {
+        profileId: `script/${script}`,
+        type: 'ExecuteScriptRequest',
+        run: (await scripts.runs(script))[0]!.activity_id!,
+      },
+      { profileId: `usg/${usg}`, type: USG_ACTIVITY, run: (await usgs.runs(usg))[0]!.activity_id! },
     ];
-    for (const { profileId, run } of runs) {
+    for (const { profileId, type, run } of runs) {
       const lanes = await lanesOf(run);
       expect(lanes).toHaveLength(2);
       for (const workflowId of [`activity/${run}`, ...lanes.map(({ wf_id }) => wf_id)]) {
         await until(() => runtime.status(workflowId).then(Boolean, () => false));
-        const { typedSearchAttributes } = await runtime.client.workflow.getHandle(workflowId).describe();
+        const { typedSearchAttributes, raw } = await runtime.client.workflow.getHandle(workflowId).describe();
         expect(typedSearchAttributes.get(SEARCH_ATTRIBUTES.profileId)).toBe(profileId);
+        const own = workflowId.endsWith(`/${run}`) && profileId.startsWith('script/') ? ACTIVITY_GROUP : type;
+        expect(typedSearchAttributes.get(SEARCH_ATTRIBUTES.activityType)).toBe(own);
+        expect(raw.workflowExecutionInfo!.priority).toMatchObject({ priorityKey: 3 });
       }
       const started = await readLanes(
         runtime.db,
@@ -124,6 +133,18 @@ describe('relay', () => {
       );
       expect(started.map((lane) => lane.profileId)).toEqual([profileId, profileId]);
     }
+  });
+
+  it('shows a run on no computer as a workflow that has completed', async () => {
+    const usgs = await createUsgWorld(runtime.db, systemClock);
+    const nobody = { startDate: '2026-01-01T00:00:00Z', allComputers: false, tags: ['nobody'] };
+    const usg = await usgs.create(nobody);
+    const run = (await usgs.runs(usg))[0]!.activity_id!;
+    await until(async () => (await workflowStatus(run).catch(() => '')) === 'COMPLETED');
+    const { typedSearchAttributes } = await runtime.client.workflow.getHandle(`activity/${run}`).describe();
+    expect(typedSearchAttributes.get(SEARCH_ATTRIBUTES.profileId)).toBe(`usg/${usg}`);
+    expect(await activity(run)).toEqual({ status: 'succeeded', open: 0, succeeded: 0, failed: 0, canceled: 0 });
+    await until(emptyQueues);
   });
 
   it('takes what repeats a run for no run of the profile', async () => {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { UNKNOWN_OUTCOME } from '../../src/persistence/repositories/restore.repository.ts';
-import { REPAIR_LOCK } from '../../workers/restore/repair.ts';
+import { REPAIR_LOCK } from '../../workers/restore/repair-after-restore.ts';
 import type { ReconcileCursor } from '../../workflows/contracts/reconcile.contract.ts';
 import { aChain, aGroup } from '../support/activity-rows.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
 import { takeBackup } from '../support/logical-backup.ts';
+import { schedulesOf } from '../support/profile-schedules.ts';
 import { createScriptWorld } from '../support/script-world.ts';
 import { createSqlFleet, type SqlFleet } from '../support/sql-fleet.ts';
 import { createUsgWorld } from '../support/usg-world.ts';
@@ -160,6 +161,36 @@ describe('a database restored to an older backup', () => {
       expect.stringContaining('USG profile Weekly baseline'),
       expect.stringContaining('script profile Profile 1'),
     ]);
+  });
+
+  it.each([
+    ['the database', () => runtime.db.query('update reconciler_mark set mark = mark - 600000')],
+    [
+      'the server',
+      async () => {
+        cursor = { ...cursor!, mark: cursor!.mark! - 600_000 };
+      },
+    ],
+  ])('makes schedules follow their profiles again where %s is older', async (_, age) => {
+    const scripts = await createScriptWorld(runtime.db, { now: () => new Date() });
+    const { handle, exists, noOrders } = schedulesOf(() => runtime, 'script');
+    const { id } = await scripts.create({
+      type: 'recurring',
+      interval: '30 2 * * *',
+      startAfter: '2026-01-01T00:00:00Z',
+    });
+    await until(() => exists(id));
+    await noOrders();
+    await runtime.db.query(`update script_profile set last_edited_at = now() - interval '1 hour' where id = $1`, [id]);
+    const hours = async () => (await handle(id).describe()).info.nextActionTimes.map((at) => at.getUTCHours());
+    await handle(id).update((known) => ({ ...known, spec: { calendars: [{ hour: 7 }] } }));
+    await reconcile();
+    await noOrders();
+    expect(await hours()).toContain(7);
+    await age();
+    await reconcile();
+    await until(async () => !(await hours()).includes(7));
+    expect(await hours()).toContain(2);
   });
 
   it('leaves a chain at work whose first step has ended', async () => {

@@ -1,7 +1,10 @@
 import type { Client } from '@temporalio/client';
 import { parseScheduleId, scheduleIdOf } from '../../src/domain/schedule/schedule-id.ts';
 import type { Logger } from '../../src/logger.ts';
-import { orderScheduleSync } from '../../src/persistence/repositories/schedule-orders.repository.ts';
+import {
+  orderScheduleSync,
+  orderScheduleSyncs,
+} from '../../src/persistence/repositories/schedule-orders.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import type { MissedDate, ProfileKind, ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
 import { isPausedByOperator } from '../../temporal/profile-schedules.ts';
@@ -58,6 +61,20 @@ async function startMissed(
   await kind.refill(profileId, now);
   logger.warn({ kind: kind.name, profileId, nominalTime, outcome }, 'a date passed without its schedule');
   return true;
+}
+
+/**
+ * Orders every schedule to be made equal to its profile: what the server has may be of rows that are lost, or of a time
+ * before them.
+ */
+export async function orderEverySchedule(
+  { db, kinds }: Pick<MissedDatesDeps, 'db' | 'kinds'>,
+  now: Date,
+): Promise<void> {
+  for (const kind of kinds.values()) {
+    const schedules = await kind.expected(now);
+    await db.transaction((tx) => orderScheduleSyncs(tx, schedules, now));
+  }
 }
 
 /**

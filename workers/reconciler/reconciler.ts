@@ -10,10 +10,10 @@ import type { ReconcileCursor, ReconcileResult } from '../../workflows/contracts
 import type { WorkerMetrics } from '../metrics.ts';
 import { type Repair, type RepairDeps, repairGroup, repairLane } from '../relay/repair.ts';
 import { createStarter } from '../relay/starter.ts';
-import { repairAfterRestore } from '../restore/repair.ts';
+import { repairAfterRestore } from '../restore/repair-after-restore.ts';
 import { type EventRetention, shortenEventLog } from './event-retention.ts';
 import { repairReports } from './lost-reports.ts';
-import { compareSchedules, startMissedDates } from './missed-dates.ts';
+import { compareSchedules, orderEverySchedule, startMissedDates } from './missed-dates.ts';
 import { repairStuck } from './stuck.ts';
 import { closedAbnormally, deleteOldRuns, runningAmong } from './visibility.ts';
 
@@ -45,23 +45,34 @@ const SETTLE_MS = 60_000;
 const LAG_MS = 2 * 60_000;
 const MINUTE_MS = 60_000;
 const COMPARE_EVERY_MINUTES = 10;
+/** What it was not told of this long is more than a run that failed. */
+const SERVER_BEHIND_MS = 5 * MINUTE_MS;
 const FIRST_LOOKBACK_MS = 24 * 60 * 60_000;
 
 /**
- * Compares open rows with workflows: first those that closed abnormally since the last run, then all open lanes and
- * their groups in pages, round after round. Last it shortens what is kept for a time only.
+ * Makes the step that brings rows, workflows and schedules in line: after a restore the stricter side first, then
+ * workflows that closed abnormally, all open lanes and their groups in pages, round after round, workflows that cannot
+ * move, lost reports, missed dates and, every ten minutes, schedules. Last it shortens what is kept for a time only.
  *
+ * @see ReconcileActivities.reconcile for each effect, what it throws and how often it is tried
  * @see temporal-design 5; design.md 8 "Orphans"
  */
 export function createReconciler(options: ReconcilerOptions): ReconcileActivities {
+  /** The mark of the cursor for which schedules were ordered: once, however many runs fail after that. */
+  let orderedFor: number | null = null;
   const deps: RepairDeps = { ...options, starter: createStarter(options.client, options.publicUrl) };
   return {
     async reconcile(cursor) {
       const startedAt = options.clock.now().getTime();
       const repairs = new RepairCount();
       // First: nothing may be started anew that ran in the time the database has lost.
-      if (!(await advanceMark(options.db, cursor?.mark ?? null, startedAt))) {
+      const mark = await advanceMark(options.db, cursor?.mark ?? null, startedAt);
+      if (mark === null) {
         await repairAfterRestore(options, options.clock.now(), Math.max(startedAt, cursor?.mark ?? 0));
+      } else if (cursor !== null && mark - (cursor.mark ?? 0) > SERVER_BEHIND_MS && orderedFor !== (cursor.mark ?? 0)) {
+        // The server's data are older, or it was away: its schedules may be of a time before their profiles.
+        await orderEverySchedule(options, options.clock.now());
+        orderedFor = cursor.mark ?? 0;
       }
       const closedSince = cursor?.closedSince ?? startedAt - FIRST_LOOKBACK_MS;
       await repairClosed(deps, closedSince, repairs);

@@ -55,10 +55,15 @@ async function isHopeless(client: Client, workflowId: string): Promise<boolean> 
   }
 }
 
-/** Open lanes that took no news for so long: never opened, or with news that lies. */
+/**
+ * Open lanes that did nothing for so long: never opened, with a moment that has passed, or with news that lies.
+ *
+ * A walk along `lane_open`, which the news needs in any case and in which the moment costs no further look. An index on
+ * it would make every move of a lane dearer: no update of a column with an index is a HOT one.
+ */
 const STILL_LANES = `
   select l.id, l.wf_id, l.parent_id, l.opened_at is not null as opened from lane l
   where l.closed_at is null and l.open_count > 0 and l.created_at <= now() - make_interval(secs => $1::float8)
-    and (l.opened_at is null or exists (
+    and (l.opened_at is null or l.next_due_at <= now() - make_interval(secs => $1::float8) or exists (
       select 1 from agent_inbox i where i.lane_id = l.id and i.at <= now() - make_interval(secs => $1::float8)))
   order by l.id limit $2`;

@@ -13,24 +13,30 @@ const PAUSE_MS = 150;
 const KEEP_RUNS_MS = 60 * 60_000;
 const DELETE_LIMIT = 50;
 
+/** Ids of the workflows that a query finds, in chunks; only the last one is smaller than the others. */
+export async function* workflowIdsOf(client: Client, query: string): AsyncGenerator<string[]> {
+  let chunk: string[] = [];
+  for await (const { workflowId } of client.workflow.list({ query, pageSize: CHUNK })) {
+    chunk.push(workflowId);
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = [];
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
 /** Ids of our workflows that ended since `since` in a way that can leave open rows, in chunks. */
 export async function* closedAbnormally(client: Client, since: number): AsyncGenerator<string[]> {
   const query =
     `WorkflowType IN ('${ACTIVITY_WORKFLOW}', '${LANE_WORKFLOW}') ` +
     `AND ExecutionStatus IN ('Terminated', 'Failed', 'TimedOut') AND CloseTime >= '${new Date(since).toISOString()}'`;
-  let ids: string[] = [];
   let seen = 0;
-  for await (const { workflowId } of client.workflow.list({ query, pageSize: CHUNK })) {
-    ids.push(workflowId);
-    seen += 1;
-    if (ids.length === CHUNK) {
-      yield ids;
-      ids = [];
-      await delay(PAUSE_MS);
-    }
-    if (seen === CLOSED_LIMIT) break;
+  for await (const ids of workflowIdsOf(client, query)) {
+    yield ids;
+    seen += ids.length;
+    if (ids.length < CHUNK || seen >= CLOSED_LIMIT) return;
+    await delay(PAUSE_MS);
   }
-  if (ids.length > 0) yield ids;
 }
 
 /** Which of these workflow ids visibility shows as running; the others need a closer look. */

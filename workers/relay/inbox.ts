@@ -1,10 +1,12 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from '../../src/logger.ts';
+import { isDatabaseAway } from '../../src/persistence/availability.ts';
 import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { FairQueue } from '../../src/services/fair-queue.ts';
 import { NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import { type LaneNews, NudgePlanner, type NudgeSettings } from './nudge-planner.ts';
+import { isServerAway, RefusedEntries } from './refused.ts';
 
 export interface InboxDeps {
   db: Database;
@@ -16,8 +18,8 @@ export interface InboxDeps {
   repair: (lane: number) => Promise<unknown>;
   /** Whether this relay is the one that nudges; the others only look after what stays lying. */
   isLeader: () => boolean;
-  /** Called per nudge and per lane settled here because its workflow is closed. */
-  count: (what: 'nudged' | 'repeated' | 'late') => void;
+  /** Called per nudge, per lane settled here because its workflow is closed, and per lane that is put off. */
+  count: (what: 'nudged' | 'repeated' | 'late' | 'refused') => void;
 }
 
 const CALL_LIMIT_MS = 10_000;
@@ -33,15 +35,22 @@ const LONGEST_REST_MS = 2_000;
 type Waiting = LaneNews & { workflowId: string; [key: string]: unknown };
 type Due = Waiting & { repeated: boolean };
 
+/** What a relay remembers of the lanes it told; lost without harm. */
+interface Memory {
+  planner: NudgePlanner;
+  refused: RefusedEntries;
+}
+
 /**
  * Makes the round of a loop: looks which lanes have news and nudges those that are due; settles news of lanes whose
  * workflow has ended itself.
  *
- * @remarks Nudges carry nothing and may be lost or doubled; news stays in the inbox until a lane takes it.
+ * @remarks Nudges carry nothing and may be lost or doubled; news stays in the inbox until a lane takes it. A lane that
+ * cannot be told waits by itself and holds up no other.
  * @see temporal-design 3 and 5
  */
 export function inboxRound(deps: InboxDeps): () => Promise<boolean> {
-  const planner = new NudgePlanner(deps.settings);
+  const memory: Memory = { planner: new NudgePlanner(deps.settings), refused: new RefusedEntries() };
   let restUntil = 0;
   let wasLeader = false;
   return async () => {
@@ -52,28 +61,50 @@ export function inboxRound(deps: InboxDeps): () => Promise<boolean> {
     const news = await deps.db.query<Waiting>(NEWS, [isLeader ? 0 : ABANDONED_AFTER_S], 'relay-inbox');
     const now = performance.now();
     restUntil = now + (isLeader ? Math.min((now - began) * REST_SHARE, LONGEST_REST_MS) : SPECTATOR_REST_MS);
-    const due = planner.pick(news, now);
-    if (due.length > 0) await deps.client.withDeadline(Date.now() + CALL_LIMIT_MS, () => tellAll(deps, planner, due));
+    const due = pick(memory, news, now);
+    if (due.length > 0) await deps.client.withDeadline(Date.now() + CALL_LIMIT_MS, () => tellAll(deps, memory, due));
     return false;
   };
 }
 
-/** @throws the first error, once every call has ended; lanes not reached by then are due again in the next round */
-async function tellAll(deps: InboxDeps, planner: NudgePlanner, due: readonly Due[]): Promise<void> {
+function pick({ planner, refused }: Memory, news: readonly Waiting[], now: number): Due[] {
+  refused.keep(new Set(news.map(({ lane }) => lane)));
+  const waiting = new Set(refused.waiting(now));
+  return planner.pick(waiting.size === 0 ? news : news.filter(({ lane }) => !waiting.has(lane)), now);
+}
+
+/**
+ * @throws the first error of a server that is away, once every call has ended; lanes not reached by then are due again
+ * in the next round
+ */
+async function tellAll(deps: InboxDeps, memory: Memory, due: readonly Due[]): Promise<void> {
+  const { planner, refused } = memory;
   const queue = inTurns(due);
   const worker = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
       try {
         await tell(deps, lane);
+        refused.forget([lane.lane]);
       } catch (error) {
-        for (const { lane: id } of [lane, ...queue.splice(0)]) planner.retry(id);
-        throw error;
+        if (isServerAway(error) || isDatabaseAway(error)) {
+          for (const { lane: id } of [lane, ...queue.splice(0)]) planner.retry(id);
+          throw error;
+        }
+        putOff(deps, memory, lane, error);
       }
     }
   };
   const ends = await Promise.allSettled(Array.from({ length: Math.min(CONCURRENT, queue.length) }, worker));
   const failed = ends.find((end) => end.status === 'rejected');
   if (failed) throw failed.reason;
+}
+
+function putOff({ logger, count }: InboxDeps, { planner, refused }: Memory, lane: Due, error: unknown): void {
+  const { lane: laneId, workflowId } = lane;
+  planner.retry(laneId);
+  refused.add(laneId);
+  count('refused');
+  logger.error({ laneId, workflowId, err: error }, 'a lane could not be told of its news, trying again later');
 }
 
 /** Accounts take turns, and within one the small lanes come first: somebody may be waiting for those. */

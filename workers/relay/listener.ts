@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { Logger } from '../../src/logger.ts';
+import { OUTBOX_CHANNEL } from '../../src/persistence/repositories/outbox.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 
-const CHANNEL = 'flotilla_outbox';
 /** Session lock of the one relay that nudges. */
 const LEADER_LOCK = 7_160_522;
 const RECONNECT_MS = 500;
@@ -29,7 +29,7 @@ export function startListener(db: Database, logger: Logger, onNotify: () => void
     connection.on('error', () => lost.abort());
     connection.on('end', () => lost.abort());
     connection.on('notification', onNotify);
-    await connection.query(`listen ${CHANNEL}`);
+    await connection.query(`listen ${OUTBOX_CHANNEL}`);
     onNotify();
     while (!lost.signal.aborted && !stopping.signal.aborted) {
       if (!leader) leader = await standForLeader(connection);

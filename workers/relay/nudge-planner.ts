@@ -19,17 +19,21 @@ export interface NudgeSettings {
 }
 
 /** Lanes up to this size are nudged at once; above, nudges are coalesced. */
-const SMALL_LANE = 10;
+const AT_ONCE_UP_TO = 10;
 /** The nudge interval grows with the lane: a twentieth of its age. */
 const AGE_SHARE = 20;
 /** So many large lanes of an account may be nudged in each shortest interval; more of them share these nudges. */
 const LANES_PER_INTERVAL = 2;
-/** News that is still there after this long was nudged in vain: once more. */
+/** News that is still there after this long was nudged in vain: once more, and each time after twice as long. */
 const REPEAT_AFTER_MS = 5_000;
+/** A run takes 10,000 signals: one that cannot move must not use them up before somebody has mended it. */
+const LAST_REPEAT_AFTER_MS = 5 * 60_000;
 
 interface Nudged {
   fingerprint: string;
   at: number;
+  /** When the same news is nudged again, counted from `at`. */
+  repeatMs: number;
 }
 
 /**
@@ -55,8 +59,11 @@ export class NudgePlanner {
     const due = news
       .filter((lane) => this.#isDue(lane, crowds.get(lane.account) ?? 0, nowMs))
       .map((lane) => ({ ...lane, repeated: this.#nudged.get(lane.lane)?.fingerprint === lane.fingerprint }));
-    for (const lane of due) {
-      this.#nudged.set(lane.lane, { fingerprint: lane.fingerprint, at: nowMs });
+    for (const { lane, fingerprint, repeated } of due) {
+      const repeatMs = repeated
+        ? Math.min(this.#nudged.get(lane)!.repeatMs * 2, LAST_REPEAT_AFTER_MS)
+        : REPEAT_AFTER_MS;
+      this.#nudged.set(lane, { fingerprint, at: nowMs, repeatMs });
     }
     this.#forget(news, nowMs);
     return due;
@@ -71,8 +78,8 @@ export class NudgePlanner {
     const last = this.#nudged.get(lane.lane);
     if (!last) return true;
     const sinceMs = nowMs - last.at;
-    if (last.fingerprint === lane.fingerprint) return sinceMs >= REPEAT_AFTER_MS;
-    if (lane.size <= SMALL_LANE || isUrgent(lane)) return true;
+    if (last.fingerprint === lane.fingerprint) return sinceMs >= last.repeatMs;
+    if (lane.size <= AT_ONCE_UP_TO || isUrgent(lane)) return true;
     return sinceMs >= this.#interval(lane.ageMs, crowd);
   }
 
@@ -94,7 +101,7 @@ export class NudgePlanner {
 
 function largeLanesByAccount(news: readonly LaneNews[]): Map<number, number> {
   const counts = new Map<number, number>();
-  for (const { account, size } of news) if (size > SMALL_LANE) counts.set(account, (counts.get(account) ?? 0) + 1);
+  for (const { account, size } of news) if (size > AT_ONCE_UP_TO) counts.set(account, (counts.get(account) ?? 0) + 1);
   return counts;
 }
 

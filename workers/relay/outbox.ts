@@ -12,7 +12,7 @@ export interface OutboxDeps {
   starter: Starter;
   logger: Logger;
   /** Called per executed entry. */
-  count: (what: 'started' | 'cancelled' | 'refused') => void;
+  count: (what: 'started' | 'canceled' | 'refused') => void;
 }
 
 interface Entry {
@@ -73,8 +73,8 @@ async function execute(
   );
   // A cancel needs its workflow: only after the starts of the same batch.
   const cancels = entries.filter((entry) => entry.kind === 'cancel');
-  const cancelled = await Promise.all(cancels.map((entry) => attempt(entry, () => cancel(deps, entry))));
-  return [...started, ...cancelled].filter((id) => id !== null);
+  const canceled = await Promise.all(cancels.map((entry) => attempt(entry, () => cancel(deps, entry))));
+  return [...started, ...canceled].filter((id) => id !== null);
 }
 
 /** Continues the trace of the request, if there is one, into the workflow. */
@@ -114,7 +114,7 @@ async function settle(
 async function cancel(deps: OutboxDeps, entry: Entry): Promise<boolean> {
   try {
     await deps.client.workflow.getHandle(entry.key).cancel();
-    deps.count('cancelled');
+    deps.count('canceled');
     return true;
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;

@@ -5,7 +5,7 @@ const LAST_PAUSE_MS = 60_000;
 /** gRPC codes of a server that is away or overloaded, not of an entry that is wrong. */
 const SERVER_IS_AWAY = new Set([1, 4, 8, 14]);
 
-/** Entries that the server refused, with the moment of their next try; kept in memory, lost without harm. */
+/** Entries, or lanes, that the server refused, with the moment of their next try; kept in memory, lost without harm. */
 export class RefusedEntries {
   readonly #entries = new Map<number, { until: number; pauseMs: number }>();
 
@@ -22,6 +22,11 @@ export class RefusedEntries {
 
   forget(ids: readonly number[]): void {
     for (const id of ids) this.#entries.delete(id);
+  }
+
+  /** Forgets all others. */
+  keep(ids: ReadonlySet<number>): void {
+    for (const id of this.#entries.keys()) if (!ids.has(id)) this.#entries.delete(id);
   }
 }
 

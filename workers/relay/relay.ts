@@ -29,13 +29,14 @@ export interface RelayOptions {
 }
 
 /**
- * `late`: news of a lane settled whose workflow had ended. `repeated`: a nudge whose news had not been taken. `refused`: an
- * entry that the server did not take. `failed`: a round that came to nothing.
+ * `late`: news of a lane settled whose workflow had ended. `repeated`: a nudge whose news had not been taken.
+ * `refused`: an entry that the server did not take, or a lane that could not be told of its news. `failed`: a round that
+ * came to nothing.
  */
 export type RelayEvent =
   | 'scheduled'
   | 'started'
-  | 'cancelled'
+  | 'canceled'
   | 'nudged'
   | 'repeated'
   | 'late'

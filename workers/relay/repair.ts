@@ -60,17 +60,22 @@ export async function repairLane(deps: RepairDeps, lane: number): Promise<Repair
   return 'restarted';
 }
 
-/** As {@link repairLane} for a group; the lanes of a terminated one are closed with it. */
+/** As {@link repairLane} for a group; the lanes of a terminated one are closed with it. One that has ended stays so. */
 export async function repairGroup(deps: RepairDeps, activityId: number): Promise<Repair> {
   const [startable] = await readActivities(deps.db, [activityId]);
   if (!startable) return 'none';
   const { workflowId } = startable;
   const state = await readState(deps.client, workflowId);
   if (state === 'running') return 'none';
+  // Read after the workflow, which ends after its rows: a group that ended a moment ago is not taken for a lost one.
+  const [open] = await deps.db.query(OPEN_GROUP, [activityId]);
+  if (!open) return 'none';
   if (state === 'terminated') {
     for (const { id, wf_id } of await deps.db.query<{ id: number; wf_id: string }>(OPEN_LANES, [activityId])) {
-      await closeLane(deps, id, TERMINATED_TEXT);
+      // Its workflow before its rows: nobody would look for one whose rows have ended.
+      await tellCancel(deps, id, TERMINATED_TEXT);
       await cancelWorkflow(deps.client, wf_id);
+      await settleLane(deps, id);
     }
     deps.logger.warn({ workflowId }, 'workflow was terminated: the open operations of its group are cancelled');
     return 'closed';
@@ -81,15 +86,23 @@ export async function repairGroup(deps: RepairDeps, activityId: number): Promise
 }
 
 /** The cancel goes through the inbox, so that a crash in between leaves it there to be found. */
-async function closeLane({ db, lanes }: RepairDeps, lane: number, text: string): Promise<void> {
+async function closeLane(deps: RepairDeps, lane: number, text: string): Promise<void> {
+  await tellCancel(deps, lane, text);
+  await settleLane(deps, lane);
+}
+
+async function tellCancel({ db }: RepairDeps, lane: number, text: string): Promise<void> {
   await db.query(`insert into agent_inbox (lane_id, kind, body) values ($1, 'cancel', $2)`, [lane, text]);
+}
+
+async function settleLane({ lanes }: RepairDeps, lane: number): Promise<void> {
   for (;;) {
     const { open, nextDueAt } = await lanes.advance(lane, false);
     if (open === 0 || nextDueAt === null || nextDueAt > Date.now()) return;
   }
 }
 
-/** Ends a lane whose rows were closed beside it. */
+/** Ends a lane whose rows are closed beside it. */
 async function cancelWorkflow(client: Client, workflowId: string): Promise<void> {
   try {
     await client.workflow.getHandle(workflowId).cancel();
@@ -99,4 +112,5 @@ async function cancelWorkflow(client: Client, workflowId: string): Promise<void>
 }
 
 const LANE = `select wf_id, open_count, opened_at is not null as opened, parent_id from lane where id = $1`;
+const OPEN_GROUP = 'select 1 from activity where id = $1 and open_count > 0';
 const OPEN_LANES = `select id, wf_id from lane where parent_id = $1 and open_count > 0 order by id`;

@@ -115,6 +115,8 @@ function isReport({ type }: Startable): boolean {
 function priorityOf(row: Startable): number {
   if (isReport(row)) return 5;
   if (row.computers > LARGE_GROUP) return 4;
+  // What an administrator asks for goes before what profiles do.
+  if (row.profileId !== null) return 3;
   return row.computers > 1 ? 2 : 1;
 }
 

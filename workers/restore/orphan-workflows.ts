@@ -1,15 +1,13 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { drivenAmong } from '../../src/persistence/repositories/restore.repository.ts';
 import type { Sql } from '../../src/persistence/sql.ts';
-import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.ts';
+import { ACTIVITY_WORKFLOW, parseWorkflowOwner } from '../../workflows/contracts/activity.contract.ts';
 import { LANE_WORKFLOW } from '../../workflows/contracts/lane.contract.ts';
 import { REPORT_WORKFLOW } from '../../workflows/contracts/report.contract.ts';
+import { workflowIdsOf } from '../reconciler/visibility.ts';
 
-const CHUNK = 200;
 const REASON = 'the database was restored to a time before this activity';
 const RUNNING = `ExecutionStatus = 'Running' AND WorkflowType IN ('${ACTIVITY_WORKFLOW}', '${LANE_WORKFLOW}', '${REPORT_WORKFLOW}')`;
-/** A workflow of an activity, or of a lane of it. */
-const OWNER = /^activity\/(\d{1,10})(?:\/lane\/\d+)?$/;
 
 /**
  * Terminates every workflow that drives nothing: the rows it was started for are not there, or have ended.
@@ -20,10 +18,10 @@ const OWNER = /^activity\/(\d{1,10})(?:\/lane\/\d+)?$/;
  */
 export async function terminateOrphans(db: Sql, client: Client): Promise<string[]> {
   const terminated: string[] = [];
-  for await (const chunk of runningWorkflows(client)) {
+  for await (const chunk of workflowIdsOf(client, RUNNING)) {
     const driven = await drivenAmong(
       db,
-      chunk.map((id) => ({ id, owner: Number(OWNER.exec(id)?.[1] ?? 0) })),
+      chunk.map((id) => ({ id, owner: parseWorkflowOwner(id) ?? 0 })),
     );
     for (const id of chunk) {
       if (driven.has(id)) continue;
@@ -31,17 +29,6 @@ export async function terminateOrphans(db: Sql, client: Client): Promise<string[
     }
   }
   return terminated;
-}
-
-async function* runningWorkflows(client: Client): AsyncGenerator<string[]> {
-  let chunk: string[] = [];
-  for await (const { workflowId } of client.workflow.list({ query: RUNNING, pageSize: CHUNK })) {
-    chunk.push(workflowId);
-    if (chunk.length < CHUNK) continue;
-    yield chunk;
-    chunk = [];
-  }
-  if (chunk.length > 0) yield chunk;
 }
 
 async function terminate(client: Client, workflowId: string): Promise<boolean> {

@@ -1,4 +1,6 @@
 import type { GroupProgress, LanePlan, LaneProgress } from '../../src/domain/activity/progress.ts';
+import type { ActivityStatus } from '../../src/domain/activity/status.ts';
+import type { DueOutcome } from '../../src/domain/schedule/due-outcome.ts';
 import type { RetentionCursor, RetentionResult } from './activity-retention.contract.ts';
 import type { ProfileKindName } from './profile-trigger.contract.ts';
 import type { ReconcileCursor, ReconcileResult } from './reconcile.contract.ts';
@@ -9,6 +11,8 @@ export type { GroupProgress, LanePlan, LaneProgress };
  * Steps of `activity` and `lane`. The database steps are transactions that can run twice: they start from the rows
  * as they are, guard every change by the old status, and answer from the rows.
  *
+ * @throws every step, while the database or, for `requestCancel`, the server is away
+ * @remarks Tried three times as local ones, then a second to a minute apart until they succeed.
  * @see temporal-design 4
  */
 export interface LaneActivities {
@@ -17,13 +21,24 @@ export interface LaneActivities {
    * cancels dependents, expires what is overdue, and moves counters of lane and parent.
    *
    * @param cancelAll - also cancel every open row of the lane (an operator cancelled the workflow)
+   * @returns how the lane stands; one without a row has nothing open
+   * @throws {GateRefusal} when it waited too long for its turn among the steps of this worker: nothing was begun
+   * @remarks News is taken once, in the transaction that applies it. A repeated call answers from the rows.
    */
   advance(lane: number, cancelAll: boolean): Promise<LaneProgress>;
-  /** Names the lanes of a group that still have open rows. */
+  /**
+   * Names the lanes of a group that still have open rows.
+   *
+   * @remarks Changes nothing. A group that is not there has no lanes.
+   */
   begin(activity: number): Promise<LanePlan[]>;
   /**
    * Reads how a group stands; with `cancelAll` first cancels the rows of lanes that were never opened, and tells the
    * others to cancel theirs.
+   *
+   * @throws when there is no such activity, each time: its workflow waits until an operator terminates it. Retention
+   * keeps groups that have not ended, so that somebody deleted the row; after a restore the reconciler terminates it
+   * @remarks Lanes that were cancelled, or told to, are left alone by a repeated call.
    */
   settle(activity: number, cancelAll: boolean): Promise<GroupProgress>;
   /**
@@ -35,16 +50,30 @@ export interface LaneActivities {
   requestCancel(workflowId: string, runId: string): Promise<void>;
 }
 
-/** Steps of `profileTrigger`. Both can run again at any time. @see temporal-design 6 */
+/**
+ * Steps of `profileTrigger`. Both can run again at any time.
+ *
+ * @throws both, while the database is away, and when this worker knows no profiles of the kind: a newer build does, and
+ * one of its workers takes a further try
+ * @remarks Tried three times as local ones, then a second to a minute apart until they succeed.
+ * @see temporal-design 6
+ */
 export interface ProfileActivities {
   /**
    * Makes the run of one date, unless it has been made.
    *
    * @param nominalTime - ISO 8601 in UTC
    * @returns what became of the date
+   * @remarks One transaction, and at most one run per profile and date: a second call answers `known`, or why the date
+   * makes no run.
    */
-  startDueRun(kind: ProfileKindName, profileId: number, nominalTime: string): Promise<string>;
-  /** Plans further dates when few are left. */
+  startDueRun(kind: ProfileKindName, profileId: number, nominalTime: string): Promise<DueOutcome>;
+  /**
+   * Plans further dates when few are left.
+   *
+   * @throws also when the dates of the stored rule were not found in time, which were when it was checked
+   * @remarks Once they are planned a repeated call changes nothing.
+   */
   refillSchedule(kind: ProfileKindName, profileId: number): Promise<void>;
 }
 
@@ -54,10 +83,19 @@ export interface ReportActivities {
    * Makes the report of an activity, with heartbeats.
    *
    * @returns the status of the activity's row by then: it may have been cancelled meanwhile
+   * @throws {CancelledFailure} when the workflow was cancelled, and other errors while the database is away
+   * @remarks Tried thirty times; then the activity is ended as failed. Every try begins the file anew. Of two tries at
+   * once one ends the activity, with its file.
    */
-  generateReport(id: number): Promise<string>;
-  /** Ends the activity without a report, unless it has ended. @returns the status of its row */
-  endReport(id: number, status: 'failed' | 'canceled'): Promise<string>;
+  generateReport(id: number): Promise<ActivityStatus>;
+  /**
+   * Ends the activity without a report, unless it has ended, and removes what was written of it.
+   *
+   * @returns the status of its row
+   * @throws while the database is away
+   * @remarks Tried as the steps of {@link LaneActivities}. A repeated call changes nothing.
+   */
+  endReport(id: number, status: 'failed' | 'canceled'): Promise<ActivityStatus>;
   /** @see LaneActivities.requestCancel */
   requestCancel(workflowId: string, runId: string): Promise<void>;
 }
@@ -65,35 +103,58 @@ export interface ReportActivities {
 /** Housekeeping of audits, run daily by a Temporal Schedule. */
 export interface AuditRetentionActivities {
   /**
-   * Removes some of the runs, results and reports that are older than their account keeps them.
+   * Removes some of the runs, results and reports that are older than their account keeps them, in one transaction.
    *
    * @returns how many rows went, and whether there may be more
-   * @remarks Safe to repeat and to run twice at once.
+   * @throws while the database is away
+   * @remarks Tried as the steps of {@link LaneActivities}. Safe to repeat and to run twice at once.
    */
   forgetAudits(): Promise<{ gone: number; more: boolean }>;
 }
 
-/** Housekeeping, run by a Temporal Schedule. */
+/** Housekeeping, run every minute by a Temporal Schedule. */
 export interface ReconcileActivities {
   /**
-   * Compares open rows with open workflows in bounded pages and repairs: starts what has no workflow, closes rows of
-   * workflows that an operator terminated.
+   * Brings rows, workflows and schedules in line where one side lost or missed something.
    *
-   * @param cursor - where the last run stopped; null starts from the beginning
-   * @returns how many workflows of each kind were repaired, and where to go on
-   * @remarks Safe to repeat and to run twice at once.
+   * @param cursor - where the last completed run stopped; null starts from the beginning
+   * @returns how many workflows were started again, how many rows were closed whose workflow an operator terminated,
+   * and where to go on
+   * @throws when the database or the server is away, or a repair after a restore is under way already: what was done
+   * until then stays
+   * @remarks Tried once, for 50 s: the next run comes within a minute and repeats what this one did not finish. Safe to
+   * repeat and to run twice at once. In this order:
+   *
+   * 1. A database that knows less than the cursor's mark was restored from a backup: moves ids ahead, passes over dates
+   *    of profiles, ends operations of unknown outcome, revokes every token, orders every schedule and terminates
+   *    workflows that drive nothing any more. Where the cursor is over five minutes behind the database, the server may
+   *    be older: orders every schedule, once.
+   * 2. Starts groups and lanes again that have open rows and whose workflow closed abnormally since the last run;
+   *    cancels what is open where an operator terminated it.
+   * 3. Does the same for open lanes, and their groups, that have no running workflow, as many as 25 s allow; the next
+   *    run goes on behind them.
+   * 4. Replaces workflows that run and cannot move.
+   * 5. Starts workflows of reports again that have none; replaces those that run and told nothing new for 30 minutes;
+   *    ends reports whose workflow an operator terminated.
+   * 6. Makes the runs of dates that passed without their schedule; lets those pass, with an event, whose schedule an
+   *    operator paused. What fails of one profile is logged.
+   * 7. Every ten minutes orders the schedules that are missing on the server, and the removal of those nobody wants.
+   * 8. Deletes runs of its own that closed more than an hour ago.
+   * 9. Removes lines of the event log that are older than they are kept. A failure is logged.
    */
   reconcile(cursor: ReconcileCursor | null): Promise<ReconcileResult>;
 }
 
-/** Removal of old activities, run by a Temporal Schedule. */
+/** Removal of old activities, run hourly by a Temporal Schedule. */
 export interface RetentionActivities {
   /**
    * One small step: removes some of the activities that ended before the retention time, whole groups only, in one
    * transaction.
    *
    * @param after - where the step before stopped; null begins with the oldest
-   * @remarks Safe to repeat and to run twice at once. Without a retention time nothing goes.
+   * @throws while the database is away
+   * @remarks Tried as the steps of {@link LaneActivities}. Safe to repeat and to run twice at once. Without a retention
+   * time nothing goes.
    */
   forgetActivities(after: RetentionCursor | null): Promise<RetentionResult>;
 }

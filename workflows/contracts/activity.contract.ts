@@ -1,4 +1,8 @@
-export { activityWorkflowId, parseActivityWorkflowId } from '../../src/domain/activity/workflow-id.ts';
+export {
+  activityWorkflowId,
+  parseActivityWorkflowId,
+  parseWorkflowOwner,
+} from '../../src/domain/activity/workflow-id.ts';
 
 /** Workflow type of a group: starts the lanes of one parent activity and closes with its status. */
 export const ACTIVITY_WORKFLOW = 'activity';

@@ -10,6 +10,16 @@ export interface LaneInput {
   single: boolean;
   /** Continue as new once the history has this many events; without it when the server suggests so. */
   continueAfterEvents?: number;
+  /** Where the run before stood with a moment that it could not settle. */
+  overdue?: Overdue;
+}
+
+/** A moment that has come by the clock of the workflow and not by that of the rows. */
+export interface Overdue {
+  /** The moment, in ms since the epoch. */
+  dueAt: number;
+  /** How long to wait before the next look, in ms. */
+  waitMs: number;
 }
 
 /** How the operations of a closed lane ended. */

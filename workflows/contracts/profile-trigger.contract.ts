@@ -1,3 +1,4 @@
+import type { DueOutcome } from '../../src/domain/schedule/due-outcome.ts';
 import type { ProfileKindName } from '../../src/domain/schedule/schedule-id.ts';
 
 export {
@@ -15,6 +16,14 @@ export function triggerWorkflowId(kind: ProfileKindName, profileId: number): str
   return `${kind}-run/${profileId}`;
 }
 
+const DATED_ID = /-(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$/;
+
+/** The date that the server appended to the id of a workflow; null when it appended none. */
+export function parseTriggerDate(workflowId: string): Date | null {
+  const match = DATED_ID.exec(workflowId);
+  return match ? new Date(match[1]!) : null;
+}
+
 export interface ProfileTriggerInput {
   kind: ProfileKindName;
   profileId: number;
@@ -23,6 +32,5 @@ export interface ProfileTriggerInput {
 export interface ProfileTriggerResult {
   /** The date it was planned for, ISO 8601 in UTC. */
   nominalTime: string;
-  /** What became of it, see `DueOutcome` of the services. */
-  outcome: string;
+  outcome: DueOutcome;
 }

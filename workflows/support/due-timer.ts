@@ -1,4 +1,5 @@
 import { CancellationScope, sleep, workflowInfo } from '@temporalio/workflow';
+import type { Overdue } from '../contracts/lane.contract.ts';
 
 const MIN_WAIT_MS = 100;
 const MAX_MIN_WAIT_MS = 60_000;
@@ -8,14 +9,23 @@ const AGE_SHARE = 1_000;
  * One coalesced timer to the next moment that matters; none when nothing is due.
  *
  * A running timer that fires no later than asked is kept: firing early costs one look, replacing it two events each
- * time. The shortest wait grows with the age of the run, so that thousands of single deadlines become few looks.
+ * time. The shortest wait grows with the age of the run, so that thousands of single deadlines become few looks, and it
+ * doubles with every look that leaves the moment where it was: a worker whose clock is behind finds nothing due as yet.
  */
 export class DueTimer {
   readonly #onDue: () => void;
   #running: { dueAt: number; scope: CancellationScope } | null = null;
+  #overdue: Overdue | null;
 
-  constructor(onDue: () => void) {
+  /** @param overdue - of the timer whose place this one takes */
+  constructor(onDue: () => void, overdue: Overdue | null = null) {
     this.#onDue = onDue;
+    this.#overdue = overdue;
+  }
+
+  /** The moment for which it fired, as long as it is asked for the same one again. */
+  get overdue(): Overdue | null {
+    return this.#overdue;
   }
 
   /** Makes sure that `onDue` is called by `dueAt` (ms since the epoch), or never for null. */
@@ -23,18 +33,26 @@ export class DueTimer {
     if (dueAt !== null && this.#running && this.#running.dueAt <= dueAt) return;
     this.#running?.scope.cancel();
     this.#running = null;
+    if (this.#overdue?.dueAt !== dueAt) this.#overdue = null;
     if (dueAt === null) return;
     const scope = new CancellationScope({ cancellable: true });
     const running = { dueAt, scope };
     this.#running = running;
+    const waitMs = Math.max(dueAt - Date.now(), shortestWait(), this.#overdue?.waitMs ?? 0);
     scope
-      .run(() => sleep(Math.max(dueAt - Date.now(), shortestWait()), { summary: 'next due moment' }))
+      .run(() => sleep(waitMs, { summary: 'next due moment' }))
       .then(() => {
         if (this.#running !== running) return;
         this.#running = null;
-        this.#onDue();
+        this.#fired(dueAt);
       })
       .catch(() => undefined);
+  }
+
+  #fired(dueAt: number): void {
+    const waitMs = this.#overdue ? Math.min(this.#overdue.waitMs * 2, MAX_MIN_WAIT_MS) : MIN_WAIT_MS;
+    this.#overdue = { dueAt, waitMs };
+    this.#onDue();
   }
 }
 

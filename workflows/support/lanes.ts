@@ -54,9 +54,10 @@ function continueAfter(input: ActivityInput): Pick<LaneInput, 'continueAfterEven
 }
 
 function laneAttributes(input: ActivityInput, plan: LanePlan): TypedSearchAttributes {
-  const attributes = workflowInfo().typedSearchAttributes.updateCopy([
+  return workflowInfo().typedSearchAttributes.updateCopy([
     { key: SEARCH_ATTRIBUTES.groupId, value: String(input.id) },
+    // Activities of an older build do not tell it.
+    ...(plan.type === undefined ? [] : [{ key: SEARCH_ATTRIBUTES.activityType, value: plan.type }]),
+    ...(plan.computer ? [{ key: SEARCH_ATTRIBUTES.computerId, value: String(plan.computer.id) }] : []),
   ]);
-  if (!plan.computer) return attributes;
-  return attributes.updateCopy([{ key: SEARCH_ATTRIBUTES.computerId, value: String(plan.computer.id) }]);
 }

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { parse } from 'yaml';
 import {
   HTTP_METHODS,
+  type HttpMethod,
   type JsonSchema,
   type OpenApiDocument,
   type OperationObject,
@@ -31,8 +32,15 @@ export function loadDocument(folder = import.meta.dirname): OpenApiDocument {
   return document;
 }
 
-/** Every operation of the document with its path template and method. */
-export function eachOperation(document: OpenApiDocument) {
+/** An operation of the document with its path template and method. */
+export interface PathOperation {
+  path: string;
+  method: HttpMethod;
+  operation: OperationObject;
+}
+
+/** Every operation of the document. */
+export function eachOperation(document: OpenApiDocument): PathOperation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     HTTP_METHODS.flatMap((method) => {
       const operation = item[method];

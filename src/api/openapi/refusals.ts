@@ -67,11 +67,15 @@ function forbidden(operation: OperationObject): ErrorCode[] {
   ];
 }
 
-/** `computer_id` -> UnknownComputer; what is named otherwise has its code in `x-errors`. */
+/** What is named otherwise has its code in `x-errors`. */
 function unknown({ name }: ParameterObject): ErrorCode[] {
-  if (!name.endsWith('_id') || name === 'secure_id') return [];
-  const words = name.replace(/_id$/, '').split('_');
-  return [`Unknown${words.map((w) => w.charAt(0).toUpperCase() + w.slice(1)).join('')}` as ErrorCode];
+  return name.endsWith('_id') && name !== 'secure_id' ? [unknownCodeOf(name) as ErrorCode] : [];
+}
+
+/** `computer_id` -> UnknownComputer. */
+export function unknownCodeOf(parameter: string): string {
+  const words = parameter.replace(/_id$/, '').split('_');
+  return `Unknown${words.map((w) => w.charAt(0).toUpperCase() + w.slice(1)).join('')}`;
 }
 
 const REQUEST_ID = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };

@@ -2536,7 +2536,7 @@ export interface components {
             identity?: string | null;
             /**
              * Format: password
-             * @description At most 1,024 bytes
+             * @description At most 1,024 bytes; with an address and an invitation at least 3 characters
              */
             password: string;
             /** @description Name of the account to become current */

@@ -8,10 +8,10 @@ import { wireLogin } from '../wire/identity.wire.ts';
 type Schemas = components['schemas'];
 
 export function tokensRoutes(deps: {
-  services: Pick<Services, 'login' | 'sessions' | 'passwords' | 'credentials' | 'loginMethods'>;
+  services: Pick<Services, 'login' | 'tokens' | 'passwords' | 'credentials' | 'loginMethods'>;
   publicUrl: string;
 }): Handlers {
-  const { login, sessions, passwords, credentials, loginMethods } = deps.services;
+  const { login, tokens, passwords, credentials, loginMethods } = deps.services;
   const answer = (result: LoginResultView) => ({ body: wireLogin(result) satisfies Schemas['LoginResponse'] });
   return {
     async loginByAccessKey({ body, origin }) {
@@ -32,31 +32,31 @@ export function tokensRoutes(deps: {
       return { body: { password: on, pam, access_key: on, oidc } satisfies Schemas['LoginMethods'] };
     },
     async getMe(context) {
-      return answer(await sessions.describe(context.caller, tokenOf(context)));
+      return answer(await tokens.describe(context.caller, tokenOf(context)));
     },
     async logout({ caller }) {
-      await sessions.logout(caller);
+      await tokens.logout(caller);
       return { body: {} };
     },
     async switchAccount(context) {
       const { account_name } = context.body as Schemas['SwitchAccountRequest'];
-      const token = await sessions.switchAccount(context.caller, tokenOf(context), account_name);
+      const token = await tokens.switchAccount(context.caller, tokenOf(context), account_name);
       return { body: { token } satisfies Schemas['TokenAnswer'] };
     },
     async invalidateOwnTokens({ caller }) {
-      await sessions.invalidateOwn(caller);
+      await tokens.invalidateOwn(caller);
       return { status: 204 };
     },
     async invalidateAccountTokens({ caller }) {
-      await sessions.invalidateAccount(caller);
+      await tokens.invalidateAccount(caller);
       return { status: 204 };
     },
     async invalidateSystemTokens({ caller }) {
-      await sessions.invalidateSystem(caller);
+      await tokens.invalidateSystem(caller);
       return { status: 204 };
     },
     async invalidateNamedAccountTokens({ caller, params }) {
-      await sessions.invalidateNamedAccount(caller, params['account_name'] as string);
+      await tokens.invalidateNamedAccount(caller, params['account_name'] as string);
       return { status: 204 };
     },
     async changePassword({ caller, body }) {

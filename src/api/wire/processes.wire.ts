@@ -1,9 +1,9 @@
+import { MAX_INT4 } from '../../domain/integers.ts';
 import type { SignalCommand } from '../../services/processes.service.ts';
 import type { ProcessView } from '../../services/views.ts';
 import { invalidParameter } from '../middleware/error-body.ts';
 import { wireTime } from './time.wire.ts';
 
-const MAX_PID = 2_147_483_647;
 const MAX_PIDS = 100;
 const MAX_TEXT = 1200;
 const PIDS = /^ *[1-9]\d{0,8}( *, *[1-9]\d{0,8})* *$/;
@@ -39,7 +39,7 @@ function readPids(pids: unknown): number[] {
     return numbers;
   throw invalidParameter(
     'body.pids',
-    `must be a list of numbers, or numbers separated by commas, each at least 1 and at most ${MAX_PID}, 1 to ${MAX_PIDS} in all`,
+    `must be a list of numbers, or numbers separated by commas, each at least 1 and at most ${MAX_INT4}, 1 to ${MAX_PIDS} in all`,
   );
 }
 
@@ -48,5 +48,5 @@ function isPidText(pids: unknown): pids is string {
 }
 
 function isPid(pid: unknown): boolean {
-  return Number.isInteger(pid) && (pid as number) >= 1 && (pid as number) <= MAX_PID;
+  return Number.isInteger(pid) && (pid as number) >= 1 && (pid as number) <= MAX_INT4;
 }

@@ -57,7 +57,7 @@ export function inverseOf(done: DoneOperation, now: Date): InverseStep[] {
 }
 
 function undoInstall({ message, snapsBefore }: DoneOperation): SnapEntry[] {
-  return entriesOf(message.fields).filter(({ name }) => !(name in (snapsBefore ?? {})));
+  return entriesOf(message.fields).filter(({ name }) => !Object.hasOwn(snapsBefore ?? {}, name));
 }
 
 function undoHolds({ message, snapsBefore }: DoneOperation, now: Date): InverseStep[] {
@@ -65,7 +65,8 @@ function undoHolds({ message, snapsBefore }: DoneOperation, now: Date): InverseS
   const held: SnapEntry[] = [];
   const free: SnapEntry[] = [];
   for (const { name, time } of entriesOf(message.fields)) {
-    const before = snapsBefore === null ? (holding ? null : FOREVER) : (snapsBefore[name] ?? null);
+    const known = snapsBefore !== null && Object.hasOwn(snapsBefore, name) ? snapsBefore[name]! : null;
+    const before = snapsBefore === null && !holding ? FOREVER : known;
     const wanted = holding ? (time ?? FOREVER) : null;
     if (before === wanted) continue;
     if (before !== null && !hasPassed(before, now)) held.push({ name, time: before });

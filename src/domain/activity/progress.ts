@@ -1,4 +1,8 @@
-/** What a lane's rows say after a call; read from the lane row, so that a repeated call gives the same answer. */
+/**
+ * What a lane's rows say after a call; read from the lane row, so that a repeated call gives the same answer.
+ *
+ * @remarks Optional is what activities of older builds, and recorded histories, do not tell.
+ */
 export interface LaneProgress {
   open: number;
   succeeded: number;
@@ -8,17 +12,23 @@ export interface LaneProgress {
   nextDueAt: number | null;
   /** Titles of the first three computers still open, for the operator's view; none while more than a hundred are. */
   waitingFor: string[];
-  /** How many other computers are open beside those named. */
+  /** How many other computers are open beside those named; not told either while none is named. */
   moreWaiting?: number;
   /** Whether a computer may have several operations in the lane. */
   chained?: boolean;
 }
 
-/** One lane of a group, as its parent starts it. */
+/**
+ * One lane of a group, as its parent starts it.
+ *
+ * @remarks Optional is what activities of older builds, and recorded histories, do not tell.
+ */
 export interface LanePlan {
   lane: number;
   workflowId: string;
   single: boolean;
+  /** Type of its first operation. */
+  type?: string;
   /** One line for operators, for example "computers 1-500 of 10,000". */
   summary: string;
   /** The computer of a single lane; null for a lane of many. */

@@ -13,6 +13,11 @@ export function shortSummary(text: string): string {
   return short;
 }
 
+/** So many computers in words, such as `1 computer`. */
+export function computersText(count: number): string {
+  return count === 1 ? '1 computer' : `${count} computers`;
+}
+
 function utf8Length(codePoint: number): number {
   if (codePoint < 0x80) return 1;
   if (codePoint < 0x800) return 2;

@@ -1,6 +1,6 @@
+import { MAX_INT4 } from '../integers.ts';
 import type { SelectorValue } from './parser.ts';
 
-const MAX_ID = 2_147_483_647;
 /** Beyond it every moment that can be stored is within reach. */
 const MAX_DAYS = 2_900_000;
 
@@ -24,7 +24,7 @@ export function readId(value: SelectorValue, text = value.text): number {
 /** The id that a text spells; 0, which nothing has, for a text that spells none. */
 export function idOrNobody(text: string): number {
   const id = isDigits(text) ? Number(text) : 0;
-  return id > MAX_ID ? 0 : id;
+  return id > MAX_INT4 ? 0 : id;
 }
 
 /** A number of days. @throws {DomainError} InvalidQueryError for anything but ASCII digits */

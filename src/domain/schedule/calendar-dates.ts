@@ -1,8 +1,6 @@
+import { DAY_MS, MINUTE_MS } from '../durations.ts';
 import type { CalendarTimes } from './desired-schedule.ts';
 import { LAST_DATE } from './plan.ts';
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 /**
  * The first date strictly after `after` at which one of the calendars matches; null when there is none before

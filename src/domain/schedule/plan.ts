@@ -1,9 +1,11 @@
+import { DAY_MS } from '../durations.ts';
+
 /** Dates planned ahead of a schedule. @see temporal-design 1, decision 9 */
 export const PLANNED_DATES = 26;
 /** Below this many dates ahead the plan is filled up again. */
 export const REFILL_BELOW = 13;
 /** Neighbouring dates of a rule are at least this far apart. */
-export const SHORTEST_GAP_MS = 7 * 86_400_000;
+export const SHORTEST_GAP_MS = 7 * DAY_MS;
 /** Dates looked at, and how far, to judge how often a rule is due. @see api-decisions 5.2 */
 export const JUDGED_DATES = 60;
 export const JUDGED_YEARS = 10;

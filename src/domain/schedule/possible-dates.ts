@@ -1,8 +1,8 @@
+import { DAY_MS } from '../durations.ts';
 import { type RecurrenceRule, WEEKDAYS } from './recurrence-rule.ts';
 
 /** A leap year and the longest year of weeks among them; nothing that a calendar has is missing here. */
 const YEARS_LOOKED_AT = 28;
-const DAY_MS = 86_400_000;
 
 /**
  * Tells that a rule cannot have a date, as far as that can be seen without expanding it: no calendar has its days

@@ -1,6 +1,6 @@
+import { DAY_MS } from '../durations.ts';
 import { WEEKDAYS, type Weekday } from './recurrence-rule.ts';
 
-const DAY_MS = 86_400_000;
 /** 1 January 1970 was a Thursday. */
 const EPOCH_WEEKDAY = 3;
 

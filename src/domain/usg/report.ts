@@ -1,3 +1,4 @@
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../durations.ts';
 import { parseInstant } from '../instant.ts';
 
 /** Type of the activity that makes a report. */
@@ -12,10 +13,6 @@ export interface ReportRange {
   /** How the stretch stands in the name of the report. */
   label: string;
 }
-
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const digits = (date: Date, length: number): string => date.toISOString().slice(0, length).replace(/[-:]/g, '');
 /** `20260504`, `20260504T0211Z`, `20260504T021109Z` */

@@ -37,6 +37,8 @@ import { Migration20261121110000ReconcilerMark } from './migration-2026112111000
 import { Migration20261122001000ChildlessActivities } from './migration-20261122001000-childless-activities.ts';
 import { Migration20261122002000AccountPackages } from './migration-20261122002000-account-packages.ts';
 import { Migration20261122002100ToldPackages } from './migration-20261122002100-told-packages.ts';
+import { Migration20261123001000HoldsOfSome } from './migration-20261123001000-holds-of-some.ts';
+import { Migration20261123002000MembershipNumber } from './migration-20261123002000-membership-number.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -79,4 +81,6 @@ export const MIGRATIONS = [
   { name: 'Migration20261122001000ChildlessActivities', class: Migration20261122001000ChildlessActivities },
   { name: 'Migration20261122002000AccountPackages', class: Migration20261122002000AccountPackages },
   { name: 'Migration20261122002100ToldPackages', class: Migration20261122002100ToldPackages },
+  { name: 'Migration20261123001000HoldsOfSome', class: Migration20261123001000HoldsOfSome },
+  { name: 'Migration20261123002000MembershipNumber', class: Migration20261123002000MembershipNumber },
 ];

@@ -86,15 +86,16 @@ export const manageableIn = (groups: string) => `(${groups}::int[] is null or ca
       else not ${anyChild(`k.computer_id not in ${computersIn(groups)}`)} end)`;
 
 // All operations of a run carry one script.
-const REDACTED = `exists (
-      select from operation_payload p join script s on s.id = p.script_id and s.status = 'redacted'
+const barredIn = (groups: string) => `exists (
+      select from operation_payload p join script s on s.id = p.script_id
+        and (s.status = 'redacted' or s.access_group_id <> all(${groups}::int[]))
       where p.id = case when a.computer_id is not null then a.payload_id
         else (select k.payload_id from activity k where k.parent_id = a.id order by k.id limit 1) end)`;
 
 /**
  * Over the alias `a` of `activity`: what it ran can be run again as far as scripts are concerned. Not a redacted one, and
- * only where the caller may run scripts. True or false.
+ * only where the caller may run scripts: in the group of the script, and on its computers. True or false.
  */
 export const runnableIn = (groups: string) => `case
       when a.type <> '${EXECUTE_SCRIPT}' and not '${EXECUTE_SCRIPT}' = any(a.child_types) then true
-      when ${REDACTED} then false else ${manageableIn(groups)} end`;
+      when ${barredIn(groups)} then false else ${manageableIn(groups)} end`;

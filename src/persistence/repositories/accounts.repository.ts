@@ -107,6 +107,12 @@ export async function accountExists(sql: Sql, name: string): Promise<boolean> {
   return rows[0]!.found;
 }
 
+/** Short name of an account. */
+export async function readAccountName(sql: Sql, accountId: number): Promise<string> {
+  const [row] = await sql.query<{ name: string }>('select name from account where id = $1', [accountId]);
+  return row!.name;
+}
+
 export interface AccountRow {
   name: string;
   title: string;

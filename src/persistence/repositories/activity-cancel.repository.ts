@@ -4,6 +4,7 @@ import { REPORT_ACTIVITY } from '../../domain/usg/report.ts';
 import type { Sql } from '../sql.ts';
 import { isOpen, movable } from '../status-sql.ts';
 import { promoteBehind, withdrawLaneMessages, withdrawMessages } from './agent-messages.repository.ts';
+import { wakeRelays } from './outbox.repository.ts';
 
 /** What a request cancels: whole groups, and single operations that are in none of them. */
 export interface CancelOrder {
@@ -42,7 +43,7 @@ export async function orderCancel(tx: Sql, order: CancelOrder): Promise<void> {
   await tx.query(TELL_LANES, [laneIds, operations, now, text]);
   await tx.query(CANCEL_WORKFLOWS, [groups, operations, ACTIVITY_WORKFLOW_PREFIX, now, accountId]);
   await tx.query(CANCEL_REPORTS, [groups, now]);
-  await tx.query(`select pg_notify('flotilla_outbox', '')`);
+  await wakeRelays(tx);
 }
 
 const LOCK_LANES = `
@@ -55,7 +56,7 @@ const LOCK_LANES = `
 // A report has no lane: whoever makes it sees that it is over.
 const CANCEL_REPORTS = `
   update activity set status = 'canceled', completion_time = $2, modification_time = $2
-  where id = any($1::int[]) and type = '${REPORT_ACTIVITY}' and status in ('undelivered', 'delivered')`;
+  where id = any($1::int[]) and type = '${REPORT_ACTIVITY}' and ${movable('status', ['undelivered', 'delivered'], 'canceled')}`;
 
 const TELL_LANES = `
   insert into agent_inbox (lane_id, activity_id, kind, body, at)

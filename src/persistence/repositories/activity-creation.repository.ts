@@ -6,9 +6,9 @@ import {
   CREATE_GROUP,
   CREATE_PAYLOADS,
   CREATE_PLACED_GROUP,
-  CREATE_SINGLE,
   CREATE_UNIFORM_GROUP,
 } from './activity-creation.sql.ts';
+import { orderStart } from './outbox.repository.ts';
 
 /** What an agent is told to do. */
 export interface OperationMessage {
@@ -183,38 +183,6 @@ function groupOwn(plan: Omit<GroupPlan, 'operations'>): unknown[] {
   ];
 }
 
-export type SinglePlan = Omit<GroupPlan, 'computers' | 'operations' | 'type' | 'summary'> & {
-  computer: number;
-  operation: OperationTemplate;
-};
-
-/**
- * Creates an operation on one computer that belongs to no group; its lane is the top workflow.
- *
- * @returns id of the operation
- */
-export async function createOperation(tx: Sql, plan: SinglePlan): Promise<number> {
-  const { computer, operation, ...rest } = plan;
-  const group: GroupPlan = {
-    ...rest,
-    type: operation.type,
-    summary: operation.summary,
-    computers: [computer],
-    operations: [{ ...operation, after: null }],
-  };
-  const payloads = await createPayloads(tx, plan, group.operations);
-  const [row] = await tx.query<{ id: number }>(CREATE_SINGLE, [
-    ...operationArrays(group, payloads),
-    1,
-    true,
-    plan.parameters === undefined ? null : JSON.stringify(plan.parameters),
-    plan.reappliedFrom ?? null,
-    plan.reverts ?? null,
-  ]);
-  await orderStart(tx, row!.id, plan);
-  return row!.id;
-}
-
 /** The server refuses a workflow with 2,000 open children. */
 const MAX_LANES = 1000;
 
@@ -245,18 +213,6 @@ async function createPayloads(
   ]);
   return rows.map(({ id }) => id);
 }
-
-async function orderStart(
-  tx: Sql,
-  key: number,
-  plan: { accountId: number; traceparent?: string | null; now: Date },
-): Promise<void> {
-  await tx.query(ORDER_START, [String(key), plan.traceparent ?? null, plan.now, plan.accountId]);
-  await tx.query(`select pg_notify('flotilla_outbox', '')`);
-}
-
-const ORDER_START = `
-  insert into outbox (kind, key, traceparent, creation_time, account_id) values ('start', $1, $2, $3, $4)`;
 
 /** The first thirteen parameters of all statements that create operations. */
 function operationArrays(plan: GroupPlan, payloads: readonly number[]): unknown[] {

@@ -36,21 +36,17 @@ const targets = (source: string) => `
     from (${source}) s
   )`;
 
-const laneWorkflow = (parent: string | null) =>
-  parent === null
-    ? `$13 || min(t.id)`
-    : `$13 || case when $15 then min(t.id)::text else ${parent} || '/lane/' || t.ordinal end`;
-
 const LANE_COLUMNS = `account_id, parent_id, wf_id, single, ordinal, size, open_count, has_dependents, summary, created_at,
       answer_seconds`;
 
 const placesText = (from: string, to: string) => `'computers ' || to_char(${from}, 'FM999,999') || '-'
           || to_char(${to}, 'FM999,999') || ' of ' || to_char(cardinality($1::int[]), 'FM999,999')`;
 
-const lanes = (parent: string | null) => `
+const LANES = `
   , opened as (
     insert into lane (${LANE_COLUMNS})
-    select $8, ${parent ?? 'null'}, ${laneWorkflow(parent)}, $15, t.ordinal, count(*), count(*), bool_or(t.after is not null),
+    select $8, $16::int, $13 || case when $15 then min(t.id)::text else $16::int || '/lane/' || t.ordinal end, $15,
+      t.ordinal, count(*), count(*), bool_or(t.after is not null),
       case when $15 then min(t.summary) filter (where t.step = 1) || ' on ' || coalesce(min(c.title), 'computer ' || min(t.computer_id))
         else ${placesText('min(t.place)', 'max(t.place)')} end, $10,
       (select min(p.answer_seconds) from operation_payload p where p.id = any($4::bigint[]))
@@ -66,12 +62,12 @@ const COLUMNS = `id, account_id, parent_id, lane_id, computer_id, payload_id, ty
 // Operations that are made after others point at those, each as its group does at the whole.
 const link = (group: string) => `case when ${group}::int is not null then t.origin end`;
 
-const operations = (parent: string | null, chained: boolean, links: string) => `
-    select t.id, $8::int, ${parent ?? 'null::int'}, l.id, t.computer_id, t.payload_id, t.type, t.summary,
+const operations = (chained: boolean) => `
+    select t.id, $8::int, $16::int, l.id, t.computer_id, t.payload_id, t.type, t.summary,
       case when t.after is null then 'undelivered' else 'waiting' end, $9::int, $10::timestamptz,
       case when t.after is null and ($11::timestamptz is not null or $12::int > 0) then t.deliver_at end, $12::int,
       case when t.after is null then t.deliver_at end, ${chained ? 'b.id' : 'null::int'},
-      t.delay + floor(random() * (t.spread + 1))::int, ${links}
+      t.delay + floor(random() * (t.spread + 1))::int, ${link('$20')}, ${link('$21')}
     from target t join opened l using (ordinal)
     ${chained ? 'left join target b on b.place = t.place and b.step = t.after' : ''}`;
 
@@ -80,9 +76,9 @@ const PARENT_COLUMNS = `id, account_id, type, summary, status, creator_id, creat
     computer_count, open_count`;
 
 const createGroupText = (source: string, chained: boolean) => `
-  ${targets(source)} ${lanes('$16::int')}, children as (
+  ${targets(source)} ${LANES}, children as (
     insert into activity (${COLUMNS})
-    ${operations('$16::int', chained, `${link('$20')}, ${link('$21')}`)}
+    ${operations(chained)}
   )
   insert into activity (${PARENT_COLUMNS})
   select $16::int, $8::int, $17, $18, 'undelivered', $9::int, $10::timestamptz, $11::timestamptz, $12::int,
@@ -119,9 +115,3 @@ export const CREATE_UNIFORM_GROUP = `
   select $11::int, $5::int, $12, $13, 'undelivered', $6::int, $7::timestamptz, $8::timestamptz, 0,
     coalesce($8::timestamptz, $7::timestamptz), $14::jsonb, $15, $16, array[$2], n, n, n
   from cardinality($1::int[]) as n`;
-
-export const CREATE_SINGLE = `
-  ${targets(EVERYWHERE)} ${lanes(null)}
-  insert into activity (${COLUMNS}, parameters)
-  select o.*, $16::jsonb from (${operations(null, false, '$17::int, $18::int')}) o
-  returning id`;

@@ -34,6 +34,15 @@ export function readSourceOperations(tx: Sql, activities: readonly number[]): Pr
   return tx.query<SourceOperation & Record<string, unknown>>(SOURCE_OPERATIONS, [activities]);
 }
 
+/** What some activities undo. */
+export async function readReverted(tx: Sql, activities: readonly number[]): Promise<number[]> {
+  const rows = await tx.query<{ reverts: number }>(
+    'select reverts from activity where id = any($1::int[]) and reverts is not null',
+    [activities],
+  );
+  return rows.map(({ reverts }) => reverts);
+}
+
 /** Messages by payload id. */
 export async function readMessages(tx: Sql, payloads: readonly number[]): Promise<Map<number, OperationMessage>> {
   const rows = await tx.query<OperationMessage & { id: number; [key: string]: unknown }>(MESSAGES, [
@@ -61,10 +70,15 @@ export async function readDone(tx: Sql, operations: readonly number[]): Promise<
   );
 }
 
-/** Makes what is repeated point at its repetition, each operation at its own. The caller holds the lanes' locks. */
+/**
+ * Makes what is repeated point at its repetition, each operation at its own. What the repeated one undoes is undone by
+ * the repetition now. The caller holds the lanes' locks.
+ */
 export async function linkReapplied(tx: Sql, source: number, group: number): Promise<void> {
   await tx.query(LINK_REAPPLIED_OPERATIONS, [group]);
   await tx.query('update activity set reapplied_by = $2 where id = $1', [source, group]);
+  await tx.query(CARRY_REVERTS_ON, [group]);
+  await tx.query(MOVE_REVERTED, [group]);
   await tx.query(NAME_PACKAGES, [group]);
 }
 
@@ -122,6 +136,26 @@ const linked = (column: string, target: string) => `
   update activity a set ${column} = n.id
   from (select ${target} as origin, max(id) as id from activity where parent_id = $1 group by 1) n
   where a.id = n.origin`;
+
+const CARRY_REVERTS_ON = `
+  update activity n set reverts = r.reverts from activity r
+  where (n.id = $1 or n.parent_id = $1) and r.id = n.reapplied_from and r.reverts is not null`;
+
+// Other steps of undoing the same operation that did not succeed and are not repeated with this one.
+const PARTLY_REPEATED = `exists (
+      select from activity b
+      where b.parent_id = r.parent_id and b.reverts = r.reverts and b.id <> r.id and b.status <> 'succeeded'
+        and not exists (select from activity m where m.parent_id = $1 and m.reapplied_from = b.id))`;
+
+// Of a revert that goes on or has succeeded beside its repetition nothing moves: nothing more is left to undo.
+const MOVE_REVERTED = `
+  update activity s set reverted_by = n.id
+  from (select distinct on (r.reverts) r.reverts as origin, n.id
+    from activity n join activity r on r.id = n.reapplied_from
+    where (n.id = $1 or n.parent_id = $1) and r.reverts is not null and not ${PARTLY_REPEATED}
+    order by r.reverts, n.parent_id is not null, n.id desc) n
+  where s.id = n.origin and exists (
+    select from activity r where r.id = s.reverted_by and r.status in ('failed', 'canceled'))`;
 
 const LINK_REAPPLIED_OPERATIONS = linked('reapplied_by', 'reapplied_from');
 const LINK_REVERTED_OPERATIONS = linked('reverted_by', 'reverts');

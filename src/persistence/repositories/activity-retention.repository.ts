@@ -133,12 +133,16 @@ const DUE = `(
   )}
   and not ${RUNS.map(latestRun).join('\n  and not ')})`;
 
+// Cut off first: PostgreSQL would think of the conditions of all that are old, and prepare them for as many.
 const CANDIDATES = `
+  with candidate as materialized (
+    select id, lane_id, status, open_count, completion_time, creation_time, children_count
+    from activity
+    where parent_id is null and creation_time < $1 and (creation_time, id) > ($2::timestamptz, $3::int)
+    order by creation_time, id limit $4)
   select a.id, to_char(a.creation_time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as created_at,
     a.children_count + 1 as size, ${DUE} as due
-  from activity a
-  where a.parent_id is null and a.creation_time < $1 and (a.creation_time, a.id) > ($2::timestamptz, $3::int)
-  order by a.creation_time, a.id limit $4`;
+  from candidate a order by a.creation_time, a.id`;
 
 const LOCK_LANES = `
   select id from lane

@@ -37,7 +37,8 @@ export function forgetAudits(db: Database, step: AuditRetentionStep): Promise<{ 
 
 async function forgetReports(tx: Sql, now: Date, objects: number): Promise<number> {
   const due = await tx.query<{ id: number }>(DUE_REPORTS, [now, objects]);
-  const ids = due.map(({ id }) => id);
+  const still = await tx.query<{ id: number }>(STILL_DUE, [due.map(({ id }) => id)]);
+  const ids = still.map(({ id }) => id);
   await tx.query('delete from stored_file where id in (select file_id from usg_report where id = any($1::int[]))', [
     ids,
   ]);
@@ -54,7 +55,6 @@ async function count(tx: Sql, text: string, values: readonly unknown[]): Promise
 
 const KEPT_SINCE = `$1::timestamptz - make_interval(days => a.audit_retention_days)`;
 
-// Whoever asks for a report holds its row until the activity is there to be seen.
 const DUE_REPORTS = `
   select u.id from usg_report u
   join account a on a.id = u.account_id and a.audit_retention_days >= 0
@@ -62,6 +62,12 @@ const DUE_REPORTS = `
   where (f.creation_time < ${KEPT_SINCE} or u.oldest_run < ${KEPT_SINCE})
     and not exists (select from activity k where k.id = u.activity_id and k.completion_time is null)
   order by u.id limit $2 for update of u skip locked`;
+
+// Whoever asks for a report holds its row until the activity is there to be seen: by a statement that begins later.
+const STILL_DUE = `
+  select u.id from usg_report u
+  where u.id = any($1::int[])
+    and not exists (select from activity k where k.id = u.activity_id and k.completion_time is null)`;
 
 const LOST_FILES = `
   delete from stored_file where id in (

@@ -1,4 +1,5 @@
 import type { Sql } from '../sql.ts';
+import { isOpen } from '../status-sql.ts';
 
 /** A computer that is to be put away or removed. */
 export interface LeavingComputer {
@@ -91,7 +92,7 @@ const LOCK_AGENTS = `
 
 const OPEN_OPERATIONS = `
   select id from activity
-  where account_id = $1 and computer_id = any($2::int[]) and status not in ('succeeded', 'failed', 'canceled')`;
+  where account_id = $1 and computer_id = any($2::int[]) and ${isOpen('status')}`;
 
 // The oldest of the instances that stay becomes the default one of its family, also while the host is away.
 const PASS_DEFAULT_ON = `

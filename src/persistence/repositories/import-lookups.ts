@@ -2,9 +2,9 @@ import type { Sql } from '../sql.ts';
 
 const LOCK_CLASS = 7162;
 
-/** Makes imports into one account wait for each other until the transaction ends. */
-export async function lockImports(tx: Sql, accountId: number): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock($1, $2)', [LOCK_CLASS, accountId]);
+/** Makes imports wait for each other until the transaction ends: ids of licences are those of all accounts. */
+export async function lockImports(tx: Sql): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock($1, 0)', [LOCK_CLASS]);
 }
 
 /** The account of a name; with null every account, two at most. */

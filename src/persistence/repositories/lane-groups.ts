@@ -1,5 +1,6 @@
 import type { GroupProgress, LanePlan } from '../../domain/activity/progress.ts';
 import type { Database, Sql } from '../sql.ts';
+import { wakeRelays } from './outbox.repository.ts';
 
 /** The lanes of a group that still have open operations, in order. */
 export function readOpenLanes(db: Sql, activity: number): Promise<LanePlan[]> {
@@ -9,7 +10,7 @@ export function readOpenLanes(db: Sql, activity: number): Promise<LanePlan[]> {
 /**
  * How a group stands.
  *
- * @throws when there is no such activity
+ * @throws when there is no such activity: somebody deleted its row, as retention keeps groups that have not ended
  */
 export async function readGroup(db: Sql, activity: number): Promise<GroupProgress> {
   const [row] = await db.query<GroupProgress & { [key: string]: unknown }>(READ_GROUP, [activity]);
@@ -33,13 +34,16 @@ export async function readUnopenedLanes(db: Sql, activity: number): Promise<numb
 export async function cancelOpenedLanes(db: Database, activity: number, now: Date): Promise<void> {
   await db.transaction(async (tx) => {
     const told = await tx.query(CANCEL_OPENED, [activity, now]);
-    if (told.length > 0) await tx.query(`select pg_notify('flotilla_outbox', '')`);
+    if (told.length > 0) await wakeRelays(tx);
   });
 }
 
+// An operation that nothing blocks is the first of its chain; by the order of ids PostgreSQL would walk all activities.
 // Without dependents a lane has one operation for each computer.
 const OPEN_LANES = `
-  select l.id as lane, l.wf_id as "workflowId", l.single, l.summary, l.size, case when l.has_dependents then (
+  select l.id as lane, l.wf_id as "workflowId", l.single, l.summary, l.size,
+    (select a.type from activity a where a.lane_id = l.id and a.blocked_by is null limit 1) as type,
+    case when l.has_dependents then (
       select count(distinct a.computer_id)::int from activity a where a.lane_id = l.id) else l.size end as computers,
     case when l.single then (
       select jsonb_build_object('id', c.id, 'title', c.title)

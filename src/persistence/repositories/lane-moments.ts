@@ -1,8 +1,7 @@
+import { DAY_MS, HOUR_MS } from '../../domain/durations.ts';
 import type { Sql } from '../sql.ts';
 
-const DAY_MS = 86_400_000;
 const DAY_SECONDS = 86_400;
-const HOUR_MS = 3_600_000;
 
 /** How long a lane waits for answers. */
 export interface Patience {
@@ -11,6 +10,12 @@ export interface Patience {
   /** Seconds after delivery at which the first of its operations may fail before that; null when none does. */
   answerSeconds: number | null;
 }
+
+/**
+ * From when on an operation is waited for: the later of its delivery, by the clock of the gateway, and the moment when
+ * its lane was told, by the clock that judges. Nothing changes a delivered operation but its end.
+ */
+export const waitedFrom = (operation: string) => `greatest(${operation}.delivery_time, ${operation}.modification_time)`;
 
 /** Milliseconds between a delivery and the first moment at which something delivered then may be overdue. */
 function shortest({ expiryDays, answerSeconds }: Patience): number {
@@ -65,9 +70,10 @@ function first(moments: ReadonlyArray<number | null | undefined>): Date | null {
 // Milliseconds with their fraction: a moment cut to whole ones would come before what it waits for.
 const milliseconds = (moment: string) => `(extract(epoch from ${moment}) * 1000)::float8`;
 
+const firstOverdue = (seconds: string) => `min(${waitedFrom('a')} + make_interval(secs => ${seconds}))`;
+
 const moments = (source: string, seconds: string) => `
-  select ${milliseconds(`min(delivery_time + make_interval(secs => ${seconds})) filter (where status = 'delivered')`)}
-      as first_overdue,
+  select ${milliseconds(`${firstOverdue(seconds)} filter (where status = 'delivered')`)} as first_overdue,
     ${milliseconds(`min(deliver_at) filter (where status = 'undelivered' and deliver_at > $2)`)} as first_due,
     ${milliseconds(`max(deliver_at) filter (where status = 'undelivered' and deliver_at > $2)`)} as last_due,
     bool_or(status = 'undelivered' and deliver_at <= $2) as some_due,

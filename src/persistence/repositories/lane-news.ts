@@ -1,10 +1,11 @@
 import { PACKAGE_OPERATION_TYPES } from '../../domain/activity/package-operations.ts';
 import type { Transition } from '../../domain/activity/roll-up.ts';
 import { type ActivityStatus, IDLE_STATUSES, OPEN_STATUSES } from '../../domain/activity/status.ts';
+import { DAY_MS } from '../../domain/durations.ts';
 import { NO_ANSWER } from '../../domain/scripts/result.ts';
 import type { Sql } from '../sql.ts';
 import { movable } from '../status-sql.ts';
-import type { Patience } from './lane-moments.ts';
+import { type Patience, waitedFrom } from './lane-moments.ts';
 
 /** Status changes of one statement, with the rows they touched. */
 export interface Change extends Transition {
@@ -104,7 +105,7 @@ export async function releaseDependents(
 /** Fails operations that no computer answered in time, and those that may not be delivered any more. */
 export async function expireOverdue(tx: Sql, lane: number, now: Date, patience: Patience): Promise<Change[]> {
   const { expiryDays, answerSeconds } = patience;
-  const deliveredBefore = new Date(now.getTime() - expiryDays * 86_400_000);
+  const deliveredBefore = new Date(now.getTime() - expiryDays * DAY_MS);
   const unanswered = await changesOf(tx, EXPIRE_DELIVERED, [
     lane,
     now,
@@ -234,7 +235,8 @@ const RELEASE = `
 
 const EXPIRE_DELIVERED = `
   with overdue as (
-    select id, status as old from activity where lane_id = $1 and ${movable('status', ['delivered'], 'failed')} and delivery_time <= $4
+    select a.id, a.status as old from activity a
+    where a.lane_id = $1 and ${movable('a.status', ['delivered'], 'failed')} and ${waitedFrom('a')} <= $4
   ) ${ended('overdue', 'failed')}`;
 
 // Before the usual time, for operations whose agents answer sooner or never.
@@ -242,7 +244,7 @@ const EXPIRE_SILENT = `
   with overdue as (
     select a.id, a.status as old from activity a join operation_payload p on p.id = a.payload_id
     where a.lane_id = $1 and ${movable('a.status', ['delivered'], 'failed')}
-      and a.delivery_time + make_interval(secs => p.answer_seconds) <= $2
+      and ${waitedFrom('a')} + make_interval(secs => p.answer_seconds) <= $2
   ) ${ended('overdue', 'failed')}`;
 
 // The message's row lock decides: what an agent has been given is not taken back.

@@ -2,6 +2,7 @@ import type { ActivitySettings } from '../../config.ts';
 import type { GroupProgress, LanePlan, LaneProgress } from '../../domain/activity/progress.ts';
 import { countDifference } from '../../domain/activity/roll-up.ts';
 import type { ActivityStatus } from '../../domain/activity/status.ts';
+import { DAY_MS } from '../../domain/durations.ts';
 import type { Database, Sql } from '../sql.ts';
 import { isOpen } from '../status-sql.ts';
 import { promoteBehind, queueMessages, withdrawMessages } from './agent-messages.repository.ts';
@@ -98,7 +99,7 @@ interface Advanced extends LaneProgress {
 }
 
 /** No timer is set further ahead; a lane that wakes early only looks. */
-const LONGEST_WAIT_MS = 365 * 86_400_000;
+const LONGEST_WAIT_MS = 365 * DAY_MS;
 
 /** Computers are named once so few are open: three names of thousands tell nothing, and finding them is a walk. */
 const NAMED_UP_TO = 100;
@@ -145,9 +146,11 @@ async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: Lan
   const changes = [...news.changes];
   const changed = changes.flatMap(({ to, packageIds }) => (to === 'succeeded' ? (packageIds ?? []) : []));
   if (changed.length > 0) await recordPackageChanges(tx, changed);
-  const deliveries = news.changes.filter(({ to }) => to === 'delivered').map(({ deliveredAt }) => deliveredAt);
+  const delivered = news.changes.filter(({ to }) => to === 'delivered');
+  const deliveries = delivered.map(({ deliveredAt }) => deliveredAt && Math.max(deliveredAt, now.getTime()));
   const known = earliest(lane.next_due_at, deliveries, [], patience);
-  const due = known !== null && known <= now;
+  // What was not read yet may hold the answer: nothing is overdue before.
+  const due = known !== null && known <= now && news.consumed < NEWS_LIMIT;
   if (due) {
     changes.push(...(await expireOverdue(tx, id, now, patience)));
   }

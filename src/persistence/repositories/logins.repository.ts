@@ -42,12 +42,14 @@ export interface LoginAccount {
   name: string;
   title: string;
   token_epoch: number;
+  /** Number of the person's membership. */
+  membership: number;
 }
 
 /** The accounts of a person, first joined first. */
 export function findLoginAccounts(sql: Sql, personId: number): Promise<LoginAccount[]> {
   return sql.query<LoginAccount>(
-    `select a.id, a.name, a.title, a.token_epoch from membership m join account a on a.id = m.account_id
+    `select a.id, a.name, a.title, a.token_epoch, m.number as membership from membership m join account a on a.id = m.account_id
      where m.person_id = $1 order by m.creation_time, a.id`,
     [personId],
     'login-accounts',

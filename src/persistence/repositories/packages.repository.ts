@@ -1,4 +1,5 @@
 import type { PackageAction } from '../../domain/activity/package-operations.ts';
+import { MAX_INT4 } from '../../domain/integers.ts';
 import type { PackageState, ReportedVersion } from '../../domain/packages/package-states.ts';
 import { containing } from '../like.ts';
 import type { PageRequest } from '../page.ts';
@@ -117,7 +118,7 @@ export async function findIneligible(
   packages: readonly number[],
 ): Promise<number[]> {
   // Open where the range of the largest id cannot be closed; no set has that one.
-  const ids = `{${packages.map((id) => `[${id},${id < MAX_ID ? id + 1 : ''})`).join(',')}}`;
+  const ids = `{${packages.map((id) => `[${id},${id < MAX_INT4 ? id + 1 : ''})`).join(',')}}`;
   const rows = await db.query<{ id: number }>(
     `select c.id from unnest($1::int[]) c(id) left join computer_packages s on s.computer_id = c.id
      where not coalesce((${ELIGIBLE[action]}) @> $2::int4multirange, false)
@@ -127,8 +128,6 @@ export async function findIneligible(
   );
   return rows.map(({ id }) => id);
 }
-
-const MAX_ID = 2_147_483_647;
 
 const AVAILABLE = '(s.available + s.available_upgrades)';
 

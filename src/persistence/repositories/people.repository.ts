@@ -1,3 +1,4 @@
+import { ADMINISTRATOR_ROLE, STANDALONE_ACCOUNT } from '../../domain/permissions.ts';
 import type { Sql } from '../sql.ts';
 
 export interface PersonRow {
@@ -23,10 +24,21 @@ export async function findPerson(sql: Sql, personId: number): Promise<PersonRow 
   return rows[0] ?? null;
 }
 
+/** Ids of people by the addresses as they are given, whatever their case. */
+export async function findPeopleByEmail(sql: Sql, emails: readonly string[]): Promise<Map<string, number[]>> {
+  const rows = await sql.query<{ email: string; ids: number[] }>(
+    `select t.email, array_agg(p.id) as ids from unnest($1::text[]) t(email) join person p on lower(p.email) = lower(t.email)
+     group by 1`,
+    [[...new Set(emails)]],
+  );
+  return new Map(rows.map(({ email, ids }) => [email, ids]));
+}
+
 export interface LockedPerson {
   name: string;
   email: string;
   password_hash: string | null;
+  /** Made the first account, and administers it still. */
   operator: boolean;
   /** The token was given back by a logout. */
   token_revoked: boolean;
@@ -44,7 +56,10 @@ export async function lockPerson(
   token: { id: string; accountName: string },
 ): Promise<LockedPerson | null> {
   const rows = await tx.query<LockedPerson>(
-    `select name, email, password_hash, operator, token_epoch,
+    `select name, email, password_hash, token_epoch,
+       operator and exists (
+         select from membership_role m join role r on r.id = m.role_id join account a on a.id = m.account_id
+         where m.person_id = person.id and a.name = '${STANDALONE_ACCOUNT}' and r.name = '${ADMINISTRATOR_ROLE}') as operator,
        exists (select 1 from revoked_token where token_id = $2) as token_revoked,
        (select value::int from system_setting where key = 'token_epoch') as system_epoch,
        (select token_epoch from account where name = $3) as account_epoch

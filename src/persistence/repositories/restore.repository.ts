@@ -1,5 +1,6 @@
 import type { Sql } from '../sql.ts';
 import { isOpen } from '../status-sql.ts';
+import { OUTBOX_CHANNEL } from './outbox.repository.ts';
 
 /** Shown as result text of what may or may not have been carried out. */
 export const UNKNOWN_OUTCOME = 'The database was restored from a backup; whether this was carried out is not known.';
@@ -11,15 +12,18 @@ const ID_MARGIN = 1_000_000;
  * Moves the mark up to `next`.
  *
  * @param known - the mark that the Temporal server was told last; null when it was told none
- * @returns false when the database is behind it, and the mark stays: this database is older than the server's
+ * @returns the mark as it was; null when the database is behind `known`, and the mark stays: this database is older than
+ * the server's
  */
-export async function advanceMark(sql: Sql, known: number | null, next: number): Promise<boolean> {
-  const rows = await sql.query('update reconciler_mark set mark = greatest(mark, $2) where mark >= $1 returning mark', [
-    known ?? 0,
-    next,
-  ]);
-  return rows.length > 0;
+export async function advanceMark(sql: Sql, known: number | null, next: number): Promise<number | null> {
+  const [row] = await sql.query<{ before: number }>(ADVANCE, [known ?? 0, next]);
+  return row?.before ?? null;
 }
+
+const ADVANCE = `
+  update reconciler_mark m set mark = greatest(m.mark, $2)
+  from (select mark from reconciler_mark for update) b where b.mark >= $1
+  returning b.mark::float8 as before`;
 
 /** Sets the mark whatever it was: the database has been brought in line with what the server knows. */
 export async function setMark(tx: Sql, mark: number): Promise<void> {
@@ -97,7 +101,7 @@ const END_UNCERTAIN = `
     insert into agent_inbox (lane_id, activity_id, kind, body, at)
     select u.lane_id, u.id, 'cancel', $2, $1 from uncertain u
   ), woken as (
-    select pg_notify('flotilla_outbox', '')
+    select pg_notify('${OUTBOX_CHANNEL}', '')
   )
   select ac.id as "accountId", ac.name as "accountName", count(*)::int as operations
   from woken, uncertain u join account ac on ac.id = u.account_id group by ac.id order by ac.id`;

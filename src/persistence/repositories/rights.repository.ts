@@ -11,6 +11,8 @@ export interface RightsRow {
   /** Null without such an account or without membership in it. */
   account_id: number | null;
   account_epoch: number;
+  /** Number of the membership: who is removed and joins again has another one. */
+  membership: number | null;
   account_disabled: boolean;
   global_permissions: string[];
   /** By role: its group permissions and the access groups where they hold, descendants included; null is everywhere. */
@@ -33,7 +35,7 @@ export async function findRights(
 
 const FIND_RIGHTS = `
 with recursive member as (
-  select m.account_id, m.person_id from membership m join account a on a.id = m.account_id
+  select m.account_id, m.person_id, m.number from membership m join account a on a.id = m.account_id
   where m.person_id = $1 and a.name = $2
 ), held as (
   select r.id, r.permissions, r.global_permissions
@@ -50,7 +52,7 @@ with recursive member as (
 select p.email, p.name, p.token_epoch as person_epoch,
   exists (select 1 from revoked_token where token_id = $3) as token_revoked,
   (select value::int from system_setting where key = 'token_epoch') as system_epoch,
-  a.id as account_id, coalesce(a.token_epoch, 0) as account_epoch, coalesce(a.disabled, false) as account_disabled,
+  a.id as account_id, m.number as membership, coalesce(a.token_epoch, 0) as account_epoch, coalesce(a.disabled, false) as account_disabled,
   coalesce((select array_agg(distinct perm) from held, unnest(held.global_permissions) perm), '{}') as global_permissions,
   coalesce((
     select jsonb_agg(jsonb_build_object('permissions', held.permissions, 'groups', r.groups))

@@ -1,27 +1,33 @@
-import { OPEN_STATUSES } from '../../domain/activity/status.ts';
 import type { Sql } from '../sql.ts';
+import { isOpen } from '../status-sql.ts';
 
 /** Operations that have not ended and carry the code of a script. */
 export async function findOpenRuns(tx: Sql, scriptId: number): Promise<number[]> {
-  const rows = await tx.query<{ id: number }>(OPEN_RUNS, [scriptId, OPEN_STATUSES]);
+  const rows = await tx.query<{ id: number }>(OPEN_RUNS, [scriptId]);
   return rows.map(({ id }) => id);
 }
 
-/** Those of some payloads whose code is wiped. Their scripts stay as they are until the transaction ends. */
-export async function findRedactedPayloads(tx: Sql, payloads: readonly number[]): Promise<Set<number>> {
-  if (payloads.length === 0) return new Set();
+/** The script of a payload. */
+export interface CarriedScript {
+  status: 'active' | 'archived' | 'redacted';
+  access_group_id: number;
+}
+
+/** Scripts of payloads by the ids of these. They stay as they are until the transaction ends. */
+export async function keepCarriedScripts(tx: Sql, payloads: readonly number[]): Promise<Map<number, CarriedScript>> {
+  if (payloads.length === 0) return new Map();
   const distinct = [...new Set(payloads)];
   await tx.query(
     `select id from script where id in (select script_id from operation_payload where id = any($1::bigint[]))
      order by id for share`,
     [distinct],
   );
-  const rows = await tx.query<{ id: number }>(
-    `select p.id from operation_payload p join script s on s.id = p.script_id
-     where p.id = any($1::bigint[]) and s.status = 'redacted'`,
+  const rows = await tx.query<CarriedScript & { payload: number }>(
+    `select p.id as payload, s.status, s.access_group_id from operation_payload p join script s on s.id = p.script_id
+     where p.id = any($1::bigint[])`,
     [distinct],
   );
-  return new Set(rows.map(({ id }) => id));
+  return new Map(rows.map(({ payload, ...script }) => [payload, script]));
 }
 
 /**
@@ -44,4 +50,4 @@ const WIPED = { interpreter: '/dev/null/redacted', code: '', attachments: {}, en
 const OPEN_RUNS = `
   select a.id
   from operation_payload p join activity a on a.payload_id = p.id and a.type = 'ExecuteScriptRequest'
-  where p.script_id = $1 and a.status = any($2::text[]) order by a.id`;
+  where p.script_id = $1 and ${isOpen('a.status')} order by a.id`;

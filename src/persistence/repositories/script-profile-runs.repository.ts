@@ -1,5 +1,5 @@
-import { OPEN_STATUSES } from '../../domain/activity/status.ts';
 import type { Sql } from '../sql.ts';
+import { isOpen } from '../status-sql.ts';
 import { inScope, scopedProfiles } from './profile-scope.ts';
 
 /**
@@ -35,7 +35,7 @@ export async function setProfileRunActivity(
 
 /** Computers that have an operation of an open run of the profile. */
 export async function computersAtWork(tx: Sql, profileId: number): Promise<Set<number>> {
-  const rows = await tx.query<{ computer_id: number }>(AT_WORK, [profileId, OPEN_STATUSES]);
+  const rows = await tx.query<{ computer_id: number }>(AT_WORK, [profileId]);
   return new Set(rows.map(({ computer_id }) => computer_id));
 }
 
@@ -86,7 +86,7 @@ export async function keepEnrolmentProfiles(tx: Sql, accountId: number): Promise
     scripts.map(({ id }) => id),
   ]);
   const profiles = await tx.query(
-    `select id from script_profile where account_id = $1 and ${AT_ENROLMENT} order by id for share`,
+    `select p.id from script_profile p where p.account_id = $1 and ${atEnrolment('p')} order by p.id for share`,
     [accountId],
   );
   return profiles.length > 0;
@@ -109,19 +109,14 @@ export async function keepScriptOf(tx: Sql, profileId: number): Promise<void> {
   );
 }
 
-/** Short name of an account. */
-export async function readAccountName(sql: Sql, accountId: number): Promise<string> {
-  const [row] = await sql.query<{ name: string }>('select name from account where id = $1', [accountId]);
-  return row!.name;
-}
-
-const AT_ENROLMENT = `trigger_type = 'event' and not archived`;
+/** Active profiles that wait for enrolments; `p` is the alias of a profile. */
+const atEnrolment = (p: string) => `${p}.trigger_type = 'event' and not ${p}.archived`;
 
 const AT_WORK = `
   select distinct k.computer_id
   from script_profile_run r join activity a on a.id = r.activity_id and a.open_count > 0
   join activity k on k.parent_id = a.id
-  where r.profile_id = $1 and k.status = any($2::text[])`;
+  where r.profile_id = $1 and ${isOpen('k.status')}`;
 
 const OVERDUE = `
   select id, due_at, cron from script_profile
@@ -133,10 +128,11 @@ const EXPECTED = `
   where not archived and due_at is not null and last_edited_at <= $1::timestamptz - interval '2 minutes'
   order by id`;
 
-const ENROLMENT_SCRIPTS = `select distinct script_id as id from script_profile where account_id = $1 and ${AT_ENROLMENT}`;
+const ENROLMENT_SCRIPTS = `
+  select distinct p.script_id as id from script_profile p where p.account_id = $1 and ${atEnrolment('p')}`;
 
 const MATCH = `
-  with profile as materialized (${scopedProfiles('script')} where p.account_id = $1 and p.${AT_ENROLMENT.replace('not ', 'not p.')})
+  with profile as materialized (${scopedProfiles('script')} where p.account_id = $1 and ${atEnrolment('p')})
   select p.id, array_agg(c.id order by c.id) as computers
   from profile p join computer c on c.id = any($2::int[]) and ${inScope('c', 'p')}
   group by p.id order by p.id`;

@@ -1,6 +1,7 @@
 import { type ActivityScope, computersIn } from '../query/activity-visibility.ts';
 import { groupsOf } from '../query/group-scope.ts';
 import type { Sql } from '../sql.ts';
+import { isOpen } from '../status-sql.ts';
 
 /** What a parent tells of its children. */
 export interface ChildCounters {
@@ -39,7 +40,7 @@ const COUNT = `
       count(*) filter (where k.status = 'succeeded')::int as succeeded_count,
       count(*) filter (where k.status = 'failed')::int as failed_count,
       count(*) filter (where k.status = 'canceled')::int as canceled_count,
-      count(*) filter (where k.status not in ('succeeded', 'failed', 'canceled'))::int as open_count,
+      count(*) filter (where ${isOpen('k.status')})::int as open_count,
       min(k.computer_id) as only
     from activity k where k.parent_id = any($3::int[]) and k.computer_id in ${computersIn('$2')}
     group by k.parent_id

@@ -58,20 +58,9 @@ export async function readRunsState(sql: Sql, runs: ReportedRuns): Promise<RunsS
   return rows[0]!;
 }
 
-/** How far the runs in a range are. */
-export interface RunsProgress {
-  /** Some have ended. */
-  ended: boolean;
-  /** Some have not. */
-  open: boolean;
-  /** None came after them. */
-  latest: boolean;
-}
-
-/** How far the runs in a range are now. */
-export async function readRunsProgress(sql: Sql, runs: ReportedRuns): Promise<RunsProgress> {
-  const rows = await sql.query<RunsProgress & Record<string, unknown>>(PROGRESS, rangeOf(runs));
-  return rows[0]!;
+/** Whether some of the runs in a range have ended. */
+export async function hasEndedRuns(sql: Sql, runs: ReportedRuns): Promise<boolean> {
+  return (await sql.query(ENDED, rangeOf(runs))).length > 0;
 }
 
 /** Whether runs were started in one range but not in another one inside it. */
@@ -126,11 +115,10 @@ const STATE = `
     min(r.started_at) as oldest_run, coalesce(sum(r.computer_count), 0)::int as computers
   ${RUNS}`;
 
-const PROGRESS = `
-  select coalesce(bool_or(not open), false) as ended, coalesce(bool_or(open), false) as open,
-    not exists (select from usg_run l where l.profile_id = $1 and l.started_at >= $3 and l.activity_id is not null) as latest
-  from (select r.in_progress_count > 0
-      or exists (select from activity a where a.id = r.activity_id and a.open_count > 0) as open ${RUNS}) r`;
+const ENDED = `
+  select ${RUNS} and r.in_progress_count = 0
+    and not exists (select from activity a where a.id = r.activity_id and a.open_count > 0)
+  limit 1`;
 
 const rows = (columns: string, condition: string) => `
   select u.run_id, r.started_at, u.computer_id, ${columns}

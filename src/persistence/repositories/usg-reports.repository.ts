@@ -1,5 +1,8 @@
+import type { ActivityStatus } from '../../domain/activity/status.ts';
 import { REPORT_ACTIVITY } from '../../domain/usg/report.ts';
 import type { Sql } from '../sql.ts';
+import { movable } from '../status-sql.ts';
+import { orderStart } from './outbox.repository.ts';
 
 /** A question about the runs of a profile, and the file that answers it. */
 export interface UsgReportRow {
@@ -88,8 +91,7 @@ export async function insertReportActivity(
   );
   const { id } = rows[0]!;
   await tx.query('update usg_report set activity_id = $2 where id = $1', [report.id, id]);
-  await tx.query(ORDER_REPORT, [String(id), traceparent, now, report.account_id]);
-  await tx.query(`select pg_notify('flotilla_outbox', '')`);
+  await orderStart(tx, id, { accountId: report.account_id, traceparent, now });
   return id;
 }
 
@@ -97,7 +99,7 @@ export async function insertReportActivity(
 export async function beginReportActivity(sql: Sql, activityId: number, now: Date): Promise<boolean> {
   const rows = await sql.query(
     `update activity set status = 'delivered', delivery_time = coalesce(delivery_time, $2), modification_time = $2
-     where id = $1 and status in ('undelivered', 'delivered') returning id`,
+     where id = $1 and (${BEGINS} or status = 'delivered') returning id`,
     [activityId, now],
   );
   return rows.length > 0;
@@ -129,7 +131,7 @@ export async function endReportActivity(
     `update activity set status = $2, result_text = $3, result_code = case when $2 = 'succeeded' then 0 end,
        progress = case $2 when 'succeeded' then 100 when 'failed' then -1 else progress end,
        completion_time = $4, modification_time = $4
-     where id = $1 and type = '${REPORT_ACTIVITY}' and status in ('undelivered', 'delivered') returning id`,
+     where id = $1 and type = '${REPORT_ACTIVITY}' and ${ENDS} returning id`,
     [activityId, status, text, now],
   );
   return rows.length > 0;
@@ -157,8 +159,8 @@ export async function touchReportActivity(sql: Sql, activityId: number, now: Dat
 }
 
 /** How the activity of a report stands; `canceled` when there is none. */
-export async function readReportStatus(sql: Sql, activityId: number): Promise<string> {
-  const rows = await sql.query<{ status: string }>('select status from activity where id = $1', [activityId]);
+export async function readReportStatus(sql: Sql, activityId: number): Promise<ActivityStatus> {
+  const rows = await sql.query<{ status: ActivityStatus }>('select status from activity where id = $1', [activityId]);
   return rows[0]?.status ?? 'canceled';
 }
 
@@ -176,6 +178,11 @@ export async function setReportFile(
   ]);
 }
 
+// One whose making is begun once more is delivered already.
+const BEGINS = movable('status', ['undelivered'], 'delivered');
+
+const ENDS = movable('status', ['undelivered', 'delivered'], 'succeeded', 'failed', 'canceled');
+
 // A report whose file was taken away has no fingerprint that counts.
 const SELECT = `
   select u.id, u.account_id, u.profile_id, u.path, u.range_start, u.range_end, u.detailed, u.activity_id,
@@ -183,6 +190,3 @@ const SELECT = `
   from usg_report u
   left join activity a on a.id = u.activity_id
   left join stored_file f on f.id = u.file_id and f.key = u.path`;
-
-const ORDER_REPORT = `
-  insert into outbox (kind, key, traceparent, creation_time, account_id) values ('start', $1, $2, $3, $4)`;

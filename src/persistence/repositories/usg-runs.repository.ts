@@ -1,4 +1,5 @@
 import type { Sql } from '../sql.ts';
+import { isOpen } from '../status-sql.ts';
 
 /** How the latest run of a profile stands; each computer counts once. */
 export interface LastRun {
@@ -48,27 +49,6 @@ export async function withoutOpenRun(tx: Sql, profileId: number, computers: read
   return computers.filter((id) => !taken.has(id));
 }
 
-/** Stores the parent of a run that has no computer: it has succeeded. @returns its id */
-export async function insertEmptyRunActivity(
-  tx: Sql,
-  activity: { accountId: number; creatorId: number; type: string; summary: string; parameters: object; now: Date },
-): Promise<number> {
-  const rows = await tx.query<{ id: number }>(
-    `insert into activity (account_id, type, summary, status, creator_id, creation_time, modification_time,
-       completion_time, parameters)
-     values ($1, $2, $3, 'succeeded', $4, $5, $5, $5, $6) returning id`,
-    [
-      activity.accountId,
-      activity.type,
-      activity.summary,
-      activity.creatorId,
-      activity.now,
-      JSON.stringify(activity.parameters),
-    ],
-  );
-  return rows[0]!.id;
-}
-
 /** The latest run of each of some profiles that had one, in one statement. @see api-decisions 5.4 */
 export async function readLastRuns(sql: Sql, profileIds: readonly number[]): Promise<Map<number, LastRun>> {
   if (profileIds.length === 0) return new Map();
@@ -80,7 +60,7 @@ const BUSY = `
   select distinct k.computer_id
   from usg_run r join activity a on a.id = r.activity_id and a.open_count > 0
   join activity k on k.parent_id = a.id
-  where r.profile_id = $1 and k.status not in ('succeeded', 'failed', 'canceled')`;
+  where r.profile_id = $1 and ${isOpen('k.status')}`;
 
 const LAST_RUNS = `
   select r.profile_id, r.activity_id, r.started_at, a.open_count > 0 or r.in_progress_count > 0 as open,

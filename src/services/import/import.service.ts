@@ -40,7 +40,7 @@ export async function importDocument(db: Database, document: ImportDocument): Pr
   return db.transaction(async (tx) => {
     const account = await findAccount(tx, document.account);
     await keepFleet(tx, account.id);
-    await lockImports(tx, account.id);
+    await lockImports(tx);
     const computerIds = await check(tx, account.id, document);
     await save(tx, account.id, document, computerIds);
     const summary = {

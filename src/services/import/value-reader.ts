@@ -1,7 +1,7 @@
 import { parseInstant } from '../../domain/instant.ts';
+import { MAX_INT4 } from '../../domain/integers.ts';
 import type { ImportProblem } from './document.ts';
 
-const MAX_ID = 2_147_483_647;
 const MAX_LINE = 255;
 
 /** Reads values of a parsed JSON file and notes everything that is wrong, each with its path. */
@@ -35,15 +35,15 @@ export class ValueReader {
   }
 
   id(value: unknown, path: string): number {
-    if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_ID) return value as number;
-    this.refuse(path, `must be an integer from 1 to ${MAX_ID}`);
+    if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_INT4) return value as number;
+    this.refuse(path, `must be an integer from 1 to ${MAX_INT4}`);
     return 0;
   }
 
   /** One line of 1 to 255 characters, trimmed. */
   line(value: unknown, path: string): string {
     const text = typeof value === 'string' ? value.trim() : '';
-    if (text !== '' && text.length <= MAX_LINE && text.isWellFormed() && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text))
+    if (text !== '' && [...text].length <= MAX_LINE && text.isWellFormed() && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text))
       return text;
     this.refuse(path, `must be one line of 1 to ${MAX_LINE} characters`);
     return '';

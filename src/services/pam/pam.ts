@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { PamSettings } from '../../config.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Logger } from '../../logger.ts';
-import { BoundedQueue } from '../bounded-queue.ts';
+import { BoundedQueue, crowded } from '../bounded-queue.ts';
 import type { IdentityAuthenticator } from '../ports.ts';
 
 export interface PamOptions {
@@ -34,7 +34,11 @@ export function pamCommand(settings: PamSettings): readonly [string, ...string[]
  * @remarks `verify` throws ServiceUnavailable when PAM cannot tell or is not done within the limit.
  */
 export function createPamAuthenticator(options: PamOptions): IdentityAuthenticator {
-  const queue = new BoundedQueue({ concurrency: CONCURRENCY, maxWaiting: MAX_WAITING });
+  const queue = new BoundedQueue({
+    concurrency: CONCURRENCY,
+    maxWaiting: MAX_WAITING,
+    refusal: () => crowded('Too many logins at once'),
+  });
   return {
     async verify({ identity, password }) {
       const deadlineMs = performance.now() + (options.limitMs ?? LIMIT_MS);

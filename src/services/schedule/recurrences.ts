@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../domain/durations.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isAtYearEnd, type RecurrenceRule, WEEKDAYS } from '../../domain/schedule/recurrence-rule.ts';
 import { createAskedThread } from '../asked-thread.ts';
@@ -60,8 +61,6 @@ function toRequest(rule: RecurrenceRule, query: Parameters<Recurrences['expand']
 function weekStart({ text }: RecurrenceRule) {
   return WEEKDAYS.find((day) => text.includes(`WKST=${day}`)) ?? 'MO';
 }
-
-const DAY_MS = 86_400_000;
 
 /**
  * Where an expansion may begin instead of at the anchor. Of a rule of days only the anchor's time of day and its place

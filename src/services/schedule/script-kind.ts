@@ -1,5 +1,7 @@
+import { SECOND_MS } from '../../domain/durations.ts';
 import { lastCalendarDate } from '../../domain/schedule/calendar-dates.ts';
 import type { DesiredSchedule, ScheduleTimes } from '../../domain/schedule/desired-schedule.ts';
+import type { DueOutcome } from '../../domain/schedule/due-outcome.ts';
 import { isAhead } from '../../domain/schedule/plan.ts';
 import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
 import { isUsedUp } from '../../domain/scripts/trigger.ts';
@@ -14,20 +16,16 @@ import {
 } from '../../persistence/repositories/script-profile-runs.repository.ts';
 import { readScriptProfile, type ScriptProfileRow } from '../../persistence/repositories/script-profiles.repository.ts';
 import type { Database, Sql } from '../../persistence/sql.ts';
+import { calendarsOf, lockForRun, nextDue, runsOf } from '../script-profile-arming.ts';
 import { type ProfileRunDeps, startProfileRun } from '../script-profile-runs.ts';
-import { calendarsOf, lockForRun, nextDue, runsOf } from '../script-profile-triggers.ts';
 import { isOperatorsRun } from './operator-runs.ts';
-import type { DueOutcome, MissedDate, ProfileKind } from './profile-kind.ts';
+import type { MissedDate, ProfileKind } from './profile-kind.ts';
+import { MISSED_LIMIT, scheduleActor } from './profile-run.ts';
 
 export interface ScriptKindDeps extends ProfileRunDeps {
   db: Database;
   logger: Logger;
 }
-
-/** Most missed dates started in one round of repairs. */
-const MISSED_LIMIT = 500;
-/** A calendar's first match may be the very second that a schedule begins. */
-const SECOND_MS = 1000;
 
 /** Script profiles: one date, or the calendars of cron text, which need no filling up. */
 export function createScriptKind(deps: ScriptKindDeps): ProfileKind {
@@ -63,6 +61,7 @@ function timesOf({ trigger }: ScriptProfileRow, due: Date, now: Date): { times: 
   if (trigger.type !== 'recurring') {
     return { times: { kind: 'dates', dates: due > now ? [due] : [] }, when: `once at ${due.toISOString()}` };
   }
+  // A calendar's first match may be the very second that a schedule begins.
   const startAt = new Date(trigger.startAfter.getTime() + SECOND_MS);
   const times: ScheduleTimes = { kind: 'calendars', calendars: calendarsOf(trigger.interval), startAt };
   return { times, when: `by cron "${trigger.interval}" in UTC, after ${trigger.startAfter.toISOString()}` };
@@ -104,13 +103,7 @@ async function startDue(tx: Sql, deps: ScriptKindDeps, { profileId, nominalTime,
 }
 
 function recordSkip(tx: Sql, profile: ScriptProfileRow, message: string): Promise<void> {
-  const actor = {
-    accountId: profile.account_id,
-    personId: null,
-    name: 'Schedule',
-    origin: { address: '', requestId: '' },
-  };
-  return recordEvent(tx, actor, {
+  return recordEvent(tx, scheduleActor(profile.account_id), {
     entityType: 'ScriptProfile',
     entityId: profile.id,
     entityName: profile.title,

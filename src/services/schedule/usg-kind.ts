@@ -1,5 +1,6 @@
 import type { ActivitySettings } from '../../config.ts';
 import type { DesiredSchedule } from '../../domain/schedule/desired-schedule.ts';
+import type { DueOutcome } from '../../domain/schedule/due-outcome.ts';
 import { isAhead, lastDueDate, needsRefill } from '../../domain/schedule/plan.ts';
 import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
 import { runSummary } from '../../domain/usg/run-steps.ts';
@@ -17,7 +18,8 @@ import type { Database, Sql } from '../../persistence/sql.ts';
 import type { FileStore, Recurrences } from '../ports.ts';
 import { startUsgRun } from '../usg-runs.ts';
 import { isOperatorsRun } from './operator-runs.ts';
-import type { DueOutcome, ProfileKind } from './profile-kind.ts';
+import type { ProfileKind } from './profile-kind.ts';
+import { MISSED_LIMIT, scheduleActor } from './profile-run.ts';
 import { planDates } from './recurring-dates.ts';
 
 export interface UsgKindDeps {
@@ -29,9 +31,6 @@ export interface UsgKindDeps {
   /** Base of the link in the note of a schedule. */
   publicUrl: string;
 }
-
-/** Most missed dates started in one round of repairs. */
-const MISSED_LIMIT = 500;
 
 /** USG profiles: explicit dates of a recurrence rule, filled up as they pass. */
 export function createUsgKind(deps: UsgKindDeps): ProfileKind {
@@ -77,7 +76,7 @@ async function startDue(
   if (outcome === 'known') return 'known';
   if (outcome !== 'busy') return 'started';
   deps.logger.warn({ profileId, nominalTime }, 'a scheduled run was skipped: every computer still has an open one');
-  await recordEvent(tx, systemOf(row), {
+  await recordEvent(tx, scheduleActor(row.account_id), {
     entityType: 'UsgProfile',
     entityId: row.id,
     entityName: row.title,
@@ -97,17 +96,12 @@ async function passOver(
     profileId,
     row.planned_dates.filter((date) => date > now),
   );
-  await recordEvent(tx, systemOf(row), {
+  await recordEvent(tx, scheduleActor(row.account_id), {
     entityType: 'UsgProfile',
     entityId: row.id,
     entityName: row.title,
     message: `Left out the run of the USG profile ${row.title} that was due at ${latest.toISOString()}`,
   });
-}
-
-function systemOf(row: UsgProfileRow) {
-  const origin = { address: '', requestId: '' };
-  return { accountId: row.account_id, personId: null, name: 'Schedule', origin };
 }
 
 async function refill({ db, recurrences }: UsgKindDeps, profileId: number, now: Date): Promise<void> {

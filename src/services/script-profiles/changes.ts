@@ -19,14 +19,14 @@ import { isUniqueViolation } from '../../persistence/violations.ts';
 import { readTags } from '../computer-fields.ts';
 import { readLine } from '../fields.ts';
 import type { Caller } from '../ports.ts';
-import { armTrigger, disarmTriggers, lockForRun } from '../script-profile-triggers.ts';
+import { armTrigger, disarmTriggers, lockForRun } from '../script-profile-arming.ts';
 import { readUsername } from '../scripts/fields.ts';
 import { requireRight, requireScript } from '../scripts/reads.ts';
 import { lockRunnable } from '../scripts/runs.ts';
 import type { ScriptProfilesDeps } from './deps.ts';
 import type { ScriptProfile, ScriptProfilePatch, ScriptProfileRequest } from './model.ts';
 import { requireProfile, toProfile } from './reads.ts';
-import { readTrigger } from './triggers.ts';
+import { readTrigger } from './trigger-fields.ts';
 
 /** What it takes to let a script run by itself, in its access group. @see api-decisions 3.5 */
 const MANAGING: readonly Permission[] = ['ManageScriptProfile', 'ExecuteScript'];

@@ -17,7 +17,7 @@ import type { Caller } from '../ports.ts';
 import { requireScript } from '../scripts/reads.ts';
 import type { ScriptProfilesDeps } from './deps.ts';
 import type { ScriptProfile, ScriptProfileQuery } from './model.ts';
-import { triggerState } from './triggers.ts';
+import { triggerState } from './trigger-fields.ts';
 
 interface Page {
   limit: number;

@@ -6,7 +6,7 @@ import { archiveProfilesOfScript } from '../../persistence/repositories/script-p
 import { updateScript } from '../../persistence/repositories/scripts.repository.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import type { Caller } from '../ports.ts';
-import { disarmTriggers } from '../script-profile-triggers.ts';
+import { disarmTriggers } from '../script-profile-arming.ts';
 import { eventOf, lockManageable } from './changes.ts';
 import type { ScriptsDeps } from './deps.ts';
 import { requireRight, requireScript } from './reads.ts';

@@ -33,7 +33,7 @@ export async function requireScript(db: Sql, caller: Caller, id: number): Promis
 }
 
 /** @throws {DomainError} Forbidden when the permission is not the caller's in the script's access group */
-export function requireRight(caller: Caller, script: ScriptRow, permission: Permission): void {
+export function requireRight(caller: Caller, script: Pick<ScriptRow, 'access_group_id'>, permission: Permission): void {
   if (holds(caller, script, permission)) return;
   throw new DomainError('Forbidden', `The permission ${permission} is needed in the access group of the script`);
 }
@@ -64,7 +64,11 @@ function scopeOf(caller: Caller) {
   return { accountId: caller.accountId, view: caller.groups('ViewScript') };
 }
 
-function holds(caller: Caller, { access_group_id }: ScriptRow, permission: Permission): boolean {
+function holds(
+  caller: Caller,
+  { access_group_id }: Pick<ScriptRow, 'access_group_id'>,
+  permission: Permission,
+): boolean {
   const groups = caller.groups(permission);
   return groups === 'all' || groups.includes(access_group_id);
 }

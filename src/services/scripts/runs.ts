@@ -1,3 +1,4 @@
+import { computersText } from '../../domain/activity/summary.ts';
 import { readDelivery } from '../../domain/delivery.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { runEnvironment } from '../../domain/scripts/environment.ts';
@@ -36,7 +37,7 @@ export async function executeScript(
     const computers = await findTargets(tx, deps, caller, command.query);
     const run = { username: asked ?? row.username, timeLimit: command.timeLimit ?? row.time_limit };
     const env = runEnvironment({ accountName: caller.accountName, creatorId: caller.personId, now }, deps.publicUrl);
-    const on = computers.length === 1 ? '1 computer' : `${computers.length} computers`;
+    const on = computersText(computers.length);
     const plan = {
       ...delivery,
       computers,

@@ -23,20 +23,20 @@ export function createBriefReader(): (report: Uint8Array, sets: readonly string[
   const selections = new Map<string, string>();
   return (report, sets) =>
     judged(() => {
-      const { reader, benchmark } = readContent(report, benchmarks);
-      const selected = reader.selection();
+      const { content, benchmark } = readContent(report, benchmarks);
+      const selected = content.selection();
       const selection = selected === null ? null : digest(`${benchmark}\n${selected}`);
       const known = selection === null ? undefined : selections.get(selection);
       if (known !== undefined && sets.includes(known)) {
         return {
           set: known,
-          results: reader
+          results: content
             .results()
             .map((result) => RULE_RESULTS[result])
             .join(''),
         };
       }
-      const rules = reader.rules();
+      const rules = content.rules();
       if (selection !== null && known === undefined) {
         selections.set(selection, ruleSetOf(rules).digest.toString('hex'));
         if (selections.size > MAX_SELECTIONS) selections.delete(selections.keys().next().value!);

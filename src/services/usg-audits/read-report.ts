@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { SaxesParser } from 'saxes';
 import type { AuditReading } from '../../domain/usg/audit-report.ts';
 import { BenchmarkCache, benchmarkName } from './benchmark-cache.ts';
-import { type BenchmarkHead, Refused, ReportReader } from './report-content.ts';
+import { type BenchmarkHead, Refused, ReportContent } from './report-content.ts';
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const CHUNK = 64 * 1024;
@@ -24,7 +24,7 @@ const DECLARATION = /<!\s{0,100}(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
  * @see agent-protocol 9.6; perf-reliability B3
  */
 export function readAuditReport(bytes: Uint8Array, known = new BenchmarkCache()): AuditReading {
-  return judged(() => ({ rules: readContent(bytes, known).reader.rules() }));
+  return judged(() => ({ rules: readContent(bytes, known).content.rules() }));
 }
 
 /** What `read` answers, or why the report is refused; nothing is thrown because of a report. */
@@ -38,11 +38,11 @@ export function judged<T>(read: () => T): T | { reason: string } {
 }
 
 /**
- * Reads what {@link readAuditReport} does, as the reader that has it, and the name of the benchmark before the results.
+ * Reads what {@link readAuditReport} does, and the name of the benchmark before the results.
  *
  * @throws {Refused} with the reason
  */
-export function readContent(bytes: Uint8Array, known: BenchmarkCache): { reader: ReportReader; benchmark: string } {
+export function readContent(bytes: Uint8Array, known: BenchmarkCache): { content: ReportContent; benchmark: string } {
   const report = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (report.length > MAX_BYTES) throw new Refused('the report is larger than 32 MiB');
   const text = report.toString('latin1');
@@ -52,22 +52,22 @@ export function readContent(bytes: Uint8Array, known: BenchmarkCache): { reader:
   const head = report.subarray(0, Math.max(start, 0));
   const benchmark = benchmarkName(head);
   const before = head.length > 0 ? known.find(benchmark) : null;
-  const reader = new ReportReader(before ?? undefined);
+  const content = new ReportContent(before ?? undefined);
   const parser = createParser();
   if (before) reopen(parser, before);
-  attach(parser, reader);
+  attach(parser, content);
   if (!before) feed(parser, head);
-  const fresh = before || head.length === 0 ? null : reader.head();
+  const fresh = before || head.length === 0 ? null : content.head();
   const end = text.indexOf('>', head.length) + 1;
   feed(parser, report.subarray(head.length, end));
   // Not so in a comment or a quotation, or when the tag has not ended: then it is not known where the head stops.
-  if (fresh && reader.isInTestResult) {
+  if (fresh && content.isInTestResult) {
     known.keep(benchmark, fresh);
-    reader.endBenchmark();
+    content.endBenchmark();
   }
   feed(parser, report.subarray(end));
   parser.close();
-  return { reader, benchmark };
+  return { content, benchmark };
 }
 
 type Parser = SaxesParser<{ xmlns: false; position: false }>;
@@ -91,7 +91,7 @@ function refuseMalformed({ message }: Error): never {
   throw new Refused(`the report is not well-formed XML: ${message.slice(0, 200)}`);
 }
 
-function attach(parser: Parser, reader: ReportReader): void {
+function attach(parser: Parser, content: ReportContent): void {
   parser.on('error', refuseMalformed);
   parser.on('doctype', () => {
     throw new Refused('the report has a document type or entities');
@@ -99,8 +99,8 @@ function attach(parser: Parser, reader: ReportReader): void {
   parser.on('xmldecl', ({ encoding }) => {
     if (encoding && !/^(?:utf-8|us-ascii)$/i.test(encoding)) throw new Refused('the report is not encoded as UTF-8');
   });
-  parser.on('opentag', ({ name, attributes }) => reader.open(name, attributes));
-  parser.on('closetag', () => reader.close());
-  parser.on('text', (text) => reader.text(text));
-  parser.on('cdata', (text) => reader.text(text));
+  parser.on('opentag', ({ name, attributes }) => content.open(name, attributes));
+  parser.on('closetag', () => content.close());
+  parser.on('text', (text) => content.text(text));
+  parser.on('cdata', (text) => content.text(text));
 }

@@ -47,7 +47,7 @@ type Finding = Verdict & { result: RuleResult };
 type Attributes = Readonly<Record<string, string>>;
 
 /** Collects rules and results from the events of a parser. */
-export class ReportReader {
+export class ReportContent {
   readonly #definitions: Map<string, Definition>;
   /** Elements around the present place, as they are written. */
   readonly #open: string[];
@@ -209,7 +209,7 @@ function setResult(verdict: Verdict, text: string): void {
 }
 
 function addIdentifier(identifiers: string[], text: string): void {
-  const short = text.slice(0, MAX_ID_CHARS);
+  const short = text.slice(0, MAX_ID_CHARS).toWellFormed();
   if (short !== '' && identifiers.length < MAX_IDENTIFIERS && !identifiers.includes(short)) identifiers.push(short);
 }
 

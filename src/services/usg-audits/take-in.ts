@@ -1,18 +1,19 @@
 import { countLetters, RULE_RESULTS, textLength } from '../../domain/usg/audit-report.ts';
+import { isRefusedValue } from '../../persistence/availability.ts';
 import {
   type AuditVerdict,
   appendReasons,
   claimUnreported,
-  lockLanesOf,
+  lockLanesOfAudits,
   saveVerdicts,
 } from '../../persistence/repositories/usg-audits.repository.ts';
+import { type CatalogueRuleSet, keepRuleSets } from '../../persistence/repositories/usg-rules.repository.ts';
 import {
   claimWaitingReports,
   deleteWaitingReports,
   readWaitingReport,
   type WaitingReport,
-} from '../../persistence/repositories/usg-reports-in.repository.ts';
-import { type CatalogueRuleSet, keepRuleSets } from '../../persistence/repositories/usg-rules.repository.ts';
+} from '../../persistence/repositories/waiting-audit-reports.repository.ts';
 import type { Database, Sql } from '../../persistence/sql.ts';
 import type { Clock } from '../ports.ts';
 import type { ReportReader } from './report-reader.ts';
@@ -33,6 +34,7 @@ const BATCH_CHARS = 16 * 1024 * 1024;
 /** Agents send a report right behind the result; one that has not come by then does not come. */
 const REPORT_GRACE_MS = 30 * 60_000;
 const OVERDUE_BATCH = 1_000;
+const UNSTORABLE = 'what it says cannot be stored';
 const NO_REPORT = 'The computer sent no report of its audit.';
 
 /** A claimed report of a run, read. */
@@ -52,32 +54,58 @@ interface Found {
 
 /**
  * Takes in some of the reports that agents sent: their rules are stored and their computers pass or fail. What cannot be
- * read makes its computer fail, with the reason.
+ * read or stored makes its computer fail, with the reason.
  *
  * @returns whether more may be waiting
  * @remarks One transaction that ends with the reports put away: after a crash in between it is as if it had not begun.
  * Several may run at once. What is in memory is bounded: one report, and the texts of some.
  * @see API specification, "USG profiles"; api-decisions 5.4
  */
-export async function takeInReports({ db, clock, read, sets = new KnownRuleSets() }: TakeInDeps): Promise<boolean> {
-  return db.transaction(async (tx) => {
+export async function takeInReports(deps: TakeInDeps): Promise<boolean> {
+  const { db, sets = new KnownRuleSets() } = deps;
+  const known = { ...deps, sets };
+  const batch = async (tx: Sql): Promise<boolean> => {
     const claimed = await claimWaitingReports(tx, BATCH);
-    if (claimed.length === 0) return false;
-    const reports: ReadReport[] = [];
-    const done: number[] = [];
-    let room = BATCH_CHARS;
-    for (const report of claimed) {
-      if (room <= 0) break;
-      done.push(report.activity_id);
-      if (!isOfRun(report)) continue;
-      const found = await readFound(read, await readWaitingReport(tx, report.activity_id), sets);
-      if ('newChars' in found) room -= found.newChars;
-      reports.push({ ...report, found });
-    }
-    await store(tx, reports, clock.now());
-    await deleteWaitingReports(tx, done);
-    return claimed.length === BATCH || done.length < claimed.length;
+    const taken = await takeIn(tx, known, claimed);
+    return claimed.length === BATCH || taken < claimed.length;
+  };
+  return db.transaction(batch).catch((error: unknown) => {
+    if (!isRefusedValue(error)) throw error;
+    // One that cannot be stored would hold up all others for good.
+    return db.transaction((tx) => takeInOne(tx, known));
   });
+}
+
+type KnownDeps = Omit<TakeInDeps, 'db'> & { sets: KnownRuleSets };
+
+/** @returns how many of the claimed reports were put away */
+async function takeIn(tx: Sql, { clock, read, sets }: KnownDeps, claimed: readonly WaitingReport[]): Promise<number> {
+  const reports: ReadReport[] = [];
+  const done: number[] = [];
+  let room = BATCH_CHARS;
+  for (const report of claimed) {
+    if (room <= 0) break;
+    done.push(report.activity_id);
+    if (!isOfRun(report)) continue;
+    const found = await readFound(read, await readWaitingReport(tx, report.activity_id), sets);
+    if ('newChars' in found) room -= found.newChars;
+    reports.push({ ...report, found });
+  }
+  if (done.length === 0) return 0;
+  await store(tx, reports, clock.now());
+  await deleteWaitingReports(tx, done);
+  return done.length;
+}
+
+async function takeInOne(tx: Sql, deps: KnownDeps): Promise<boolean> {
+  const claimed = await claimWaitingReports(tx, 1);
+  await tx.query('savepoint report');
+  await takeIn(tx, deps, claimed).catch(async (error: unknown) => {
+    if (!isRefusedValue(error)) throw error;
+    await tx.query('rollback to savepoint report');
+    return takeIn(tx, { ...deps, read: () => Promise.resolve({ reason: UNSTORABLE }) }, claimed);
+  });
+  return claimed.length > 0;
 }
 
 async function readFound(read: ReportReader, text: Buffer, sets: KnownRuleSets): Promise<Found | { reason: string }> {
@@ -119,7 +147,7 @@ async function store(tx: Sql, reports: readonly ReadReport[], now: Date): Promis
   const sets = await storeRules(tx, reports);
   const verdicts = reports.map((report) => toVerdict(report, sets.get(report.activity_id) ?? null));
   const refused = reports.filter((_, index) => verdicts[index]!.reason !== null);
-  await lockLanesOf(
+  await lockLanesOfAudits(
     tx,
     refused.map(({ activity_id }) => activity_id),
   );

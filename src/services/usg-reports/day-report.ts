@@ -1,9 +1,9 @@
 import { readDayReportPath } from '../../domain/usg/report.ts';
 import { findUsgProfile } from '../../persistence/repositories/usg-profiles.repository.ts';
 import {
+  hasEndedRuns,
   type ReportedRuns,
   readKeptSince,
-  readRunsProgress,
   readRunsState,
 } from '../../persistence/repositories/usg-report-rows.ts';
 import { findUsgReport, type UsgReportQuestion } from '../../persistence/repositories/usg-reports.repository.ts';
@@ -13,7 +13,7 @@ import { publishReport, type ReportProducer } from './produce.ts';
 
 /**
  * Opens the report on a day with a run that has ended. Profiles name it before anybody asked for it, so it is written
- * first when there is none, or when it is not true any more while its profile names it.
+ * first when there is none, or when a run of the day is not in it, or has changed.
  *
  * @returns null when the path is not the one of such a day of a profile that the caller may see
  */
@@ -33,11 +33,9 @@ export async function openDayReport(deps: ReportProducer, caller: Caller, path: 
     detailed: false,
   };
   const runs: ReportedRuns = { ...question, kept_since: await readKeptSince(db, accountId, clock.now()) };
-  const { ended, open, latest } = await readRunsProgress(db, runs);
-  if (!ended) return null;
+  if (!(await hasEndedRuns(db, runs))) return null;
   const known = await findUsgReport(db, accountId, path);
-  const isShown = latest && !open;
-  if (!known?.fingerprint || (isShown && known.fingerprint !== (await readRunsState(db, runs)).fingerprint)) {
+  if (known?.fingerprint !== (await readRunsState(db, runs)).fingerprint) {
     const report = await writeReport(deps, question, { activityId: null, now: clock.now(), watch: UNWATCHED });
     await db.transaction((tx) => publishReport(tx, question, report, clock.now()));
   }

@@ -1,3 +1,4 @@
+import type { ActivityStatus } from '../../domain/activity/status.ts';
 import type { UsgReportQuestion } from '../../persistence/repositories/usg-reports.repository.ts';
 import {
   beginReportActivity,
@@ -29,7 +30,11 @@ class ActivityEnded extends Error {}
  * @returns the status that the activity has by then, which is not `succeeded` when it was cancelled meanwhile
  * @remarks Can be run again and twice at once: the activity ends once, with one file.
  */
-export async function produceReport(deps: ReportProducer, activityId: number, check: () => void): Promise<string> {
+export async function produceReport(
+  deps: ReportProducer,
+  activityId: number,
+  check: () => void,
+): Promise<ActivityStatus> {
   const { db, clock, files } = deps;
   const question = await findUsgReportOf(db, activityId);
   if (!question || !(await beginReportActivity(db, activityId, clock.now()))) return readReportStatus(db, activityId);
@@ -56,7 +61,7 @@ export async function endReport(
   { db, clock, files }: ReportProducer,
   activityId: number,
   status: 'failed' | 'canceled',
-): Promise<string> {
+): Promise<ActivityStatus> {
   const text = status === 'failed' ? FAILED_TEXT : null;
   await endReportActivity(db, activityId, { status, text, now: clock.now() });
   await files.discard(db, activityId);

@@ -86,7 +86,10 @@ export const MATRIX: readonly MatrixRow[] = [
   {
     row: 22,
     fault: 'wrong clocks',
-    elsewhere: [at('test/unit/workers/relay-clock.test.ts', 'after the clock was set back by an hour')],
+    elsewhere: [
+      at('test/unit/workers/relay-clock.test.ts', 'after the clock was set back by an hour'),
+      at('test/persistence/answer-limits.test.ts', 'by the clock that judges, however slow the other is'),
+    ],
   },
   {
     row: 23,
@@ -99,7 +102,7 @@ export const MATRIX: readonly MatrixRow[] = [
     row: 24,
     fault: 'poison input, undecodable payload, changed code',
     elsewhere: [
-      at('test/workflows/reconciler.test.ts', 'starts a workflow anew whose input nobody can read'),
+      at('test/workflows/stuck.test.ts', 'is started anew when nobody can read its input'),
       at('test/replay/replay.test.ts', 'refuses workflow code that does something else'),
     ],
   },
@@ -122,7 +125,7 @@ export const MATRIX: readonly MatrixRow[] = [
     row: 27,
     fault: 'mixed versions',
     elsewhere: [
-      at('test/released/released.test.ts', 'lets processes of the last release go on beside each migration since'),
+      at('test/released/released.test.ts', 'lets processes of each release go on beside the migrations after it'),
       at('test/workflows/deployment.test.ts', 'a waiting workflow goes on with the next'),
     ],
   },

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { isDatabaseAway, isLostRace } from '../../../src/persistence/availability.ts';
 
+const SYSTEM = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTDOWN'];
 const refusal = (code: string) => Object.assign(new Error('refused'), { code });
 
 describe('errors of PostgreSQL', () => {
-  it.each(['08006', '53100', '53300', '57P01', '57P03', '57014', '25006', '40001', '40P01', '58030'])(
+  it.each(['08006', '53100', '53300', '57P01', '57P03', '57014', '25006', '40001', '40P01', '58030', ...SYSTEM])(
     '%s means that it cannot serve just now',
     (code) => {
       expect(isDatabaseAway(refusal(code))).toBe(true);

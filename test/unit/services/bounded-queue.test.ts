@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { BoundedQueue } from '../../../src/services/bounded-queue.ts';
+import { BoundedQueue, crowded } from '../../../src/services/bounded-queue.ts';
+
+const refusal = () => crowded('Too much at once');
 
 describe('BoundedQueue', () => {
   it('runs no more than its width at once, in order of arrival, and refuses what is beyond', async () => {
-    const queue = new BoundedQueue({ concurrency: 2, maxWaiting: 3 });
+    const queue = new BoundedQueue({ concurrency: 2, maxWaiting: 3, refusal });
     const started: number[] = [];
     const releases: Array<() => void> = [];
     const work = (n: number) =>
@@ -24,7 +26,7 @@ describe('BoundedQueue', () => {
   });
 
   it('frees its place after a failure', async () => {
-    const queue = new BoundedQueue({ concurrency: 1, maxWaiting: 0 });
+    const queue = new BoundedQueue({ concurrency: 1, maxWaiting: 0, refusal });
     const failing = queue.run(() => Promise.reject(new Error('no')));
     await expect(failing).rejects.toThrow('no');
     expect(await queue.run(async () => 'yes')).toBe('yes');

@@ -30,6 +30,18 @@ describe('NudgePlanner', () => {
     expect(picks(planner, 5000, news())).toEqual([1]);
   });
 
+  it('repeats a nudge ever more seldom while the news stays, and at once when there is other news', () => {
+    const planner = new NudgePlanner(SETTINGS);
+    const nudgedAt: number[] = [];
+    for (let at = 0; at <= 3_600_000; at += 100) if (picks(planner, at, news()).length > 0) nudgedAt.push(at);
+    expect(nudgedAt.length).toBeLessThanOrEqual(20);
+    expect(nudgedAt.slice(0, 4)).toEqual([0, 5000, 15_000, 35_000]);
+    expect(nudgedAt.at(-1)! - nudgedAt.at(-2)!).toBe(300_000);
+    const later = 3_600_100;
+    expect(picks(planner, later, news({ fingerprint: '2', size: 1 }))).toEqual([1]);
+    expect(picks(planner, later + 5000, news({ fingerprint: '2', size: 1 }))).toEqual([1]);
+  });
+
   it('coalesces nudges of a large lane to one per interval', () => {
     const planner = new NudgePlanner(SETTINGS);
     picks(planner, 0, news());

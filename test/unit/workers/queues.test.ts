@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ConfigError } from '../../../src/config.ts';
 import { chooseQueues } from '../../../workers/queues.ts';
 
 describe('chooseQueues', () => {
@@ -17,7 +18,7 @@ describe('chooseQueues', () => {
   it.each([[['--queues', 'nope']], [['--queues']], [['--other', 'x']], [['--queues', 'fleet-activity', 'x']]])(
     'refuses %j',
     (args) => {
-      expect(() => chooseQueues(args)).toThrow();
+      expect(() => chooseQueues(args)).toThrow(ConfigError);
     },
   );
 });

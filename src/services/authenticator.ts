@@ -1,9 +1,9 @@
-import { DomainError } from '../domain/errors.ts';
+import { DomainError, unauthorized } from '../domain/errors.ts';
 import { GLOBAL_PERMISSIONS, type Permission } from '../domain/permissions.ts';
 import { findRights, type RightsRow } from '../persistence/repositories/rights.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
 import type { Clock, Principal } from './ports.ts';
-import type { Tokens, VerifiedToken } from './tokens.ts';
+import type { TokenSigner, VerifiedToken } from './token-signer.ts';
 
 /** Who a bearer token stands for, with rights no older than a few seconds. */
 export interface Authenticator {
@@ -25,7 +25,7 @@ const RIGHTS_TTL_MS = 2000;
 const MAX_CACHED = 10_000;
 
 interface Entry {
-  caller: Principal;
+  principal: Principal;
   expiresAtMs: number;
   freshUntilMs: number;
 }
@@ -34,29 +34,29 @@ interface Entry {
  * Verifies tokens and reads the rights behind them, with a bounded memory of both: a token in use costs one signature
  * check and one statement every two seconds.
  */
-export function createAuthenticator(deps: { db: Sql; tokens: Tokens; clock: Clock }): Authenticator {
+export function createAuthenticator(deps: { db: Sql; tokenSigner: TokenSigner; clock: Clock }): Authenticator {
   const entries = new Map<string, Entry>();
   const loading = new Map<string, Promise<Principal>>();
   // What was read before something was forgotten must not be remembered after.
   let forgotten = 0;
 
   async function load(token: string): Promise<Principal> {
-    const verified = deps.tokens.verify(token);
+    const verified = deps.tokenSigner.verify(token);
     if (!verified) throw unauthorized();
     const readAtMs = deps.clock.now().getTime();
     const before = forgotten;
-    const caller = await readPrincipal(deps.db, verified);
-    if (before !== forgotten) return caller;
+    const principal = await readPrincipal(deps.db, verified);
+    if (before !== forgotten) return principal;
     if (entries.size >= MAX_CACHED) entries.delete(entries.keys().next().value!);
-    entries.set(token, { caller, expiresAtMs: verified.expiresAt * 1000, freshUntilMs: readAtMs + RIGHTS_TTL_MS });
-    return caller;
+    entries.set(token, { principal, expiresAtMs: verified.expiresAt * 1000, freshUntilMs: readAtMs + RIGHTS_TTL_MS });
+    return principal;
   }
 
   return {
     async authenticate(token) {
       const nowMs = deps.clock.now().getTime();
       const entry = entries.get(token);
-      if (entry && nowMs < entry.freshUntilMs && nowMs < entry.expiresAtMs) return entry.caller;
+      if (entry && nowMs < entry.freshUntilMs && nowMs < entry.expiresAtMs) return entry.principal;
       if (entry) entries.delete(token);
       let pending = loading.get(token);
       if (!pending) {
@@ -74,10 +74,10 @@ export function createAuthenticator(deps: { db: Sql; tokens: Tokens; clock: Cloc
     forget(whose) {
       forgotten += 1;
       loading.clear();
-      for (const [token, { caller }] of entries) {
+      for (const [token, { principal }] of entries) {
         const known =
           whose === 'all' ||
-          ('personId' in whose ? caller.personId === whose.personId : caller.accountName === whose.accountName);
+          ('personId' in whose ? principal.personId === whose.personId : principal.accountName === whose.accountName);
         if (known) entries.delete(token);
       }
     },
@@ -90,18 +90,19 @@ export function createAuthenticator(deps: { db: Sql; tokens: Tokens; clock: Cloc
  * @throws {DomainError} Unauthorized when the token was revoked or the person is not in the account, AccountDisabled
  */
 export async function readPrincipal(sql: Sql, token: VerifiedToken): Promise<Principal> {
-  return toCaller(token, await findRights(sql, { ...token, tokenId: token.id }));
+  return toPrincipal(token, await findRights(sql, { ...token, tokenId: token.id }));
 }
 
-function toCaller(token: VerifiedToken, rights: RightsRow | null): Principal {
+function toPrincipal(token: VerifiedToken, rights: RightsRow | null): Principal {
   if (!rights) throw unauthorized();
   const member = rights.account_id !== null;
-  const { person, account, system } = token.epochs;
+  const { person, account, system, membership } = token.epochs;
   const revoked =
     rights.token_revoked ||
     rights.person_epoch !== person ||
     rights.system_epoch !== system ||
-    (member && rights.account_epoch !== account);
+    (member && rights.account_epoch !== account) ||
+    (member && membership !== undefined && rights.membership !== membership);
   if (revoked || (token.accountName !== '' && !member)) throw unauthorized();
   if (rights.account_disabled) throw new DomainError('AccountDisabled', 'This account is disabled');
   const scopes = readScopes(rights);
@@ -136,8 +137,4 @@ function readScopes(rights: RightsRow): Map<string, 'all' | readonly number[]> {
 
 function isGlobal(permission: Permission): boolean {
   return (GLOBAL_PERMISSIONS as readonly Permission[]).includes(permission);
-}
-
-function unauthorized(): DomainError {
-  return new DomainError('Unauthorized', 'A valid bearer token is needed');
 }

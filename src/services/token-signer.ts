@@ -18,7 +18,7 @@ export interface VerifiedToken extends TokenIdentity {
   expiresAt: number;
 }
 
-export interface Tokens {
+export interface TokenSigner {
   /** @param minutes - lifetime */
   issue(identity: TokenIdentity, minutes: number): string;
   /** The token's content, or null when it is not one of ours, malformed or expired. */
@@ -35,13 +35,13 @@ const FUTURE_LEEWAY_SECONDS = 30;
  *
  * @remarks No leeway on `exp`: a token ends in the second it names.
  */
-export function createTokens(secret: string, clock: Clock): Tokens {
+export function createTokenSigner(secret: string, clock: Clock): TokenSigner {
   const key = createSecretKey(Buffer.from(secret, 'utf8'));
   const nowSeconds = () => Math.floor(clock.now().getTime() / 1000);
   return {
     issue(identity, minutes) {
       const iat = nowSeconds();
-      const { person, account, system } = identity.epochs;
+      const { person, account, system, membership } = identity.epochs;
       const claims = {
         iat,
         exp: iat + minutes * 60,
@@ -50,6 +50,7 @@ export function createTokens(secret: string, clock: Clock): Tokens {
         acc: identity.accountName,
         id: identity.personId,
         ep: [person, account, system],
+        ...(membership !== undefined && { mem: membership }),
       };
       return jwt.sign(claims, key, { algorithm: 'HS256' });
     },
@@ -69,20 +70,22 @@ export function createTokens(secret: string, clock: Clock): Tokens {
 /** Which of two counts would be the parser's choice, not ours. */
 function namesClaimTwice(token: string): boolean {
   const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
-  const names = payload.match(/"(?:iat|exp|nbf|jti|sub|acc|id|ep)"\s*:/g) ?? [];
+  const names = payload.match(/"(?:iat|exp|nbf|jti|sub|acc|id|ep|mem)"\s*:/g) ?? [];
   return new Set(names.map((name) => name.slice(0, name.lastIndexOf('"')))).size < names.length;
 }
 
 function readClaims(claims: unknown, now: number): VerifiedToken | null {
   if (typeof claims !== 'object' || claims === null) return null;
-  const { iat, exp, jti, sub, acc, id, ep } = claims as Record<string, unknown>;
+  const { iat, exp, jti, sub, acc, id, ep, mem } = claims as Record<string, unknown>;
   if (typeof jti !== 'string' || typeof sub !== 'string' || typeof acc !== 'string') return null;
   if (!isCount(iat) || !isCount(exp) || !isCount(id) || !Array.isArray(ep) || ep.length !== 3 || !ep.every(isCount)) {
     return null;
   }
+  if (mem !== undefined && !isCount(mem)) return null;
   if (exp <= now || iat > now + FUTURE_LEEWAY_SECONDS) return null;
   const [person, account, system] = ep as [number, number, number];
-  return { id: jti, personId: id, email: sub, accountName: acc, epochs: { person, account, system }, expiresAt: exp };
+  const epochs = { person, account, system, membership: mem };
+  return { id: jti, personId: id, email: sub, accountName: acc, epochs, expiresAt: exp };
 }
 
 function isCount(value: unknown): value is number {

@@ -10,6 +10,7 @@ import {
 import { revokeSystem } from '../../src/persistence/repositories/revocations.repository.ts';
 import type { Database, Sql } from '../../src/persistence/sql.ts';
 import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
+import { orderEverySchedule } from '../reconciler/missed-dates.ts';
 import { terminateOrphans } from './orphan-workflows.ts';
 
 export interface RestoreDeps {
@@ -69,6 +70,7 @@ async function repair(deps: RestoreDeps, now: Date, mark: number): Promise<Resto
     await revokeSystem(tx);
     return endUncertain(tx, now);
   });
+  await orderEverySchedule(deps, now);
   const workflows = await terminateOrphans(db, client);
   // Last: a repair that was cut off is begun again.
   await setMark(db, mark);

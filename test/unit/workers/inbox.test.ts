@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { createLogger } from '../../../src/logger.ts';
+import { type InboxDeps, inboxRound } from '../../../workers/relay/inbox.ts';
+
+const LANES = 50;
+const REFUSED = 1;
+/** gRPC: the server cannot be reached. */
+const UNAVAILABLE = 14;
+
+/** A relay with news of 50 lanes, of which the first gets no signal because of `error`. */
+function aRelay(error: Error) {
+  const told: number[] = [];
+  const counts: Record<string, number> = {};
+  const news = Array.from({ length: LANES }, (_, n) => ({
+    lane: n + 1,
+    account: 7,
+    workflowId: `activity/${n + 1}`,
+    size: 1,
+    open: 1,
+    fingerprint: '1',
+    results: 1,
+    hasCancel: false,
+    ageMs: 0,
+  }));
+  const getHandle = (workflowId: string) => ({
+    async signal() {
+      const lane = Number(workflowId.slice('activity/'.length));
+      if (lane === REFUSED) throw error;
+      told.push(lane);
+    },
+  });
+  const deps = {
+    db: { query: async () => news },
+    client: { withDeadline: (_: number, work: () => Promise<void>) => work(), workflow: { getHandle } },
+    settings: { nudgeMinMs: 500, nudgeMaxMs: 5000 },
+    logger: createLogger({ level: 'silent', role: 'test' }),
+    isLeader: () => true,
+    count: (what: string) => {
+      counts[what] = (counts[what] ?? 0) + 1;
+    },
+  } as unknown as InboxDeps;
+  return { round: inboxRound(deps), told, counts };
+}
+
+describe('a round over the inbox', () => {
+  it('goes on when the server refuses the nudge of one lane, which then waits by itself', async () => {
+    const { round, told, counts } = aRelay(new Error('exceeded workflow execution limit for signal events'));
+    await round();
+    expect(told).toHaveLength(LANES - 1);
+    expect(counts).toEqual({ refused: 1, nudged: LANES - 1 });
+    await sleep(50);
+    await round();
+    expect(counts).toEqual({ refused: 1, nudged: LANES - 1 });
+    await sleep(1000);
+    await round();
+    expect(counts).toEqual({ refused: 2, nudged: LANES - 1 });
+  });
+
+  it('comes to nothing when the database is away', async () => {
+    const { round, counts } = aRelay(Object.assign(new Error('read-only'), { code: '25006' }));
+    await expect(round()).rejects.toThrow('read-only');
+    expect(counts['refused']).toBeUndefined();
+  });
+
+  it('comes to nothing when the server is away, and all it did not reach is due again', async () => {
+    const away = Object.assign(new Error('unavailable'), { code: UNAVAILABLE, details: '', metadata: {} });
+    const { round, told, counts } = aRelay(away);
+    await expect(round()).rejects.toThrow('unavailable');
+    const reached = told.length;
+    expect(reached).toBeLessThan(LANES - 1);
+    await sleep(50);
+    await expect(round()).rejects.toThrow('unavailable');
+    expect(told.length).toBeGreaterThan(reached);
+    expect(new Set(told).size).toBe(told.length);
+    expect(counts['refused']).toBeUndefined();
+  });
+});
