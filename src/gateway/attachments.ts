@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { MAX_INT4 } from '../domain/integers.ts';
 import { readAttachmentFor } from '../persistence/repositories/script-attachments.repository.ts';
 import type { Database } from '../persistence/sql.ts';
 import { hashSecureId } from './enrolment/secure-id.ts';
@@ -20,11 +21,9 @@ export function attachmentRoute(db: Database) {
   };
 }
 
-const LARGEST_ID = 2_147_483_647;
-
 function readId(text: string): number | null {
   const id = /^\d{1,10}$/.test(text) ? Number(text) : null;
-  return id !== null && id <= LARGEST_ID ? id : null;
+  return id !== null && id <= MAX_INT4 ? id : null;
 }
 
 async function findComputer(db: Database, secureId: string | string[] | undefined): Promise<number | null> {

@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { Registry } from 'prom-client';
 import type { Config } from '../config.ts';
@@ -41,7 +42,8 @@ export interface Gateway {
 /** Connections of the pool for sessions read and written in batches, pings and times of contact. */
 const SPARED_CONNECTIONS = 6;
 const MAX_WAITING_EXCHANGES = 50_000;
-const MAX_BODIES_BYTES = 256 * 1024 * 1024;
+/** Bodies and what they unpack into: a part of what V8 may use, which is less in a small container. */
+const MAX_BODIES_BYTES = Math.min(1024 * 1024 * 1024, getHeapStatistics().heap_size_limit / 3);
 
 /** An exchange costs 1 and each message 0.1: a computer may send some hundred exchanges at once, then 50 a second. */
 const EXCHANGE_LIMITS = { burst: 500, perSecond: 50, maxKeys: 200_000 };

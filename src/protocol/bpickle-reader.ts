@@ -15,6 +15,8 @@ export interface DecodeLimits {
   maxDicts?: number;
   /** Keep byte-string keys as Buffers (the dict then is a Map) instead of turning them into text. Default false. */
   rawKeys?: boolean;
+  /** Called with how many values, and dicts among them, each step of the reading made; it may throw. Default nothing. */
+  onStep?: (values: number, dicts: number) => void;
 }
 
 const DEFAULTS: Required<DecodeLimits> = {
@@ -23,6 +25,7 @@ const DEFAULTS: Required<DecodeLimits> = {
   maxValues: 1_000_000,
   maxDicts: 100_000,
   rawKeys: false,
+  onStep: () => undefined,
 };
 
 /** Parsing digits takes more than linear time; no field of the protocol comes near. */
@@ -82,18 +85,27 @@ class Reader {
   #dictsLeft: number;
   /** Where the step under way began. */
   #step = { left: 0, at: 0 };
+  /** Values and dicts that were not told of yet. */
+  #told = { left: 0, dicts: 0 };
 
   constructor(bytes: Uint8Array, limits: Required<DecodeLimits>) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     this.#limits = limits;
     this.#left = limits.maxValues;
     this.#dictsLeft = limits.maxDicts;
+    this.#told = { left: limits.maxValues, dicts: limits.maxDicts };
+  }
+
+  #tell(): void {
+    this.#limits.onStep(this.#told.left - this.#left, this.#told.dicts - this.#dictsLeft);
+    this.#told = { left: this.#left, dicts: this.#dictsLeft };
   }
 
   whole(): BValue {
     if (this.#bytes.length > this.#limits.maxBytes) throw new BpickleError('input too large', 0);
     const value = this.#value(1);
     if (this.#at !== this.#bytes.length) throw this.#error('trailing bytes');
+    this.#tell();
     return value;
   }
 
@@ -102,11 +114,13 @@ class Reader {
     this.#step = { left: this.#left, at: 0 };
     const value = yield* this.#valueInSteps(1);
     if (this.#at !== this.#bytes.length) throw this.#error('trailing bytes');
+    this.#tell();
     return value;
   }
 
   *#valueInSteps(depth: number): Generator<void, BValue> {
     if (this.#step.left - this.#left > STEP_VALUES || this.#at - this.#step.at > STEP_BYTES) {
+      this.#tell();
       yield;
       this.#step = { left: this.#left, at: this.#at };
     }

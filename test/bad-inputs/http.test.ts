@@ -106,6 +106,11 @@ describe('SSRF', () => {
       const [status] = statusesOf(await send(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`));
       expect([400, 401, 404]).toContain(status);
     }
+    for (const target of ['http://[a/', 'http://a%b/', 'http://?x']) {
+      const answer = await send(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      expect(answer).toMatch(/^HTTP\/1.1 4\d\d /);
+      expect(answer).toMatch(/content-type: application\/json/i);
+    }
     const texts = [url, `${url}/x.xml`, `file:///etc/passwd`];
     for (const text of texts) {
       await app.call('POST', '/scripts', { token, body: { title: text, code: `#!${text}\n`, attachments: [] } });

@@ -1,3 +1,6 @@
+import { connect } from 'node:net';
+import { text as readAll } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { encode } from '../../src/protocol/bpickle.ts';
 import { RawAgent } from '../support/gateway-world.ts';
@@ -50,12 +53,33 @@ describe('agents', () => {
     ['10 million numbers', 'i1;'.repeat(10_000_000)],
     ['a million empty dicts', 'd;'.repeat(999_990)],
     ['a million nothings', 'n'.repeat(999_990)],
+    ['as many empty dicts as there may be', `${'d;'.repeat(149_990)}s29000000:${'x'.repeat(29_000_000)}`],
   ])('AGENT-poison: %s instead of messages', async (_, content) => {
     const agent = await RawAgent.enrol({ url: world.server.url }, { name: 'standalone' });
     const body = Buffer.from(`du8:messagesl${content};u8:sequencei0;;`);
     const headers = { 'content-type': 'application/octet-stream', 'x-computer-id': agent.secureId };
     const attack = () => times(2, [200, 400, 429], () => call('POST', '/message-system', body, headers));
     await world.server.expectHarmless(attack, { ...LARGE, rssMb: 200 });
+  });
+
+  it('AGENT-poison: many small bodies at once that unpack into more than they are', async () => {
+    const body = Buffer.from(`du8:messagesl${'d;'.repeat(99_000)};;`);
+    const head = `POST /message-system HTTP/1.1\r\nHost: x\r\nContent-Type: application/octet-stream\r\nConnection: close\r\n`;
+    const { hostname, port } = new URL(world.server.url);
+    const attack = async () => {
+      const sockets = Array.from({ length: 60 }, () => connect(Number(port), hostname));
+      const answers = sockets.map((socket) => {
+        socket.write(`${head}Content-Length: ${body.length}\r\n\r\n`);
+        socket.write(body.subarray(0, -1));
+        return readAll(socket);
+      });
+      await setTimeout(1000);
+      for (const socket of sockets) socket.write(body.subarray(-1));
+      const statuses = (await Promise.all(answers)).map((answer) => Number(answer.slice(9, 12)));
+      expect(statuses.filter((status) => status !== 200 && status !== 503)).toEqual([]);
+    };
+    // They are read by turns: what is unpacked at once is a few of them. Together they take a gigabyte and more.
+    await world.server.expectHarmless(attack, { ...LARGE, cpuMs: 4000, rssMb: 300 });
   });
 
   it('AGENT-poison: more packages than there are', async () => {

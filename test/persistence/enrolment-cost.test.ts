@@ -92,7 +92,8 @@ describe.each([
   });
 
   it.each(Object.entries(KINDS))('does not read the whole fleet for %s', async (kind, of) => {
-    const made = await enrol(watched(), registration(`${kind} ${name}`, of), new Date(), RUNS, () => {});
+    const deps = { db: watched(), runs: RUNS };
+    const made = await enrol(deps, registration(`${kind} ${name}`, of), new Date(), () => {});
     expect(made.kind).toBe('enrolled');
     expect(readCount).toBeGreaterThan(0);
     expect(readCount).toBeLessThan(FEW);

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { MAX_INT4 } from '../../domain/integers.ts';
 import { encode } from '../../protocol/bpickle.ts';
 import type { Clock } from '../../services/ports.ts';
 import type { TokenBuckets } from '../../services/token-buckets.ts';
@@ -39,7 +40,7 @@ export function pingRoute(deps: PingDeps) {
   return async (req: Request, res: Response): Promise<void> => {
     const answer = await withBody(req, MAX_BODY_BYTES, budget, async (body) => {
       const computerId = Number(FORM.exec(body.toString('latin1'))?.[1] ?? 0);
-      if (computerId < 1 || computerId > 2_147_483_647) return 'unknown';
+      if (computerId < 1 || computerId > MAX_INT4) return 'unknown';
       const now = deps.clock.now();
       // By address too: anybody can name any computer here, and must not be able to silence it.
       const waitSeconds = deps.floods.take(`${computerId} ${deps.clientAddress(req)}`, 1, now.getTime());

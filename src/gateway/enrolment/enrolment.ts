@@ -33,10 +33,9 @@ interface AccountRow {
  * @see agent-protocol 6; design.md 8 "Enrolment"
  */
 export async function enrol(
-  db: Database,
+  { db, runs }: { db: Database; runs: ProfileRunDeps },
   registration: Registration,
   now: Date,
-  runs: ProfileRunDeps,
   admit: (accountId: number) => void,
 ): Promise<Enrolment> {
   return db.transaction(async (tx) => {
@@ -49,15 +48,16 @@ export async function enrol(
     const digest = registrationDigest(account.id, registration);
     await tx.query('select pg_advisory_xact_lock($1)', [digest.readBigInt64BE(0).toString()]);
     const secureId = newSecureId();
-    const existing = await findRepeated(tx, digest);
+    const existing = await findRepeated(tx, registration, digest);
     if (existing) {
-      await takeOver(tx, existing.id, hashSecureId(secureId), existing.pending, registration.madeAt);
+      await takeOver(tx, existing, hashSecureId(secureId), registration.madeAt);
       return { kind: 'enrolled', computerId: existing.id, secureId, approved: !existing.pending };
     }
     if (await isLate(tx, registration, digest)) return { kind: 'late' };
     if (!account.auto_register && (await isFull(tx, account)))
       return { kind: 'refused', info: 'max-pending-computers' };
-    const computerId = await insert(tx, account, registration, digest, hashSecureId(secureId), now);
+    const secureIdHash = hashSecureId(secureId);
+    const computerId = await insert(tx, { accountId: account.id, registration, digest, secureIdHash, now });
     if (account.auto_register) {
       const acceptance = { accountId: account.id, computerIds: [computerId], accessGroupId: null, now };
       await acceptComputers(tx, acceptance, runs);
@@ -82,38 +82,39 @@ function keyMatches(key: string | null, given: string | null): boolean {
   return timingSafeEqual(digest(key), digest(given ?? ''));
 }
 
-/** A pending entry is replaced even when it was in use, if the machine id says that it is the same machine. */
-async function findRepeated(tx: Sql, digest: Buffer): Promise<{ id: number; pending: boolean } | undefined> {
-  const [row] = await tx.query<{ id: number; pending: boolean }>(
+/** A computer that is there already. */
+interface Enrolled {
+  id: number;
+  pending: boolean;
+}
+
+/** A pending entry is replaced even when it was in use, if the machine id says that it is the same machine and
+ * it does not say itself that it is a copy. */
+async function findRepeated(tx: Sql, { cloneSecureId }: Registration, digest: Buffer): Promise<Enrolled | undefined> {
+  const [row] = await tx.query<Enrolled>(
     `select c.id, c.state = 'pending' as pending
      from agent s join computer c on c.id = s.computer_id
      where s.registration_digest = $1 and not c.archived
-       and (s.in_next is null or (c.state = 'pending' and c.machine_id is not null))
+       and (s.in_next is null or (c.state = 'pending' and c.machine_id is not null and not $2::boolean))
      order by c.id desc limit 1 for update of s`,
-    [digest],
+    [digest, cloneSecureId !== null],
     'gateway-find-repeated',
   );
   return row;
 }
 
 // Earlier identities stay valid until one of them is used: who got which is not known yet.
-async function takeOver(
-  tx: Sql,
-  computerId: number,
-  hash: Buffer,
-  pending: boolean,
-  madeAt: number | null,
-): Promise<void> {
-  await tx.query('insert into agent_identity (secure_id_hash, computer_id) values ($1, $2)', [hash, computerId]);
+async function takeOver(tx: Sql, { id, pending }: Enrolled, hash: Buffer, madeAt: number | null): Promise<void> {
+  await tx.query('insert into agent_identity (secure_id_hash, computer_id) values ($1, $2)', [hash, id]);
   // `greatest` passes over nulls.
   const registered = 'update agent set registered_at_agent = greatest(registered_at_agent, $2) where computer_id = $1';
-  await tx.query(registered, [computerId, madeAt]);
+  await tx.query(registered, [id, madeAt]);
   if (!pending) return;
   await tx.query(
     `update agent set version = version + 1, in_next = null, out_base = null, token = null, request_digest = null,
        controls = '[]', head_tries = 0, head_sends = 0, client_types_digest = null
      where computer_id = $1 and in_next is not null`,
-    [computerId],
+    [id],
   );
 }
 
@@ -140,19 +141,20 @@ async function isFull(tx: Sql, account: AccountRow): Promise<boolean> {
   return row!.full;
 }
 
+interface Newcomer {
+  accountId: number;
+  registration: Registration;
+  digest: Buffer;
+  secureIdHash: Buffer;
+  now: Date;
+}
+
 /** Stores the computer as a pending one. */
-async function insert(
-  tx: Sql,
-  account: AccountRow,
-  registration: Registration,
-  digest: Buffer,
-  hash: Buffer,
-  now: Date,
-): Promise<number> {
+async function insert(tx: Sql, { accountId, registration, digest, secureIdHash, now }: Newcomer): Promise<number> {
   const [row] = await tx.query<{ id: number }>(
     INSERT,
     [
-      account.id,
+      accountId,
       registration.accessGroup,
       registration.title,
       registration.hostname,
@@ -165,7 +167,7 @@ async function insert(
       isWsl(registration),
       registration.cloneSecureId ? hashSecureId(registration.cloneSecureId) : null,
       digest,
-      hash,
+      secureIdHash,
       now,
       registration.madeAt,
     ],

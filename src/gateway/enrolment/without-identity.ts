@@ -52,7 +52,7 @@ export async function answerWithoutIdentity(
     return [registrationMessage('unknown-account')];
   }
   const admit = (accountId: number): void => spend(deps, deps.rate, `account ${accountId}`);
-  const enrolment = await deps.gate.run(() => enrol(deps.db, registration, deps.clock.now(), deps.runs, admit));
+  const enrolment = await deps.gate.run(() => enrol(deps, registration, deps.clock.now(), admit));
   if (enrolment.kind === 'late') return [acceptedTypesMessage(REGISTER_ONLY.types)];
   if (enrolment.kind === 'refused') {
     deps.metrics.enrolled('refused');

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { MAX_INT4 } from '../../domain/integers.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import type { BValue } from '../../protocol/bpickle.ts';
 import { typeListDigest } from '../../protocol/type-digest.ts';
-import { type Facts, noFacts, type OperationResult } from '../facts/facts.ts';
-import { MAX_INT4, MalformedMessage } from '../facts/fields.ts';
+import { type Facts, noFacts, type OperationResult, type RejectedMessage } from '../facts/facts.ts';
+import { isUnstorable } from '../facts/fields.ts';
 import { messageType, readMessages, readMessagesInTurns } from '../facts/read-messages.ts';
 import { hasFacts } from '../facts/save-facts.ts';
 import { saveOneByOne } from '../facts/save-one-by-one.ts';
@@ -21,7 +22,7 @@ import type { ExchangeDeps, IdentifiedRequest } from './deps.ts';
 import { asksForPackages, type ExchangeWrite, promotes, writeExchanges } from './exchange-writer.ts';
 import { noteForeignResults } from './foreign-results.ts';
 import { continueWith } from './freshness.ts';
-import { type Outgoing, planOutgoing } from './outgoing.ts';
+import { type Outgoing, type PackageIds, planOutgoing } from './outgoing.ts';
 import { renderPlaces } from './render.ts';
 import { LARGE_BYTES } from './request.ts';
 import type { DueOperation, Session } from './session.ts';
@@ -35,8 +36,18 @@ export interface Arrival extends IdentifiedRequest {
   arrived: boolean;
 }
 
-/** SQLSTATE classes that say "these values cannot be stored", whoever tries again. */
-const UNSTORABLE = /^(21|22|23|54)/;
+/** An arrival with what is new of it. */
+interface Received extends Arrival {
+  incoming: Incoming;
+  /** Those that are taken in now. */
+  messages: readonly BValue[];
+  /** What they say. */
+  facts: Facts;
+  /** Where the agent stands with what it was sent. */
+  ack: Acknowledged;
+  /** What it is told of packages it asked for. */
+  packageIds: readonly PackageIds[];
+}
 
 /** A larger payload is written by itself, and no other exchange waits for it. */
 const MAX_SHARED_BYTES = 256 * 1024;
@@ -48,37 +59,38 @@ const MAX_SHARED_BYTES = 256 * 1024;
  * @returns null, with nothing written, when another exchange of the computer came between
  */
 export async function acceptExchange(deps: ExchangeDeps, arrival: Arrival): Promise<Buffer | null> {
-  const { session, payload, now } = arrival;
-  const incoming = countIncoming(session.inNext, payload.sequence, payload.messages.length);
-  const messages = payload.messages.slice(incoming.skip, incoming.skip + incoming.take);
-  const facts = await takeIn(arrival, messages);
-  if (deps.encryptionKeys.length === 0) refuseSecrets(facts);
-  const ack = acknowledge(
-    {
-      outBase: session.outBase,
-      headTries: session.headTries,
-      headSends: session.headSends,
-      queue: queueOf(session.controls, session.sent),
-    },
-    payload.nextExpected,
-    arrival.arrived,
-  );
-  const outgoing = await plan(deps, arrival, incoming, ack, facts);
-  const change = toChange(arrival, incoming, ack, outgoing, facts);
-  const written = await write(deps, arrival, change, facts, messages);
+  const { session, now } = arrival;
+  const received = await receive(deps, arrival);
+  const outgoing = await planAnswer(deps.db, received);
+  const change = toChange(received, outgoing);
+  const written = await write(deps, received, change);
   if (!written) return null;
   await noteForeignResults(deps, session, change.results, written.accepted, now);
-  for (const type of facts.unknownTypes) deps.contacts.sawUnknownType(type);
-  noteAccepted(deps, arrival, messages, change, written);
+  for (const type of received.facts.unknownTypes) deps.contacts.sawUnknownType(type);
+  noteAccepted(deps, received, change, written);
   const answer = await renderPlaces(deps.db, session, outgoing.places, written.claimed);
   const { inNext: nextExpected, token, clientTypesDigest } = change;
   return encodeAnswer(await deps.serverUuid(), answer, { nextExpected, token, clientTypesDigest });
 }
 
+/** Reads what is new and answers what can be answered before the transaction. */
+async function receive(deps: ExchangeDeps, arrival: Arrival): Promise<Received> {
+  const { session, payload } = arrival;
+  const { outBase, headTries, headSends, controls, sent } = session;
+  const incoming = countIncoming(session.inNext, payload.sequence, payload.messages.length);
+  const messages = payload.messages.slice(incoming.skip, incoming.skip + incoming.take);
+  const facts = await takeIn(arrival, messages);
+  if (deps.encryptionKeys.length === 0) refuseSecrets(facts);
+  const queue = queueOf(controls, sent);
+  const ack = acknowledge({ outBase, headTries, headSends, queue }, payload.nextExpected, arrival.arrived);
+  const { packageIds, rejected } = await answerPackageRequests(deps, session, ack, facts.packageRequests);
+  const all = { ...facts, rejected: [...facts.rejected, ...rejected] };
+  return { ...arrival, incoming, messages, facts: all, ack, packageIds };
+}
+
 function noteAccepted(
   { metrics, traces, logger }: ExchangeDeps,
-  { session: { computerId }, now }: Arrival,
-  messages: readonly BValue[],
+  { session: { computerId }, now, messages }: Received,
   { claims, results, dropped }: SessionChange,
   { claimed, accepted }: SessionWritten,
 ): void {
@@ -119,32 +131,38 @@ function resultsOf(facts: Facts): Partial<Facts> {
   return { results, recoveryKeys, auditReports, packageResults };
 }
 
-async function plan(
+/** Finds the packages that an agent asked for; a request that can never be answered is rejected. */
+async function answerPackageRequests(
   deps: ExchangeDeps,
-  { session, payload, now }: Arrival,
-  incoming: Incoming,
+  session: Session,
   ack: Acknowledged,
-  facts: Facts,
-): Promise<Outgoing> {
-  const packageIds = [];
+  requests: Facts['packageRequests'],
+): Promise<{ packageIds: PackageIds[]; rejected: RejectedMessage[] }> {
+  const packageIds: PackageIds[] = [];
+  const rejected: RejectedMessage[] = [];
   // An agent asks for one thing at a time, and again for what was not answered: a flood of requests does not pile up.
   const waiting = ack.queue.filter((entry) => entry.kind === 'control').length;
-  for (const request of facts.packageRequests.slice(0, Math.max(0, MAX_MESSAGES_PER_ANSWER - waiting))) {
+  for (const request of requests.slice(0, Math.max(0, MAX_MESSAGES_PER_ANSWER - waiting))) {
     try {
       const ids = await deps.catalogue.answer(request, session.accountId);
       packageIds.push({ requestId: request.requestId, ids });
     } catch (error) {
       if (!isUnstorable(error)) throw error;
-      facts.rejected.push({ type: 'add-packages', reason: 'could not be stored' });
+      rejected.push({ type: 'add-packages', reason: 'could not be stored' });
     }
   }
+  return { packageIds, rejected };
+}
+
+async function planAnswer(db: Sql, received: Received): Promise<Outgoing> {
+  const { session, payload, incoming, ack, facts, packageIds, now } = received;
   const free = asksForPackages(session, now) && !ack.queue.some((entry) => entry.kind === 'operation');
   return planOutgoing(session, ack, {
     silent: incoming.gap,
     wantedTypes: session.approved ? EVERYTHING : REGISTER_ONLY,
     typesDigest: payload.acceptedTypesDigest,
     packageIds,
-    resyncId: free && !incoming.gap ? await nextOperationId(deps.db) : null,
+    resyncId: free && !incoming.gap ? await nextOperationId(db) : null,
     answered: new Set(facts.results.map((result) => result.operationId)),
   });
 }
@@ -155,20 +173,18 @@ async function nextOperationId(db: Sql): Promise<number> {
   return row!.id;
 }
 
-function toChange(
-  arrival: Arrival,
-  incoming: Incoming,
-  ack: Acknowledged,
-  outgoing: Outgoing,
-  facts: Facts,
-): SessionChange {
-  const { session, payload, now } = arrival;
+function toChange(received: Received, outgoing: Outgoing): SessionChange {
+  const { session, payload, incoming, ack, facts, now } = received;
   const { places, controls, outNext, headSends, askedResync } = outgoing;
   const moved = incoming.take > 0 || ack.outBase !== session.outBase;
-  const { token, requestDigest, kept } = continueWith(session, arrival, moved, randomUUID);
+  const { token, requestDigest, kept } = continueWith(session, received, moved, randomUUID);
   const asked = places.find((place) => place.kind === 'control' && place.message['type'] === 'resynchronize');
   const resyncId =
     askedResync && asked?.kind === 'control' ? (asked.message['operation-id'] as number) : session.resyncId;
+  const results = firstResults(facts.results);
+  const poison = ack.poison?.kind === 'operation' ? ack.poison.activityId : null;
+  // What it answers it has taken, however often it was sent.
+  const isAnswered = results.some(({ operationId }) => operationId === poison);
   return {
     inNext: incoming.inNext,
     outBase: ack.outBase,
@@ -186,11 +202,11 @@ function toChange(
     resyncWanted: session.resyncWanted && !askedResync,
     resyncId,
     resyncAt: askedResync ? now : session.resyncAt,
-    acked: ack.acked,
+    acked: poison !== null && isAnswered ? [...ack.acked, poison] : ack.acked,
     claims: places.flatMap((place) => (place.kind === 'claim' ? [toClaim(place.operation, place.position)] : [])),
     resent: places.flatMap((place) => (place.kind === 'resend' ? [place.activityId] : [])),
-    dropped: ack.poison?.kind === 'operation' ? { activityId: ack.poison.activityId, text: POISON_TEXT } : null,
-    results: firstResults(facts.results),
+    dropped: poison !== null && !isAnswered ? { activityId: poison, text: POISON_TEXT } : null,
+    results,
   };
 }
 
@@ -212,10 +228,8 @@ function firstResults(results: readonly OperationResult[]): OperationResult[] {
 
 async function write(
   deps: ExchangeDeps,
-  { session, secureIdHash, body, now }: Arrival,
+  { session, secureIdHash, body, now, facts, messages }: Received,
   change: SessionChange,
-  facts: Facts,
-  messages: readonly BValue[],
 ): Promise<SessionWritten | null> {
   const context = { computerId: session.computerId, now, encryptionKeys: deps.encryptionKeys };
   const reported = hasFacts(facts) ? { context, facts } : null;
@@ -239,9 +253,4 @@ async function writeAlone(
 ): Promise<SessionWritten | null> {
   const [written] = await deps.gate.run(() => deps.db.transaction((tx) => writeExchanges(tx, [write], save)));
   return written!;
-}
-
-function isUnstorable(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code;
-  return error instanceof MalformedMessage || (typeof code === 'string' && code.length === 5 && UNSTORABLE.test(code));
 }

@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../domain/durations.ts';
 import { promoteHeldMessages } from '../../persistence/repositories/agent-messages.repository.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import { type Reported, saveFacts } from '../facts/save-facts.ts';
@@ -13,7 +14,7 @@ export interface ExchangeWrite extends SessionWrite {
 }
 
 /** Ask for packages afresh at most this often: a reporter run is dear for the computer. */
-const RESYNC_PAUSE_MS = 6 * 3_600_000;
+const RESYNC_PAUSE_MS = 6 * HOUR_MS;
 
 /** Whether messages that the backlog bound held back may move up. */
 export function promotes(session: Session): boolean {

@@ -3,7 +3,7 @@ import type { Clock } from '../../services/ports.ts';
 import type { TokenBuckets } from '../../services/token-buckets.ts';
 import { hashSecureId } from '../enrolment/secure-id.ts';
 import { answerWithoutIdentity, type EnrolmentDeps } from '../enrolment/without-identity.ts';
-import { type BodyBudget, withBody } from '../http/body.ts';
+import { type BodyBudget, type Charge, withBody } from '../http/body.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { Refusal } from '../http/refusal.ts';
 import { sendBytes } from '../http/send.ts';
@@ -37,12 +37,15 @@ export function messageSystemRoute(deps: MessageSystemDeps) {
     if (api !== undefined && !SUPPORTED_APIS.has(String(api))) {
       throw new Refusal(404, 'NotFound', 'This version of the message API is not supported');
     }
-    sendBytes(res, await withBody(req, MAX_BODY_BYTES, deps.budget, (body) => answerBody(deps, req, body)));
+    sendBytes(
+      res,
+      await withBody(req, MAX_BODY_BYTES, deps.budget, (body, charge) => answerBody(deps, req, body, charge)),
+    );
   };
 }
 
-async function answerBody(deps: MessageSystemDeps, req: Request, body: Buffer): Promise<Buffer> {
-  const payload = await readPayload(body);
+async function answerBody(deps: MessageSystemDeps, req: Request, body: Buffer, charge: Charge): Promise<Buffer> {
+  const payload = await readPayload(body, charge);
   const secureId = req.headers['x-computer-id'];
   if (typeof secureId !== 'string' || secureId === '') {
     const messages = await answerWithoutIdentity(deps.enrolment, payload.messages, deps.clientAddress(req));

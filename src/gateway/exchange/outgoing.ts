@@ -7,6 +7,13 @@ import type { Addressee, Control, DueOperation, Session } from './session.ts';
 
 const RESYNCHRONIZE = 'resynchronize';
 
+/** Ids of the packages that a request asked for. */
+export interface PackageIds {
+  requestId: number;
+  /** Null where the package has to be described first. */
+  ids: ReadonlyArray<number | null>;
+}
+
 /** What there is to say, beside the operations that are due. */
 export interface OutgoingWishes {
   /** Nothing may be sent now: the agent is about to start over and would drop the results. */
@@ -14,8 +21,7 @@ export interface OutgoingWishes {
   wantedTypes: TypeList;
   /** What the agent believes is wanted. */
   typesDigest: Buffer | null;
-  /** Ids of packages by request. */
-  packageIds: ReadonlyArray<{ requestId: number; ids: ReadonlyArray<number | null> }>;
+  packageIds: readonly PackageIds[];
   /** Id of a `resynchronize` request to make, if the queue allows. */
   resyncId: number | null;
   /** Operations not to hand out: their results are here already. */

@@ -1,4 +1,6 @@
 import { type BObject, BpickleError, type BValue, decode, decodeInTurns, isDict } from '../../protocol/bpickle.ts';
+import { BoundedQueue } from '../../services/bounded-queue.ts';
+import type { Charge } from '../http/body.ts';
 import { Refusal } from '../http/refusal.ts';
 
 /** Decoded body of POST /message-system. @see agent-protocol 3 */
@@ -19,10 +21,11 @@ const MAX_TYPE_LENGTH = 200;
 /**
  * Decodes and checks the frame of an exchange; the messages inside are checked one by one, later.
  *
- * @throws {Refusal} 400 on anything that is no payload
+ * @param charge - learns what memory the values take, as they are read
+ * @throws {Refusal} 400 on anything that is no payload, and what `charge` throws
  */
-export async function readPayload(body: Buffer): Promise<ExchangePayload> {
-  const payload = await decodeBody(body);
+export async function readPayload(body: Buffer, charge: Charge): Promise<ExchangePayload> {
+  const payload = await decodeBody(body, charge);
   const messages = payload['messages'];
   if (!Array.isArray(messages)) throw bad('messages must be a list');
   const digest = payload['accepted-types'];
@@ -38,9 +41,27 @@ export async function readPayload(body: Buffer): Promise<ExchangePayload> {
 /** What is larger is read in several turns. */
 export const LARGE_BYTES = 64 * 1024;
 
-async function decodeBody(body: Buffer): Promise<BObject> {
+/** An agent that was away sends all at once, and the same again after a refusal: a hundred messages of 880 processes each. */
+const LARGE_LIMITS = { maxValues: 1_500_000, maxDicts: 150_000 };
+/** Large bodies that are read by turns at once; others wait for theirs, so that a turn stays short. */
+const READ_AT_ONCE = 2;
+const turns = new BoundedQueue({
+  concurrency: READ_AT_ONCE,
+  maxWaiting: Number.POSITIVE_INFINITY,
+  refusal: () => new Error('never full'),
+});
+
+/** What a value, and a dict, take in memory at most, beside the bytes of the body. */
+const VALUE_BYTES = 40;
+const DICT_BYTES = 400;
+
+async function decodeBody(body: Buffer, charge: Charge): Promise<BObject> {
+  const onStep = (values: number, dicts: number): void => charge(values * VALUE_BYTES + dicts * DICT_BYTES);
   try {
-    const value = body.length <= LARGE_BYTES ? decode(body) : await decodeInTurns(body);
+    const value =
+      body.length <= LARGE_BYTES
+        ? decode(body, { onStep })
+        : await turns.run(() => decodeInTurns(body, { ...LARGE_LIMITS, onStep }));
     if (isDict(value)) return value;
   } catch (error) {
     if (!(error instanceof BpickleError)) throw error;

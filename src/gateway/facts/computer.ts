@@ -1,8 +1,9 @@
+import { MAX_INT4 } from '../../domain/integers.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import { MAX_TAGS } from '../../services/computer-fields.ts';
 import type { ComputerColumns, Facts, InstalledSnap, NetworkDevice } from './facts.ts';
 import {
-  MAX_INT4,
+  shortTextOrNull,
   toBoolean,
   toDict,
   toDicts,
@@ -17,6 +18,8 @@ import { readHardwareReport } from './hardware.ts';
 import { isJsonObject, type Json, parseJson, wireToJson } from './json.ts';
 
 const MAX_NAME = 1024;
+const MAX_CONFIG = 100_000;
+const MAX_REPORT_ERROR = 100_000;
 const MAX_HARDWARE = 8 * 1024 * 1024;
 const FLAG_UP = 1;
 
@@ -91,10 +94,13 @@ export function readTags(message: BObject, facts: Facts): void {
   facts.tags = splitTags(toTextOrNull(message['tags'], 'tags', 100_000));
 }
 
+/** As agents read it: words of any script. @see agent-protocol 6 */
+const TAG = /^[\p{L}\p{N}_][\p{L}\p{N}_-]*$/u;
+
 /** Tags of a comma-separated list; what is no tag is left out, and so is what administrators could not add either. */
 export function splitTags(list: string | null): string[] {
   const tags = (list ?? '').split(',').map((tag) => tag.trim());
-  return [...new Set(tags.filter((tag) => /^\w[\w-]*$/.test(tag) && tag.length <= 255))].slice(0, MAX_TAGS);
+  return [...new Set(tags.filter((tag) => TAG.test(tag) && tag.length <= 255))].slice(0, MAX_TAGS);
 }
 
 /** Reads `network-device`. */
@@ -164,7 +170,7 @@ function readSnap(snap: BObject): InstalledSnap {
     publisherUsername: optional(publisher['username'], 'username'),
     publisherValidation: optional(publisher['validation'], 'validation'),
     summary: optional(snap['summary'], 'summary'),
-    config: optional(snap['config'], 'config'),
+    config: shortTextOrNull(snap['config'], 'config', MAX_CONFIG),
   };
 }
 
@@ -194,7 +200,8 @@ export function readAptPreferences(message: BObject, facts: Facts): void {
 export function readPackageReport(message: BObject, facts: Facts): void {
   facts.inventory.package_report = {
     code: toInt(message['code'], 'code', -MAX_INT4, MAX_INT4),
-    err: toTextOrNull(message['err'], 'err', 100_000) ?? '',
+    // Agents cut it themselves, and say so in what they add.
+    err: [...(toTextOrNull(message['err'], 'err') ?? '')].slice(0, MAX_REPORT_ERROR).join(''),
     report_timestamp: toNumberOrNull(message['report-timestamp']),
   };
 }

@@ -1,3 +1,4 @@
+import { isRefusedValue } from '../../persistence/availability.ts';
 import { BFloat, type BObject, BTuple, type BValue, isDict } from '../../protocol/bpickle.ts';
 
 /** A message, or a part of one, that is not what its type promises. Consumed and recorded, never a failed exchange. */
@@ -8,7 +9,11 @@ export class MalformedMessage extends Error {
   }
 }
 
-export const MAX_INT4 = 2_147_483_647;
+/** Whether a message, or what is made of it, can never be stored, as opposed to just now. */
+export function isUnstorable(error: unknown): boolean {
+  return error instanceof MalformedMessage || isRefusedValue(error);
+}
+
 const MAX_TEXT = 1024 * 1024;
 
 /**
@@ -31,6 +36,12 @@ function isLonger(text: string, maxLength: number): boolean {
 /** As {@link toText}; absent and none are null. */
 export function toTextOrNull(value: BValue | undefined, what: string, maxLength = MAX_TEXT): string | null {
   return value === undefined || value === null ? null : toText(value, what, maxLength);
+}
+
+/** As {@link toTextOrNull}; what is too long is left out, and what came with it counts. */
+export function shortTextOrNull(value: BValue | undefined, what: string, maxLength: number): string | null {
+  const text = toTextOrNull(value, what, Number.POSITIVE_INFINITY);
+  return text === null || isLonger(text, maxLength) ? null : text;
 }
 
 /** Removes what PostgreSQL cannot store in text. */

@@ -12,11 +12,14 @@ const MAX_REMEMBERED = 200_000;
  */
 export class PackageCatalogue {
   readonly #db: Database;
-  readonly #known = new Map<string, number>();
+  #known = new Map<string, number>();
   readonly #told: ToldPackages;
+  readonly #most: number;
 
-  constructor(db: Database) {
+  /** @param most - ids that are remembered */
+  constructor(db: Database, most = MAX_REMEMBERED) {
     this.#db = db;
+    this.#most = most;
     this.#told = new ToldPackages(db);
   }
 
@@ -27,13 +30,16 @@ export class PackageCatalogue {
    */
   async answer(request: PackageRequest, accountId: number): Promise<Array<number | null>> {
     const hashes = request.kind === 'hashes' ? request.hashes : request.packages.map((item) => item.hash);
-    await this.#look(hashes);
+    // The same one to the end, whoever forgets meanwhile.
+    const known = this.#known;
+    await this.#look(known, hashes);
     if (request.kind === 'packages') {
-      await this.#add(request.packages.filter((item) => !this.#known.has(key(item.hash))));
+      const unknown = request.packages.filter((item) => !known.has(key(item.hash)));
+      await this.#add(known, unknown);
     }
-    const ids = hashes.map((hash) => this.#known.get(key(hash)) ?? null);
+    const ids = hashes.map((hash) => known.get(key(hash)) ?? null);
     // Forgetting all is cheap: what is still in use comes back with one look-up each.
-    if (this.#known.size > MAX_REMEMBERED) this.#known.clear();
+    if (this.#known.size > this.#most) this.#known = new Map();
     await this.#told.record(
       accountId,
       ids.filter((id) => id !== null),
@@ -41,18 +47,18 @@ export class PackageCatalogue {
     return ids;
   }
 
-  async #look(hashes: readonly Buffer[]): Promise<void> {
-    const missing = hashes.filter((hash) => !this.#known.has(key(hash)));
+  async #look(known: Map<string, number>, hashes: readonly Buffer[]): Promise<void> {
+    const missing = hashes.filter((hash) => !known.has(key(hash)));
     if (missing.length === 0) return;
     const rows = await this.#db.query<{ id: number; hash: Buffer }>(
       'select id, hash from package where hash = any($1::bytea[])',
       [missing],
       'gateway-find-packages',
     );
-    for (const row of rows) this.#known.set(key(row.hash), row.id);
+    for (const row of rows) known.set(key(row.hash), row.id);
   }
 
-  async #add(packages: readonly PackageDescription[]): Promise<void> {
+  async #add(known: Map<string, number>, packages: readonly PackageDescription[]): Promise<void> {
     const missing = [...new Map(packages.map((item) => [key(item.hash), item])).values()];
     if (missing.length === 0) return;
     // In one order everywhere, so that two agents describing the same packages cannot wait for each other.
@@ -63,7 +69,10 @@ export class PackageCatalogue {
       installed_size: installedSize,
     }));
     await this.#db.query(ADD, [JSON.stringify(rows)]);
-    await this.#look(missing.map((item) => item.hash));
+    await this.#look(
+      known,
+      missing.map((item) => item.hash),
+    );
   }
 }
 

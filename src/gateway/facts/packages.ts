@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
+import { MAX_INT4 } from '../../domain/integers.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import { type BObject, BTuple, type BValue, compareCodePoints } from '../../protocol/bpickle.ts';
 import type { IdRange, PackageDelta, PackageDescription, PackageSet } from './deltas.ts';
 import type { Facts } from './facts.ts';
-import { MAX_INT4, MalformedMessage, toDicts, toInt, toIntOrNull, toList, toText, toTextOrNull } from './fields.ts';
+import { MalformedMessage, toDicts, toInt, toIntOrNull, toList, toText, toTextOrNull } from './fields.ts';
 import { idsOf, type Of } from './set-wise.ts';
 
 /** Sets of package ids that agents keep, as named on the wire and as columns. */

@@ -1,8 +1,9 @@
+import { MAX_INT4 } from '../../domain/integers.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import type { ProcessDelta, ReportedProcess } from './deltas.ts';
 import type { Facts } from './facts.ts';
-import { MAX_INT4, toDicts, toInt, toIntOrNull, toList, toNumberOrNull, toText } from './fields.ts';
+import { toDicts, toInt, toIntOrNull, toList, toNumberOrNull, toText } from './fields.ts';
 import type { Of } from './set-wise.ts';
 
 const MAX_PROCESSES = 100_000;

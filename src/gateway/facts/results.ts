@@ -1,6 +1,7 @@
+import { MAX_INT4 } from '../../domain/integers.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import type { Facts } from './facts.ts';
-import { MAX_INT4, MalformedMessage, toBoolean, toInt, toList, toText, toTextOrNull } from './fields.ts';
+import { MalformedMessage, toBoolean, toInt, toList, toText, toTextOrNull } from './fields.ts';
 import { restartPackages } from './packages.ts';
 import { forgetProcesses } from './processes.ts';
 import { forgetUsers } from './users.ts';

@@ -94,9 +94,13 @@ const FLAG_CLONES = `
   )
   update computer c set clone_id = o.id from original o where c.id = o.clone and c.clone_id is null`;
 
+// Agents send what changed of a device's identity.
+const reported = (column: string) =>
+  column === 'snap_device' ? 'coalesce(i.snap_device || r.snap_device, r.snap_device)' : `r.${column}`;
+
 const SAVE_INVENTORIES = `
   update computer_inventory i set (${INVENTORY_COLUMNS.join(', ')}, unparsed) = (
-    select ${INVENTORY_COLUMNS.map((column) => `r.${column}`).join(', ')}, i.unparsed || v.unparsed
+    select ${INVENTORY_COLUMNS.map(reported).join(', ')}, i.unparsed || v.unparsed
     from jsonb_populate_record(i, v.columns) r)
   from unnest($1::int[], $2::jsonb[], $3::jsonb[]) v(id, columns, unparsed)
   where i.computer_id = v.id

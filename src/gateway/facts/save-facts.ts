@@ -1,8 +1,8 @@
 import type { EncryptionKey } from '../../config.ts';
+import { MAX_INT4 } from '../../domain/integers.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import { recoveryKeyContext, sealSecret } from '../../services/secret-box.ts';
 import type { Facts, RecoveryKey, RejectedMessage } from './facts.ts';
-import { MAX_INT4 } from './fields.ts';
 import { savePackages } from './packages.ts';
 import { saveProcesses } from './processes.ts';
 import { lockComputers, saveComputers, saveInventories, saveOwnAnnotations, saveOwnTags } from './save-computer.ts';

@@ -2,12 +2,15 @@ import type { Sql } from '../../persistence/sql.ts';
 import type { BValue } from '../../protocol/bpickle.ts';
 import type { Facts } from './facts.ts';
 import { noFacts } from './facts.ts';
+import { isUnstorable } from './fields.ts';
 import { messageType, readMessages } from './read-messages.ts';
 import { type SaveContext, saveFacts, saveRejected } from './save-facts.ts';
 
 /**
  * As saving all facts at once, for payloads where that failed: each message alone, so that the one that cannot be
  * stored is put aside and the others count. Slow, and rare.
+ *
+ * @throws when the database cannot store anything just now
  */
 export async function saveOneByOne(
   tx: Sql,
@@ -42,10 +45,9 @@ async function trySave<T>(tx: Sql, save: () => Promise<T>): Promise<T | null> {
     await tx.query('release savepoint message');
     return saved;
   } catch (error) {
-    // Without a connection this fails too, and with it the exchange.
     await tx.query('rollback to savepoint message');
     await tx.query('release savepoint message');
-    if (!(error as { code?: unknown }).code) throw error;
+    if (!isUnstorable(error)) throw error;
     return null;
   }
 }

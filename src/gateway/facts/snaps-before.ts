@@ -1,11 +1,11 @@
+import { MAX_INT4 } from '../../domain/integers.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import type { Facts } from './facts.ts';
-import { MAX_INT4 } from './fields.ts';
 import type { Of } from './set-wise.ts';
 
 const UNDONE = ['install-snaps', 'hold-snaps', 'unhold-snaps'];
 const CHANGING = [...UNDONE, 'remove-snaps'];
-/** How many of a computer's operations before the last handed out may be on their way; older ones are not looked for. */
+/** How many of a computer's operations, up to the last handed out and after it, may be on their way at most. */
 const LOOKED_BACK = 200;
 
 /** Whether undoing an operation takes knowing how the snaps it names stood before. @see api-decisions 4.7 */
@@ -75,7 +75,7 @@ const among = (types: readonly string[]) => `(${types.map((type) => `'${type}'`)
 
 // An operation that found everything as it wanted it has nothing to undo.
 const IDLE = `case p.message_type when 'install-snaps' then s.name is not null
-      when 'hold-snaps' then s.held_until = coalesce(e.value #>> '{args,time}', 'forever')
+      when 'hold-snaps' then s.held_until is not distinct from coalesce(e.value #>> '{args,time}', 'forever')
       else s.held_until is null end`;
 
 const NAMED = `jsonb_array_elements(p.fields -> 'snaps') e
@@ -104,7 +104,7 @@ const noResultYet = (message: string) => `not exists (
       select from agent_inbox i
       where i.lane_id = ${message}.lane_id and i.activity_id = ${message}.activity_id and i.kind = 'result')`;
 
-// What was cancelled while the agent was at work on it may still be done.
+// What was cancelled while the agent was at work on it may still be done. Younger operations overtake what was scheduled.
 const KEEP_HANDED_OUT = `
   with m as materialized (
     select m.activity_id, m.computer_id, m.position, m.payload_id
@@ -116,8 +116,13 @@ const KEEP_HANDED_OUT = `
       min(o.position) filter (where q.message_type <> 'install-snaps') as holds
     from (select computer_id, max(activity_id) as last from m group by computer_id) c
     cross join lateral (
-      select id, status, completion_time from activity
-      where computer_id = c.computer_id and id <= c.last order by id desc limit ${LOOKED_BACK}) r
+      (select id, status, completion_time from activity
+        where computer_id = c.computer_id and id <= c.last order by id desc limit ${LOOKED_BACK})
+      union all
+      (select y.id, y.status, y.completion_time from activity y join agent_message h on h.activity_id = y.id
+        where y.computer_id = c.computer_id and y.id > c.last and h.state in ('sent', 'acked')
+          and y.status in ('undelivered', 'delivered', 'canceled')
+        order by y.id desc limit ${LOOKED_BACK})) r
     join agent_message o on o.activity_id = r.id join operation_payload q on q.id = o.payload_id
     cross join lateral jsonb_array_elements(q.fields -> 'snaps') x
     where (r.status in ('undelivered', 'delivered')
@@ -152,6 +157,7 @@ const KEEP_BETWEEN = `
   cross join lateral (${BEFORE}) before
   where b.computer_id in (select computer_id from answered) and b.activity_id <> all($2::int[])
     and m.activity_id = b.activity_id and m.state in ('sent', 'acked') and a.status in ('undelivered', 'delivered')
+    and ${noResultYet('m')}
     and exists (
       select from answered o, jsonb_array_elements(o.fields -> 'snaps') x, jsonb_array_elements(p.fields -> 'snaps') y
       where o.computer_id = m.computer_id and o.position < m.position and x.value ->> 'name' = y.value ->> 'name')`;

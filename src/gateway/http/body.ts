@@ -1,14 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { Refusal } from './refusal.ts';
 
-/** Memory that the bodies of all requests under way may take together. */
+/** Memory that the bodies of all requests under way, and what is made of them, may take together. */
 export interface BodyBudget {
   limitBytes: number;
   usedBytes: number;
 }
 
+/** Counts memory that is made of a body. @throws {Refusal} 503 beyond the budget */
+export type Charge = (bytes: number) => void;
+
 /**
- * Reads a request's body and hands it to `use`; its bytes count against `budget` until `use` is done.
+ * Reads a request's body and hands it to `use`; its bytes, and those that `use` charges, count against `budget` until
+ * `use` is done.
  *
  * @throws {Refusal} 413 beyond `limitBytes`, 503 beyond the budget, 415 when the body is compressed, 400 when cut off
  */
@@ -16,7 +20,7 @@ export async function withBody<T>(
   req: IncomingMessage,
   limitBytes: number,
   budget: BodyBudget,
-  use: (body: Buffer) => Promise<T>,
+  use: (body: Buffer, charge: Charge) => Promise<T>,
 ): Promise<T> {
   const encoding = req.headers['content-encoding'];
   if (encoding && encoding !== 'identity') {
@@ -26,7 +30,13 @@ export async function withBody<T>(
   const part = { chunks: [] as Buffer[], size: 0 };
   try {
     await collect(req, part, limitBytes, budget);
-    return await use(part.chunks.length === 1 ? part.chunks[0]! : Buffer.concat(part.chunks, part.size));
+    const body = part.chunks.length === 1 ? part.chunks[0]! : Buffer.concat(part.chunks, part.size);
+    const charge = (bytes: number): void => {
+      part.size += bytes;
+      budget.usedBytes += bytes;
+      if (budget.usedBytes > budget.limitBytes) throw tooMuch();
+    };
+    return await use(body, charge);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ECONNRESET') {
       throw cutOff();
@@ -54,7 +64,7 @@ function collect(
       budget.usedBytes += chunk.length;
       if (part.size > limitBytes) return refuse(tooLarge());
       if (budget.usedBytes > budget.limitBytes) {
-        return refuse(new Refusal(503, 'ServiceUnavailable', 'Too much at once'));
+        return refuse(tooMuch());
       }
       part.chunks.push(chunk);
     };
@@ -70,6 +80,10 @@ function collect(
 
 function cutOff(): Refusal {
   return new Refusal(400, 'InvalidParameter', 'The body was cut off');
+}
+
+function tooMuch(): Refusal {
+  return new Refusal(503, 'ServiceUnavailable', 'Too much at once');
 }
 
 function tooLarge(): Refusal {

@@ -1,36 +1,14 @@
+import { BoundedQueue } from '../../services/bounded-queue.ts';
 import { Refusal } from './refusal.ts';
 
 /**
  * Lets a bounded number of tasks run at once and the rest wait in order, so that a wave of agents neither takes every
- * database connection nor times out on the pool.
+ * database connection nor times out on the pool. Refuses with 503 when too many wait already.
  */
-export class Gate {
-  readonly #width: number;
-  readonly #maxWaiting: number;
-  readonly #waiting: Array<() => void> = [];
-  #running = 0;
-
+export class Gate extends BoundedQueue {
   constructor(width: number, maxWaiting: number) {
-    this.#width = width;
-    this.#maxWaiting = maxWaiting;
-  }
-
-  /** @throws {Refusal} 503 when too many wait already */
-  async run<T>(task: () => Promise<T>): Promise<T> {
-    if (this.#running >= this.#width) {
-      if (this.#waiting.length >= this.#maxWaiting) throw new Refusal(503, 'ServiceUnavailable', 'Too many at once');
-      // The place is handed over by whoever leaves, so nobody overtakes.
-      await new Promise<void>((enter) => this.#waiting.push(enter));
-    } else {
-      this.#running += 1;
-    }
-    try {
-      return await task();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#running -= 1;
-    }
+    const refusal = () => new Refusal(503, 'ServiceUnavailable', 'Too many at once');
+    super({ concurrency: width, maxWaiting, refusal });
   }
 }
 

@@ -46,7 +46,7 @@ export async function makePrototypes(db: Database, options: PrototypeOptions): P
     const machine = new Machine({ seed: options.seed, index, epoch: Math.floor(now.getTime() / 1000) });
     const { blueprint } = machine;
     const registration = overWire(registrationOf(blueprint, options.account.name, options.account.registrationKey));
-    const enrolment = await enrol(db, readRegistration(registration), now, runs, () => undefined);
+    const enrolment = await enrol({ db, runs }, readRegistration(registration), now, () => undefined);
     if (enrolment.kind !== 'enrolled') throw new Error(`the account takes no computers: ${enrolment.kind}`);
     const messages = FACTS.flatMap((type) => factOf(type, machine) ?? []);
     const packages = await packageMessages(machine, catalogue, options.account.id, now);

@@ -26,6 +26,16 @@ beforeEach(async () => {
 describe('processes', () => {
   const pids = async () => (await rows('computer_process', 'pid', 'pid')).map((row) => row['pid']);
 
+  it('of a machine that was away for long come all at once', async () => {
+    const messages = Array.from({ length: 100 }, (_, message) => ({
+      type: 'active-process-info',
+      'update-processes': Array.from({ length: 700 }, (_, pid) => aProcess(pid + 1, { name: `at ${message}` })),
+    }));
+    expect(await agent.exchange(messages)).toMatchObject({ status: 200, nextExpected: 100 });
+    const [row] = await rows('computer_process', 'count(*)::int as count, min(name) as least, max(name) as last', '1');
+    expect(row).toEqual({ count: 700, least: 'at 99', last: 'at 99' });
+  });
+
   it('follow deltas, applied once or twice', async () => {
     const delta = {
       type: 'active-process-info',

@@ -189,7 +189,10 @@ describe('devices', () => {
       { type: 'snap-info', brand: 'generic', model: 'm' },
       { type: 'apt-preferences', data: { 'preferences.d/x': 'Pin: release' } },
     ]);
-    await agent.exchange([{ type: 'snaps', snaps: { installed: [snap('lxd', '3')] } }]);
+    await agent.exchange([
+      { type: 'snaps', snaps: { installed: [{ ...snap('lxd', '3'), config: 'x'.repeat(100_001) }] } },
+      { type: 'snap-info', serial: 's' },
+    ]);
     expect(await rows('computer_hardware', 'data')).toEqual([{ data: '<node id="x"/>' }]);
     expect(await rows('computer_snap', 'name, revision, publisher_username')).toEqual([
       { name: 'lxd', revision: '3', publisher_username: 'canonical' },
@@ -197,7 +200,7 @@ describe('devices', () => {
     expect((await rows('computer_inventory'))[0]).toMatchObject({
       processors: [{ id: 0, model: 'M', vendor: 'V', cache_size: 4096 }],
       snap_services: [{ name: 'daemon', snap: 'lxd', enabled: true }],
-      snap_device: { brand: 'generic', model: 'm' },
+      snap_device: { brand: 'generic', model: 'm', serial: 's' },
       apt_preferences: { 'preferences.d/x': 'Pin: release' },
     });
   });

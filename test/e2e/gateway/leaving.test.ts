@@ -267,36 +267,3 @@ describe('POST /computers:delete', () => {
     expect((await read(group)).activity_status).toBe('canceled');
   });
 });
-
-describe('GET /computers/activities', () => {
-  it('lists operations on the computers and their groups, newest first', async () => {
-    const [one, two] = (await served.enrol(2)) as [RawAgent, RawAgent];
-    const [both, alone] = [await served.install([one, two]), await served.install([two])];
-    const list = async (query: string, token = served.token) =>
-      (await call('GET', `/computers/activities${query}`, undefined, token)).body;
-    const children = async (group: number) => (await read(group)).children.map((child: { id: number }) => child.id);
-    const [[first, second], [third]] = [await children(both), await children(alone)];
-    const ids = ({ results }: { results: Array<{ id: number }> }) => results.map(({ id }) => id);
-    expect(ids(await list(`?computer_ids=${one.id}`))).toEqual([both, first].sort((a, b) => b - a));
-    const all = [both, first, second, alone, third].sort((a, b) => b - a);
-    expect(ids(await list(`?computer_ids=${one.id},${two.id}`))).toEqual(all);
-    const page = await list(`?computer_ids=${one.id}&computer_ids=${two.id}&limit=2&offset=1`);
-    expect(page.count).toBe(5);
-    expect(ids(page)).toEqual(all.slice(1, 3));
-    expect((await list(`?computer_ids=${one.id}`, await loginLimitedTo('laptops'))).error).toBe('UnknownComputer');
-    expect((await list('?computer_ids=2000000000')).error).toBe('UnknownComputer');
-  });
-
-  it('ID-bad: what cannot be an id is refused', async () => {
-    for (const query of [
-      '',
-      '?computer_ids=',
-      '?computer_ids=x',
-      '?computer_ids=0',
-      '?computer_ids=1.5',
-      '?computer_ids=1,-2',
-    ]) {
-      expect((await call('GET', `/computers/activities${query}`)).body).toMatchObject({ error: 'InvalidParameter' });
-    }
-  });
-});

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { queueMessages } from '../../../src/persistence/repositories/agent-messages.repository.ts';
 import { readBoundForHolding } from '../../../src/persistence/repositories/message-backlog.repository.ts';
+import { drain, work } from '../../support/agent-work.ts';
 import { untilBlocked } from '../../support/database.ts';
 import { ping, type RawAgent, result } from '../../support/gateway-world.ts';
 import { createServedFleet, type ServedFleet } from '../../support/served-fleet.ts';
@@ -77,24 +78,6 @@ function childrenOf(groups: readonly number[]): Promise<number[]> {
     .then((rows) => rows.map(({ id }) => id));
 }
 
-/** One exchange that reports every operation received so far as done. Returns the ids that came. */
-async function work(on: RawAgent, done: readonly number[] = []): Promise<number[]> {
-  const answer = await on.exchange(done.map((id) => result(id)));
-  return answer.messages.flatMap((message) => (message['operation-id'] as number | undefined) ?? []);
-}
-
-/** Exchanges until nothing comes any more, beginning with reports of `done`; everything that came, in order. */
-async function drain(on: RawAgent, done: readonly number[] = []): Promise<number[]> {
-  const all: number[] = [];
-  let last = [...done];
-  for (let idle = 0; idle < 3; idle = last.length === 0 ? idle + 1 : 0) {
-    last = await work(on, last);
-    all.push(...last);
-    await fleet.settle();
-  }
-  return all;
-}
-
 describe('the message backlog limit', () => {
   it('lets new operations wait at the limit and move up, oldest first, as the queue drains', async () => {
     await bound(2);
@@ -106,7 +89,7 @@ describe('the message backlog limit', () => {
     expect(await statuses(groups)).toEqual(['delivered', 'delivered', 'waiting', 'waiting', 'waiting']);
     await work(agent);
     expect(await statuses(groups)).toEqual(['delivered', 'delivered', 'undelivered', 'undelivered', 'waiting']);
-    expect(await drain(agent)).toEqual(ids.slice(2));
+    expect(await drain(fleet, agent)).toEqual(ids.slice(2));
     await agent.exchange(ids.map((id) => result(id)));
     await fleet.settle();
     expect(await statuses(groups)).toEqual(Array(5).fill('succeeded'));
@@ -121,7 +104,7 @@ describe('the message backlog limit', () => {
     await bound(null);
     expect(await statuses(groups)).toEqual(['undelivered', 'undelivered', 'undelivered']);
     expect(await ping(fleet, agent.id)).toEqual({ messages: true });
-    expect(await drain(agent)).toEqual(await childrenOf(groups));
+    expect(await drain(fleet, agent)).toEqual(await childrenOf(groups));
   });
 
   it('lets the oldest go at once when it is raised', async () => {
@@ -154,7 +137,7 @@ describe('the message backlog limit', () => {
     expect(await ping(fleet, agent.id)).toEqual({ messages: true });
     expect(await work(agent)).toEqual(ids.slice(0, 1));
     expect(await ping(fleet, agent.id)).toEqual({ messages: false });
-    expect(await drain(agent, ids.slice(0, 1))).toEqual(ids.slice(1));
+    expect(await drain(fleet, agent, ids.slice(0, 1))).toEqual(ids.slice(1));
   });
 
   it('queues what is scheduled when it is removed', async () => {
@@ -174,7 +157,7 @@ describe('the message backlog limit', () => {
     await bound(1);
     const [late] = await order(1);
     expect(await statuses([...groups, late!])).toEqual(['undelivered', 'undelivered', 'undelivered', 'waiting']);
-    expect(await drain(agent)).toEqual(await childrenOf([...groups, late!]));
+    expect(await drain(fleet, agent)).toEqual(await childrenOf([...groups, late!]));
   });
 
   it('lets the next one up when a queued operation is canceled', async () => {
@@ -207,7 +190,7 @@ describe('the message backlog limit', () => {
       body: { max_message_backlog: 1 },
     });
     expect((await statuses(groups)).slice(1)).toEqual(['waiting', 'waiting']);
-    expect(await drain(agent)).toEqual(ids.slice(1));
+    expect(await drain(fleet, agent)).toEqual(ids.slice(1));
   });
 
   it('AGENT-flood: never lets more than the limit wait, loses and repeats nothing', async () => {
@@ -252,7 +235,7 @@ describe('changes of the limit while everything else goes on', () => {
       await fleet.db.query('update account set max_message_backlog = $1', [limit]);
       expect(await ping(fleet, agent.id)).toEqual({ messages: true });
     }
-    expect(await drain(agent)).toEqual(await childrenOf(groups));
+    expect(await drain(fleet, agent)).toEqual(await childrenOf(groups));
   });
 
   it('lose nothing, repeat nothing and leave nothing behind in a storm of everything', async () => {
@@ -285,7 +268,7 @@ describe('changes of the limit while everything else goes on', () => {
     const held = await fleet.db.query(`select from agent_message where state = 'held'`);
     expect(held).toEqual([]);
     for (const each of agents) {
-      came.get(each)!.push(...(await drain(each, lasts.get(each))));
+      came.get(each)!.push(...(await drain(fleet, each, lasts.get(each))));
       const rows = await fleet.db.query<{ id: number }>(
         'select id from activity where computer_id = $1 and parent_id = any($2::int[]) order by id',
         [each.id, groups],

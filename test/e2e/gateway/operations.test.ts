@@ -265,6 +265,18 @@ describe('AGENT-poison: messages the agent cannot get past', () => {
     expect(await messageStates(world.db, [next])).toEqual(['acked']);
   });
 
+  it('are not dropped when their result comes with the last try', async () => {
+    const [late, next] = [await anOperation(world.db, agent.id), await anOperation(world.db, agent.id)];
+    for (let i = 0; i < 5; i++) agent.token = (await agent.send()).token;
+    const after = await agent.exchange([result(late)]);
+    expect(after.messages.map((m) => m['operation-id'])).toEqual([next]);
+    expect(await messageStates(world.db, [late, next])).toEqual(['acked', 'sent']);
+    const results = (await inbox(world.db)).filter(
+      ({ activity_id, kind }) => activity_id === late && kind === 'result',
+    );
+    expect(results).toMatchObject([{ ok: true }]);
+  });
+
   it('are not taken for poison when answers were lost', async () => {
     const id = await anOperation(world.db, agent.id);
     for (let i = 0; i < 10; i++) await agent.send();

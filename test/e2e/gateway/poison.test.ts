@@ -75,4 +75,25 @@ describe('AGENT-poison: messages that make no sense', () => {
     expect(await computer()).toMatchObject({ hostname: 'before', total_memory: 5 });
     expect(await rejected()).toEqual([{ type: 'hardware-info', seen: 1 }]);
   });
+
+  it('beside others that cannot be stored just now come once more with these', async () => {
+    await world.db.query(`alter table computer add constraint ill check (hostname <> 'ill')`);
+    await world.db.query(
+      `create function away() returns trigger language plpgsql as
+       $$ begin raise exception 'locked' using errcode = '55P03'; end $$`,
+    );
+    await world.db.query(
+      `create trigger away before insert or update on computer_hardware
+       for each row when (new.data = 'late') execute function away()`,
+    );
+    const messages: BValue[] = [
+      { type: 'computer-info', hostname: 'ill' },
+      { type: 'hardware-info', data: 'late' },
+    ];
+    expect((await agent.exchange(messages)).status).toBe(503);
+    expect(await rejected()).toEqual([]);
+    await world.db.query('drop trigger away on computer_hardware');
+    expect(await agent.exchange(messages)).toMatchObject({ status: 200, nextExpected: 2 });
+    expect(await rejected()).toEqual([{ type: 'computer-info', seen: 1 }]);
+  });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EVERYTHING, REGISTER_ONLY } from '../../../src/gateway/message-types.ts';
-import { type BValue, encode } from '../../../src/protocol/bpickle.ts';
+import type { BValue } from '../../../src/protocol/bpickle.ts';
 import {
   anAccount,
   anOperation,
@@ -61,7 +61,7 @@ describe('registration', () => {
     const answer = await register(world, {
       account_name: account.name,
       registration_password: 'let-me-in',
-      tags: 'web, staging,not a tag,-bad',
+      tags: 'web, staging,büro_2,not a tag,-bad',
       access_group: 'nowhere',
       'vm-info': Buffer.from('kvm'),
       'container-info': '',
@@ -74,7 +74,7 @@ describe('registration', () => {
       id: answer['insecure-id'],
       state: 'approved',
       title: 'web-1',
-      tags: ['web', 'staging'],
+      tags: ['web', 'staging', 'büro_2'],
       vm_info: 'kvm',
       container_info: '',
       access_group: 'global',
@@ -190,6 +190,21 @@ describe('registration', () => {
     expect(rows.map((row) => row.id)).toEqual([original.id, copy.id, twin.id, third.id]);
   });
 
+  it('AGENT-forge: gives a copy of a pending computer an entry of its own', async () => {
+    const account = await anAccount(world.db);
+    await world.db.query('update account set auto_register = false where id = $1', [account.id]);
+    const original = await RawAgent.enrol(world, account, { machine_id: 'm-3' });
+    await original.exchange();
+    const copy = await RawAgent.enrol(world, account, { machine_id: 'm-3', clone_secure_id: original.secureId });
+    await copy.exchange();
+    const rows = await computers(account.id);
+    expect(rows).toMatchObject([
+      { id: original.id, state: 'pending', clone_id: null },
+      { id: copy.id, state: 'pending', clone_id: original.id },
+    ]);
+    expect((await original.exchange()).types).not.toContain('unknown-id');
+  });
+
   it("does not flag a clone of another account's computer", async () => {
     const [one, other] = [await anAccount(world.db), await anAccount(world.db)];
     const original = await RawAgent.enrol(world, one, { machine_id: 'm-2' });
@@ -267,38 +282,5 @@ describe('Windows hosts and their instances', () => {
     expect(byId.get(late.id)).toMatchObject({ parent_id: host.id, is_wsl: true, is_default_child: false });
     expect(byId.get(host.id)).toMatchObject({ parent_id: null, is_wsl: false, is_default_child: null });
     expect(byId.get(stranger.id)).toMatchObject({ parent_id: null, is_wsl: true });
-  });
-});
-
-describe('bad requests', () => {
-  const status = async (body: Buffer, headers: Record<string, string> = {}) =>
-    (await post(world, body, headers)).status;
-
-  it('are refused with 400 and change nothing', async () => {
-    expect(await status(Buffer.from('x'))).toBe(400);
-    expect(await status(Buffer.alloc(0))).toBe(400);
-    expect(await status(encode([]))).toBe(400);
-    expect(await status(encode({}))).toBe(400);
-    expect(await status(encode({ messages: 'none' }))).toBe(400);
-    expect(await status(encode({ messages: [], sequence: -1 }))).toBe(400);
-    expect(await status(encode({ messages: [], sequence: 'one' }))).toBe(400);
-    expect(await status(encode({ messages: [], sequence: 2n ** 70n }))).toBe(400);
-    expect(await status(encode({ messages: [] }), { 'X-Computer-ID': 'someone' })).toBe(400);
-    expect(await status(Buffer.from('l'.repeat(100_000)))).toBe(400);
-  });
-
-  it('are refused by size, encoding, version and method', async () => {
-    expect(await status(Buffer.alloc(33 * 1024 * 1024))).toBe(413);
-    expect(await status(encode({ messages: [] }), { 'Content-Encoding': 'gzip' })).toBe(415);
-    expect(await status(encode({ messages: [] }), { 'X-Message-API': '4.0' })).toBe(404);
-    expect((await fetch(`${world.url}/message-system`)).status).toBe(405);
-    expect((await fetch(`${world.url}/hash-id-databases/x_noble_amd64`)).status).toBe(404);
-    expect((await fetch(`${world.url}/attachment/1`)).status).toBe(404);
-    expect((await fetch(`${world.url}/attachment/%zz`)).status).toBe(400);
-  });
-
-  it('accept a body of almost 32 MiB', async () => {
-    const padding = { type: 'custom-graph', data: Buffer.alloc(31 * 1024 * 1024) };
-    expect((await post(world, { messages: [padding] })).types).toEqual(['accepted-types']);
   });
 });

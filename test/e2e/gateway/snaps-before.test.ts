@@ -71,6 +71,15 @@ describe('how snaps stood before an operation', () => {
     expect(await undoing(id)).toEqual([]);
   });
 
+  it('is known of a hold that found one of its snaps held', async () => {
+    await agent.exchange([report({ web: 'forever', jq: null })]);
+    const id = await snapOperation('hold', until('web', 'forever'), until('jq', 'forever'));
+    await agent.exchange();
+    await agent.exchange([result(id)]);
+    expect(await kept(id)).toMatchObject([{ idle: false }]);
+    expect(await undoing(id)).toEqual([['unhold-snaps', [{ name: 'jq' }]]]);
+  });
+
   it('is known when the report comes one exchange before the result', async () => {
     await agent.exchange([report({ core: null, web: UNTIL })]);
     const install = await snapOperation('install', { name: 'hello' }, { name: 'core' });
@@ -246,6 +255,30 @@ describe('of operations handed out together', () => {
     await agent.exchange([report({ jq: 'forever' }), result(hold), report({ jq: null }), result(unhold)]);
     expect(await undoing(hold)).toEqual([['unhold-snaps', [{ name: 'jq' }]]]);
     expect(await undoing(unhold)).toEqual([['hold-snaps', [until('jq', 'forever')]]]);
+  });
+
+  it('one that was ordered before another and goes out behind it does not know what that leaves', async () => {
+    const hold = (id: number, moment: string) =>
+      world.db.query('update agent_message set deliver_at = $2::timestamptz where activity_id = $1', [id, moment]);
+    await agent.exchange([report({ vlc: null })]);
+    const install = await snapOperation('install', { name: 'vlc' });
+    await hold(install, 'infinity');
+    const remove = await snapOperation('remove', { name: 'vlc' });
+    await agent.exchange();
+    await hold(install, '1970-01-01T00:00:00Z');
+    await agent.exchange();
+    await agent.exchange([result(remove), result(install)]);
+    expect(await undoing(install)).toEqual([['remove-snaps', [{ name: 'vlc' }]]]);
+  });
+
+  it('one that was answered keeps what it found, before its lane has seen that', async () => {
+    await agent.exchange([report({ jq: null })]);
+    const install = await snapOperation('install', { name: 'hello' }, { name: 'jq' });
+    const hold = await snapOperation('hold', until('jq', 'forever'));
+    await agent.exchange();
+    await agent.exchange([result(hold)]);
+    await agent.exchange([report({ jq: 'forever', hello: null }), result(install)]);
+    expect(await undoing(hold)).toEqual([['unhold-snaps', [{ name: 'jq' }]]]);
   });
 
   it('one about other snaps keeps what it found, whatever a result of another brings', async () => {
