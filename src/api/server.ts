@@ -131,9 +131,11 @@ function unservable(request: IncomingMessage): Refused | null {
   return isAddress(request.url ?? '') ? null : ELSEWHERE;
 }
 
+const ABSOLUTE = /^https?:\/\/[^/?#]{1,255}(?:[/?#]|$)/i;
+
 /** Whether an application can tell the path of a target. */
 function isAddress(target: string): boolean {
-  return target.startsWith('/') || target === '*' || URL.canParse(target);
+  return target.startsWith('/') || target === '*' || (ABSOLUTE.test(target) && URL.canParse(target));
 }
 
 /** Whether request line and headers are beyond the bound; a token is not counted, its reader has a bound of its own. */

@@ -106,7 +106,9 @@ async function switchAccount(deps: TokensDeps, caller: Caller, token: string, ac
   const { current } = await planSession(deps.db, person, accountName);
   const isSame = accountName === caller.accountName;
   const joined = { account: current?.token_epoch ?? 0, membership: current?.membership };
-  const epochs = { ...facts.epochs, ...(isSame ? {} : joined) };
+  // Tokens of older builds do not say which membership they are of: this one is.
+  const same = { membership: facts.epochs.membership ?? current?.membership };
+  const epochs = { ...facts.epochs, ...(isSame ? same : joined) };
   const identity = { personId: person.id, email: person.email, accountName, epochs };
   return deps.tokenSigner.issue(identity, DEFAULT_EXPIRY_MINUTES);
 }

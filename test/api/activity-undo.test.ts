@@ -136,6 +136,9 @@ describe('POST /activities/revert', () => {
     const [alone] = (await verb('reapply', [hold!.id])).body;
     await end(alone, true);
     expect((await detail(child!.id)).actions.revertable).toBe(true);
+    const [other] = (await verb('reapply', [unhold!.id])).body;
+    await end(other, true);
+    expect((await detail(child!.id)).actions.revertable).toBe(false);
     const [whole] = (await verb('reapply', [revert])).body;
     expect((await detail(child!.id)).actions.revertable).toBe(false);
     await end(whole, false, null);

@@ -106,7 +106,14 @@ describe('SSRF', () => {
       const [status] = statusesOf(await send(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`));
       expect([400, 401, 404]).toContain(status);
     }
-    for (const target of ['http://[a/', 'http://a%b/', 'http://?x']) {
+    for (const target of [
+      'http://[a/',
+      'http://a%b/',
+      'http://?x',
+      'foo://a',
+      'foo://xn--a/',
+      `http://${'a'.repeat(300)}?x`,
+    ]) {
       const answer = await send(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
       expect(answer).toMatch(/^HTTP\/1.1 4\d\d /);
       expect(answer).toMatch(/content-type: application\/json/i);

@@ -10,6 +10,14 @@ export interface BodyBudget {
 /** Counts memory that is made of a body. @throws {Refusal} 503 beyond the budget */
 export type Charge = (bytes: number) => void;
 
+/** What is larger is refused while a tenth of the budget is left, for the many that ask and tell little. */
+const SMALL_BYTES = 64 * 1024;
+const LARGE_SHARE = 0.9;
+
+function isBeyond(budget: BodyBudget, size: number): boolean {
+  return budget.usedBytes > budget.limitBytes * (size > SMALL_BYTES ? LARGE_SHARE : 1);
+}
+
 /**
  * Reads a request's body and hands it to `use`; its bytes, and those that `use` charges, count against `budget` until
  * `use` is done.
@@ -34,7 +42,7 @@ export async function withBody<T>(
     const charge = (bytes: number): void => {
       part.size += bytes;
       budget.usedBytes += bytes;
-      if (budget.usedBytes > budget.limitBytes) throw tooMuch();
+      if (isBeyond(budget, part.size)) throw tooMuch();
     };
     return await use(body, charge);
   } catch (error) {
@@ -63,7 +71,7 @@ function collect(
       part.size += chunk.length;
       budget.usedBytes += chunk.length;
       if (part.size > limitBytes) return refuse(tooLarge());
-      if (budget.usedBytes > budget.limitBytes) {
+      if (isBeyond(budget, part.size)) {
         return refuse(tooMuch());
       }
       part.chunks.push(chunk);

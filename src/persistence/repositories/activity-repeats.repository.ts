@@ -141,11 +141,14 @@ const CARRY_REVERTS_ON = `
   update activity n set reverts = r.reverts from activity r
   where (n.id = $1 or n.parent_id = $1) and r.id = n.reapplied_from and r.reverts is not null`;
 
-// Other steps of undoing the same operation that did not succeed and are not repeated with this one.
+// Other steps of undoing the same operation that did not succeed and are not repeated, with this one or before.
 const PARTLY_REPEATED = `exists (
       select from activity b
       where b.parent_id = r.parent_id and b.reverts = r.reverts and b.id <> r.id and b.status <> 'succeeded'
-        and not exists (select from activity m where m.parent_id = $1 and m.reapplied_from = b.id))`;
+        and not exists (
+          select from activity m
+          where (m.parent_id = $1 and m.reapplied_from = b.id)
+            or (m.id = b.reapplied_by and m.status not in ('failed', 'canceled'))))`;
 
 // Of a revert that goes on or has succeeded beside its repetition nothing moves: nothing more is left to undo.
 const MOVE_REVERTED = `
