@@ -269,7 +269,8 @@ function mailDomain(publicUrl: string): string {
   return /^[a-z0-9.-]*[a-z][a-z0-9-]*$/i.test(host) ? host : 'localhost';
 }
 
-function linkHost(host: string): string {
+/** Host in links to what listens on the configured one. */
+export function linkHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
 }

@@ -1,4 +1,4 @@
-import { loadConfig } from './config.ts';
+import { linkHost, loadConfig } from './config.ts';
 
 /**
  * `node src/health-check.ts [--ready]`: asks the process of the same settings on this machine whether it lives, or with
@@ -8,8 +8,7 @@ const LIMIT_MS = 4_000;
 const path = process.argv.includes('--ready') ? '/readyz' : '/healthz';
 try {
   const { metricsHost, metricsPort } = loadConfig(process.env, 'stack');
-  const host = ['0.0.0.0', '::'].includes(metricsHost) ? 'localhost' : metricsHost;
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${metricsPort}${path}`;
+  const url = `http://${linkHost(metricsHost)}:${metricsPort}${path}`;
   const answer = await fetch(url, { signal: AbortSignal.timeout(LIMIT_MS) });
   process.stdout.write(await answer.text());
   process.exitCode = answer.ok ? 0 : 1;

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
 import { BpickleError } from './bpickle-error.ts';
-import { BFloat, type BObject, BTuple, type BValue, emptyDict } from './values.ts';
+import { DictEntries } from './dict-entries.ts';
+import { BFloat, type BObject, BTuple, type BValue } from './values.ts';
 
 /** What the reader refuses beyond malformed bytes. */
 export interface DecodeLimits {
@@ -283,21 +284,5 @@ class Reader {
 
   #error(message: string): BpickleError {
     return new BpickleError(message, this.#at);
-  }
-}
-
-/** A dict while it is read: a plain object as long as every key is text. */
-class DictEntries {
-  readonly #dict = emptyDict();
-  #map: Map<BValue, BValue> | undefined;
-
-  add(key: BValue, value: BValue): void {
-    if (this.#map === undefined && typeof key !== 'string') this.#map = new Map(Object.entries(this.#dict));
-    if (this.#map) this.#map.set(key, value);
-    else this.#dict[key as string] = value;
-  }
-
-  get value(): BObject | Map<BValue, BValue> {
-    return this.#map ?? this.#dict;
   }
 }

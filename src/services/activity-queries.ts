@@ -17,13 +17,12 @@ export async function prepareActivityQuery(
   path = 'query.query',
 ): Promise<ActivitySelection> {
   const query = parseActivityQuery(text, path);
-  const parts = query.clauses
-    .flat()
-    .flatMap(({ criterion, at }) => (criterion.kind === 'computer' ? [{ query: criterion.query, at }] : []));
+  const factors = query.clauses.flat();
+  const parts = factors.flatMap(({ criterion, at }) =>
+    criterion.kind === 'computer' ? [{ query: criterion.query, at }] : [],
+  );
   const searches = await readSearches(deps, accountId, { text, path, parts });
-  const addresses = query.clauses
-    .flat()
-    .flatMap(({ criterion }) => (criterion.kind === 'creator' ? [criterion.text] : []));
+  const addresses = factors.flatMap(({ criterion }) => (criterion.kind === 'creator' ? [criterion.text] : []));
   const creators = addresses.length === 0 ? new Map() : await findPeopleByEmail(deps.db, addresses);
   return { query, searches, creators, now: deps.clock.now() };
 }

@@ -29,7 +29,7 @@ import { keepCarriedScripts } from '../persistence/repositories/script-endings.r
 import { failUnsent } from '../persistence/repositories/undeliverable.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
 import { Layout } from './activity-layout.ts';
-import { requireActivities, requireEligible, sameReason } from './activity-rights.ts';
+import { requireActivities, requireEligible } from './activity-rights.ts';
 import { subjectOf } from './activity-views.ts';
 import type { Caller, Clock } from './ports.ts';
 import { requireRight } from './scripts/reads.ts';
@@ -140,8 +140,6 @@ async function begin(
   }
   const refused = rows.filter((row) => !verb.allows(row));
   requireEligible(verb.name, new Map(refused.map(({ id }) => [id, verb.reason])));
-  const lost = rows.filter((row) => row.lost).map(({ id }) => id);
-  requireEligible(verb.name, sameReason(lost, LOST_TARGET));
   return { caller, verb, ids, now, settings: deps.settings };
 }
 

@@ -77,7 +77,8 @@ async function readSelf(sql: Sql, caller: Caller): Promise<PersonRow> {
 }
 
 async function update(db: Database, caller: Caller, edit: PersonEdit): Promise<PersonRow> {
-  const { preferredAccount, ...fields } = readEdit(edit);
+  const wanted = readEdit(edit);
+  const { preferredAccount, ...fields } = wanted;
   try {
     return await db.transaction(async (tx) => {
       await lockCaller(tx, caller);
@@ -86,9 +87,7 @@ async function update(db: Database, caller: Caller, edit: PersonEdit): Promise<P
       if (fields.email !== undefined && (await isEmailTaken(tx, fields.email, caller.personId))) throw emailTaken();
       await updatePerson(tx, caller.personId, change);
       const person = await readSelf(tx, caller);
-      const changed = Object.entries({ ...fields, preferredAccount }).flatMap(([key, value]) =>
-        value === undefined ? [] : [WORDS[key]!],
-      );
+      const changed = Object.entries(wanted).flatMap(([key, value]) => (value === undefined ? [] : [WORDS[key]!]));
       await recordEvent(tx, caller, {
         entityType: 'Person',
         entityId: caller.personId,

@@ -53,10 +53,7 @@ function unknownComputers(ids: readonly number[]): DomainError {
   return new DomainError('UnknownComputer', `There is no computer ${ids[0]}`, { details });
 }
 
-/**
- * Those of some computers on which nothing can be done any more, or with `permission` not by this caller; at most a
- * hundred of each kind.
- */
+/** Those of some computers on which nothing can be done any more, or with `permission` not by this caller. */
 export async function findLostTargets(
   db: Sql,
   caller: Caller,
@@ -64,7 +61,8 @@ export async function findLostTargets(
   permission: Permission = 'ManageComputer',
 ): Promise<Set<number>> {
   const scope = { view: caller.groups('ViewComputer'), act: caller.groups(permission) };
-  const { unknown, forbidden, archived } = await checkTargets(db, caller.accountId, [...new Set(computers)], scope);
+  const distinct = [...new Set(computers)];
+  const { unknown, forbidden, archived } = await checkTargets(db, caller.accountId, distinct, scope, null);
   return new Set([...unknown, ...forbidden, ...archived]);
 }
 

@@ -6,10 +6,10 @@ import { recordAuditProgress } from '../../src/persistence/repositories/usg-audi
 import type { Database } from '../../src/persistence/sql.ts';
 import { readAuditReport } from '../../src/services/usg-audits/read-report.ts';
 import { closeUnreported, takeInReports } from '../../src/services/usg-audits/take-in.ts';
-import { childrenOf, TestClock, tell } from '../support/activity-rows.ts';
+import { TestClock } from '../support/activity-rows.ts';
 import { auditReport } from '../support/audit-reports.ts';
+import { anAuditedRun } from '../support/audited-run.ts';
 import { createTestDatabase, type TestDatabase, untilBlocked } from '../support/database.ts';
-import { createUsgWorld, type UsgWorld } from '../support/usg-world.ts';
 
 let database: TestDatabase;
 let db: Database;
@@ -27,68 +27,7 @@ afterAll(() => database.drop());
 const read = async (report: Uint8Array) => readAuditReport(report);
 const takeIn = () => takeInReports({ db, clock, read });
 
-/** A run of a new profile on the computers of a new account, its lanes opened. */
-async function aRun(mode: UsgMode, computers: number) {
-  const world = await createUsgWorld(db, clock, computers);
-  const profile = await world.create({ mode, startDate: clock.now().toISOString() });
-  const [run] = await world.runs(profile);
-  const run_ = new Run(world, profile, run!.activity_id!);
-  for (const { lane } of await lanes.begin(run_.activity)) await lanes.advance(lane, false);
-  return run_;
-}
-
-class Run {
-  readonly #world: UsgWorld;
-  readonly profile: number;
-  readonly activity: number;
-
-  constructor(world: UsgWorld, profile: number, activity: number) {
-    this.#world = world;
-    this.profile = profile;
-    this.activity = activity;
-  }
-
-  get computers() {
-    return this.#world.computers;
-  }
-
-  /** The steps of one computer, in order. */
-  async steps(index: number) {
-    const all = await childrenOf(db, this.activity);
-    return all.filter(({ computer_id }) => computer_id === this.computers[index]);
-  }
-
-  async tell(index: number, step: number, kind: 'delivered' | 'result' | 'cancel', ok = true) {
-    const { id, lane_id } = (await this.steps(index))[step]!;
-    await tell(db, { lane: lane_id, activity: id, kind, ok, body: ok ? 'done' : 'broken', at: clock.now() });
-    await lanes.advance(lane_id, false);
-  }
-
-  /** What the agent of a computer sends after its audit, by its last step unless told otherwise. */
-  async report(index: number, report: Buffer, step = -1) {
-    const { id, computer_id } = (await this.steps(index)).at(step)!;
-    await db.query('insert into usg_audit_report values ($1, $2, $3, $4, $5)', [
-      id,
-      computer_id,
-      'r',
-      report,
-      clock.now(),
-    ]);
-  }
-
-  async results() {
-    const { lastRun } = await this.#world.profiles.get(this.#world.caller, this.profile);
-    const { not_started, in_progress, passing, failing, open } = lastRun!;
-    return { not_started, in_progress, passing, failing, open };
-  }
-
-  audits() {
-    return db.query(
-      'select state, reason, passed_count, failed_count from usg_audit where profile_id = $1 order by computer_id',
-      [this.profile],
-    );
-  }
-}
+const aRun = (mode: UsgMode, computers: number) => anAuditedRun({ db, lanes, clock }, mode, computers);
 
 const counts = (not_started: number, in_progress: number, passing: number, failing: number, open: boolean) => ({
   not_started,

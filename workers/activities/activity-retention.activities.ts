@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../src/domain/durations.ts';
 import type { Logger } from '../../src/logger.ts';
 import { forgetActivities } from '../../src/persistence/repositories/activity-retention.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
@@ -13,7 +14,6 @@ export interface RetentionDeps {
   limits?: { scan: number; rows: number };
 }
 
-const DAY_MS = 86_400_000;
 /** Few enough rows to hold nobody up; one group of any size goes whole. */
 const LIMITS = { scan: 500, rows: 5_000 };
 

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { DAY_MS, MINUTE_MS } from '../../src/domain/durations.ts';
 import type { Logger } from '../../src/logger.ts';
 import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
 import { advanceMark } from '../../src/persistence/repositories/restore.repository.ts';
@@ -42,12 +43,11 @@ const PAGE = 500;
 const BUDGET_MS = 25_000;
 const SETTLE_MS = 60_000;
 /** Visibility may lag behind by this much. */
-const LAG_MS = 2 * 60_000;
-const MINUTE_MS = 60_000;
+const LAG_MS = 2 * MINUTE_MS;
 const COMPARE_EVERY_MINUTES = 10;
 /** What it was not told of this long is more than a run that failed. */
 const SERVER_BEHIND_MS = 5 * MINUTE_MS;
-const FIRST_LOOKBACK_MS = 24 * 60 * 60_000;
+const FIRST_LOOKBACK_MS = DAY_MS;
 
 /**
  * Makes the step that brings rows, workflows and schedules in line: after a restore the stricter side first, then
@@ -66,13 +66,14 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
       const startedAt = options.clock.now().getTime();
       const repairs = new RepairCount();
       // First: nothing may be started anew that ran in the time the database has lost.
-      const mark = await advanceMark(options.db, cursor?.mark ?? null, startedAt);
+      const known = cursor?.mark ?? 0;
+      const mark = await advanceMark(options.db, known, startedAt);
       if (mark === null) {
-        await repairAfterRestore(options, options.clock.now(), Math.max(startedAt, cursor?.mark ?? 0));
-      } else if (cursor !== null && mark - (cursor.mark ?? 0) > SERVER_BEHIND_MS && orderedFor !== (cursor.mark ?? 0)) {
+        await repairAfterRestore(options, options.clock.now(), Math.max(startedAt, known));
+      } else if (cursor !== null && mark - known > SERVER_BEHIND_MS && orderedFor !== known) {
         // The server's data are older, or it was away: its schedules may be of a time before their profiles.
         await orderEverySchedule(options, options.clock.now());
-        orderedFor = cursor.mark ?? 0;
+        orderedFor = known;
       }
       const closedSince = cursor?.closedSince ?? startedAt - FIRST_LOOKBACK_MS;
       await repairClosed(deps, closedSince, repairs);

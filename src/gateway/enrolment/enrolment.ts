@@ -88,8 +88,10 @@ interface Enrolled {
   pending: boolean;
 }
 
-/** A pending entry is replaced even when it was in use, if the machine id says that it is the same machine and
- * it does not say itself that it is a copy. */
+/**
+ * A pending entry is replaced even when it was in use, if the machine id says that it is the same machine and it does not
+ * say itself that it is a copy.
+ */
 async function findRepeated(tx: Sql, { cloneSecureId }: Registration, digest: Buffer): Promise<Enrolled | undefined> {
   const [row] = await tx.query<Enrolled>(
     `select c.id, c.state = 'pending' as pending

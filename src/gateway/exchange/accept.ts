@@ -8,6 +8,7 @@ import { isUnstorable } from '../facts/fields.ts';
 import { messageType, readMessages, readMessagesInTurns } from '../facts/read-messages.ts';
 import { hasFacts } from '../facts/save-facts.ts';
 import { saveOneByOne } from '../facts/save-one-by-one.ts';
+import { LARGE_BYTES } from '../http/body.ts';
 import { EVERYTHING, REGISTER_ONLY } from '../message-types.ts';
 import { encodeAnswer } from './answer.ts';
 import {
@@ -24,7 +25,6 @@ import { noteForeignResults } from './foreign-results.ts';
 import { continueWith } from './freshness.ts';
 import { type Outgoing, type PackageIds, planOutgoing } from './outgoing.ts';
 import { renderPlaces } from './render.ts';
-import { LARGE_BYTES } from './request.ts';
 import type { DueOperation, Session } from './session.ts';
 import type { SessionChange, SessionWritten } from './session-writer.ts';
 

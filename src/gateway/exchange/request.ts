@@ -1,6 +1,6 @@
 import { type BObject, BpickleError, type BValue, decode, decodeInTurns, isDict } from '../../protocol/bpickle.ts';
-import { BoundedQueue } from '../../services/bounded-queue.ts';
-import type { Charge } from '../http/body.ts';
+import { type Charge, LARGE_BYTES } from '../http/body.ts';
+import { Gate } from '../http/gate.ts';
 import { Refusal } from '../http/refusal.ts';
 
 /** Decoded body of POST /message-system. @see agent-protocol 3 */
@@ -38,18 +38,11 @@ export async function readPayload(body: Buffer, charge: Charge): Promise<Exchang
   };
 }
 
-/** What is larger is read in several turns. */
-export const LARGE_BYTES = 64 * 1024;
-
 /** An agent that was away sends all at once, and the same again after a refusal: a hundred messages of 880 processes each. */
 const LARGE_LIMITS = { maxValues: 1_500_000, maxDicts: 150_000 };
 /** Large bodies that are read by turns at once; others wait for theirs, so that a turn stays short. */
 const READ_AT_ONCE = 2;
-const turns = new BoundedQueue({
-  concurrency: READ_AT_ONCE,
-  maxWaiting: Number.POSITIVE_INFINITY,
-  refusal: () => new Error('never full'),
-});
+const turns = new Gate(READ_AT_ONCE, Number.POSITIVE_INFINITY);
 
 /** What a value, and a dict, take in memory at most, beside the bytes of the body. */
 const VALUE_BYTES = 40;

@@ -10,12 +10,12 @@ export interface BodyBudget {
 /** Counts memory that is made of a body. @throws {Refusal} 503 beyond the budget */
 export type Charge = (bytes: number) => void;
 
-/** What is larger is refused while a tenth of the budget is left, for the many that ask and tell little. */
-const SMALL_BYTES = 64 * 1024;
+/** What is larger is read in several turns, and refused while a tenth of the budget is left for the many that tell little. */
+export const LARGE_BYTES = 64 * 1024;
 const LARGE_SHARE = 0.9;
 
 function isBeyond(budget: BodyBudget, size: number): boolean {
-  return budget.usedBytes > budget.limitBytes * (size > SMALL_BYTES ? LARGE_SHARE : 1);
+  return budget.usedBytes > budget.limitBytes * (size > LARGE_BYTES ? LARGE_SHARE : 1);
 }
 
 /**

@@ -11,12 +11,12 @@ const ID_MARGIN = 1_000_000;
 /**
  * Moves the mark up to `next`.
  *
- * @param known - the mark that the Temporal server was told last; null when it was told none
+ * @param known - the mark that the Temporal server was told last; 0 when it was told none
  * @returns the mark as it was; null when the database is behind `known`, and the mark stays: this database is older than
  * the server's
  */
-export async function advanceMark(sql: Sql, known: number | null, next: number): Promise<number | null> {
-  const [row] = await sql.query<{ before: number }>(ADVANCE, [known ?? 0, next]);
+export async function advanceMark(sql: Sql, known: number, next: number): Promise<number | null> {
+  const [row] = await sql.query<{ before: number }>(ADVANCE, [known, next]);
   return row?.before ?? null;
 }
 

@@ -1,7 +1,7 @@
 import { type GroupScope, groupsOf } from '../query/group-scope.ts';
 import type { Sql } from '../sql.ts';
 
-/** Why computers of a request cannot be acted on; each list is by id and holds at most {@link SHOWN}. */
+/** Why computers of a request cannot be acted on; each list is by id. */
 export interface TargetProblems {
   /** Missing, pending, of another account or out of sight. */
   unknown: number[];
@@ -13,19 +13,24 @@ export interface TargetProblems {
 /** Most computers a refusal names. */
 export const SHOWN = 100;
 
-/** Checks the computers of a request, in one statement whatever their number. */
+/**
+ * Checks the computers of a request, in one statement whatever their number.
+ *
+ * @param most - computers in each list, the first by id; null for all
+ */
 export async function checkTargets(
   db: Sql,
   accountId: number,
   computers: readonly number[],
   scope: { view: GroupScope; act: GroupScope },
+  most: number | null = SHOWN,
 ): Promise<TargetProblems> {
   const [row] = await db.query<TargetProblems & Record<string, unknown>>(CHECK, [
     accountId,
     computers,
     groupsOf(scope.view),
     groupsOf(scope.act),
-    SHOWN,
+    most,
   ]);
   return row!;
 }
