@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
 import { MAX_INT4 } from '../../domain/integers.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import { type BObject, BTuple, type BValue, compareCodePoints } from '../../protocol/bpickle.ts';
@@ -24,6 +25,8 @@ const MAX_PACKAGES = 10_000;
 const MAX_RELATIONS = 10_000;
 const MAX_RANGES = 500_000;
 const HASH_BYTES = 20;
+/** Ranges that are written in one go: some milliseconds of work. */
+const TURN_RANGES = 20_000;
 
 /** Reads `unknown-package-hashes`. */
 export function readUnknownHashes(message: BObject, facts: Facts): void {
@@ -141,19 +144,31 @@ export async function savePackages(tx: Sql, reports: ReadonlyArray<Of<PackageDel
       return step ? [{ computerId, step }] : [];
     });
     if (steps.length === 0) return apart;
-    const sets = SET_NAMES.flatMap((set) => [
-      steps.map(({ step }) => multirange(step[set].add)),
-      steps.map(({ step }) => multirange(step[set].remove)),
-    ]);
-    const values = [steps.map(({ computerId }) => computerId), now, ...sets];
+    const values: unknown[] = [steps.map(({ computerId }) => computerId), now];
+    for (const set of SET_NAMES) {
+      values.push(await multiranges(steps.map(({ step }) => step[set].add)));
+      values.push(await multiranges(steps.map(({ step }) => step[set].remove)));
+    }
     const rows = await tx.query<{ computer_id: number }>(APPLY, values, 'gateway-save-packages');
     for (const { computer_id } of rows) apart.add(computer_id);
   }
 }
 
-/** Ranges in any order as PostgreSQL reads them. */
-export function multirange(ranges: readonly IdRange[]): string {
-  return `{${ranges.map(([first, last]) => `[${first},${last}]`).join(',')}}`;
+async function multiranges(lists: ReadonlyArray<readonly IdRange[]>): Promise<string[]> {
+  const texts: string[] = [];
+  for (const ranges of lists) texts.push(await multirange(ranges));
+  return texts;
+}
+
+/** Ranges in any order as PostgreSQL reads them. Others get their turn while many are written. */
+export async function multirange(ranges: readonly IdRange[]): Promise<string> {
+  const parts: string[] = [];
+  for (let from = 0; from < ranges.length; from += TURN_RANGES) {
+    if (from > 0) await turn();
+    const part = ranges.slice(from, from + TURN_RANGES);
+    parts.push(part.map(([first, last]) => `[${first},${last}]`).join(','));
+  }
+  return `{${parts.join(',')}}`;
 }
 
 const RESTART = `

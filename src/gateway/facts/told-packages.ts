@@ -26,7 +26,7 @@ export class ToldPackages {
     const fresh = ids.filter((id) => !this.#recorded.has(key(accountId, id)));
     if (fresh.length === 0) return;
     const ranges = fresh.map((id): IdRange => [id, id]);
-    await this.#db.query(RECORD, [accountId, multirange(ranges)], 'gateway-record-told');
+    await this.#db.query(RECORD, [accountId, await multirange(ranges)], 'gateway-record-told');
     // Forgetting all is cheap: what is still in use costs one statement that writes nothing.
     if (this.#recorded.size > MAX_REMEMBERED) this.#recorded.clear();
     for (const id of fresh) this.#recorded.add(key(accountId, id));
