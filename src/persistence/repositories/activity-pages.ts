@@ -1,3 +1,5 @@
+import type { ActivityCriterion } from '../../domain/query/activity-query.ts';
+import type { Factor } from '../../domain/query/parser.ts';
 import type { PageRequest } from '../page.ts';
 import { type ActivitySelection, compileActivityQuery, compileOnlyComputers } from '../query/activity-conditions.ts';
 import { type ActivityScope, onComputers, SEEN, seenBy, seesAll, VISIBLE } from '../query/activity-visibility.ts';
@@ -12,9 +14,9 @@ export interface FoundPage extends SqlCondition {
 }
 
 /**
- * What everybody asks for, everything there is, is counted and skipped by blocks. What speaks of computers, or of all that
- * somebody sees of some access groups, costs as much for a page as for all that match, and is looked for once. The rest is
- * found in order.
+ * What everybody asks for, everything there is, is counted and skipped by blocks. What speaks of computers or has a plain
+ * word, and all that somebody sees of some access groups, costs as much for a page as for all that match, and is looked for
+ * once. The rest is found in order.
  */
 export async function findPage(
   db: Sql,
@@ -36,7 +38,7 @@ export async function findPage(
   const values = [...condition.values, limit, offset];
   const ids = (source: string) => `${source} order by a.id desc limit $${values.length - 1} offset $${values.length}`;
   const all = `select a.id from activity a where ${condition.text}`;
-  if (!clauses.flat().some(({ criterion }) => criterion.kind === 'computer')) {
+  if (!clauses.flat().some(costsAllThatMatch)) {
     return { text: ids(all), values, count: (sql) => countWhere(sql, condition) };
   }
   return foundPage(
@@ -46,6 +48,11 @@ export async function findPage(
      select (select count(*) from matching) as count, array(${ids('select a.id from matching a')}) as ids`,
     values,
   );
+}
+
+/** No index of activities answers it in order. What is without a word is nearly everything, and found at once. */
+function costsAllThatMatch({ criterion, negated }: Factor<ActivityCriterion>): boolean {
+  return criterion.kind === 'computer' || (criterion.kind === 'keyword' && !negated);
 }
 
 /** What asks for everything on some computers: those that are named, or all that somebody sees. Null: it asks otherwise. */
