@@ -1,7 +1,6 @@
 import type { Origin } from '../domain/events.ts';
-import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import { type LoginPerson, recordFailedLogin, recordLogin } from '../persistence/repositories/logins.repository.ts';
-import type { Database } from '../persistence/sql.ts';
+import type { Database, Sql } from '../persistence/sql.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 
 /** What somebody proved to be themselves with. */
@@ -20,23 +19,16 @@ export interface LoginAttempt {
  * @param accountId - 0 for none
  * @returns the system's counter of revocations
  */
-export function rememberSuccess(
-  db: Database,
+export async function rememberSuccess(
+  db: Sql,
   attempt: LoginAttempt,
   who: { person: LoginPerson; accountId: number; at: Date },
 ): Promise<number> {
   const { nameDigest, means, origin } = attempt;
   const { person, accountId, at } = who;
-  return db.transaction(async (tx) => {
-    const login = { personId: person.id, nameDigest, address: origin.address, at };
-    const { systemEpoch } = await recordLogin(tx, login);
-    await recordEvent(
-      tx,
-      { accountId, personId: person.id, name: person.name, origin },
-      { entityType: 'Person', entityId: person.id, entityName: person.name, message: `Logged in with ${means}` },
-    );
-    return systemEpoch;
-  });
+  const message = `Logged in with ${means}`;
+  const login = { personId: person.id, name: person.name, accountId, nameDigest, origin, message, at };
+  return (await recordLogin(db, login)).systemEpoch;
 }
 
 /**

@@ -16,7 +16,7 @@ export async function recordEvent(tx: Sql, actor: EventActor, event: NewEvent): 
 
 /** As {@link recordEvent}, for a change of several things; one statement. */
 export async function recordEvents(tx: Sql, actor: EventActor, events: readonly NewEvent[]): Promise<void> {
-  await tx.query(INSERT, [
+  const values = [
     actor.accountId === 0 ? null : actor.accountId,
     actor.personId,
     actor.name,
@@ -26,7 +26,8 @@ export async function recordEvents(tx: Sql, actor: EventActor, events: readonly 
     events.map(({ entityId }) => entityId),
     events.map(({ entityName }) => entityName),
     events.map(({ message }) => message),
-  ]);
+  ];
+  await tx.query(INSERT, values, 'events');
 }
 
 /**

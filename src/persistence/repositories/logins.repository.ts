@@ -56,29 +56,46 @@ export function findLoginAccounts(sql: Sql, personId: number): Promise<LoginAcco
   );
 }
 
-/** Remembers a success: the person's last login, and that this name logs in from this address. Tells the system counter. */
-export async function recordLogin(
-  tx: Sql,
-  login: { personId: number; nameDigest: Buffer; address: string; at: Date },
-): Promise<{ systemEpoch: number }> {
-  await tx.query(
-    'update person set last_login_time = $2, last_login_host = $3 where id = $1',
-    [login.personId, login.at, login.address],
-    'login-time',
-  );
-  await tx.query(
-    `insert into login_address (name_digest, address, last_success) values ($1, $2, $3)
-     on conflict (name_digest, address) do update set last_success = excluded.last_success`,
-    [login.nameDigest, login.address, login.at],
-    'login-address',
-  );
-  const rows = await tx.query<{ epoch: number }>(
-    `select value::int as epoch from system_setting where key = 'token_epoch'`,
-    [],
-    'login-epoch',
+/** A login that succeeded. */
+export interface SucceededLogin {
+  personId: number;
+  /** The person's, as the log is to keep it. */
+  name: string;
+  /** Account whose log gets the line; 0 for none. */
+  accountId: number;
+  nameDigest: Buffer;
+  origin: Origin;
+  message: string;
+  at: Date;
+}
+
+/**
+ * Remembers a success: the person's last login, that this name logs in from this address, and a line of the log. One
+ * statement, so all or nothing; the person's row comes first, for logins at once wait there and nowhere else.
+ *
+ * @returns the system's counter of revocations
+ */
+export async function recordLogin(sql: Sql, login: SucceededLogin): Promise<{ systemEpoch: number }> {
+  const { personId, name, nameDigest, origin, message, at } = login;
+  const accountId = login.accountId === 0 ? null : login.accountId;
+  const rows = await sql.query<{ epoch: number }>(
+    RECORD_LOGIN,
+    [personId, at, origin.address, nameDigest, accountId, name, message, origin.requestId],
+    'login-succeeded',
   );
   return { systemEpoch: rows[0]!.epoch };
 }
+
+const RECORD_LOGIN = `
+  with who as (
+    update person set last_login_time = $2, last_login_host = $3 where id = $1 returning id),
+  here as (
+    insert into login_address (name_digest, address, last_success) select $4, $3, $2 from who
+    on conflict (name_digest, address) do update set last_success = excluded.last_success),
+  line as (
+    insert into event (account_id, person_id, person_name, entity_type, entity_id, entity_name, message, address, request_id)
+    select $5, id, $6, 'Person', id, $6, $7, $3, $8 from who)
+  select value::int as epoch from system_setting where key = 'token_epoch'`;
 
 /**
  * Writes a failed login into the log of the account it was for, else the one the person would have come to.
