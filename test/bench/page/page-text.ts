@@ -107,4 +107,4 @@ export const FOOT = `What each benchmark does:
 | \`report\` | reports on five audits of a fleet beside a bare COPY of their rows |
 | \`fairness\` | one account's single actions alone, and while another acts on a large group |
 | \`observability\` | the same work with and without traces and with metrics read every second; the gauges of a large fleet |
-| \`soak\` | lists, check-ins and an action on every computer each ten seconds: trends of memory, times and tables |`;
+| \`soak\` | lists, check-ins and an action every ten seconds: trends of memory, times and tables |`;

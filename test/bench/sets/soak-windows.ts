@@ -12,9 +12,7 @@ export interface SoakWindow {
   usage: Usage;
 }
 
-/** How often each computer has something to do, and in how many groups they take turns. */
-const TURN_MS = 10_000;
-const GROUPS_A_TURN = 4;
+const GROUP_EVERY_MS = 10_000;
 
 /** How a value grows; percents of its mean. */
 export interface HourlyTrend {
@@ -34,34 +32,17 @@ export function hourlyTrend(points: ReadonlyArray<{ hours: number; value: number
   return { percent: linearSlope(line) * share, error: slopeError(line) * share };
 }
 
-/** What was ordered in a soak. */
-export interface Ordered {
-  ids: number[];
-  /** Operations in all of them. */
-  operations: number;
-}
-
-/**
- * Orders an action on every computer each ten seconds until it is stopped, a quarter of them at a time.
- *
- * @remarks In one group of all, what is slow while it is accepted and handed out was about one list in a hundred, so that
- * the p99 fell now beside it and now into it.
- */
-export function startGroups(api: Api, computerIds: readonly number[]): { stop(): Promise<Ordered> } {
-  const ordered: Ordered = { ids: [], operations: 0 };
-  const each = Math.ceil(computerIds.length / GROUPS_A_TURN);
+/** Orders an action on all computers every ten seconds until it is stopped, which gives the ids of all. */
+export function startGroups(api: Api, computerIds: readonly number[]): { stop(): Promise<number[]> } {
+  const ordered: number[] = [];
   let isStopping = false;
-  const turn = async (action: 'install' | 'remove') => {
-    for (let from = 0; from < computerIds.length && !isStopping; from += each) {
-      const computers = computerIds.slice(from, from + each);
-      const body = { action, computer_ids: computers, snaps: [{ name: 'hello-world' }] };
-      ordered.ids.push((await api.call<{ id: number }>('POST', '/snaps', body)).id);
-      ordered.operations += computers.length;
-      for (let waited = 0; waited < TURN_MS / GROUPS_A_TURN && !isStopping; waited += 100) await pause(100);
-    }
-  };
   const run = async () => {
-    for (let turns = 0; !isStopping; turns++) await turn(turns % 2 === 0 ? 'install' : 'remove');
+    while (!isStopping) {
+      const action = ordered.length % 2 === 0 ? 'install' : 'remove';
+      const body = { action, computer_ids: computerIds, snaps: [{ name: 'hello-world' }] };
+      ordered.push((await api.call<{ id: number }>('POST', '/snaps', body)).id);
+      for (let waited = 0; waited < GROUP_EVERY_MS && !isStopping; waited += 100) await pause(100);
+    }
   };
   const running = run();
   // Told to whoever stops it.
