@@ -19,7 +19,7 @@ export interface LoginAttempt {
  * @param accountId - 0 for none
  * @returns the system's counter of revocations
  */
-export async function rememberSuccess(
+export function rememberSuccess(
   db: Sql,
   attempt: LoginAttempt,
   who: { person: LoginPerson; accountId: number; at: Date },
@@ -27,8 +27,7 @@ export async function rememberSuccess(
   const { nameDigest, means, origin } = attempt;
   const { person, accountId, at } = who;
   const message = `Logged in with ${means}`;
-  const login = { personId: person.id, name: person.name, accountId, nameDigest, origin, message, at };
-  return (await recordLogin(db, login)).systemEpoch;
+  return recordLogin(db, { personId: person.id, name: person.name, accountId, nameDigest, origin, message, at });
 }
 
 /**

@@ -75,7 +75,7 @@ export interface SucceededLogin {
  *
  * @returns the system's counter of revocations
  */
-export async function recordLogin(sql: Sql, login: SucceededLogin): Promise<{ systemEpoch: number }> {
+export async function recordLogin(sql: Sql, login: SucceededLogin): Promise<number> {
   const { personId, name, nameDigest, origin, message, at } = login;
   const accountId = login.accountId === 0 ? null : login.accountId;
   const rows = await sql.query<{ epoch: number }>(
@@ -83,7 +83,7 @@ export async function recordLogin(sql: Sql, login: SucceededLogin): Promise<{ sy
     [personId, at, origin.address, nameDigest, accountId, name, message, origin.requestId],
     'login-succeeded',
   );
-  return { systemEpoch: rows[0]!.epoch };
+  return rows[0]!.epoch;
 }
 
 const RECORD_LOGIN = `

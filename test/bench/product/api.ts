@@ -14,20 +14,12 @@ export const API_PREFIX = '/api/v2';
 
 const PAGE = 1000;
 
-/** Who logs in; an invitation makes a person of them first. */
-export interface Login {
-  email: string;
-  password: string;
-  invitationId?: string;
-}
-
 /** Logs in as the first administrator, or as somebody else. */
-export async function logIn(stack: Stack, person: Login = ADMIN): Promise<Api> {
+export async function logIn(stack: Stack, person: { email: string; password: string } = ADMIN): Promise<Api> {
   const base = `http://127.0.0.1:${stack.port}${API_PREFIX}`;
   const login = await request<{ token: string; current_account: string }>(base, null, 'POST', '/login', {
     email: person.email,
     password: person.password,
-    invitation_id: person.invitationId,
   });
   const call = <T>(method: string, path: string, body?: unknown) => request<T>(base, login.token, method, path, body);
   return {
@@ -46,13 +38,6 @@ export async function logIn(stack: Stack, person: Login = ADMIN): Promise<Api> {
       }
     },
   };
-}
-
-/** Invites somebody into the caller's account and logs in as them. */
-export async function logInAsAnother(stack: Stack, api: Api): Promise<Api> {
-  const email = 'another@example.com';
-  const invitation = await api.call<{ secure_id: string }>('POST', '/invitations', { name: 'Another', email });
-  return logIn(stack, { email, password: ADMIN.password, invitationId: invitation.secure_id });
 }
 
 async function request<T>(

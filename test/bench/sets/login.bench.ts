@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { openPersistence } from '../../../src/persistence/orm.ts';
+import { createAccount } from '../../support/accounts.ts';
 import type { BenchContext } from '../bench.ts';
 import { startChild } from '../harness/child.ts';
 import { type Report, ReportBuilder } from '../harness/report.ts';
@@ -11,10 +13,10 @@ import { TARGETS } from '../harness/verdict.ts';
 import { pause } from '../harness/wait.ts';
 import type { LoadResult, RepeatRequest } from '../load/load.contract.ts';
 import { type LoadClient, startLoad } from '../load/load-client.ts';
-import { API_PREFIX, type Api, logIn, logInAsAnother } from '../product/api.ts';
+import { API_PREFIX, type Api, logIn } from '../product/api.ts';
 import { startProduct } from '../product/product.ts';
 import { PRODUCT_ROLES, rolesIn } from '../product/roles.ts';
-import { ADMIN } from '../product/stack.ts';
+import { ADMIN, type Stack } from '../product/stack.ts';
 
 interface Round {
   usage: Usage;
@@ -41,7 +43,7 @@ export async function login(context: BenchContext): Promise<Report> {
   const stack = await startProduct(context);
   const api = await logIn(stack);
   // A login has the process read its own person anew, which is not what others wait for.
-  const other = await logInAsAnother(stack, api);
+  const other = await logInAsAnother(stack);
   const file = fileURLToPath(new URL('../baselines/bare-argon2.ts', import.meta.url));
   const bare = await startChild(resources, file, [], { BENCH_PASSWORD: ADMIN.password });
   const load = await startLoad(resources);
@@ -74,6 +76,16 @@ export async function login(context: BenchContext): Promise<Report> {
     { rounds: options.rounds, warmUps: 1, onRound: context.progress },
   );
   return report(context, rounds);
+}
+
+async function logInAsAnother(stack: Stack): Promise<Api> {
+  const url = stack.environment()['FLOTILLA_DATABASE_URL']!;
+  const persistence = await openPersistence({ url, poolSize: 2, applicationName: 'generator' });
+  try {
+    return await logIn(stack, await createAccount(persistence.db, 'another'));
+  } finally {
+    await persistence.close();
+  }
 }
 
 const LOGIN: RepeatRequest = {
