@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { BlockList } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../../src/config.ts';
@@ -20,6 +23,7 @@ interface Service {
   environment?: Environment;
   secrets?: string[];
   ports?: string[];
+  networks?: Record<string, { ipv4_address?: string }>;
   healthcheck?: { test?: string[]; disable?: boolean };
   depends_on?: Record<string, { condition: string }>;
   stop_grace_period?: string;
@@ -31,8 +35,11 @@ const example = await readFile(join(FILE, '../.env.example'), 'utf8');
 const compose = parse(text, { merge: true }) as {
   services: Record<string, Service>;
   secrets: Record<string, { file: string }>;
-  configs: Record<string, { content: string }>;
+  configs: Record<string, { content: string; file: string }>;
+  networks: Record<string, { ipam: { config: [{ subnet: string; ip_range: string }] } }>;
 };
+const proxy = await readFile(join(FILE, '..', compose.configs['proxy']!.file), 'utf8');
+const PROXY = compose.services['proxy']!.networks!['default']!.ipv4_address!;
 const services = Object.entries(compose.services);
 const ours = services.filter(([, { image }]) => image.startsWith('flotilla:'));
 const once = ours.filter(([name]) => ['migrate', 'temporal-bootstrap', 'make-current'].includes(name));
@@ -136,8 +143,9 @@ describe('docker-compose.yml', () => {
     const { environment = {} } = compose.services['gateway']!;
     const set = { FLOTILLA_TRUSTED_PROXIES: '10.0.0.0/8', FLOTILLA_ENROLMENT_RATE_LIMIT: '50', FLOTILLA_HOST: '::1' };
     const { FLOTILLA_HOST: _ofTheImage, ...handedOn } = set;
-    expect(resolved(environment, set)).toEqual({ ...resolved(environment, {}), ...handedOn });
-    expect(resolved(environment, {})).not.toHaveProperty('FLOTILLA_TRUSTED_PROXIES');
+    const ofItsOwn = { FLOTILLA_TRUSTED_PROXIES: `${PROXY},10.0.0.0/8` };
+    expect(resolved(environment, set)).toEqual({ ...resolved(environment, {}), ...handedOn, ...ofItsOwn });
+    expect(resolved(environment, {})).not.toHaveProperty('FLOTILLA_ENROLMENT_RATE_LIMIT');
   });
 
   it('gives PostgreSQL the settings of the embedded one', () => {
@@ -165,6 +173,26 @@ describe('docker-compose.yml', () => {
     expect(flotilla + temporal + SPARE_CONNECTIONS).toBeLessThanOrEqual(Number(POSTGRES_SETTINGS.max_connections));
   });
 
+  it('is upgraded service by service, in the order of the operators\u2019 guide', async () => {
+    const upgrade = await readFile(join(FILE, '../deploy/upgrade.sh'), 'utf8');
+    const steps = [
+      ...upgrade.matchAll(/--no-deps (migrate|temporal-bootstrap|make-current)|for service in (.*); do (\w+)/g),
+    ];
+    expect(steps.map(([, single, several, step]) => single ?? `${step} ${several}`)).toEqual([
+      'migrate',
+      'temporal-bootstrap',
+      'start_beside worker-activity worker-schedule worker-report',
+      'make-current',
+      'stop_old worker-activity worker-schedule worker-report',
+      'start_beside api gateway',
+      'stop_old api gateway',
+    ]);
+    expect(running.map(([name]) => name).toSorted()).toEqual(
+      ['api', 'gateway', 'worker-activity', 'worker-report', 'worker-schedule'].toSorted(),
+    );
+    await promisify(execFile)('sh', ['-n', join(FILE, '../deploy/upgrade.sh')]);
+  });
+
   it('has a health check for everything that keeps running', () => {
     for (const [name, { healthcheck }] of services) {
       if (once.some(([other]) => other === name) || name === 'temporal-schema') continue;
@@ -187,10 +215,50 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(compose.services['make-current']!.depends_on!).toSorted()).toEqual(workers.toSorted());
   });
 
-  it('publishes the port that the processes listen on', () => {
-    for (const name of ['api', 'gateway']) {
-      expect(compose.services[name]!.ports![0]).toMatch(/:8080$/);
-      expect(compose.services[name]!.environment!['FLOTILLA_PORT']).toBe('8080');
+  it('publishes no port of what is scaled: the proxy finds each at the port it listens on', () => {
+    const backends = [...proxy.matchAll(/^ {2}server-template (\w+) \d+ (\S+)$/gm)].map(([, name, at]) => [name, at]);
+    expect(backends).toEqual([
+      ['api', 'api:8080'],
+      ['gateway', 'gateway:8080'],
+    ]);
+    for (const [name] of backends) expect(compose.services[name!]!.environment!['FLOTILLA_PORT']).toBe('8080');
+    for (const [name, { ports }] of ours) expect(ports, name).toBeUndefined();
+    const bound = [...proxy.matchAll(/^ {2}bind :(\d+)\n {2}default_backend (\w+)$/gm)].map(([, at, name]) => [
+      at,
+      name,
+    ]);
+    expect(bound).toEqual([
+      ['8080', 'api'],
+      ['8090', 'gateway'],
+    ]);
+    expect(compose.services['proxy']!.ports!.map((port) => port.split(':').at(-1))).toEqual(bound.map(([at]) => at));
+  });
+
+  it('believes the proxy and no other container who a client is', () => {
+    const [{ subnet, ip_range: range }] = compose.networks['default']!.ipam.config;
+    const within = (network: string) => {
+      const [base = '', bits] = network.split('/');
+      const list = new BlockList();
+      list.addSubnet(base, Number(bits));
+      return list.check(PROXY);
+    };
+    expect({ subnet: within(subnet), range: within(range) }).toEqual({ subnet: true, range: false });
+    for (const [name, { environment }] of running) {
+      expect(resolved(environment!, {})['FLOTILLA_TRUSTED_PROXIES'], name).toBe(`${PROXY},`);
+    }
+    expect(proxy).toMatch(/^ {2}option forwardfor$/m);
+  });
+
+  it('repeats no request that a process may have begun, and answers as the product does where nobody can', () => {
+    expect(proxy.match(/^ {2}retry-on .*$/gm)).toEqual(['  retry-on conn-failure']);
+    const bodies = [...proxy.matchAll(/http-error status (\d+) content-type application\/json string '(.*)'/g)];
+    expect(bodies.map(([, status]) => status)).toEqual(['400', '408', '502', '503', '504']);
+    for (const [, status, body] of bodies) {
+      expect(JSON.parse(body!)).toEqual({
+        error: expect.stringMatching(/^[A-Z][A-Za-z]+$/),
+        message: expect.any(String),
+        code: Number(status),
+      });
     }
   });
 
@@ -201,7 +269,7 @@ describe('docker-compose.yml', () => {
 
   it('pins the version of every image', () => {
     const others = services.filter((service) => !ours.includes(service)).map(([, { image }]) => image);
-    for (const image of others) expect(image).toMatch(/^[\w/-]+:\d+\.\d+(\.\d+)?$/);
+    for (const image of others) expect(image).toMatch(/^[\w/-]+:\d+\.\d+(\.\d+)?(-alpine)?$/);
   });
 
   it('gives the Temporal server the settings that the one without containers has', () => {
