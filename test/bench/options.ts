@@ -41,6 +41,8 @@ export interface Options {
   /** Profiles of `scheduler` that are due at one moment. */
   profiles: number;
   rounds: number;
+  /** Rounds where one takes minutes: as many as asked for, else two. */
+  longRounds: number;
   /** Length of one round of `auth`, `login`, `checkins` and `exchanges`. */
   seconds: number;
   /** Length of `soak`. */
@@ -67,7 +69,8 @@ export const USAGE = `npm run bench -- [name ...] [options]
                            soak (500), the group of fairness (100000)
   --activities 1000000     rows of activities and observability (on 10,000 computers unless --computers says otherwise)
   --profiles 10000         profiles of scheduler that are due at one moment
-  --rounds 5               measured rounds of each side, after one warm-up
+  --rounds 5               measured rounds of each side, after one warm-up; rounds of minutes
+                           are two unless you ask for more
   --seconds 5              length of one round of auth, login, checkins and exchanges
   --minutes 10             length of soak
   --ping-seconds N         how often simulated agents ping (default: 1,250 pings/s of the whole fleet; real agents: 30)
@@ -113,6 +116,7 @@ export function parseOptions(args: readonly string[]): Options {
     activities: whole('--activities', values.activities, bounds.activities, 1000, 10_000_000),
     profiles: whole('--profiles', values.profiles, bounds.profiles, 1, 100_000),
     rounds: whole('--rounds', values.rounds, bounds.rounds, 1, 100),
+    longRounds: whole('--rounds', values.rounds, LONG_ROUNDS, 1, 100),
     seconds: whole('--seconds', values.seconds, bounds.seconds, 1, 600),
     minutes: whole('--minutes', values.minutes, bounds.minutes, 1, 10_000),
     ...(values['ping-seconds'] ? { pingSeconds: whole('--ping-seconds', values['ping-seconds'], 0, 1, 3600) } : {}),
@@ -124,6 +128,8 @@ export function parseOptions(args: readonly string[]): Options {
 
 const LARGE = { activities: 1_000_000, profiles: 10_000, rounds: 5, seconds: 5, minutes: 10 } as const;
 const SMALL = { activities: 100_000, profiles: 500, rounds: 3, seconds: 3, minutes: 3 } as const;
+
+const LONG_ROUNDS = 2;
 
 /** Sizes of `all` where no others are asked for. */
 const SMALL_FLEETS: Partial<Record<BenchmarkName, readonly number[]>> = {

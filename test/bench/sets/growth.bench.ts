@@ -13,9 +13,8 @@ import { createBareTables, type GrowthRound, type GrowthSetting, growthRound } f
 const SIZES = [1000, 3000, 10_000];
 /** What no figure of a size is made from: caches fill and code is compiled. */
 const WARM_UP = 200;
-/** From this size on a round is long enough without many repetitions. */
+/** From this size on a round takes minutes. */
 const LARGE = 10_000;
-const LARGE_ROUNDS = 2;
 
 /** The rounds of one size. */
 interface SizeRounds {
@@ -61,7 +60,7 @@ export async function growth(context: BenchContext): Promise<Report> {
   const sizes: SizeRounds[] = [];
   for (const computers of wanted) {
     const enrolSeconds = await enrol(computers);
-    const count = computers >= LARGE ? Math.min(LARGE_ROUNDS, options.rounds) : options.rounds;
+    const count = computers >= LARGE ? options.longRounds : options.rounds;
     const rounds: GrowthRound[] = [];
     for (let round = 1; round <= count; round++) {
       rounds.push(await growthRound(setting, ids));

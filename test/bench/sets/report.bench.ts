@@ -17,9 +17,8 @@ import { createProfile, RULES } from './usg-setting.ts';
 const COMPUTERS = 10_000;
 const RUNS = 5;
 const DAY_MS = 86_400_000;
-/** From this size on a round is long enough without many repetitions. */
+/** From this size on a round takes minutes. */
 const LARGE = 5000;
-const LARGE_ROUNDS = 2;
 
 /** Rounds of one kind of report and of the rows behind it. */
 interface KindRounds {
@@ -43,7 +42,7 @@ export async function report(context: BenchContext): Promise<Report> {
   const kinds: KindRounds[] = [];
   for (const kind of ['summary', 'detailed'] as const) {
     const isLarge = kind === 'detailed' && computers >= LARGE;
-    const rounds = isLarge ? Math.min(options.rounds, LARGE_ROUNDS) : options.rounds;
+    const rounds = isLarge ? options.longRounds : options.rounds;
     const sides = {
       product: () => productRound(setting, kind === 'detailed'),
       copy: () => copyRound(setting, kind === 'detailed'),

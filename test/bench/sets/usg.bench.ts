@@ -8,9 +8,8 @@ import { AUDITED_TAG, createProfile, type Probed, prepareUsg, RULES, type Watche
 
 const COMPUTERS = 10_000;
 const DUE_PROFILES = 1000;
-/** From this size on a round is long enough without a warm-up and many repetitions. */
+/** From this size on a round takes minutes, and needs no warm-up. */
 const LARGE = 5000;
-const LARGE_ROUNDS = 2;
 
 /**
  * A profile that audits a whole fleet, and many profiles due at one moment, with a gateway that answers meanwhile.
@@ -20,7 +19,7 @@ const LARGE_ROUNDS = 2;
 export async function usg(context: BenchContext): Promise<Report> {
   const computers = context.options.computers?.at(-1) ?? COMPUTERS;
   const isLarge = computers >= LARGE;
-  const rounds = isLarge ? Math.min(context.options.rounds, LARGE_ROUNDS) : context.options.rounds;
+  const rounds = isLarge ? context.options.longRounds : context.options.rounds;
   const setting = await prepareUsg(context, computers);
   const scope = { all_computers: false, tags: [AUDITED_TAG], start_date: '2090-01-01' };
   const { id } = await createProfile(setting.api, 'Everybody', scope);

@@ -18,6 +18,12 @@ describe('parseOptions', () => {
     expect(optionsOf(options, 'snaps').computers).toBeUndefined();
   });
 
+  it('repeats rounds of minutes as often as asked for, else once', () => {
+    expect(parseOptions(['report'])).toMatchObject({ rounds: 5, longRounds: 2 });
+    expect(parseOptions(['report', '--rounds', '5'])).toMatchObject({ rounds: 5, longRounds: 5 });
+    expect(parseOptions(['report', '--rounds', '1'])).toMatchObject({ rounds: 1, longRounds: 1 });
+  });
+
   it('takes names once each and sizes in ascending order', () => {
     const options = parseOptions(['snaps', 'auth', 'snaps', '--computers', '1000,200', '--rounds', '2']);
     expect(options.names).toEqual(['snaps', 'auth']);
