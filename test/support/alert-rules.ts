@@ -10,6 +10,7 @@ export interface AlertRule {
 }
 
 export const RULES_FILE = 'deploy/prometheus/alerts.yml';
+export const CASES_FILE = 'deploy/prometheus/alerts.test.yml';
 export const DASHBOARD_FILE = 'deploy/grafana/flotilla.json';
 
 /** Every alert rule that is shipped. */

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { metricsIn, RULES_FILE, readAlertRules, readPanels } from '../support/alert-rules.ts';
+import { parse } from 'yaml';
+import { CASES_FILE, metricsIn, RULES_FILE, readAlertRules, readPanels } from '../support/alert-rules.ts';
 
 const rules = readAlertRules();
 
@@ -34,9 +35,17 @@ describe('alert rules', () => {
     }
   });
 
-  it('are taken by promtool where it is installed', async ({ skip }) => {
-    const run = promisify(execFile)('promtool', ['check', 'rules', RULES_FILE]);
-    const { stdout } = await run.catch((error: NodeJS.ErrnoException) => {
+  it('have a case each in which they fire and one in which they keep quiet', () => {
+    const { tests } = parse(readFileSync(CASES_FILE, 'utf8')) as { tests: Array<{ name: string }> };
+    const wanted = rules.flatMap(({ alert }) => [`${alert} fires`, `${alert} keeps quiet`]);
+    expect(tests.map(({ name }) => name).toSorted()).toEqual(wanted.toSorted());
+  });
+
+  it.for<[what: string, ...args: string[]]>([
+    ['are rules to', 'check', 'rules', RULES_FILE],
+    ['do in their cases what is expected, by', 'test', 'rules', CASES_FILE],
+  ])('%s promtool where it is installed', async ([_what, ...args], { skip }) => {
+    const { stdout } = await promisify(execFile)('promtool', args).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') skip('promtool is not installed');
       throw error;
     });
