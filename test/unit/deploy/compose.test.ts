@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { BlockList } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../../src/config.ts';
@@ -12,39 +9,20 @@ import { API_COMMAND, WORKER_COMMAND } from '../../../src/stack/roles.ts';
 import { SERVER_DYNAMIC_CONFIG } from '../../../temporal/server/dynamic-config.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
 import { findComposeCheck } from '../../support/compose-config.ts';
+import {
+  COMPOSE_FILE,
+  compose,
+  composeText,
+  once,
+  ours,
+  PROXY_ADDRESS,
+  resolved,
+  running,
+  scriptOf,
+  services,
+} from '../../support/compose-file.ts';
 
-/** Null: handed on when the user has set it. */
-type Environment = Record<string, string | null>;
-
-interface Service {
-  image: string;
-  build?: string;
-  command?: string[];
-  environment?: Environment;
-  secrets?: string[];
-  ports?: string[];
-  networks?: Record<string, { ipv4_address?: string }>;
-  healthcheck?: { test?: string[]; disable?: boolean };
-  depends_on?: Record<string, { condition: string }>;
-  stop_grace_period?: string;
-}
-
-const FILE = join(import.meta.dirname, '../../../docker-compose.yml');
-const text = await readFile(FILE, 'utf8');
-const example = await readFile(join(FILE, '../.env.example'), 'utf8');
-const compose = parse(text, { merge: true }) as {
-  services: Record<string, Service>;
-  secrets: Record<string, { file: string }>;
-  configs: Record<string, { content: string; file: string }>;
-  networks: Record<string, { ipam: { config: [{ subnet: string; ip_range: string }] } }>;
-};
-const proxy = await readFile(join(FILE, '..', compose.configs['proxy']!.file), 'utf8');
-const PROXY = compose.services['proxy']!.networks!['default']!.ipv4_address!;
-const services = Object.entries(compose.services);
-const ours = services.filter(([, { image }]) => image.startsWith('flotilla:'));
-const once = ours.filter(([name]) => ['migrate', 'temporal-bootstrap', 'make-current'].includes(name));
-const running = ours.filter((one) => !once.includes(one));
-const scriptOf = (command: readonly string[] | undefined) => command?.find((word) => word.endsWith('.ts'));
+const example = await readFile(join(COMPOSE_FILE, '../.env.example'), 'utf8');
 
 const check = await findComposeCheck().catch((error: Error) => {
   console.warn(`docker-compose.yml is not checked: ${error.message}`);
@@ -60,7 +38,7 @@ describe.skipIf(check === null)('docker compose config', () => {
 
   afterAll(() => rm(directory, { recursive: true }));
 
-  it('accepts docker-compose.yml', () => expect(check!(FILE)).resolves.toBeUndefined());
+  it('accepts docker-compose.yml', () => expect(check!(COMPOSE_FILE)).resolves.toBeUndefined());
 
   it.each([
     ['a service that is not there', /^(\s+)postgres: \{ condition/m, '$1postgrez: { condition'],
@@ -69,8 +47,8 @@ describe.skipIf(check === null)('docker compose config', () => {
     ['a volume that is not declared', /^ {6}- postgres:/m, '      - postgrs:'],
     ['a wrong condition', /service_healthy/, 'service_health'],
   ])('refuses %s', async (_what, pattern, planted) => {
-    const broken = text.replace(pattern, planted);
-    expect(broken).not.toBe(text);
+    const broken = composeText.replace(pattern, planted);
+    expect(broken).not.toBe(composeText);
     const file = join(directory, 'docker-compose.yml');
     await writeFile(file, broken);
     await expect(check!(file)).rejects.toThrow();
@@ -89,7 +67,7 @@ describe('docker-compose.yml', () => {
   it('runs files that are there', async () => {
     for (const [, { command }] of ours) {
       expect(command?.[0]).toBe('node');
-      await expect(readFile(join(FILE, '..', scriptOf(command)!))).resolves.toBeDefined();
+      await expect(readFile(join(COMPOSE_FILE, '..', scriptOf(command)!))).resolves.toBeDefined();
     }
   });
 
@@ -100,7 +78,7 @@ describe('docker-compose.yml', () => {
       const known = expected(command!);
       expect(command!.slice(1, 1 + known.length), name).toEqual(known);
     }
-    const { scripts } = JSON.parse(await readFile(join(FILE, '../package.json'), 'utf8'));
+    const { scripts } = JSON.parse(await readFile(join(COMPOSE_FILE, '../package.json'), 'utf8'));
     for (const name of ['api', 'gateway', 'worker']) {
       const words = scripts[name].split(' ');
       expect(words, name).toEqual(expect.arrayContaining([...expected(words)]));
@@ -124,7 +102,7 @@ describe('docker-compose.yml', () => {
       expect(load(EXAMPLE), name).toEqual(load({}));
       expect(Object.keys(environment)).not.toEqual(expect.arrayContaining(Object.keys(SECRET_VALUES)));
     }
-    expect(text).not.toMatch(/(PASSWORD|PWD|SECRET): *\$\{/);
+    expect(composeText).not.toMatch(/(PASSWORD|PWD|SECRET): *\$\{/);
     for (const { file } of Object.values(compose.secrets)) expect(file).toMatch(/^\.\/secrets\//);
   });
 
@@ -134,7 +112,7 @@ describe('docker-compose.yml', () => {
     expect(settings.filter((name) => !(name in environment) && !(name in WITHOUT_MEANING))).toEqual([]);
     expect(Object.keys(WITHOUT_MEANING).filter((name) => name in environment || !settings.includes(name))).toEqual([]);
     const sources = await Promise.all(
-      ['src/tracing.ts', 'src/tracing-exporter.ts'].map((file) => readFile(join(FILE, '..', file), 'utf8')),
+      ['src/tracing.ts', 'src/tracing-exporter.ts'].map((file) => readFile(join(COMPOSE_FILE, '..', file), 'utf8')),
     );
     for (const name of sources.join().match(/\bOTEL_\w+/g)!) expect(environment).toHaveProperty(name, null);
   });
@@ -143,7 +121,7 @@ describe('docker-compose.yml', () => {
     const { environment = {} } = compose.services['gateway']!;
     const set = { FLOTILLA_TRUSTED_PROXIES: '10.0.0.0/8', FLOTILLA_ENROLMENT_RATE_LIMIT: '50', FLOTILLA_HOST: '::1' };
     const { FLOTILLA_HOST: _ofTheImage, ...handedOn } = set;
-    const ofItsOwn = { FLOTILLA_TRUSTED_PROXIES: `${PROXY},10.0.0.0/8` };
+    const ofItsOwn = { FLOTILLA_TRUSTED_PROXIES: `${PROXY_ADDRESS},10.0.0.0/8` };
     expect(resolved(environment, set)).toEqual({ ...resolved(environment, {}), ...handedOn, ...ofItsOwn });
     expect(resolved(environment, {})).not.toHaveProperty('FLOTILLA_ENROLMENT_RATE_LIMIT');
   });
@@ -155,7 +133,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('lets in all connections of the processes that its first lines scale up to', () => {
-    const scales = [...text.matchAll(/--scale ([\w-]+)=(\d+)/g)];
+    const scales = [...composeText.matchAll(/--scale ([\w-]+)=(\d+)/g)];
     const scale = new Map(scales.map(([, name, count]) => [name!, Number(count)]));
     expect([...scale]).toEqual([
       ['worker-activity', 4],
@@ -171,26 +149,6 @@ describe('docker-compose.yml', () => {
     const temporal = 4 * (Number(workflows) + Number(visibility));
     expect({ flotilla, temporal }).toEqual({ flotilla: 120, temporal: 120 });
     expect(flotilla + temporal + SPARE_CONNECTIONS).toBeLessThanOrEqual(Number(POSTGRES_SETTINGS.max_connections));
-  });
-
-  it('is upgraded service by service, in the order of the operators\u2019 guide', async () => {
-    const upgrade = await readFile(join(FILE, '../deploy/upgrade.sh'), 'utf8');
-    const steps = [
-      ...upgrade.matchAll(/--no-deps (migrate|temporal-bootstrap|make-current)|for service in (.*); do (\w+)/g),
-    ];
-    expect(steps.map(([, single, several, step]) => single ?? `${step} ${several}`)).toEqual([
-      'migrate',
-      'temporal-bootstrap',
-      'start_beside worker-activity worker-schedule worker-report',
-      'make-current',
-      'stop_old worker-activity worker-schedule worker-report',
-      'start_beside api gateway',
-      'stop_old api gateway',
-    ]);
-    expect(running.map(([name]) => name).toSorted()).toEqual(
-      ['api', 'gateway', 'worker-activity', 'worker-report', 'worker-schedule'].toSorted(),
-    );
-    await promisify(execFile)('sh', ['-n', join(FILE, '../deploy/upgrade.sh')]);
   });
 
   it('has a health check for everything that keeps running', () => {
@@ -213,53 +171,6 @@ describe('docker-compose.yml', () => {
     }
     const workers = running.map(([name]) => name).filter((name) => name.startsWith('worker-'));
     expect(Object.keys(compose.services['make-current']!.depends_on!).toSorted()).toEqual(workers.toSorted());
-  });
-
-  it('publishes no port of what is scaled: the proxy finds each at the port it listens on', () => {
-    const backends = [...proxy.matchAll(/^ {2}server-template (\w+) \d+ (\S+)$/gm)].map(([, name, at]) => [name, at]);
-    expect(backends).toEqual([
-      ['api', 'api:8080'],
-      ['gateway', 'gateway:8080'],
-    ]);
-    for (const [name] of backends) expect(compose.services[name!]!.environment!['FLOTILLA_PORT']).toBe('8080');
-    for (const [name, { ports }] of ours) expect(ports, name).toBeUndefined();
-    const bound = [...proxy.matchAll(/^ {2}bind :(\d+)\n {2}default_backend (\w+)$/gm)].map(([, at, name]) => [
-      at,
-      name,
-    ]);
-    expect(bound).toEqual([
-      ['8080', 'api'],
-      ['8090', 'gateway'],
-    ]);
-    expect(compose.services['proxy']!.ports!.map((port) => port.split(':').at(-1))).toEqual(bound.map(([at]) => at));
-  });
-
-  it('believes the proxy and no other container who a client is', () => {
-    const [{ subnet, ip_range: range }] = compose.networks['default']!.ipam.config;
-    const within = (network: string) => {
-      const [base = '', bits] = network.split('/');
-      const list = new BlockList();
-      list.addSubnet(base, Number(bits));
-      return list.check(PROXY);
-    };
-    expect({ subnet: within(subnet), range: within(range) }).toEqual({ subnet: true, range: false });
-    for (const [name, { environment }] of running) {
-      expect(resolved(environment!, {})['FLOTILLA_TRUSTED_PROXIES'], name).toBe(`${PROXY},`);
-    }
-    expect(proxy).toMatch(/^ {2}option forwardfor$/m);
-  });
-
-  it('repeats no request that a process may have begun, and answers as the product does where nobody can', () => {
-    expect(proxy.match(/^ {2}retry-on .*$/gm)).toEqual(['  retry-on conn-failure']);
-    const bodies = [...proxy.matchAll(/http-error status (\d+) content-type application\/json string '(.*)'/g)];
-    expect(bodies.map(([, status]) => status)).toEqual(['400', '408', '502', '503', '504']);
-    for (const [, status, body] of bodies) {
-      expect(JSON.parse(body!)).toEqual({
-        error: expect.stringMatching(/^[A-Z][A-Za-z]+$/),
-        message: expect.any(String),
-        code: Number(status),
-      });
-    }
   });
 
   it('lets the UI ask the codec endpoint of the API', () => {
@@ -326,14 +237,3 @@ const WITHOUT_MEANING: Record<string, string> = {
   FLOTILLA_SIMULATED_COMPUTERS: STACK,
   FLOTILLA_EMBEDDED: STACK,
 };
-
-/** What a container gets when the user has set this; only where the file has a default does it replace the empty value. */
-function resolved(environment: Environment, set: Record<string, string>): Record<string, string> {
-  const fill = (text: string) => text.replace(/\$\{(\w+):-([^}]*)\}/g, (_all, name, fallback) => set[name] || fallback);
-  return Object.fromEntries(
-    Object.entries(environment).flatMap(([name, value]) => {
-      const found = value === null ? set[name] : fill(String(value));
-      return found === undefined ? [] : [[name, found] as const];
-    }),
-  );
-}

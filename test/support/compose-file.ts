@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+/** Null: handed on when the user has set it. */
+type Environment = Record<string, string | null>;
+
+interface Service {
+  image: string;
+  build?: string;
+  command?: string[];
+  environment?: Environment;
+  secrets?: string[];
+  ports?: string[];
+  networks?: Record<string, { ipv4_address?: string }>;
+  healthcheck?: { test?: string[]; disable?: boolean };
+  depends_on?: Record<string, { condition: string }>;
+  stop_grace_period?: string;
+}
+
+export const COMPOSE_FILE = join(import.meta.dirname, '../../docker-compose.yml');
+export const composeText = readFileSync(COMPOSE_FILE, 'utf8');
+export const compose = parse(composeText, { merge: true }) as {
+  services: Record<string, Service>;
+  secrets: Record<string, { file: string }>;
+  configs: Record<string, { content: string; file: string }>;
+  networks: Record<string, { ipam: { config: [{ subnet: string; ip_range: string }] } }>;
+};
+
+/** The address that is believed about clients. */
+export const PROXY_ADDRESS = compose.services['proxy']!.networks!['default']!.ipv4_address!;
+export const services = Object.entries(compose.services);
+/** What runs our image. */
+export const ours = services.filter(([, { image }]) => image.startsWith('flotilla:'));
+/** Those of them that end. */
+export const once = ours.filter(([name]) => ['migrate', 'temporal-bootstrap', 'make-current'].includes(name));
+export const running = ours.filter((one) => !once.includes(one));
+
+export const scriptOf = (command: readonly string[] | undefined) => command?.find((word) => word.endsWith('.ts'));
+
+/** What a container gets when the user has set this; only where the file has a default does it replace the empty value. */
+export function resolved(environment: Environment, set: Record<string, string>): Record<string, string> {
+  const fill = (text: string) => text.replace(/\$\{(\w+):-([^}]*)\}/g, (_all, name, fallback) => set[name] || fallback);
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) => {
+      const found = value === null ? set[name] : fill(String(value));
+      return found === undefined ? [] : [[name, found] as const];
+    }),
+  );
+}
