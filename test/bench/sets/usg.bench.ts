@@ -1,9 +1,10 @@
 import type { BenchContext } from '../bench.ts';
 import { type Report, ReportBuilder } from '../harness/report.ts';
 import { cpuMsOf } from '../harness/usage.ts';
-import { TARGETS } from '../harness/verdict.ts';
+import { TARGETS, type Target } from '../harness/verdict.ts';
 import { PRODUCT_ROLES, type ProductRole, rolesIn } from '../product/roles.ts';
-import { type AuditRound, auditRound, type DueRound, dueRound } from './usg-rounds.ts';
+import { type DueRound, dueRounds } from './due-rounds.ts';
+import { type AuditRound, auditRound } from './usg-rounds.ts';
 import { AUDITED_TAG, createProfile, type Probed, prepareUsg, RULES, type Watched } from './usg-setting.ts';
 
 const COMPUTERS = 10_000;
@@ -31,13 +32,15 @@ export async function usg(context: BenchContext): Promise<Report> {
   }
   const profiles = Math.min(DUE_PROFILES, computers);
   context.progress(`${profiles} profiles due at one moment`);
-  const due = await dueRound(setting, profiles);
+  const dueRound = dueRounds(setting, profiles);
+  const due: DueRound[] = [];
+  for (let round = 1; round <= rounds; round++) due.push(await dueRound());
   return report(context, audits, due);
 }
 
-function report({ options }: BenchContext, audits: readonly AuditRound[], due: DueRound): Report {
+function report({ options }: BenchContext, audits: readonly AuditRound[], due: readonly DueRound[]): Report {
   const builder = new ReportBuilder();
-  for (const { usage } of [...audits, due]) builder.window(usage);
+  for (const { usage } of [...audits, ...due]) builder.window(usage);
   addAudits(builder, audits);
   addDue(builder, due);
   builder.asserted('every computer counts once in every run; each report has all rules; one run of each due profile');
@@ -47,7 +50,7 @@ function report({ options }: BenchContext, audits: readonly AuditRound[], due: D
   return builder.finish('usg', { audits, due }, options.judgeAnyway);
 }
 
-type Figure<R> = readonly [name: string, unit: string, of: (round: R) => number];
+type Figure<R> = readonly [name: string, unit: string, of: (round: R) => number, target?: Target];
 
 function addAudits(builder: ReportBuilder, audits: readonly AuditRound[]): void {
   const figures: ReadonlyArray<Figure<AuditRound>> = [
@@ -64,16 +67,18 @@ function addAudits(builder: ReportBuilder, audits: readonly AuditRound[]): void 
   for (const [name, unit, of] of figures) builder.row(name, unit, audits.map(of));
 }
 
-function addDue(builder: ReportBuilder, due: DueRound): void {
-  const row = (name: string, unit: string, value: number, target?: (typeof TARGETS)['latenessSeconds']) =>
-    builder.row(`${due.profiles} due at once: ${name}`, unit, [value], target);
-  row('first run', 's', due.firstSeconds);
-  row('lateness, p50', 's', due.lateness.p50);
-  row('lateness, p99', 's', due.lateness.p99, TARGETS.latenessSeconds);
-  row('lateness, max', 's', due.lateness.max);
-  for (const [name, unit, of] of perUnit<DueRound>('run', rolesIn(due.usage), (r) => r.profiles))
-    row(name, unit, of(due));
-  for (const [name, unit, of] of latencies<DueRound>()) row(name, unit, of(due));
+function addDue(builder: ReportBuilder, due: readonly DueRound[]): void {
+  const { profiles, usage } = due[0]!;
+  const figures: ReadonlyArray<Figure<DueRound>> = [
+    ['first run', 's', (r) => r.firstSeconds],
+    ['lateness, p50', 's', (r) => r.lateness.p50],
+    ['lateness, p99', 's', (r) => r.lateness.p99, TARGETS.latenessSeconds],
+    ['lateness, max', 's', (r) => r.lateness.max],
+    ...perUnit<DueRound>('run', rolesIn(usage), (r) => r.profiles),
+    ...latencies<DueRound>(),
+  ];
+  for (const [name, unit, of, target] of figures)
+    builder.row(`${profiles} due at once: ${name}`, unit, due.map(of), target);
 }
 
 function perUnit<R extends Watched>(

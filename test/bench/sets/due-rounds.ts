@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { type Latency, latency } from '../harness/statistics.ts';
+import { pause, waitFor } from '../harness/wait.ts';
+import { createProfile, type UsgSetting, type Watched, watched } from './usg-setting.ts';
+
+const LIMIT_MS = 900_000;
+/** Profiles made or changed at a time. */
+const PARALLEL = 8;
+const TRIED_PROFILES = 40;
+/** Times of what giving them a date is expected to take, and beside it: the schedules are to be there before. */
+const MARGIN = 2;
+const AHEAD_MS = 15_000;
+/** So long before the moment the measuring begins. */
+const EARLY_MS = 1500;
+
+export interface DueRound extends Watched {
+  profiles: number;
+  /** How long after its date each run was started, in seconds. */
+  lateness: Latency;
+  firstSeconds: number;
+}
+
+/** One round: many profiles due at one moment. They have no computers: what is measured is that each runs once, and when. */
+export type DueRounds = () => Promise<DueRound>;
+
+/** The first round makes the profiles, each later one gives them another date. */
+export function dueRounds(setting: UsgSetting, profiles: number): DueRounds {
+  let ids: readonly number[] = [];
+  let datingMs: number | null = null;
+  return async () => {
+    const expectedMs = datingMs ?? (await tryCreating(setting, profiles));
+    const from = Date.now();
+    const due = new Date(Math.ceil((from + MARGIN * expectedMs + AHEAD_MS) / 1000) * 1000);
+    if (ids.length === 0) ids = await createAll(setting, profiles, due);
+    else await moveAll(setting, ids, due);
+    await waitFor('the schedules on the server', () => areOrdered(setting), { everyMs: 200, limitMs: LIMIT_MS });
+    datingMs = Date.now() - from;
+    assert.ok(Date.now() < due.getTime() - EARLY_MS, 'the schedules were there before they were due');
+    await pause(due.getTime() - EARLY_MS - Date.now());
+    const { result, ...measured } = await watched(setting, () => awaitRuns(setting, due, profiles));
+    const late = await lateness(setting, due);
+    assert.equal(late.length, profiles, 'no profile runs twice');
+    return { profiles, lateness: latency(late), firstSeconds: Math.min(...late), ...result, ...measured };
+  };
+}
+
+/** @returns how many milliseconds the making of so many profiles will take */
+async function tryCreating({ api }: UsgSetting, profiles: number): Promise<number> {
+  const from = performance.now();
+  await inParallel(TRIED_PROFILES, (n) =>
+    createProfile(api, `Tried ${n}`, { all_computers: false, start_date: '2090-01-01T00:00:00Z' }),
+  );
+  return ((performance.now() - from) / TRIED_PROFILES) * profiles;
+}
+
+async function createAll({ api }: UsgSetting, profiles: number, due: Date): Promise<number[]> {
+  const over = { all_computers: false, start_date: due.toISOString() };
+  const ids: number[] = [];
+  await inParallel(profiles, async (n) => {
+    ids.push((await createProfile(api, `Due ${n}`, over)).id);
+  });
+  return ids;
+}
+
+async function moveAll({ api }: UsgSetting, ids: readonly number[], due: Date): Promise<void> {
+  const schedule = [
+    'FREQ=MONTHLY',
+    `BYMONTHDAY=${due.getUTCDate()}`,
+    `BYHOUR=${due.getUTCHours()}`,
+    `BYMINUTE=${due.getUTCMinutes()}`,
+    `BYSECOND=${due.getUTCSeconds()}`,
+  ].join(';');
+  await inParallel(ids.length, (n) => api.call('PATCH', `/usg-profiles/${ids[n]}`, { schedule }));
+}
+
+async function inParallel(count: number, each: (n: number) => Promise<unknown>): Promise<void> {
+  let next = 0;
+  const work = async () => {
+    while (next < count) await each(next++);
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, work));
+}
+
+async function areOrdered({ database }: UsgSetting): Promise<true | null> {
+  const { rows } = await database.query("select 1 from outbox where kind = 'schedule_sync' limit 1");
+  return rows.length === 0 ? true : null;
+}
+
+async function awaitRuns({ database }: UsgSetting, due: Date, profiles: number): Promise<object> {
+  const all = async () => {
+    const { rows } = await database.query<{ profiles: number }>(
+      'select count(distinct profile_id)::int as profiles from usg_run where nominal_time = $1',
+      [due],
+    );
+    return rows[0]!.profiles === profiles ? true : null;
+  };
+  await waitFor('a run of each profile', all, { everyMs: 500, limitMs: LIMIT_MS });
+  return {};
+}
+
+async function lateness({ database }: UsgSetting, due: Date): Promise<number[]> {
+  const { rows } = await database.query<{ late: number }>(
+    'select extract(epoch from started_at - $1)::float8 as late from usg_run where nominal_time = $1',
+    [due],
+  );
+  return rows.map(({ late }) => late);
+}
