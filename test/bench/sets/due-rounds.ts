@@ -7,8 +7,8 @@ const LIMIT_MS = 900_000;
 /** Profiles made or changed at a time. */
 const PARALLEL = 8;
 const TRIED_PROFILES = 40;
-/** Times of what giving them a date is expected to take, and beside it: the schedules are to be there before. */
-const MARGIN = 2;
+/** The schedules are to be there before: times of what that took the round before, or is guessed to take at first, and beside it. */
+const MARGIN = { measured: 1.25, guessed: 2 };
 const AHEAD_MS = 15_000;
 /** So long before the moment the measuring begins. */
 const EARLY_MS = 1500;
@@ -28,9 +28,9 @@ export function dueRounds(setting: UsgSetting, profiles: number): DueRounds {
   let ids: readonly number[] = [];
   let datingMs: number | null = null;
   return async () => {
-    const expectedMs = datingMs ?? (await tryCreating(setting, profiles));
+    const reserveMs = datingMs ? MARGIN.measured * datingMs : MARGIN.guessed * (await tryCreating(setting, profiles));
     const from = Date.now();
-    const due = new Date(Math.ceil((from + MARGIN * expectedMs + AHEAD_MS) / 1000) * 1000);
+    const due = new Date(Math.ceil((from + reserveMs + AHEAD_MS) / 1000) * 1000);
     if (ids.length === 0) ids = await createAll(setting, profiles, due);
     else await moveAll(setting, ids, due);
     await waitFor('the schedules on the server', () => areOrdered(setting), { everyMs: 200, limitMs: LIMIT_MS });
