@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { createMember, PASSWORD } from '../support/accounts.ts';
@@ -56,6 +57,19 @@ describe('POST /login with identity', () => {
     const stranger = await login({ identity: 'ada', password: 'right horse' });
     expect(stranger.text).toBe((await login({ identity: 'nobody', password: 'x' })).text);
     await db.query(`update person set identity = 'ada' where identity = 'not ada'`);
+  });
+
+  it('gives PAM no password of somebody who is not known here: the time it takes would tell whether it is right', async () => {
+    const seen = await folder.write('seen', '');
+    const helper = await folder.write('writing.sh', `#!/bin/sh\ntr '\\0' ' ' >> ${seen}\nexit 1\n`, 0o755);
+    const { identity } = loadConfig({ FLOTILLA_PAM_SERVICE: 'fleet', FLOTILLA_PAM_HELPER: helper }, 'stack');
+    const watching = await createTestApp(database.persistence, { settings: { identity } });
+    for (const name of ['ada', 'root']) await login({ identity: name, password: `secret of ${name}` }, watching);
+    await watching.close();
+    const given = await readFile(seen, 'utf8');
+    expect(given).toContain('fleet ada secret of ada');
+    expect(given).toMatch(/fleet root \S/);
+    expect(given).not.toContain('secret of root');
   });
 
   it('leaves logins by address to the stored password', async () => {
