@@ -26,6 +26,14 @@ function login(raw: string | Uint8Array, headers?: Record<string, string>) {
   return app.call('POST', '/login', { raw, headers });
 }
 
+/** One stored block, in a frame that asks its reader for so large a window. @see RFC 8878, 3.1.1 */
+function zstdFrame(text: string, windowLog: number): Buffer {
+  const content = Buffer.from(text);
+  const header = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, (windowLog - 10) << 3, 0, 0, 0]);
+  header.writeUIntLE((content.length << 3) | 1, 6, 3);
+  return Buffer.concat([header, content]);
+}
+
 function nested(levels: number): string {
   return `{"password":"x","email":"a@b","extra":${'['.repeat(levels)}${']'.repeat(levels)}}`;
 }
@@ -143,6 +151,13 @@ describe('bodies', () => {
     expect(plain.headers.get('connection')).toBe('close');
     expect((await login(gzipSync(big), { 'content-encoding': 'gzip' })).status).toBe(413);
     expect((await login(gzipSync(JSON.stringify(LOGIN)), { 'content-encoding': 'gzip' })).status).toBe(401);
+  });
+
+  it('BODY-big: unpacks no frame that asks for more memory than any body needs', async () => {
+    const zstd = (windowLog: number) =>
+      login(zstdFrame(JSON.stringify(LOGIN), windowLog), { 'content-encoding': 'zstd' });
+    expect((await zstd(21)).status).toBe(401);
+    expect((await zstd(27)).body).toMatchObject({ error: 'InvalidJson', code: 400 });
   });
 
   it('PROTO: takes __proto__ and constructor as plain data', async () => {

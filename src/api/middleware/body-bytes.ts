@@ -1,13 +1,16 @@
 import type { Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import type { Request } from 'express';
 import { DomainError } from '../../domain/errors.ts';
+
+/** As much as the largest body of any route; a frame may ask for 16 times as much, before anybody knows who sends it. */
+const ZSTD_WINDOW_LOG = 23;
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   deflate: createInflate,
   br: createBrotliDecompress,
-  zstd: createZstdDecompress,
+  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } }),
 };
 
 /**
