@@ -10,7 +10,6 @@ const MAX_DEPTH = 100;
 const MAX_ATTRIBUTES = 100;
 /** Whatever declares entities or brings in other documents; looked for before anything reads the text as XML. */
 const DECLARATION = /<!\s*(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
-const ROOT = /^(?:tailoring|benchmark)$/i;
 const FOREIGN_NAMESPACE = /^http:\/\/www\.w3\.org\/(?:\d{4}\/XInclude|\d{4}\/XSL\/)/;
 const FIELD = 'body.tailoring_file';
 
@@ -18,7 +17,7 @@ const FIELD = 'body.tailoring_file';
  * Makes sure that a tailoring file is a plain XML document that can be handed to other parsers.
  *
  * @throws {DomainError} InvalidParameter when it is larger than 1 MiB, not well-formed, nested more than 100 deep, has
- * more than 100 attributes on an element, another root than `Tailoring` or `Benchmark`, or has a document type, an entity, an instruction or an inclusion
+ * more than 100 attributes on an element, or has a document type, an entity, an instruction or an inclusion
  * @remarks Linear in its size, with turns for others meanwhile; nothing is fetched or expanded.
  * @see api-decisions 2.5; perf-reliability B3
  */
@@ -44,8 +43,7 @@ export async function checkTailoringFile(xml: string): Promise<void> {
     attributes += 1;
     if (attributes > MAX_ATTRIBUTES) refuse(`must not have more than ${MAX_ATTRIBUTES} attributes on an element`);
   });
-  parser.on('opentag', ({ local, uri }) => {
-    if (depth === 0 && !ROOT.test(local)) refuse('must have the root element Tailoring or Benchmark');
+  parser.on('opentag', ({ uri }) => {
     if (FOREIGN_NAMESPACE.test(uri)) refuse('must not include other documents');
     depth += 1;
     if (depth > MAX_DEPTH) refuse(`must not be nested more than ${MAX_DEPTH} deep`);
