@@ -46,8 +46,9 @@ async function main(): Promise<void> {
     logger,
     settings: config,
   });
+  const serves = gatewayOnly ? ['gateway'] : withGateway ? ['api', 'gateway'] : ['api'];
   const obstacles = async () => (await services.readiness.check()).map(({ part, reason }) => `${part}: ${reason}`);
-  const metrics = await startMetrics({ config, logger, obstacles });
+  const metrics = await startMetrics({ config, logger, serves, obstacles });
   metrics.watchPools(persistence.pools);
   const clientAddress = createClientAddress(config.trustedProxies);
   const gateway = withGateway

@@ -29,6 +29,8 @@ export interface MetricsOptions {
   /** Where to listen: the first free port from `metricsPort` on is taken and logged. */
   config: { metricsHost: string; metricsPort: number };
   logger: Logger;
+  /** What the process is there for: `api`, `gateway`, task queues. */
+  serves?: readonly string[];
   /** Why the process cannot do its work now; empty when it can. Answered by `/readyz`. */
   obstacles?: () => readonly string[] | Promise<readonly string[]>;
   /** Address of metrics that a library of this process serves by itself; they are shown after our own. */
@@ -48,6 +50,7 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   countDroppedLines(registry);
+  showParts(registry, options.serves ?? []);
   const requests = requestMetrics(registry);
   const pages: Record<string, (res: ServerResponse) => Promise<void>> = {
     '/metrics': async (res) => {
@@ -114,6 +117,17 @@ function countDroppedLines(registry: Registry): void {
       lines.inc(droppedLogLines());
     },
   });
+}
+
+/** A process that ended shows nothing; that none of its kind is left can only be told by what each says of itself. */
+function showParts(registry: Registry, parts: readonly string[]): void {
+  const serves = new Gauge({
+    name: 'flotilla_serves',
+    help: 'What this process is there for: api, gateway or a task queue; always 1',
+    labelNames: ['part'] as const,
+    registers: [registry],
+  });
+  for (const part of parts) serves.set({ part }, 1);
 }
 
 function watchPools(registry: Registry, read: () => readonly PoolState[]): void {

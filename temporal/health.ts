@@ -1,4 +1,4 @@
-import type { Connection } from '@temporalio/client';
+import type { Client, Connection } from '@temporalio/client';
 import type { TemporalHealth } from '../src/services/ports.ts';
 import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
 import { openConnection, type ServerSettings, type TemporalSettings } from './connection.ts';
@@ -35,11 +35,31 @@ export function createTemporalHealth(
   };
 }
 
+/**
+ * Why the server hands out no work of our namespace now; empty when it could.
+ *
+ * @remarks No look takes longer than 2 s. A worker's own polls do not tell: they are repeated in silence.
+ */
+export async function findOutage({ connection }: Client, namespace: string): Promise<string[]> {
+  try {
+    await connection.withDeadline(Date.now() + ANSWER_LIMIT_MS, () =>
+      connection.workflowService.describeNamespace({ namespace }),
+    );
+    return [];
+  } catch (error) {
+    return [noAnswer(error).message];
+  }
+}
+
+function noAnswer(error: unknown): Error {
+  return new Error(`Temporal does not answer: ${error instanceof Error ? error.message : String(error)}`);
+}
+
 async function lookAt(connection: Connection, namespace: string): Promise<void> {
   const { current, builds } = await connection
     .withDeadline(Date.now() + ANSWER_LIMIT_MS, () => readPollers(connection, namespace, TASK_QUEUES.activity))
     .catch((error: unknown) => {
-      throw new Error(`Temporal does not answer: ${error instanceof Error ? error.message : String(error)}`);
+      throw noAnswer(error);
     });
   if (builds.size === 0) throw new Error(`no worker polls the task queue ${TASK_QUEUES.activity}`);
   // Only the current build gets work; without one, only workers without a version.

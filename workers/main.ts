@@ -12,6 +12,7 @@ import { systemClock } from '../src/services/ports.ts';
 import { startTracing } from '../src/tracing.ts';
 import { connectClient } from '../temporal/connection.ts';
 import { makeBuildCurrent, readCurrentBuild } from '../temporal/deployment.ts';
+import { findOutage } from '../temporal/health.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
 import { createRetentionActivities } from './activities/activity-retention.activities.ts';
 import { createAuditRetentionActivities } from './activities/audit-retention.activities.ts';
@@ -47,18 +48,19 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
   const bundle = await currentBundle(logger);
   const tracing = await startTracing('worker', logger);
   const { metricsUrl } = await installRuntime(logger);
+  const { client, close } = await connectClient(config);
   let workers: readonly RunningWorker[] = [];
   const metrics = await startMetrics({
     config,
     logger,
     upstream: metricsUrl,
-    obstacles: () => unpolled(queues, workers),
+    serves: queues,
+    obstacles: async () => [...unpolled(queues, workers), ...(await findOutage(client, config.temporalNamespace))],
   });
   const measures = createWorkerMetrics(metrics.registry);
   const persistence = await openDatabase(config, logger);
   metrics.watchPools(persistence.pools);
   await untilMigrated(persistence, logger);
-  const { client, close } = await connectClient(config);
   const onAdvance = (events: number, closed: boolean): void => {
     measures.settled(events);
     if (closed) measures.laneClosed();

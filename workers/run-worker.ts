@@ -26,7 +26,7 @@ export interface WorkerSettings {
 
 export interface RunningWorker {
   readonly queue: TaskQueue;
-  /** Whether the server hands out tasks to it now; says nothing about whether its build is the current one. */
+  /** Whether it asks the server for tasks; says nothing about whether its build is the current one, or the server away. */
   isPolling(): boolean;
   /** Takes no new tasks, lets running ones end, and then resolves. */
   stop(): Promise<void>;

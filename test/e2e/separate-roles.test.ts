@@ -39,6 +39,14 @@ describe('roles alone', () => {
       expect((await get(`${role.metricsUrl}/metrics`)).text).toContain('process_cpu_seconds_total');
     }
     expect((await get(`${worker.metricsUrl}/metrics`)).text).toContain('temporal_');
+    const parts = await Promise.all(
+      [api, gateway, worker].map(async ({ metricsUrl }) =>
+        [...(await get(`${metricsUrl}/metrics`)).text.matchAll(/^flotilla_serves\{part="(.*)"\} 1$/gm)].map(
+          ([, part]) => part,
+        ),
+      ),
+    );
+    expect(parts).toEqual([['api'], ['gateway'], ['fleet-activity']]);
     for (const role of [api, gateway, worker]) expect(await role.stop()).toBe(0);
     expect(apart.running()).toEqual([]);
   });

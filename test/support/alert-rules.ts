@@ -38,6 +38,7 @@ export function metricsIn(expr: string): string[] {
     .replace(/"[^"]*"/g, '')
     .replace(/\{[^}]*\}/g, ' ')
     .replace(/\[[^\]]*\]/g, ' ')
+    .replace(/\boffset +\w+/g, ' ')
     .replace(/\b(?:by|without|on|ignoring|group_left|group_right) *\([^)]*\)/g, ' ');
   const words = bare.matchAll(/[a-zA-Z_:][\w:]*(?! *[\w(]|\w)/g);
   return [...new Set([...words].map(([word]) => word))].filter((word) => !KEYWORDS.has(word));

@@ -41,6 +41,13 @@ describe('metrics of a process', () => {
     expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds \d/m);
   });
 
+  it('says what the process is there for', async () => {
+    const config = { metricsHost: '127.0.0.1', metricsPort: await aPort() };
+    metrics = await startMetrics({ config, logger, serves: ['api', 'gateway'] });
+    const lines = (await scrape()).match(/^flotilla_serves.*$/gm);
+    expect(lines).toEqual(['flotilla_serves{part="api"} 1', 'flotilla_serves{part="gateway"} 1']);
+  });
+
   it('shows pools as they are at the scrape', async () => {
     metrics = await startMetrics({ config: { metricsHost: '127.0.0.1', metricsPort: await aPort() }, logger });
     let waiting = 0;
