@@ -94,14 +94,16 @@ function notServed(buildId: string, queues: readonly string[]): string {
 }
 
 /**
- * Open workflows that no other build can end: reports that `buildId` began. Its workers may be stopped at zero.
+ * Open workflows that workers of `buildId` cannot end: reports that other builds began. The workers of those may be
+ * stopped at zero.
  *
+ * @throws when the server does not answer
  * @see temporal-design 1 (12), 8
  */
-export async function countBoundWorkflows(settings: DeploymentSettings, buildId: string): Promise<number> {
+export async function countBoundElsewhere(settings: DeploymentSettings, buildId: string): Promise<number> {
   const { temporalNamespace: namespace } = settings;
   const query = `ExecutionStatus = 'Running' AND TemporalWorkflowVersioningBehavior = 'Pinned'
-    AND TemporalWorkerDeploymentVersion = '${DEPLOYMENT_NAME}:${buildId}'`;
+    AND TemporalWorkerDeploymentVersion != '${DEPLOYMENT_NAME}:${buildId}'`;
   return await withConnection(settings, async (connection) => {
     const { count } = await bounded(connection, () =>
       connection.workflowService.countWorkflowExecutions({ namespace, query }),

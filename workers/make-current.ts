@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../src/config.ts';
 import type { Logger } from '../src/logger.ts';
 import { runOneShot } from '../src/one-shot.ts';
-import { countBoundWorkflows, makeBuildCurrent, readCurrentBuild, untilServed } from '../temporal/deployment.ts';
+import { countBoundElsewhere, makeBuildCurrent, readCurrentBuild, untilServed } from '../temporal/deployment.ts';
+import { complaints } from './complaints.ts';
 import { findBundle } from './workflow-bundle.ts';
 
 const HELP = `npm run worker:make-current [-- --wait]
@@ -10,7 +11,7 @@ const HELP = `npm run worker:make-current [-- --wait]
 The deploy step: gives workflows to the workers of this build. Waits up to a minute until they poll every task queue, and
 fails when they do not. Can be repeated.
 
-  --wait  return once the build before has nothing left that no other can end, so that its workers may be stopped
+  --wait  return once builds before have nothing left that no other can end, so that their workers may be stopped
   --help  this text`;
 
 const WAIT_MS = 60_000;
@@ -25,18 +26,28 @@ await runOneShot(
     const before = await readCurrentBuild(config);
     await untilServed(config, bundle.digest, WAIT_MS);
     await makeBuildCurrent(config, bundle.digest, WAIT_MS);
-    logger.info({ buildId: bundle.digest, before }, 'this build gets the work now');
-    if (flags.has('wait') && before !== null && before !== bundle.digest) await untilFree(config, before, logger);
+    const outcome = before === bundle.digest ? 'this build has the work already' : 'this build gets the work now';
+    logger.info({ buildId: bundle.digest, before }, outcome);
+    if (flags.has('wait')) await untilFree(config, bundle.digest, logger);
   },
 );
 
-/** Reports end on the build that began them; however long they take, the log says how many are left. */
-async function untilFree(config: Config, build: string, logger: Logger): Promise<void> {
+/**
+ * Reports end on the build that began them; however long they take, the log says how many are left. A server that is
+ * away for a while is waited for.
+ */
+async function untilFree(config: Config, buildId: string, logger: Logger): Promise<void> {
+  const complain = complaints(logger, { step: 'wait' });
   for (let last = -1; ; await delay(PAUSE_MS)) {
-    const left = await countBoundWorkflows(config, build);
-    if (left === 0) break;
-    if (left !== last) logger.info({ build, left }, 'workflows that only the build before can end');
-    last = left;
+    try {
+      const left = await countBoundElsewhere(config, buildId);
+      complain(null);
+      if (left === 0) break;
+      if (left !== last) logger.info({ left }, 'workflows that only builds before can end');
+      last = left;
+    } catch (error) {
+      complain(error);
+    }
   }
-  logger.info({ build }, 'workers of the build before may be stopped');
+  logger.info({ buildId }, 'workers of builds before may be stopped');
 }

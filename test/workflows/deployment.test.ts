@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bootstrap } from '../../temporal/bootstrap.ts';
 import { connectClient, type TemporalClient } from '../../temporal/connection.ts';
 import {
-  countBoundWorkflows,
+  countBoundElsewhere,
   DEPLOYMENT_NAME,
   makeBuildCurrent,
   readCurrentBuild,
   untilServed,
 } from '../../temporal/deployment.ts';
-import { createTemporalHealth } from '../../temporal/health.ts';
+import { createTemporalHealth, findOutage } from '../../temporal/health.ts';
 import { LANE_WORKFLOW, NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
 import { REPORT_WORKFLOW } from '../../workflows/contracts/report.contract.ts';
 import { TASK_QUEUES, type TaskQueue } from '../../workflows/contracts/task-queues.ts';
@@ -112,15 +112,15 @@ describe('worker builds', () => {
     await until(() => reports.begun === 1);
     const stopThird = await startBuild('third', TASK_QUEUES.report);
     await makeBuildCurrent(settings, 'third', WAIT_MS);
-    await until(async () => (await countBoundWorkflows(settings, 'second')) === 1);
-    expect(await countBoundWorkflows(settings, 'third')).toBe(0);
+    await until(async () => (await countBoundElsewhere(settings, 'third')) === 1);
+    expect(await countBoundElsewhere(settings, 'second')).toBe(0);
 
     await handle.cancel();
     await handle.result().catch(() => undefined);
     const { raw } = await handle.describe();
     expect(raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId).toBe('second');
     expect(reports).toMatchObject({ begun: 1, ends: ['canceled'] });
-    await until(async () => (await countBoundWorkflows(settings, 'second')) === 0);
+    await until(async () => (await countBoundElsewhere(settings, 'third')) === 0);
     await Promise.all([stopSecond(), stopThird()]);
   });
 
@@ -150,5 +150,17 @@ describe('health', () => {
     await expect(health.check()).rejects.toThrow('Temporal does not answer');
     expect(performance.now() - began).toBeLessThan(10_000);
     await health.close();
+  });
+
+  it('tells a worker that the server is away, or has no namespace for it, and when it is back', async () => {
+    expect(await findOutage(temporal.client, settings.temporalNamespace)).toEqual([]);
+    expect(await findOutage(temporal.client, 'of-nobody')).toEqual([expect.stringContaining('of-nobody')]);
+    const away = await connectClient({ ...settings, temporalAddress: '127.0.0.1:1' });
+    const began = performance.now();
+    expect(await findOutage(away.client, settings.temporalNamespace)).toEqual([
+      expect.stringContaining('Temporal does not answer'),
+    ]);
+    expect(performance.now() - began).toBeLessThan(10_000);
+    await away.close();
   });
 });
