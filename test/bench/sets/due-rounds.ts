@@ -4,10 +4,10 @@ import { pause, waitFor } from '../harness/wait.ts';
 import { createProfile, type UsgSetting, type Watched, watched } from './usg-setting.ts';
 
 const LIMIT_MS = 900_000;
-/** Profiles made or changed at a time. */
+/** Profiles made at a time. */
 const PARALLEL = 8;
 const TRIED_PROFILES = 40;
-/** The schedules are to be there before: times of what that took the round before, or is guessed to take at first, and beside it. */
+/** The schedules are to be there before: times of what that took the round before or is guessed to take, and beside it. */
 const MARGIN = { measured: 1.25, guessed: 2 };
 const AHEAD_MS = 15_000;
 /** So long before the moment the measuring begins. */
@@ -23,18 +23,19 @@ export interface DueRound extends Watched {
 /** One round: many profiles due at one moment. They have no computers: what is measured is that each runs once, and when. */
 export type DueRounds = () => Promise<DueRound>;
 
-/** The first round makes the profiles, each later one gives them another date. */
+/** Each round makes profiles of its own; those of earlier rounds are due again a month later. */
 export function dueRounds(setting: UsgSetting, profiles: number): DueRounds {
-  let ids: readonly number[] = [];
-  let datingMs: number | null = null;
+  let round = 0;
+  let makingMs: number | null = null;
   return async () => {
-    const reserveMs = datingMs ? MARGIN.measured * datingMs : MARGIN.guessed * (await tryCreating(setting, profiles));
+    round += 1;
+    const reserveMs = makingMs ? MARGIN.measured * makingMs : MARGIN.guessed * (await tryCreating(setting, profiles));
     const from = Date.now();
     const due = new Date(Math.ceil((from + reserveMs + AHEAD_MS) / 1000) * 1000);
-    if (ids.length === 0) ids = await createAll(setting, profiles, due);
-    else await moveAll(setting, ids, due);
+    const over = { all_computers: false, start_date: due.toISOString() };
+    await inParallel(profiles, (n) => createProfile(setting.api, `Due ${round}.${n}`, over));
     await waitFor('the schedules on the server', () => areOrdered(setting), { everyMs: 200, limitMs: LIMIT_MS });
-    datingMs = Date.now() - from;
+    makingMs = Date.now() - from;
     assert.ok(Date.now() < due.getTime() - EARLY_MS, 'the schedules were there before they were due');
     await pause(due.getTime() - EARLY_MS - Date.now());
     const { result, ...measured } = await watched(setting, () => awaitRuns(setting, due, profiles));
@@ -51,26 +52,6 @@ async function tryCreating({ api }: UsgSetting, profiles: number): Promise<numbe
     createProfile(api, `Tried ${n}`, { all_computers: false, start_date: '2090-01-01T00:00:00Z' }),
   );
   return ((performance.now() - from) / TRIED_PROFILES) * profiles;
-}
-
-async function createAll({ api }: UsgSetting, profiles: number, due: Date): Promise<number[]> {
-  const over = { all_computers: false, start_date: due.toISOString() };
-  const ids: number[] = [];
-  await inParallel(profiles, async (n) => {
-    ids.push((await createProfile(api, `Due ${n}`, over)).id);
-  });
-  return ids;
-}
-
-async function moveAll({ api }: UsgSetting, ids: readonly number[], due: Date): Promise<void> {
-  const schedule = [
-    'FREQ=MONTHLY',
-    `BYMONTHDAY=${due.getUTCDate()}`,
-    `BYHOUR=${due.getUTCHours()}`,
-    `BYMINUTE=${due.getUTCMinutes()}`,
-    `BYSECOND=${due.getUTCSeconds()}`,
-  ].join(';');
-  await inParallel(ids.length, (n) => api.call('PATCH', `/usg-profiles/${ids[n]}`, { schedule }));
 }
 
 async function inParallel(count: number, each: (n: number) => Promise<unknown>): Promise<void> {
