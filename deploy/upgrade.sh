@@ -2,11 +2,19 @@
 # Brings what docker-compose.yml runs to the build of this checkout, in the order of docs/operations.md, "Upgrades": new containers
 # beside the old ones, as many of each, and the old ones stopped once nobody needs them. Run it again if it failed.
 #
-#   FLOTILLA_IMAGE_TAG=<the new build> sh deploy/upgrade.sh
+# FLOTILLA_IMAGE_TAG=<the new build> in .env, then: sh deploy/upgrade.sh
 #
 # Old are containers of another image than the one built here, whatever its tag.
 set -eu
 cd "$(dirname "$0")/.."
+
+tagged() { docker compose config --images migrate | grep '^flotilla:'; }
+
+# With a tag of this command alone, the next docker compose up would bring back the build before.
+if [ "$(tagged)" != "$(unset FLOTILLA_IMAGE_TAG; tagged)" ]; then
+  echo "Write FLOTILLA_IMAGE_TAG=$FLOTILLA_IMAGE_TAG into .env, where every later docker compose up finds it" >&2
+  exit 1
+fi
 
 running() { docker compose ps --quiet --status running "$1"; }
 
@@ -36,7 +44,7 @@ stop_old() {
 }
 
 docker compose build migrate
-image=$(docker image inspect --format '{{.Id}}' "$(docker compose config --images migrate | grep '^flotilla:')")
+image=$(docker image inspect --format '{{.Id}}' "$(tagged)")
 docker compose run --rm --no-deps migrate
 docker compose run --rm --no-deps temporal-bootstrap
 for service in worker-activity worker-schedule worker-report; do start_beside $service; done

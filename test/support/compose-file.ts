@@ -16,6 +16,7 @@ interface Service {
   healthcheck?: { test?: string[]; disable?: boolean };
   depends_on?: Record<string, { condition: string }>;
   stop_grace_period?: string;
+  deploy?: { replicas: string };
 }
 
 export const COMPOSE_FILE = join(import.meta.dirname, '../../docker-compose.yml');

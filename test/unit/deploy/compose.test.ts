@@ -109,7 +109,10 @@ describe('docker-compose.yml', () => {
   it('hands on every setting of .env.example that means something here, and the standard ones of traces', async () => {
     const { environment = {} } = compose.services['api']!;
     const settings = example.match(/^FLOTILLA_\w+/gm)!;
-    expect(settings.filter((name) => !(name in environment) && !(name in WITHOUT_MEANING))).toEqual([]);
+    const ofTheFile = (name: string) => composeText.includes(`\${${name}:-`);
+    expect(settings.filter((name) => !(name in environment) && !(name in WITHOUT_MEANING) && !ofTheFile(name))).toEqual(
+      [],
+    );
     expect(Object.keys(WITHOUT_MEANING).filter((name) => name in environment || !settings.includes(name))).toEqual([]);
     const sources = await Promise.all(
       ['src/tracing.ts', 'src/tracing-exporter.ts'].map((file) => readFile(join(COMPOSE_FILE, '..', file), 'utf8')),
@@ -132,17 +135,28 @@ describe('docker-compose.yml', () => {
     expect(command).toEqual(pairs);
   });
 
+  it('has as many of each part as .env says, one by default', () => {
+    const numbers = running.map(([name, { deploy }]) => [name, deploy?.replicas]);
+    expect(Object.fromEntries(numbers)).toEqual({
+      api: `\${FLOTILLA_APIS:-1}`,
+      gateway: `\${FLOTILLA_GATEWAYS:-1}`,
+      'worker-activity': `\${FLOTILLA_ACTIVITY_WORKERS:-1}`,
+      'worker-schedule': `\${FLOTILLA_SCHEDULE_WORKERS:-1}`,
+      'worker-report': `\${FLOTILLA_REPORT_WORKERS:-1}`,
+    });
+  });
+
   it('lets in all connections of the processes that its first lines scale up to', () => {
-    const scales = [...composeText.matchAll(/--scale ([\w-]+)=(\d+)/g)];
-    const scale = new Map(scales.map(([, name, count]) => [name!, Number(count)]));
-    expect([...scale]).toEqual([
-      ['worker-activity', 4],
-      ['api', 2],
-    ]);
+    const numbers = composeText.matchAll(/^# .*\b(FLOTILLA_\w+)=(\d+) and (FLOTILLA_\w+)=(\d+) in \.env/gm);
+    const set = new Map([...numbers].flatMap(([, a, of, b, ofIt]) => [[a, of] as const, [b, ofIt] as const]));
+    const scale = new Map(
+      running.map(([name, { deploy }]) => [name, Number(set.get(/\w+/.exec(deploy!.replicas)![0]) ?? 1)]),
+    );
+    expect(Object.fromEntries(scale)).toMatchObject({ 'worker-activity': 4, api: 2, gateway: 1 });
     const pool = loadConfig({}, 'stack').databasePoolSize;
     const flotilla = running.reduce((sum, [name, { command }]) => {
       const pools = scriptOf(command) === 'src/main.ts' ? 2 : 1;
-      return sum + (scale.get(name) ?? 1) * pools * pool;
+      return sum + scale.get(name)! * pools * pool;
     }, 0);
     const { SQL_MAX_CONNS: workflows, SQL_VIS_MAX_CONNS: visibility } = compose.services['temporal']!.environment!;
     // Frontend, history, matching and worker have pools of their own.

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -8,6 +9,30 @@ import { COMPOSE_FILE, running } from '../../support/compose-file.ts';
 const FILE = join(COMPOSE_FILE, '../deploy/upgrade.sh');
 
 describe('deploy/upgrade.sh', () => {
+  it('refuses a build that only this command names, before it touches anything', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'flotilla-upgrade-'));
+    try {
+      // A docker that knows what .env says, and writes down what else it is asked.
+      const docker = join(directory, 'docker');
+      const asked = join(directory, 'asked');
+      await writeFile(
+        docker,
+        `#!/bin/sh\nif [ "$2" = config ]; then echo postgres:18.4; echo "flotilla:\${FLOTILLA_IMAGE_TAG:-before}"; else echo "$@" >> ${asked}; exit 1; fi\n`,
+        { mode: 0o755 },
+      );
+      const run = (env: object) =>
+        promisify(execFile)('sh', [FILE], { env: { PATH: `${directory}:${process.env['PATH']}`, ...env } }).catch(
+          (error: { stderr: string }) => error.stderr,
+        );
+      expect(await run({ FLOTILLA_IMAGE_TAG: 'next' })).toContain('Write FLOTILLA_IMAGE_TAG=next into .env');
+      await expect(readFile(asked)).rejects.toThrow();
+      for (const env of [{}, { FLOTILLA_IMAGE_TAG: 'before' }]) expect(await run(env)).not.toContain('Write');
+      expect(await readFile(asked, 'utf8')).toBe('compose build migrate\n'.repeat(2));
+    } finally {
+      await rm(directory, { recursive: true });
+    }
+  });
+
   it('upgrades service by service, in the order of the operators\u2019 guide', async () => {
     const upgrade = await readFile(FILE, 'utf8');
     const steps = [
