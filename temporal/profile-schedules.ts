@@ -6,6 +6,7 @@ import {
   type ScheduleOptionsAction,
   ScheduleOverlapPolicy,
   type ScheduleSpec,
+  type ScheduleSummary,
 } from '@temporalio/client';
 import { shortSummary } from '../src/domain/activity/summary.ts';
 import { type CalendarTimes, type DesiredSchedule, isExhausted } from '../src/domain/schedule/desired-schedule.ts';
@@ -73,6 +74,14 @@ export async function ensureSchedule(
       if (!(error instanceof ScheduleAlreadyRunning) || tried === TRIES) throw error;
     }
   }
+}
+
+/**
+ * Whether a schedule as the server lists it is one that was declared with a note that begins so, or is an operator's to
+ * say. A server that lost its last moments has an older one.
+ */
+export function isDeclaredAs({ paused, note }: ScheduleSummary['state'], beginning: string): boolean {
+  return paused ? note !== EXHAUSTED : note?.startsWith(beginning) === true;
 }
 
 /** Whether a schedule is there and an operator has paused it. */

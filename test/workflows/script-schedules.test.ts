@@ -126,8 +126,42 @@ describe('the schedule of a script profile', () => {
     await until(() => exists(id));
     await noOrders();
     await handle(id).delete();
-    await compareSchedules(silent(), new Date(Date.now() + 180_000));
+    // The list shows it for a while.
+    await until(async () => {
+      await compareSchedules(silent(), new Date(Date.now() + 180_000));
+      return exists(id);
+    });
+  });
+
+  it('follows its profile again when the server has it as it was before a change', async () => {
+    const { id } = await world.create(recurring('0 3 * * *'));
     await until(() => exists(id));
+    await noOrders();
+    const spec = { calendars: [{ hour: 5 }] };
+    await handle(id).update((was) => ({
+      ...was,
+      spec,
+      state: { paused: false, note: 'Script by cron "0 5 * * *" in UTC' },
+    }));
+    const later = new Date(Date.now() + 180_000);
+    await until(async () => {
+      await compareSchedules(silent(), later);
+      return (await handle(id).describe()).state.note?.startsWith('Script by cron "0 3 * * *"') === true;
+    });
+    const [next] = (await handle(id).describe()).info.nextActionTimes;
+    expect(next).toEqual((await read(id)).nextRun);
+    await noOrders();
+    // What is as it should be is not touched, however often it is compared.
+    const listed = async () => {
+      for await (const { scheduleId, state } of runtime.client.schedule.list())
+        if (scheduleId === `script/${id}`) return state.note?.startsWith('Script by cron "0 3 * * *"') === true;
+      return false;
+    };
+    await until(listed);
+    const { lastUpdatedAt } = (await handle(id).describe()).info;
+    await compareSchedules(silent(), later);
+    await noOrders();
+    expect((await handle(id).describe()).info.lastUpdatedAt).toEqual(lastUpdatedAt);
   });
 
   it('leaves one run behind when it was away over several dates', async () => {

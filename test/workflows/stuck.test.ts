@@ -83,3 +83,55 @@ describe('a workflow that runs and cannot move', () => {
     await until(async () => (await runtime.status(`activity/${id}`)) === 'FAILED');
   }, 180_000);
 });
+
+/** As after a loss of the server's last moments, or with a worker that stood still: rows know more than the workflow. */
+describe('a workflow that waits for what has happened', () => {
+  const lanesOf = (id: number) =>
+    runtime.db.query<{ id: number; wf_id: string }>(
+      'select distinct l.id, l.wf_id from lane l join activity a on a.lane_id = l.id where a.parent_id = $1 or a.id = $1',
+      [id],
+    );
+
+  async function delivered(id: number): Promise<void> {
+    await until(async () => {
+      await fleet.deliver();
+      const rows = await runtime.db.query(
+        'select from activity where lane_id is not null and status <> $2 and $1 in (id, parent_id)',
+        [id, 'delivered'],
+      );
+      return rows.length === 0;
+    });
+  }
+
+  it('is woken when the moment has passed that its timer was for', async () => {
+    const id = await fleet.actAlone(fleet.computers[1]!);
+    await delivered(id);
+    await runtime.db.query(
+      `update activity set delivery_time = now() - interval '31 days', modification_time = now() - interval '31 days'
+       where id = $1`,
+      [id],
+    );
+    const [lane] = await lanesOf(id);
+    await runtime.db.query(`update lane set next_due_at = now() - interval '1 day' where id = $1`, [lane!.id]);
+    expect((await runtime.reconciler.reconcile(null)).restarted).toBe(0);
+    await until(async () => (await statusOf(id)) === 'failed');
+    await until(async () => (await runtime.status(`activity/${id}`)) === 'FAILED');
+  }, 60_000);
+
+  it('ends when its rows have ended, and so does its group', async () => {
+    const id = await fleet.act(fleet.computers.slice(0, 3));
+    await delivered(id);
+    await relay.stop();
+    await fleet.report();
+    const lanes = await lanesOf(id);
+    for (const lane of lanes) await runtime.lanes.advance(lane.id, false);
+    expect(await statusOf(id)).toBe('succeeded');
+    expect(await runtime.status(lanes[0]!.wf_id)).toBe('RUNNING');
+    await until(async () => {
+      expect((await runtime.reconciler.reconcile(null)).restarted).toBe(0);
+      return (await runtime.status(`activity/${id}`)) === 'COMPLETED';
+    }, 60_000);
+    for (const lane of lanes) expect(await runtime.status(lane.wf_id)).toBe('COMPLETED');
+    relay = runtime.startRelay();
+  }, 120_000);
+});

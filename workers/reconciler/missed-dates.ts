@@ -7,7 +7,7 @@ import {
 } from '../../src/persistence/repositories/schedule-orders.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import type { MissedDate, ProfileKind, ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
-import { isPausedByOperator } from '../../temporal/profile-schedules.ts';
+import { isDeclaredAs, isPausedByOperator } from '../../temporal/profile-schedules.ts';
 import { isServerAway } from '../relay/refused.ts';
 
 export interface MissedDatesDeps {
@@ -73,23 +73,27 @@ export async function orderEverySchedule(
 ): Promise<void> {
   for (const kind of kinds.values()) {
     const schedules = await kind.expected(now);
-    await db.transaction((tx) => orderScheduleSyncs(tx, schedules, now));
+    await db.transaction((tx) => orderScheduleSyncs(tx, [...schedules.keys()], now));
   }
 }
 
 /**
- * Orders the schedules that are missing on the server, and those that no profile wants any more.
+ * Orders the schedules that are missing on the server, those that are of a time before their profile was changed, and
+ * those that no profile wants any more.
  *
  * @remarks Orders change nothing where visibility was merely behind.
  */
 export async function compareSchedules({ db, client, kinds }: MissedDatesDeps, now: Date): Promise<void> {
-  const wrong = new Set<string>();
-  for (const kind of kinds.values()) for (const id of await kind.expected(now)) wrong.add(id);
-  for await (const { scheduleId } of client.schedule.list()) {
+  const wanted = new Map<string, string>();
+  for (const kind of kinds.values()) for (const [id, note] of await kind.expected(now)) wanted.set(id, note);
+  const wrong = new Set(wanted.keys());
+  for await (const { scheduleId, state } of client.schedule.list()) {
     const profile = parseScheduleId(scheduleId);
     const kind = profile && kinds.get(profile.kind);
-    if (!kind || wrong.delete(scheduleId)) continue;
-    if ((await kind.desired(db, profile.profileId, now)) === null) wrong.add(scheduleId);
+    if (!kind) continue;
+    const note = wanted.get(scheduleId);
+    if (note !== undefined && isDeclaredAs(state, note)) wrong.delete(scheduleId);
+    else if (note === undefined && (await kind.desired(db, profile.profileId, now)) === null) wrong.add(scheduleId);
   }
   for (const id of wrong) await db.transaction((tx) => orderScheduleSync(tx, id, now));
 }

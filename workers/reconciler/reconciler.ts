@@ -13,6 +13,7 @@ import { type Repair, type RepairDeps, repairGroup, repairLane } from '../relay/
 import { createStarter } from '../relay/starter.ts';
 import { repairAfterRestore } from '../restore/repair-after-restore.ts';
 import { type EventRetention, shortenEventLog } from './event-retention.ts';
+import { wakeLeftRunning } from './left-running.ts';
 import { repairReports } from './lost-reports.ts';
 import { compareSchedules, orderEverySchedule, startMissedDates } from './missed-dates.ts';
 import { repairStuck } from './stuck.ts';
@@ -51,8 +52,9 @@ const FIRST_LOOKBACK_MS = DAY_MS;
 
 /**
  * Makes the step that brings rows, workflows and schedules in line: after a restore the stricter side first, then
- * workflows that closed abnormally, all open lanes and their groups in pages, round after round, workflows that cannot
- * move, lost reports, missed dates and, every ten minutes, schedules. Last it shortens what is kept for a time only.
+ * workflows that closed abnormally, all open lanes and their groups in pages, round after round, lanes that stand still
+ * or do not end, lost reports, missed dates and, every ten minutes and after a gap, schedules. Last it shortens what is
+ * kept for a time only.
  *
  * @see ReconcileActivities.reconcile for each effect, what it throws and how often it is tried
  * @see temporal-design 5; design.md 8 "Orphans"
@@ -79,16 +81,22 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
       await repairClosed(deps, closedSince, repairs);
       const laneAfter = await comparePages(deps, options, cursor?.laneAfter ?? 0, repairs);
       const settleMs = options.settleMs ?? SETTLE_MS;
-      for (const repair of await repairStuck(deps, settleMs)) repairs.add(repair);
+      const still = await repairStuck(deps, settleMs, cursor?.stillAfter);
+      for (const repair of still.repairs) repairs.add(repair);
+      const runningBefore = await wakeLeftRunning(options, settleMs, cursor?.runningBefore);
       const reports = { settleMs, now: options.clock.now() };
       for (const repair of await repairReports(deps, reports)) repairs.add(repair);
       for (const kind of await startMissedDates(options, options.clock.now())) options.metrics?.scheduleMissed(kind);
-      if (Math.floor(startedAt / MINUTE_MS) % COMPARE_EVERY_MINUTES === 0)
+      const wasAway = cursor !== null && startedAt - known > LAG_MS;
+      if (wasAway || Math.floor(startedAt / MINUTE_MS) % COMPARE_EVERY_MINUTES === 0)
         await compareSchedules(options, options.clock.now());
       await deleteOldRuns(options.client, startedAt);
       await shortenEventLog(options);
       options.metrics?.reconciled(repairs.result(), (options.clock.now().getTime() - startedAt) / 1000);
-      return { cursor: { closedSince: startedAt - LAG_MS, laneAfter, mark: startedAt }, ...repairs.result() };
+      const next: ReconcileCursor = { closedSince: startedAt - LAG_MS, laneAfter, mark: startedAt };
+      if (still.after !== undefined) next.stillAfter = still.after;
+      if (runningBefore !== undefined) next.runningBefore = runningBefore;
+      return { cursor: next, ...repairs.result() };
     },
   };
 }

@@ -2,6 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { activityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
 import type { Repair, RepairDeps } from '../relay/repair.ts';
 import { readActivities, readLanes } from '../relay/starter.ts';
+import { nudge } from './left-running.ts';
 
 /** Looked at in one run; the next one goes on with what is left. */
 const MOST_LOOKS = 20;
@@ -16,27 +17,38 @@ interface StillLane {
   [key: string]: unknown;
 }
 
+/** What was done about lanes that stand still, and the lane to go on after; absent when the round is complete. */
+export interface StuckRound {
+  repairs: Repair[];
+  after: number | undefined;
+}
+
 /**
- * Starts workflows anew that run and cannot move: their input cannot be read, or the code does not fit their history.
- * The rows hold all there is to know, so that the new run goes on where the old one stood.
+ * Moves lanes that stand still. Workflows that run and cannot move are started anew: their input cannot be read, or the
+ * code does not fit their history. The others are nudged: one lost its wake-up with the answer of its last step, when a
+ * worker stood still or the server lost its last moments. The rows hold all there is to know.
  *
+ * @param after - the lane to go on after
  * @see perf-reliability B4, row 24
  */
-export async function repairStuck(deps: RepairDeps, settleMs: number): Promise<Repair[]> {
-  const lanes = await deps.db.query<StillLane>(STILL_LANES, [settleMs / 1000, MOST_LOOKS]);
+export async function repairStuck(deps: RepairDeps, settleMs: number, after = 0): Promise<StuckRound> {
+  const lanes = await deps.db.query<StillLane>(STILL_LANES, [settleMs / 1000, MOST_LOOKS, after]);
   const repairs: Repair[] = [];
   const groups = new Set(lanes.flatMap(({ parent_id: parent }) => (parent === null ? [] : [parent])));
   for (const id of groups) {
-    if (!(await isHopeless(deps.client, activityWorkflowId(id)))) continue;
+    if ((await lookAt(deps.client, activityWorkflowId(id))) !== 'hopeless') continue;
     const [group] = await readActivities(deps.db, [id]);
     if (group) repairs.push(await startAnew(deps, group));
   }
   for (const { id, wf_id, opened, parent_id } of lanes) {
-    if ((!opened && parent_id !== null) || !(await isHopeless(deps.client, wf_id))) continue;
+    if (!opened && parent_id !== null) continue;
+    const state = await lookAt(deps.client, wf_id);
+    if (state === 'waiting') await nudge(deps.client, wf_id);
+    if (state !== 'hopeless') continue;
     const [lane] = await readLanes(deps.db, [id]);
     if (lane) repairs.push(await startAnew(deps, lane));
   }
-  return repairs;
+  return { repairs, after: lanes.length < MOST_LOOKS ? undefined : lanes.at(-1)!.id };
 }
 
 async function startAnew(deps: RepairDeps, row: Parameters<RepairDeps['starter']['start']>[0]): Promise<Repair> {
@@ -45,12 +57,15 @@ async function startAnew(deps: RepairDeps, row: Parameters<RepairDeps['starter']
   return 'restarted';
 }
 
-async function isHopeless(client: Client, workflowId: string): Promise<boolean> {
+/** `gone`: it does not run, which others look after. `busy`: it has a task already. */
+async function lookAt(client: Client, workflowId: string): Promise<'gone' | 'hopeless' | 'busy' | 'waiting'> {
   try {
     const { raw, status } = await client.workflow.getHandle(workflowId).describe();
-    return status.name === 'RUNNING' && (raw.pendingWorkflowTask?.attempt ?? 0) >= HOPELESS_ATTEMPT;
+    if (status.name !== 'RUNNING') return 'gone';
+    if (!raw.pendingWorkflowTask) return 'waiting';
+    return (raw.pendingWorkflowTask.attempt ?? 0) >= HOPELESS_ATTEMPT ? 'hopeless' : 'busy';
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
+    if (error instanceof WorkflowNotFoundError) return 'gone';
     throw error;
   }
 }
@@ -63,7 +78,7 @@ async function isHopeless(client: Client, workflowId: string): Promise<boolean> 
  */
 const STILL_LANES = `
   select l.id, l.wf_id, l.parent_id, l.opened_at is not null as opened from lane l
-  where l.closed_at is null and l.open_count > 0 and l.created_at <= now() - make_interval(secs => $1::float8)
+  where l.id > $3 and l.closed_at is null and l.open_count > 0 and l.created_at <= now() - make_interval(secs => $1::float8)
     and (l.opened_at is null or l.next_due_at <= now() - make_interval(secs => $1::float8) or exists (
       select 1 from agent_inbox i where i.lane_id = l.id and i.at <= now() - make_interval(secs => $1::float8)))
   order by l.id limit $2`;

@@ -66,10 +66,15 @@ export async function overdueProfiles(
   return sql.query<{ id: number; due_at: Date; cron: string | null }>(OVERDUE, [dueBefore, limit, profileId ?? null]);
 }
 
-/** Ids of the schedules of profiles that wait for a date, but for those made or changed within two minutes. */
-export async function expectedScriptSchedules(sql: Sql, now: Date): Promise<string[]> {
-  const rows = await sql.query<{ id: string }>(EXPECTED, [now]);
-  return rows.map(({ id }) => id);
+/** What a profile waits for: a date alone, or the next of cron text. */
+export type WaitingProfile = { id: number; due_at: Date } & (
+  | { cron: string; start_after: Date }
+  | { cron: null; start_after: null }
+);
+
+/** Profiles that wait for a date, but for those made or changed within two minutes. */
+export async function waitingScriptProfiles(sql: Sql, now: Date): Promise<WaitingProfile[]> {
+  return sql.query<WaitingProfile>(WAITING, [now]);
 }
 
 /**
@@ -123,8 +128,8 @@ const OVERDUE = `
   where not archived and due_at is not null and due_at <= $1 and ($3::int is null or id = $3)
   order by id limit $2`;
 
-const EXPECTED = `
-  select 'script/' || id as id from script_profile
+const WAITING = `
+  select id, due_at, cron, start_after from script_profile
   where not archived and due_at is not null and last_edited_at <= $1::timestamptz - interval '2 minutes'
   order by id`;
 

@@ -1,4 +1,5 @@
 import type { Sql } from '../sql.ts';
+import type { UsgProfileRow } from './usg-profiles.repository.ts';
 
 /** The latest date of each active profile, or of one, up to `dueBefore` that has no run, by profile. */
 export async function missedUsgDates(
@@ -9,10 +10,12 @@ export async function missedUsgDates(
   return sql.query<{ profileId: number; nominalTime: Date }>(MISSED, [dueBefore, limit, profileId ?? null]);
 }
 
-/** Ids of the schedules of active profiles with dates ahead, but for those made or changed within two minutes. */
-export async function expectedUsgSchedules(sql: Sql, now: Date): Promise<string[]> {
-  const rows = await sql.query<{ id: string }>(EXPECTED, [now]);
-  return rows.map(({ id }) => id);
+/** Active profiles with dates ahead, but for those made or changed within two minutes. */
+export async function usgProfilesWithDates(
+  sql: Sql,
+  now: Date,
+): Promise<Array<Pick<UsgProfileRow, 'id' | 'mode' | 'schedule'>>> {
+  return sql.query<Pick<UsgProfileRow, 'id' | 'mode' | 'schedule'>>(WITH_DATES, [now]);
 }
 
 const MISSED = `
@@ -23,8 +26,8 @@ const MISSED = `
     and not exists (select from usg_run r where r.profile_id = p.id and r.nominal_time = due.nominal)
   order by p.id limit $2`;
 
-const EXPECTED = `
-  select 'usg/' || p.id as id from usg_profile p
+const WITH_DATES = `
+  select p.id, p.mode, p.schedule from usg_profile p
   where not p.archived and p.planned_dates[cardinality(p.planned_dates)] > $1
     and p.modification_time <= $1 - interval '2 minutes'
   order by p.id`;

@@ -32,8 +32,8 @@ export interface ProfileKind {
    * @param latest - the latest of those dates
    */
   passOver(profileId: number, latest: Date, now: Date): Promise<void>;
-  /** Ids of the schedules there should be, of profiles that were not just made. */
-  expected(now: Date): Promise<string[]>;
+  /** The schedules there should be, of profiles that were not just made or changed: by id, how the note of each begins. */
+  expected(now: Date): Promise<ReadonlyMap<string, string>>;
 }
 
 export interface MissedDate {

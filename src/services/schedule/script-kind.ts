@@ -9,10 +9,11 @@ import type { Logger } from '../../logger.ts';
 import { recordEvent } from '../../persistence/repositories/events.repository.ts';
 import { orderScheduleSync } from '../../persistence/repositories/schedule-orders.repository.ts';
 import {
-  expectedScriptSchedules,
   overdueProfiles,
   readPlannedRuns,
   setDue,
+  type WaitingProfile,
+  waitingScriptProfiles,
 } from '../../persistence/repositories/script-profile-runs.repository.ts';
 import { readScriptProfile, type ScriptProfileRow } from '../../persistence/repositories/script-profiles.repository.ts';
 import type { Database, Sql } from '../../persistence/sql.ts';
@@ -39,32 +40,44 @@ export function createScriptKind(deps: ScriptKindDeps): ProfileKind {
     missed: (dueBefore, profileId) => missed(db, dueBefore, profileId),
     passOver: (profileId, latest, now) =>
       db.transaction((tx) => passOver(tx, { profileId, nominalTime: latest, now }, deps.limits.minIntervalMinutes)),
-    expected: (now) => expectedScriptSchedules(db, now),
+    expected: async (now) => {
+      const profiles = await waitingScriptProfiles(db, now);
+      return new Map(profiles.map((row) => [scheduleIdOf('script', row.id), noteOf(row)]));
+    },
   };
 }
 
 async function desired(sql: Sql, profileId: number, now: Date, publicUrl: string): Promise<DesiredSchedule | null> {
   const profile = await readScriptProfile(sql, profileId);
   if (profile === null || profile.archived || profile.due_at === null) return null;
-  const { times, when } = timesOf(profile, profile.due_at, now);
   return {
     kind: 'script',
     profileId,
     accountId: profile.account_id,
-    times,
+    times: timesOf(profile, profile.due_at, now),
     summary: `Script profile: ${profile.title}`,
-    note: `Script ${when}; ${publicUrl}/api/v2/script-profiles/${profileId}`,
+    note: `${noteOf(waitingOf(profile, profile.due_at))}${publicUrl}/api/v2/script-profiles/${profileId}`,
   };
 }
 
-function timesOf({ trigger }: ScriptProfileRow, due: Date, now: Date): { times: ScheduleTimes; when: string } {
-  if (trigger.type !== 'recurring') {
-    return { times: { kind: 'dates', dates: due > now ? [due] : [] }, when: `once at ${due.toISOString()}` };
-  }
+function waitingOf({ id, trigger }: ScriptProfileRow, due: Date): WaitingProfile {
+  return trigger.type === 'recurring'
+    ? { id, due_at: due, cron: trigger.interval, start_after: trigger.startAfter }
+    : { id, due_at: due, cron: null, start_after: null };
+}
+
+/** Names all that the dates go by. */
+function noteOf({ due_at: due, cron, start_after: startAfter }: WaitingProfile): string {
+  return cron === null
+    ? `Script once at ${due.toISOString()}; `
+    : `Script by cron "${cron}" in UTC, after ${startAfter.toISOString()}; `;
+}
+
+function timesOf({ trigger }: ScriptProfileRow, due: Date, now: Date): ScheduleTimes {
+  if (trigger.type !== 'recurring') return { kind: 'dates', dates: due > now ? [due] : [] };
   // A calendar's first match may be the very second that a schedule begins.
   const startAt = new Date(trigger.startAfter.getTime() + SECOND_MS);
-  const times: ScheduleTimes = { kind: 'calendars', calendars: calendarsOf(trigger.interval), startAt };
-  return { times, when: `by cron "${trigger.interval}" in UTC, after ${trigger.startAfter.toISOString()}` };
+  return { kind: 'calendars', calendars: calendarsOf(trigger.interval), startAt };
 }
 
 interface Due {

@@ -13,7 +13,7 @@ import {
   setPlannedDates,
   type UsgProfileRow,
 } from '../../persistence/repositories/usg-profiles.repository.ts';
-import { expectedUsgSchedules, missedUsgDates } from '../../persistence/repositories/usg-schedules.repository.ts';
+import { missedUsgDates, usgProfilesWithDates } from '../../persistence/repositories/usg-schedules.repository.ts';
 import type { Database, Sql } from '../../persistence/sql.ts';
 import type { FileStore, Recurrences } from '../ports.ts';
 import { startUsgRun } from '../usg-runs.ts';
@@ -43,7 +43,10 @@ export function createUsgKind(deps: UsgKindDeps): ProfileKind {
     refill: (profileId, now) => refill(deps, profileId, now),
     missed: (dueBefore, profileId) => missedUsgDates(db, dueBefore, { profileId, limit: MISSED_LIMIT }),
     passOver: (profileId, latest, now) => db.transaction((tx) => passOver(tx, { profileId, latest, now })),
-    expected: (now) => expectedUsgSchedules(db, now),
+    expected: async (now) => {
+      const profiles = await usgProfilesWithDates(db, now);
+      return new Map(profiles.map((row) => [scheduleIdOf('usg', row.id), noteOf(row)]));
+    },
   };
 }
 
@@ -55,8 +58,13 @@ function toSchedule(row: UsgProfileRow | null, now: Date, publicUrl: string): De
     accountId: row.account_id,
     times: { kind: 'dates', dates: row.planned_dates.filter((date) => date > now) },
     summary: runSummary(row),
-    note: `USG ${row.mode} by ${row.schedule}; further dates are added as these pass; ${publicUrl}/api/v2/usg-profiles/${row.id}`,
+    note: `${noteOf(row)}${publicUrl}/api/v2/usg-profiles/${row.id}`,
   };
+}
+
+/** Names all that the dates go by. */
+function noteOf({ mode, schedule }: Pick<UsgProfileRow, 'mode' | 'schedule'>): string {
+  return `USG ${mode} by ${schedule}; further dates are added as these pass; `;
 }
 
 async function startDue(

@@ -36,7 +36,7 @@ function aRound({ late, old = 0, paused = [], failing = [], tooSoon = [], isLead
       asked.push(dueBefore);
       return missed.filter(({ profileId }) => !started.includes(profileId)).slice(0, PAGE);
     },
-    expected: async () => [],
+    expected: async () => new Map(),
   };
   const list = async function* ({ query }: { query: string }) {
     expect(query).toBe('TemporalSchedulePaused = true');

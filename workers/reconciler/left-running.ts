@@ -1,0 +1,57 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Logger } from '../../src/logger.ts';
+import type { Database } from '../../src/persistence/sql.ts';
+import { LANE_WORKFLOW, NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
+
+/** Looked at in one run; the next one goes on with those that began before. */
+const MOST_LOOKS = 400;
+const PAGE = 200;
+
+/**
+ * Wakes lane workflows that still run although their lane has ended: the answer of their last step was lost, when a
+ * worker stood still or the server lost its last moments. Asking again, they learn from the rows that they may end, and
+ * so do their groups.
+ *
+ * @param before - workflows that began before this, in ms since the epoch; the newest first when absent
+ * @returns where the next run goes on; undefined when the round is complete
+ */
+export async function wakeLeftRunning(
+  { client, db, logger }: { client: Client; db: Database; logger: Logger },
+  settleMs: number,
+  before?: number,
+): Promise<number | undefined> {
+  const { ids, next } = await runningLanes(client, before);
+  const ended = await db.query<{ wf_id: string }>(ENDED, [ids, settleMs / 1000]);
+  for (const { wf_id: workflowId } of ended) {
+    if (await nudge(client, workflowId))
+      logger.warn({ workflowId }, 'a lane has ended and its workflow had not: woken');
+  }
+  return next;
+}
+
+async function runningLanes(client: Client, before: number | undefined) {
+  const begun = before === undefined ? '' : ` AND StartTime < '${new Date(before).toISOString()}'`;
+  const query = `WorkflowType = '${LANE_WORKFLOW}' AND ExecutionStatus = 'Running'${begun}`;
+  const ids: string[] = [];
+  for await (const { workflowId, startTime } of client.workflow.list({ query, pageSize: PAGE })) {
+    ids.push(workflowId);
+    // The server knows parts of a millisecond.
+    if (ids.length === MOST_LOOKS) return { ids, next: startTime.getTime() + 1 };
+  }
+  return { ids, next: undefined };
+}
+
+/** Tells a lane to look at its rows. @returns false when its workflow has ended */
+export async function nudge(client: Client, workflowId: string): Promise<boolean> {
+  try {
+    await client.workflow.getHandle(workflowId).signal(NUDGE_SIGNAL);
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+const ENDED = `
+  select wf_id from lane
+  where wf_id = any($1::text[]) and closed_at <= now() - make_interval(secs => $2::float8)`;
