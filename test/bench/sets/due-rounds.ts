@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { type Latency, latency } from '../harness/statistics.ts';
+import { cpuMsOf, measure } from '../harness/usage.ts';
 import { pause, waitFor } from '../harness/wait.ts';
+import { PRODUCT_ROLES } from '../product/roles.ts';
 import { createProfile, type UsgSetting, type Watched, watched } from './usg-setting.ts';
 
 const LIMIT_MS = 900_000;
@@ -10,6 +12,9 @@ const TRIED_PROFILES = 40;
 /** The schedules are to be there before: times of what that took the round before or is guessed to take, and beside it. */
 const MARGIN = { measured: 1.25, guessed: 2 };
 const AHEAD_MS = 15_000;
+/** A look whether the product is at rest, and what of a core it may use then. */
+const LOOK_MS = 2000;
+const AT_REST = 0.3;
 /** So long before the moment the measuring begins. */
 const EARLY_MS = 1500;
 
@@ -29,6 +34,7 @@ export function dueRounds(setting: UsgSetting, profiles: number): DueRounds {
   let makingMs: number | null = null;
   return async () => {
     round += 1;
+    await atRest(setting);
     const reserveMs = makingMs ? MARGIN.measured * makingMs : MARGIN.guessed * (await tryCreating(setting, profiles));
     const from = Date.now();
     const due = new Date(Math.ceil((from + reserveMs + AHEAD_MS) / 1000) * 1000);
@@ -43,6 +49,15 @@ export function dueRounds(setting: UsgSetting, profiles: number): DueRounds {
     assert.equal(late.length, profiles, 'no profile runs twice');
     return { profiles, lateness: latency(late), firstSeconds: Math.min(...late), ...result, ...measured };
   };
+}
+
+/** What runs have begun goes on after the last of them was there: a workflow for each. */
+async function atRest({ roles }: UsgSetting): Promise<void> {
+  const look = async () => {
+    const { usage } = await measure(roles, () => pause(LOOK_MS));
+    return cpuMsOf(usage, PRODUCT_ROLES) < AT_REST * usage.wallMs ? true : null;
+  };
+  await waitFor('the end of what the round before has begun', look, { everyMs: 0, limitMs: LIMIT_MS });
 }
 
 /** @returns how many milliseconds the making of so many profiles will take */
