@@ -46,7 +46,7 @@ async function main(): Promise<void> {
     logger,
     settings: config,
   });
-  const serves = gatewayOnly ? ['gateway'] : withGateway ? ['api', 'gateway'] : ['api'];
+  const serves = [...(gatewayOnly ? [] : ['api']), ...(withGateway ? ['gateway'] : [])];
   const obstacles = async () => (await services.readiness.check()).map(({ part, reason }) => `${part}: ${reason}`);
   const metrics = await startMetrics({ config, logger, serves, obstacles });
   metrics.watchPools(persistence.pools);

@@ -1,7 +1,8 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Logger } from '../../src/logger.ts';
 import type { Database } from '../../src/persistence/sql.ts';
-import { LANE_WORKFLOW, NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
+import { LANE_WORKFLOW } from '../../workflows/contracts/lane.contract.ts';
+import { nudge } from '../relay/nudge.ts';
 
 /** Looked at in one run; the next one goes on with those that began before. */
 const MOST_LOOKS = 400;
@@ -39,17 +40,6 @@ async function runningLanes(client: Client, before: number | undefined) {
     if (ids.length === MOST_LOOKS) return { ids, next: startTime.getTime() + 1 };
   }
   return { ids, next: undefined };
-}
-
-/** Tells a lane to look at its rows. @returns false when its workflow has ended */
-export async function nudge(client: Client, workflowId: string): Promise<boolean> {
-  try {
-    await client.workflow.getHandle(workflowId).signal(NUDGE_SIGNAL);
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
 }
 
 const ENDED = `

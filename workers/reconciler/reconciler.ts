@@ -81,7 +81,7 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
       await repairClosed(deps, closedSince, repairs);
       const laneAfter = await comparePages(deps, options, cursor?.laneAfter ?? 0, repairs);
       const settleMs = options.settleMs ?? SETTLE_MS;
-      const still = await repairStuck(deps, settleMs, cursor?.stillAfter);
+      const still = await repairStuck(deps, settleMs, cursor?.stillAfter ?? 0);
       for (const repair of still.repairs) repairs.add(repair);
       const runningBefore = await wakeLeftRunning(options, settleMs, cursor?.runningBefore);
       const reports = { settleMs, now: options.clock.now() };
@@ -93,9 +93,13 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
       await deleteOldRuns(options.client, startedAt);
       await shortenEventLog(options);
       options.metrics?.reconciled(repairs.result(), (options.clock.now().getTime() - startedAt) / 1000);
-      const next: ReconcileCursor = { closedSince: startedAt - LAG_MS, laneAfter, mark: startedAt };
-      if (still.after !== undefined) next.stillAfter = still.after;
-      if (runningBefore !== undefined) next.runningBefore = runningBefore;
+      const next = {
+        closedSince: startedAt - LAG_MS,
+        laneAfter,
+        mark: startedAt,
+        stillAfter: still.after,
+        runningBefore,
+      };
       return { cursor: next, ...repairs.result() };
     },
   };

@@ -1,8 +1,8 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { activityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
+import { nudge } from '../relay/nudge.ts';
 import type { Repair, RepairDeps } from '../relay/repair.ts';
 import { readActivities, readLanes } from '../relay/starter.ts';
-import { nudge } from './left-running.ts';
 
 /** Looked at in one run; the next one goes on with what is left. */
 const MOST_LOOKS = 20;
@@ -17,10 +17,10 @@ interface StillLane {
   [key: string]: unknown;
 }
 
-/** What was done about lanes that stand still, and the lane to go on after; absent when the round is complete. */
+/** What was done about lanes that stand still, and the lane to go on after; 0 when the round is complete. */
 export interface StuckRound {
   repairs: Repair[];
-  after: number | undefined;
+  after: number;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface StuckRound {
  * @param after - the lane to go on after
  * @see perf-reliability B4, row 24
  */
-export async function repairStuck(deps: RepairDeps, settleMs: number, after = 0): Promise<StuckRound> {
+export async function repairStuck(deps: RepairDeps, settleMs: number, after: number): Promise<StuckRound> {
   const lanes = await deps.db.query<StillLane>(STILL_LANES, [settleMs / 1000, MOST_LOOKS, after]);
   const repairs: Repair[] = [];
   const groups = new Set(lanes.flatMap(({ parent_id: parent }) => (parent === null ? [] : [parent])));
@@ -48,7 +48,7 @@ export async function repairStuck(deps: RepairDeps, settleMs: number, after = 0)
     const [lane] = await readLanes(deps.db, [id]);
     if (lane) repairs.push(await startAnew(deps, lane));
   }
-  return { repairs, after: lanes.length < MOST_LOOKS ? undefined : lanes.at(-1)!.id };
+  return { repairs, after: lanes.length < MOST_LOOKS ? 0 : lanes.at(-1)!.id };
 }
 
 async function startAnew(deps: RepairDeps, row: Parameters<RepairDeps['starter']['start']>[0]): Promise<Repair> {

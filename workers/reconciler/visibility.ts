@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.ts';
 import { LANE_WORKFLOW } from '../../workflows/contracts/lane.contract.ts';
 import { RECONCILE_WORKFLOW } from '../../workflows/contracts/reconcile.contract.ts';
+import { reached } from '../reached.ts';
 
 const CHUNK = 200;
 /** Most closed workflows looked at in one run; the rounds over open rows find what is beyond. */
@@ -60,10 +61,8 @@ export async function deleteOldRuns(client: Client, nowMs: number): Promise<void
   for await (const { workflowId, runId } of client.workflow.list({ query, pageSize: DELETE_LIMIT })) {
     if (deleted === DELETE_LIMIT) return;
     deleted += 1;
-    try {
-      await client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId, runId } });
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    }
+    await reached(
+      client.workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId, runId } }),
+    );
   }
 }

@@ -1,10 +1,10 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Logger } from '../../src/logger.ts';
 import { isDatabaseAway } from '../../src/persistence/availability.ts';
 import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { FairQueue } from '../../src/services/fair-queue.ts';
-import { NUDGE_SIGNAL } from '../../workflows/contracts/lane.contract.ts';
+import { nudge } from './nudge.ts';
 import { type LaneNews, NudgePlanner, type NudgeSettings } from './nudge-planner.ts';
 import { isServerAway, RefusedEntries } from './refused.ts';
 
@@ -120,14 +120,10 @@ async function tell(deps: InboxDeps, lane: Due): Promise<void> {
     deps.count('late');
     return;
   }
-  try {
-    await deps.client.workflow.getHandle(lane.workflowId).signal(NUDGE_SIGNAL);
+  if (await nudge(deps.client, lane.workflowId)) {
     deps.count('nudged');
     if (lane.repeated) deps.count('repeated');
-  } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
-    await deps.repair(lane.lane);
-  }
+  } else await deps.repair(lane.lane);
 }
 
 // The leader takes whatever is there: the moment of news is by the clock of the process that took it in.

@@ -1,8 +1,9 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { Logger } from '../../src/logger.ts';
 import type { Database, Sql } from '../../src/persistence/sql.ts';
 import { inSpan, SpanKind } from '../../src/tracing.ts';
 import { parseActivityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
+import { reached } from '../reached.ts';
 import { isServerAway, RefusedEntries } from './refused.ts';
 import { readActivities, type Startable, type Starter } from './starter.ts';
 
@@ -112,17 +113,14 @@ async function settle(
 }
 
 async function cancel(deps: OutboxDeps, entry: Entry): Promise<boolean> {
-  try {
-    await deps.client.workflow.getHandle(entry.key).cancel();
+  if (await reached(deps.client.workflow.getHandle(entry.key).cancel())) {
     deps.count('canceled');
     return true;
-  } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
-    // Not there: another relay may be starting it just now. Otherwise the inbox carries the cancel to whoever starts it.
-    const activity = parseActivityWorkflowId(entry.key);
-    const pending = await deps.db.query(`select 1 from outbox where kind = 'start' and key = $1`, [String(activity)]);
-    return pending.length === 0;
   }
+  // Not there: another relay may be starting it just now. Otherwise the inbox carries the cancel to whoever starts it.
+  const activity = parseActivityWorkflowId(entry.key);
+  const pending = await deps.db.query(`select 1 from outbox where kind = 'start' and key = $1`, [String(activity)]);
+  return pending.length === 0;
 }
 
 /** Entries that are looked at in a round, those of all accounts together: what other relays hold is among them. */

@@ -2,6 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Logger } from '../../src/logger.ts';
 import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
+import { reached } from '../reached.ts';
 import { readActivities, readLanes, type Starter } from './starter.ts';
 
 /** How a workflow stands on the server. */
@@ -74,7 +75,7 @@ export async function repairGroup(deps: RepairDeps, activityId: number): Promise
     for (const { id, wf_id } of await deps.db.query<{ id: number; wf_id: string }>(OPEN_LANES, [activityId])) {
       // Its workflow before its rows: nobody would look for one whose rows have ended.
       await tellCancel(deps, id, TERMINATED_TEXT);
-      await cancelWorkflow(deps.client, wf_id);
+      await reached(deps.client.workflow.getHandle(wf_id).cancel());
       await settleLane(deps, id);
     }
     deps.logger.warn({ workflowId }, 'workflow was terminated: the open operations of its group are cancelled');
@@ -99,15 +100,6 @@ async function settleLane({ lanes }: RepairDeps, lane: number): Promise<void> {
   for (;;) {
     const { open, nextDueAt } = await lanes.advance(lane, false);
     if (open === 0 || nextDueAt === null || nextDueAt > Date.now()) return;
-  }
-}
-
-/** Ends a lane whose rows are closed beside it. */
-async function cancelWorkflow(client: Client, workflowId: string): Promise<void> {
-  try {
-    await client.workflow.getHandle(workflowId).cancel();
-  } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
 }
 

@@ -1,9 +1,10 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { drivenAmong } from '../../src/persistence/repositories/restore.repository.ts';
 import type { Sql } from '../../src/persistence/sql.ts';
 import { ACTIVITY_WORKFLOW, parseWorkflowOwner } from '../../workflows/contracts/activity.contract.ts';
 import { LANE_WORKFLOW } from '../../workflows/contracts/lane.contract.ts';
 import { REPORT_WORKFLOW } from '../../workflows/contracts/report.contract.ts';
+import { reached } from '../reached.ts';
 import { workflowIdsOf } from '../reconciler/visibility.ts';
 
 const REASON = 'the database was restored to a time before this activity';
@@ -25,18 +26,8 @@ export async function terminateOrphans(db: Sql, client: Client): Promise<string[
     );
     for (const id of chunk) {
       if (driven.has(id)) continue;
-      if (await terminate(client, id)) terminated.push(id);
+      if (await reached(client.workflow.getHandle(id).terminate(REASON))) terminated.push(id);
     }
   }
   return terminated;
-}
-
-async function terminate(client: Client, workflowId: string): Promise<boolean> {
-  try {
-    await client.workflow.getHandle(workflowId).terminate(REASON);
-    return true;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return false;
-    throw error;
-  }
 }

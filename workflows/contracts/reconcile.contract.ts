@@ -13,10 +13,10 @@ export interface ReconcileCursor {
   laneAfter: number;
   /** When the last run was, in ms since the epoch, as the database was told too: one that knows less was restored. */
   mark?: number;
-  /** Lanes that stand still were looked at up to this id; absent starts a new round. */
+  /** Lanes that stand still were looked at up to this id; 0 starts a new round. */
   stillAfter?: number;
   /** Lane workflows that began from this instant on, in ms since the epoch, were looked at; absent starts a new round. */
-  runningBefore?: number;
+  runningBefore?: number | undefined;
 }
 
 export interface ReconcileResult {
