@@ -25,11 +25,11 @@ export interface DueRound extends Watched {
   firstSeconds: number;
 }
 
-/** One round: many profiles due at one moment. They have no computers: what is measured is that each runs once, and when. */
-export type DueRounds = () => Promise<DueRound>;
-
-/** Each round makes profiles of its own; those of earlier rounds are due again a month later. */
-export function dueRounds(setting: UsgSetting, profiles: number): DueRounds {
+/**
+ * Makes a round: many profiles due at one moment. They have no computers: what is measured is that each runs once, and
+ * when. Each round makes profiles of its own; those of earlier rounds are due again a month later.
+ */
+export function dueRounds(setting: UsgSetting, profiles: number): () => Promise<DueRound> {
   let round = 0;
   let makingMs: number | null = null;
   return async () => {
@@ -44,10 +44,10 @@ export function dueRounds(setting: UsgSetting, profiles: number): DueRounds {
     makingMs = Date.now() - from;
     assert.ok(Date.now() < due.getTime() - EARLY_MS, 'the schedules were there before they were due');
     await pause(due.getTime() - EARLY_MS - Date.now());
-    const { result, ...measured } = await watched(setting, () => awaitRuns(setting, due, profiles));
+    const { probed, writes, usage } = await watched(setting, () => awaitRuns(setting, due, profiles));
     const late = await lateness(setting, due);
     assert.equal(late.length, profiles, 'no profile runs twice');
-    return { profiles, lateness: latency(late), firstSeconds: Math.min(...late), ...result, ...measured };
+    return { profiles, lateness: latency(late), firstSeconds: Math.min(...late), probed, writes, usage };
   };
 }
 
@@ -82,7 +82,7 @@ async function areOrdered({ database }: UsgSetting): Promise<true | null> {
   return rows.length === 0 ? true : null;
 }
 
-async function awaitRuns({ database }: UsgSetting, due: Date, profiles: number): Promise<object> {
+async function awaitRuns({ database }: UsgSetting, due: Date, profiles: number): Promise<void> {
   const all = async () => {
     const { rows } = await database.query<{ profiles: number }>(
       'select count(distinct profile_id)::int as profiles from usg_run where nominal_time = $1',
@@ -91,7 +91,6 @@ async function awaitRuns({ database }: UsgSetting, due: Date, profiles: number):
     return rows[0]!.profiles === profiles ? true : null;
   };
   await waitFor('a run of each profile', all, { everyMs: 500, limitMs: LIMIT_MS });
-  return {};
 }
 
 async function lateness({ database }: UsgSetting, due: Date): Promise<number[]> {
