@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Connection, isGrpcServiceError } from '@temporalio/client';
+import type { Connection } from '@temporalio/client';
 import { msToNumber, msToTs, optionalTsToMs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { SEARCH_ATTRIBUTES } from '../workflows/contracts/search-attributes.ts';
 import { connectClient, type TemporalSettings } from './connection.ts';
+import { GRPC, hasCode } from './grpc-codes.ts';
 import { type ResealReport, resealSchedules } from './reseal-schedules.ts';
 import { convergeSchedules } from './schedules.ts';
 
@@ -11,8 +12,6 @@ const RETENTION = '30 days';
 /** What the server of the CLI gives a namespace that it makes itself. */
 const LOCAL_RETENTION = '1 day';
 const KEYWORD = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
-const GRPC_NOT_FOUND = 5;
-const GRPC_ALREADY_EXISTS = 6;
 const TRY_LIMIT_MS = 2_000;
 const PAUSE_MS = 100;
 
@@ -82,7 +81,7 @@ async function retryUntil(until: number, what: string, work: () => Promise<unkno
 async function ensureNamespace(connection: Connection, namespace: string, isLocal: boolean): Promise<void> {
   const service = connection.workflowService;
   const found = await service.describeNamespace({ namespace }).catch((error: unknown) => {
-    if (hasCode(error, GRPC_NOT_FOUND)) return null;
+    if (hasCode(error, GRPC.notFound)) return null;
     throw error;
   });
   const workflowExecutionRetentionTtl = msToTs(RETENTION);
@@ -106,11 +105,7 @@ async function ensureSearchAttributes(connection: Connection, namespace: string)
 }
 
 function ignoreExisting(error: unknown): void {
-  if (!hasCode(error, GRPC_ALREADY_EXISTS)) throw error;
-}
-
-function hasCode(error: unknown, code: number): boolean {
-  return isGrpcServiceError(error) && error.code === code;
+  if (!hasCode(error, GRPC.alreadyExists)) throw error;
 }
 
 function describe(error: unknown): string {

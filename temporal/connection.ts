@@ -17,7 +17,7 @@ export interface TemporalClient {
   close(): Promise<void>;
 }
 
-/** No call may hang on a server that went away: each ends within this. */
+/** For `withDeadline` around every call that must not hang on a server that went away. */
 export const CALL_LIMIT_MS = 10_000;
 
 /**

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Connection, isGrpcServiceError } from '@temporalio/client';
+import type { Connection } from '@temporalio/client';
 import type { Config } from '../src/config.ts';
 import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
 import { openConnection, type ServerSettings } from './connection.ts';
+import { GRPC, hasCode } from './grpc-codes.ts';
 import { readPollers } from './pollers.ts';
 
 /** All workers of Flotilla are one deployment; its versions are the digests of the workflow code. */
@@ -13,7 +14,6 @@ export type DeploymentSettings = ServerSettings & Pick<Config, 'temporalNamespac
 const CALL_LIMIT_MS = 5_000;
 const PAUSE_MS = 100;
 const SERVED_PAUSE_MS = 500;
-const GRPC_NOT_FOUND = 5;
 
 /** The build that gets new and waiting workflows; null when none was ever made current. */
 export async function readCurrentBuild(settings: DeploymentSettings): Promise<string | null> {
@@ -119,7 +119,7 @@ async function currentBuild(connection: Connection, namespace: string): Promise<
     );
     return workerDeploymentInfo?.routingConfig?.currentDeploymentVersion?.buildId || null;
   } catch (error) {
-    if (isGrpcServiceError(error) && error.code === GRPC_NOT_FOUND) return null;
+    if (hasCode(error, GRPC.notFound)) return null;
     throw error;
   }
 }

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Client, isGrpcServiceError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { type Payload, ValueError } from '@temporalio/common';
 import type proto from '@temporalio/proto';
 import type { EncryptionKey } from '../src/config.ts';
 import { CALL_LIMIT_MS } from './connection.ts';
+import { GRPC, hasCode } from './grpc-codes.ts';
 import { EncryptionCodec } from './payload-codec.ts';
 
 type Action = proto.temporal.api.workflow.v1.INewWorkflowExecutionInfo;
@@ -22,8 +23,6 @@ const AT_ONCE = 8;
 /** Others may change a schedule between two calls. */
 const TRIES = 5;
 const PAUSE_MS = 100;
-const GRPC_NOT_FOUND = 5;
-const GRPC_FAILED_PRECONDITION = 9;
 
 /**
  * Seals with the first key what schedules hand to the workflows they start, where another key sealed it: unlike
@@ -64,7 +63,7 @@ async function reseal(client: Client, codec: EncryptionCodec, scheduleId: string
   const { namespace, identity } = client.options;
   const service = client.workflowService;
   for (let tried = 0; tried < TRIES; tried += 1) {
-    const found = await unless(GRPC_NOT_FOUND, service.describeSchedule({ namespace, scheduleId }));
+    const found = await unless(GRPC.notFound, service.describeSchedule({ namespace, scheduleId }));
     const schedule = found?.schedule;
     const action = schedule?.action?.startWorkflow;
     if (!action || !payloadsOf(action).some((payload) => codec.isOutdated(payload))) {
@@ -82,7 +81,7 @@ async function reseal(client: Client, codec: EncryptionCodec, scheduleId: string
       identity,
       requestId: randomUUID(),
     });
-    await unless(GRPC_FAILED_PRECONDITION, unless(GRPC_NOT_FOUND, update));
+    await unless(GRPC.failedPrecondition, unless(GRPC.notFound, update));
   }
   throw new Error(`the schedule ${scheduleId} could not be sealed anew: it keeps changing`);
 }
@@ -112,11 +111,11 @@ async function renewed(action: Action, codec: EncryptionCodec): Promise<Action |
 }
 
 /** The answer; null when the call fails with that code. */
-async function unless<T>(code: number, call: Promise<T>): Promise<T | null> {
+async function unless<T>(code: Parameters<typeof hasCode>[1], call: Promise<T>): Promise<T | null> {
   try {
     return await call;
   } catch (error) {
-    if (isGrpcServiceError(error) && error.code === code) return null;
+    if (hasCode(error, code)) return null;
     throw error;
   }
 }

@@ -1,7 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { PROFILE_KINDS } from '../src/domain/schedule/schedule-id.ts';
 import { type Clock, systemClock } from '../src/services/ports.ts';
 import type { ReconcileResult } from '../workflows/contracts/reconcile.contract.ts';
-import type { RelayEvent } from './relay/relay.ts';
+import { RELAY_EVENTS, type RelayEvent } from './relay/relay.ts';
 
 /** What a worker process counts of its own work. */
 export interface WorkerMetrics {
@@ -20,17 +21,6 @@ export interface WorkerMetrics {
 }
 
 const STEP_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-const RELAY_EVENTS: readonly RelayEvent[] = [
-  'scheduled',
-  'started',
-  'canceled',
-  'nudged',
-  'repeated',
-  'late',
-  'repaired',
-  'refused',
-  'failed',
-];
 
 /** Registers them; counters begin at 0, so that a first increase is seen as one. */
 export function createWorkerMetrics(registry: Registry, clock: Clock = systemClock): WorkerMetrics {
@@ -72,7 +62,7 @@ function reconcilerMetrics(registry: Registry, clock: Clock): Pick<WorkerMetrics
   const registers = [registry];
   const repairs = new Counter({
     name: 'flotilla_reconciler_repairs_total',
-    help: 'Open rows without a workflow that the reconciler repaired, by what became of them',
+    help: 'Open rows whose workflow was lost or stuck and that the reconciler repaired, by what became of them',
     labelNames: ['outcome'] as const,
     registers,
   });
@@ -83,7 +73,7 @@ function reconcilerMetrics(registry: Registry, clock: Clock): Pick<WorkerMetrics
     labelNames: ['kind'] as const,
     registers,
   });
-  for (const kind of ['usg', 'script']) missed.inc({ kind }, 0);
+  for (const kind of PROFILE_KINDS) missed.inc({ kind }, 0);
   const find = foundGauge(registry, clock);
   const lastRun = new Gauge({
     name: 'flotilla_reconciler_last_run_timestamp_seconds',
@@ -115,7 +105,7 @@ function foundGauge(registry: Registry, clock: Clock): (rows: number) => void {
   let foundAtMs = 0;
   const gauge = new Gauge({
     name: 'flotilla_open_rows_without_workflow',
-    help: 'Lanes, groups and reports that the last run of the reconciler found without a workflow; 0 without a run in 90 s',
+    help: 'Lanes, groups and reports that the last run of the reconciler found without a workflow that moves; 0 without a run in 90 s',
     registers: [registry],
     collect() {
       if (clock.now().getTime() - foundAtMs > FOUND_LASTS_MS) this.set(0);

@@ -7,7 +7,7 @@ import { createRecurrences } from '../src/services/schedule/recurrences.ts';
 import { createScriptKind } from '../src/services/schedule/script-kind.ts';
 import { createUsgKind } from '../src/services/schedule/usg-kind.ts';
 
-/** The kinds of profiles that schedules start; a new kind is added here. */
+/** The kinds of profiles that schedules start. @see ProfileKind for what a new one needs */
 export function createProfileKinds(deps: {
   db: Database;
   settings: Config['activities'];

@@ -3,13 +3,14 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { EVERYTHING, REGISTER_ONLY } from './message-types.ts';
 
 /** How an exchange of an agent with an identity ended. */
-export type ExchangeOutcome = 'accepted' | 'repeated' | 'late' | 'clone' | 'unknown' | 'removed';
+const EXCHANGE_OUTCOMES = ['accepted', 'repeated', 'late', 'clone', 'unknown', 'removed'] as const;
+const ENROLMENT_OUTCOMES = ['approved', 'pending', 'refused'] as const;
 
 /** What a gateway counts. Labels come from closed lists alone: agents choose none of them. */
 export interface GatewayMetrics {
   /** Measures a route's handler from its first line until its answer is sent. */
   measured(route: string, handler: (req: Request, res: Response) => Promise<void> | void): RequestHandler;
-  exchanged(outcome: ExchangeOutcome): void;
+  exchanged(outcome: (typeof EXCHANGE_OUTCOMES)[number]): void;
   /** Counts new messages of an accepted exchange by type. */
   received(types: Iterable<string>): void;
   /** Counts operations handed out for the first time. */
@@ -18,7 +19,7 @@ export interface GatewayMetrics {
   results(results: Iterable<boolean>): void;
   /** An operation was given up because the agent cannot get past it. */
   poisoned(): void;
-  enrolled(outcome: 'approved' | 'pending' | 'refused'): void;
+  enrolled(outcome: (typeof ENROLMENT_OUTCOMES)[number]): void;
   pinged(answer: string): void;
   refused(code: string): void;
   /** Records how many calls one statement carried out. */
@@ -45,8 +46,8 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   const enrolments = counter('enrolments', 'Registrations by outcome', 'outcome');
   const pings = counter('pings', 'Pings by answer', 'answer');
   const refusals = counter('refusals', 'Requests of agents that were not served, by error', 'code');
-  for (const outcome of ['accepted', 'repeated', 'late', 'clone', 'unknown', 'removed']) exchanges.inc({ outcome }, 0);
-  for (const outcome of ['approved', 'pending', 'refused']) enrolments.inc({ outcome }, 0);
+  for (const outcome of EXCHANGE_OUTCOMES) exchanges.inc({ outcome }, 0);
+  for (const outcome of ENROLMENT_OUTCOMES) enrolments.inc({ outcome }, 0);
   const sizes = new Histogram({
     name: 'flotilla_gateway_batch_size',
     help: 'Calls carried out together by one statement',

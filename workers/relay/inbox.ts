@@ -4,6 +4,7 @@ import { isDatabaseAway } from '../../src/persistence/availability.ts';
 import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { FairQueue } from '../../src/services/fair-queue.ts';
+import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { nudge } from './nudge.ts';
 import { type LaneNews, NudgePlanner, type NudgeSettings } from './nudge-planner.ts';
 import { isServerAway, RefusedEntries } from './refused.ts';
@@ -22,7 +23,6 @@ export interface InboxDeps {
   count: (what: 'nudged' | 'repeated' | 'late' | 'refused') => void;
 }
 
-const CALL_LIMIT_MS = 10_000;
 const CONCURRENT = 20;
 /** A relay that is not the leader takes what the leader left lying for this long, in seconds. */
 const ABANDONED_AFTER_S = 10;

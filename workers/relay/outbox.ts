@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from '../../src/logger.ts';
 import type { Database, Sql } from '../../src/persistence/sql.ts';
 import { inSpan, SpanKind } from '../../src/tracing.ts';
+import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { parseActivityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
 import { reached } from '../reached.ts';
 import { isServerAway, RefusedEntries } from './refused.ts';
@@ -25,7 +26,6 @@ interface Entry {
 }
 
 const BATCH = 50;
-const CALL_LIMIT_MS = 10_000;
 
 /**
  * Makes the round of a loop: claims up to 50 entries, executes and deletes them in one transaction.

@@ -33,16 +33,18 @@ export interface RelayOptions {
  * `refused`: an entry that the server did not take, or a lane that could not be told of its news. `failed`: a round that
  * came to nothing.
  */
-export type RelayEvent =
-  | 'scheduled'
-  | 'started'
-  | 'canceled'
-  | 'nudged'
-  | 'repeated'
-  | 'late'
-  | 'repaired'
-  | 'refused'
-  | 'failed';
+export const RELAY_EVENTS = [
+  'scheduled',
+  'started',
+  'canceled',
+  'nudged',
+  'repeated',
+  'late',
+  'repaired',
+  'refused',
+  'failed',
+] as const;
+export type RelayEvent = (typeof RELAY_EVENTS)[number];
 
 export interface Relay {
   /** Whether this relay is the one that nudges. */
@@ -104,6 +106,7 @@ export function startRelay(options: RelayOptions): Relay {
     everyMs: LATE_DATES_MS,
     round: lateDatesRound({ client, kinds, clock, logger, isLeader: listener.isLeader }),
     logger,
+    onFailure: () => count('failed'),
   });
   return {
     isLeader: listener.isLeader,

@@ -10,6 +10,7 @@ import {
 } from '../../src/persistence/repositories/schedule-orders.repository.ts';
 import type { Database, Sql } from '../../src/persistence/sql.ts';
 import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
+import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { ensureSchedule, isPausedByOperator } from '../../temporal/profile-schedules.ts';
 import { isServerAway, RefusedEntries } from './refused.ts';
 
@@ -19,12 +20,11 @@ export interface ScheduleOrdersDeps {
   kinds: ProfileKinds;
   clock: { now(): Date };
   logger: Logger;
-  /** Called per schedule that was looked after. */
-  count: (what: 'scheduled') => void;
+  /** Called per schedule that was looked after, and per one that the server did not take. */
+  count: (what: 'scheduled' | 'refused') => void;
 }
 
 const BATCH = 20;
-const CALL_LIMIT_MS = 10_000;
 
 /**
  * Makes the round of a loop: claims up to 20 orders, makes the schedules they name equal to the rows, and deletes the
@@ -74,6 +74,7 @@ async function carryOut(
     } catch (error) {
       if (isServerAway(error)) throw error;
       failed.add(id);
+      deps.count('refused');
       deps.logger.error({ schedule: id, err: error }, 'a schedule was refused, trying again later');
     }
   };

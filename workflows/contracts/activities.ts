@@ -12,7 +12,8 @@ export type { GroupProgress, LanePlan, LaneProgress };
  * as they are, guard every change by the old status, and answer from the rows.
  *
  * @throws every step, while the database or, for `requestCancel`, the server is away
- * @remarks Tried three times as local ones, then a second to a minute apart until they succeed.
+ * @remarks Tried three times as local ones, each for 20 s and all within 25 s, then for 60 s each, a second to a minute
+ * apart, until they succeed.
  * @see temporal-design 4
  */
 export interface LaneActivities {
@@ -55,7 +56,7 @@ export interface LaneActivities {
  *
  * @throws both, while the database is away, and when this worker knows no profiles of the kind: a newer build does, and
  * one of its workers takes a further try
- * @remarks Tried three times as local ones, then a second to a minute apart until they succeed.
+ * @remarks Tried as the steps of {@link LaneActivities}.
  * @see temporal-design 6
  */
 export interface ProfileActivities {
@@ -84,8 +85,8 @@ export interface ReportActivities {
    *
    * @returns the status of the activity's row by then: it may have been cancelled meanwhile
    * @throws {CancelledFailure} when the workflow was cancelled, and other errors while the database is away
-   * @remarks Tried thirty times; then the activity is ended as failed. Every try begins the file anew. Of two tries at
-   * once one ends the activity, with its file.
+   * @remarks Tried thirty times, for 6 h each; a try without a heartbeat for 10 s is over. Then the activity is ended as
+   * failed. Every try begins the file anew. Of two tries at once one ends the activity, with its file.
    */
   generateReport(id: number): Promise<ActivityStatus>;
   /**
@@ -133,12 +134,14 @@ export interface ReconcileActivities {
    *    cancels what is open where an operator terminated it.
    * 3. Does the same for open lanes, and their groups, that have no running workflow, as many as 25 s allow; the next
    *    run goes on behind them.
-   * 4. Replaces workflows that run and cannot move.
+   * 4. Replaces workflows that run and cannot move, nudges lanes that stand still, and wakes lane workflows that run
+   * although everything in their rows has ended.
    * 5. Starts workflows of reports again that have none; replaces those that run and told nothing new for 30 minutes;
    *    ends reports whose workflow an operator terminated.
    * 6. Makes the runs of dates that passed without their schedule; lets those pass, with an event, whose schedule an
    *    operator paused. What fails of one profile is logged.
-   * 7. Every ten minutes orders the schedules that are missing on the server, and the removal of those nobody wants.
+   * 7. Every ten minutes, and after a gap in its own runs, orders the schedules that are missing on the server or older
+   * than their profile, and the removal of those nobody wants.
    * 8. Deletes runs of its own that closed more than an hour ago.
    * 9. Removes lines of the event log that are older than they are kept. A failure is logged.
    */

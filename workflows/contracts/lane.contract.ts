@@ -1,5 +1,3 @@
-export { laneWorkflowId } from '../../src/domain/activity/workflow-id.ts';
-
 /** Workflow type of a lane: drives a set of sibling operations, one or thousands. */
 export const LANE_WORKFLOW = 'lane';
 

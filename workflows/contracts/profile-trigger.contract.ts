@@ -1,12 +1,7 @@
 import type { DueOutcome } from '../../src/domain/schedule/due-outcome.ts';
 import type { ProfileKindName } from '../../src/domain/schedule/schedule-id.ts';
 
-export {
-  PROFILE_KINDS,
-  type ProfileKindName,
-  parseScheduleId,
-  scheduleIdOf,
-} from '../../src/domain/schedule/schedule-id.ts';
+export type { ProfileKindName };
 
 /** Workflow type that the schedule of a profile starts: makes the run of one date, then sees to the next ones. */
 export const PROFILE_TRIGGER_WORKFLOW = 'profileTrigger';

@@ -4,10 +4,10 @@ import type { ProfileKindName } from '../../domain/schedule/schedule-id.ts';
 import type { Sql } from '../../persistence/sql.ts';
 
 /**
- * A kind of profile that schedules start. To make another kind run by schedules, implement this and add it to
- * {@link ProfileKinds} where workers are put together (`workers/profile-kinds.ts`); write an outbox entry with
- * `orderScheduleSync` in every transaction that changes what `desired` answers. Trigger, refill, repair and the
- * schedules on the server are shared.
+ * A kind of profile that schedules start. To make another kind run by schedules, name it in `PROFILE_KINDS`, implement
+ * this, add it to {@link ProfileKinds} where workers are put together (`workers/profile-kinds.ts`) and its runs to what
+ * the relay reads of a group (`workers/relay/starter.ts`); write an outbox entry with `orderScheduleSync` in every
+ * transaction that changes what `desired` answers. Trigger, refill, repair and the schedules on the server are shared.
  *
  * @see temporal-design 6
  */
