@@ -6,6 +6,7 @@ import pg, { type Pool, type PoolClient, type QueryResultRow } from 'pg';
 import type { DatabaseLimits } from '../config.ts';
 import type { PoolState } from '../metrics.ts';
 import { inChildSpan } from '../tracing.ts';
+import { SESSION_LOCKS } from './advisory-locks.ts';
 import { isLostRace } from './availability.ts';
 import * as entities from './entities/index.ts';
 import { MIGRATIONS } from './migrations/index.ts';
@@ -198,7 +199,6 @@ function within(em: EntityManager): Sql {
   };
 }
 
-const MIGRATION_LOCK = 7_160_521;
 const MIGRATION_PAUSE_MS = 250;
 
 /**
@@ -213,7 +213,7 @@ export async function migrate(persistence: Persistence): Promise<void> {
   try {
     await takeTurn(session);
     await persistence.orm.migrator.up();
-    await session.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+    await session.query('select pg_advisory_unlock($1)', [SESSION_LOCKS.migration]);
   } catch (error) {
     // Closing the session gives the lock back.
     broken = error instanceof Error ? error : new Error(String(error));
@@ -226,7 +226,7 @@ export async function migrate(persistence: Persistence): Promise<void> {
 /** Asks again and again: a statement that waits for the lock is one that an index built beside writers waits for. */
 async function takeTurn(session: PoolClient): Promise<void> {
   for (;;) {
-    const { rows } = await session.query('select pg_try_advisory_lock($1) as mine', [MIGRATION_LOCK]);
+    const { rows } = await session.query('select pg_try_advisory_lock($1) as mine', [SESSION_LOCKS.migration]);
     if (rows[0].mine) return;
     await delay(MIGRATION_PAUSE_MS);
   }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SESSION_LOCKS } from '../../src/persistence/advisory-locks.ts';
 import { UNKNOWN_OUTCOME } from '../../src/persistence/repositories/restore.repository.ts';
-import { REPAIR_LOCK } from '../../workers/restore/repair-after-restore.ts';
 import type { ReconcileCursor } from '../../workflows/contracts/reconcile.contract.ts';
 import { aChain, aGroup } from '../support/activity-rows.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
@@ -229,10 +229,10 @@ describe('a database restored to an older backup', () => {
     const before = Number(await epoch());
     const connection = await runtime.db.connect();
     try {
-      await connection.query('select pg_advisory_lock($1)', [REPAIR_LOCK]);
+      await connection.query('select pg_advisory_lock($1)', [SESSION_LOCKS.repair]);
       await expect(reconcile()).rejects.toThrow('under way');
       expect(Number(await epoch())).toBe(before);
-      await connection.query('select pg_advisory_unlock($1)', [REPAIR_LOCK]);
+      await connection.query('select pg_advisory_unlock($1)', [SESSION_LOCKS.repair]);
     } finally {
       connection.release();
     }

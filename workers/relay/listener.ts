@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { Logger } from '../../src/logger.ts';
+import { SESSION_LOCKS } from '../../src/persistence/advisory-locks.ts';
 import { OUTBOX_CHANNEL } from '../../src/persistence/repositories/outbox.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 
-/** Session lock of the one relay that nudges. */
-const LEADER_LOCK = 7_160_522;
 const RECONNECT_MS = 500;
 const STAND_EVERY_MS = 2_000;
 
@@ -65,6 +64,8 @@ export function startListener(db: Database, logger: Logger, onNotify: () => void
 }
 
 async function standForLeader(connection: PoolClient): Promise<boolean> {
-  const { rows } = await connection.query<{ won: boolean }>('select pg_try_advisory_lock($1) as won', [LEADER_LOCK]);
+  const { rows } = await connection.query<{ won: boolean }>('select pg_try_advisory_lock($1) as won', [
+    SESSION_LOCKS.relayLeader,
+  ]);
   return rows[0]?.won === true;
 }

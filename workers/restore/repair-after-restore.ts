@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Logger } from '../../src/logger.ts';
+import { SESSION_LOCKS } from '../../src/persistence/advisory-locks.ts';
 import { recordEvent } from '../../src/persistence/repositories/events.repository.ts';
 import {
   endUncertainOperations,
@@ -30,9 +31,6 @@ export interface RestoreReport {
   dates: number;
 }
 
-/** Advisory lock of the session that repairs. */
-export const REPAIR_LOCK = 7164;
-
 /**
  * Brings a database that was restored from a backup in line with a Temporal server, agents and people that know more,
  * always to the stricter side: nothing that may have been carried out is carried out again, no id is given out twice,
@@ -51,7 +49,9 @@ export async function repairAfterRestore(deps: RestoreDeps, now: Date, mark: num
 async function alone<T>(db: Database, work: () => Promise<T>): Promise<T> {
   const session = await db.connect();
   try {
-    const { rows } = await session.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [REPAIR_LOCK]);
+    const { rows } = await session.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [
+      SESSION_LOCKS.repair,
+    ]);
     if (!rows[0]!.got) throw new Error('a repair after a restore is under way');
     return await work();
   } finally {

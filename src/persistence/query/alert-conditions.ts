@@ -157,17 +157,3 @@ export function alertCondition(name: AlertName): string {
   const { from, computer, active } = alertRule(name);
   return `(not c.archived and c.id in (select ${computer} from ${from} where ${active}))`;
 }
-
-/**
- * SQL: a select of every active alert as rows of `computer_id`, `name` and `since`, over all accounts: join it with the
- * computers in question, of which archived ones have none. What has several causes on one computer is there for each.
- */
-export function activeAlerts(names: readonly AlertName[] = ALERT_NAMES): string {
-  return names
-    .map(alertRule)
-    .map(
-      ({ name, from, computer, active, since }) =>
-        `select ${computer} as computer_id, '${name}' as name, ${since} as since from ${from} where ${active}`,
-    )
-    .join(' union all ');
-}

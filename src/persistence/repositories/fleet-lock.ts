@@ -1,6 +1,5 @@
+import { shareLock, takeLock } from '../advisory-locks.ts';
 import type { Sql } from '../sql.ts';
-
-const LOCK_CLASS = 7161;
 
 /**
  * Keeps every computer of an account in its fleet until the transaction ends: whoever makes work for computers takes it
@@ -9,10 +8,10 @@ const LOCK_CLASS = 7161;
  * @remarks Taken before any row lock, so that it cannot deadlock.
  */
 export async function keepFleet(tx: Sql, accountId: number): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock_shared($1, $2)', [LOCK_CLASS, accountId]);
+  await shareLock(tx, 'fleet', accountId);
 }
 
 /** Waits until nobody makes work for computers of an account, and holds off who would, until the transaction ends. */
 export async function shrinkFleet(tx: Sql, accountId: number): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock($1, $2)', [LOCK_CLASS, accountId]);
+  await takeLock(tx, 'fleet', accountId);
 }

@@ -1,10 +1,9 @@
+import { takeLock } from '../advisory-locks.ts';
 import type { Sql } from '../sql.ts';
-
-const LOCK_CLASS = 7162;
 
 /** Makes imports wait for each other until the transaction ends: ids of licences are those of all accounts. */
 export async function lockImports(tx: Sql): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock($1, 0)', [LOCK_CLASS]);
+  await takeLock(tx, 'imports', 0);
 }
 
 /** The account of a name; with null every account, two at most. */

@@ -1,3 +1,4 @@
+import { shareLock, takeLock } from '../advisory-locks.ts';
 import type { Sql } from '../sql.ts';
 import { promoteAccount } from './agent-messages.repository.ts';
 
@@ -14,7 +15,7 @@ export async function readMessageBacklog(sql: Sql, accountId: number): Promise<n
  * @remarks Shared among any number of transactions; taken after the lane's lock and before all others.
  */
 export async function readBoundForHolding(tx: Sql, accountId: number): Promise<number | null> {
-  await tx.query('select pg_advisory_xact_lock_shared($1, $2)', [BOUND_LOCK, accountId]);
+  await shareLock(tx, 'backlogBound', accountId);
   return readMessageBacklog(tx, accountId);
 }
 
@@ -32,15 +33,12 @@ export async function setMessageBacklog(
   bound: number | null,
   now: Date,
 ): Promise<number | null> {
-  await tx.query('select pg_advisory_xact_lock($1, $2)', [BOUND_LOCK, accountId]);
+  await takeLock(tx, 'backlogBound', accountId);
   const before = await readMessageBacklog(tx, accountId);
   if (before === bound) return before;
   await tx.query('update account set max_message_backlog = $2 where id = $1', [accountId, bound]);
   await promoteAccount(tx, accountId, now);
   return before;
 }
-
-/** First half of the advisory lock's key; the account is the other. */
-const BOUND_LOCK = 0x626f756e;
 
 const READ = 'select max_message_backlog as bound from account where id = $1';

@@ -1,3 +1,4 @@
+import { takeLock } from '../advisory-locks.ts';
 import type { PageRequest } from '../page.ts';
 import type { Sql } from '../sql.ts';
 import type { Paged } from './administrators.repository.ts';
@@ -47,11 +48,9 @@ export async function findSearchTexts(
   return new Map(rows.map(({ name, search }) => [name, search]));
 }
 
-const LOCK_CLASS = 7164;
-
 /** Makes whoever gives a saved search of the account a title wait until the transaction ends. */
 export async function lockSearchTitles(tx: Sql, accountId: number): Promise<void> {
-  await tx.query('select pg_advisory_xact_lock($1, $2)', [LOCK_CLASS, accountId]);
+  await takeLock(tx, 'searchTitles', accountId);
 }
 
 /** Tells whether another saved search than `name` has this title; exact, under {@link lockSearchTitles}. */

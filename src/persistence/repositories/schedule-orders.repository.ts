@@ -1,3 +1,4 @@
+import { TRANSACTION_LOCKS } from '../advisory-locks.ts';
 import type { Sql } from '../sql.ts';
 import { wakeRelays } from './outbox.repository.ts';
 
@@ -51,13 +52,10 @@ export async function deleteScheduleOrders(tx: Sql, ids: readonly number[]): Pro
  */
 export async function lockSchedules(tx: Sql, scheduleIds: readonly string[]): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1, hashtext(id)) from unnest($2::text[]) id', [
-    LOCK_CLASS,
+    TRANSACTION_LOCKS.schedules,
     [...scheduleIds].sort(),
   ]);
 }
-
-/** Older builds take 7161: beside them two may make one schedule equal to its row, and the reconciler compares later. */
-const LOCK_CLASS = 7165;
 
 const CLAIM = `
   select id, key from outbox where kind = 'schedule_sync' and id <> all($1::bigint[])
