@@ -1,4 +1,4 @@
-// Preloaded by every npm script: MikroORM and native TypeScript need Node 22.18 or newer, and an older one fails unreadably.
+// Preloaded by every npm script that runs our code: MikroORM and native TypeScript need Node 22.18 or newer, and an older one fails unreadably.
 import module from 'node:module';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';

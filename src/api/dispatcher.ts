@@ -11,7 +11,8 @@ import { logAnswer } from './answer-log.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { Reply } from './handler.ts';
 import { JsonText } from './json-text.ts';
-import { type ErrorReply, invalidParameter } from './middleware/error-body.ts';
+import { refusedField } from '../services/fields.ts';
+import type { ErrorReply } from './middleware/error-body.ts';
 import { readJsonBody } from './middleware/json-body.ts';
 import { readPairsBody } from './middleware/pairs-body.ts';
 import { replyToError, requestIdOf, sendJson, sendStream } from './middleware/send.ts';
@@ -106,7 +107,7 @@ async function serve(
   const admitted = principal && (await admit(deps, operation, principal));
   const body = await readBody(operation, req);
   // The validator misses an absent body where no property of it is required.
-  if (operation.needsBody && body === undefined) throw invalidParameter('body', 'is required');
+  if (operation.needsBody && body === undefined) throw refusedField('body', 'is required');
   const query = readQuery(operation, queryOf(req.url));
   if (operation.takesBody || operation.queryParameters.size > 0) {
     req.body = body;

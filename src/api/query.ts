@@ -1,6 +1,6 @@
 import { parse } from 'node:querystring';
 import { DomainError } from '../domain/errors.ts';
-import { invalidParameter } from './middleware/error-body.ts';
+import { refusedField } from '../services/fields.ts';
 import type { Operation, ParameterKind } from './operations.ts';
 import { readBoolean } from './spellings.ts';
 
@@ -29,7 +29,7 @@ export function readQuery(operation: Operation, queryString: string): Record<str
 
 function unstorable(name: string, kind: ParameterKind): DomainError {
   if (kind === 'key') return new DomainError('NotFound', `There is nothing of this ${name}`);
-  return invalidParameter(`query.${name}`, 'must not contain U+0000');
+  return refusedField(`query.${name}`, 'must not contain U+0000');
 }
 
 function readValue(name: string, kind: ParameterKind, values: readonly string[]): unknown {
@@ -38,7 +38,7 @@ function readValue(name: string, kind: ParameterKind, values: readonly string[])
     if (kind === 'integers') for (const [place, item] of items.entries()) checkInteger(`${name}.${place}`, item);
     return items;
   }
-  if (values.length > 1) throw invalidParameter(`query.${name}`, 'must be given once');
+  if (values.length > 1) throw refusedField(`query.${name}`, 'must be given once');
   const value = values[0]!;
   if (kind === 'boolean') return readBoolean(`query.${name}`, value);
   if (kind === 'integer') checkInteger(name, value);
@@ -47,5 +47,5 @@ function readValue(name: string, kind: ParameterKind, values: readonly string[])
 
 /** The validator would take whatever JavaScript reads as a number. */
 function checkInteger(path: string, text: string): void {
-  if (!/^-?\d{1,16}$/.test(text)) throw invalidParameter(`query.${path}`, 'must be an integer');
+  if (!/^-?\d{1,16}$/.test(text)) throw refusedField(`query.${path}`, 'must be an integer');
 }

@@ -1,4 +1,4 @@
-import { invalidParameter } from './middleware/error-body.ts';
+import { refusedField } from '../services/fields.ts';
 
 const TRUE = new Set(['true', '1', 'yes']);
 const FALSE = new Set(['false', '0', 'no']);
@@ -13,5 +13,5 @@ export function readBoolean(path: string, value: string): 'true' | 'false' {
   const lower = value.toLowerCase();
   if (TRUE.has(lower)) return 'true';
   if (FALSE.has(lower)) return 'false';
-  throw invalidParameter(path, 'must be true or false');
+  throw refusedField(path, 'must be true or false');
 }

@@ -42,3 +42,10 @@ export function emailTaken(): DomainError {
 export function refusedField(path: string, message: string): DomainError {
   return new DomainError('InvalidParameter', `${path} ${message}`, { details: [{ path, message }] });
 }
+
+const MAX_QUOTED = 60;
+
+/** Text of a request as a refusal shows it: in quotes, and cut where it is long. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}...` : text);
+}

@@ -3,6 +3,8 @@ import type { Permission } from '../domain/permissions.ts';
 import { findAccessGroupIds } from '../persistence/repositories/access-groups.repository.ts';
 import { findRoleIds } from '../persistence/repositories/roles.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
+import { quoted } from './fields.ts';
+import { requireIn } from './group-rights.ts';
 import type { Caller } from './ports.ts';
 
 /**
@@ -16,9 +18,9 @@ export async function resolveRoles(sql: Sql, accountId: number, names: readonly 
   const found = await findRoleIds(sql, accountId, wanted);
   const unknown = wanted.filter((name) => !found.has(name));
   if (unknown.length > 0) {
-    throw new DomainError('UnknownRole', `There is no role ${shown(unknown[0]!)}`, {
+    throw new DomainError('UnknownRole', `There is no role ${quoted(unknown[0]!)}`, {
       namedInBody: true,
-      details: unknown.map((name) => ({ path: 'body.roles', message: `there is no role ${shown(name)}` })),
+      details: unknown.map((name) => ({ path: 'body.roles', message: `there is no role ${quoted(name)}` })),
     });
   }
   return [...found.values()];
@@ -41,9 +43,9 @@ export async function resolveAccessGroups(
   const found = await findAccessGroupIds(sql, accountId, wanted);
   const unknown = wanted.filter((name) => !found.has(name));
   if (unknown.length > 0) {
-    throw new DomainError('UnknownAccessGroup', `There is no access group ${shown(unknown[0]!)}`, {
+    throw new DomainError('UnknownAccessGroup', `There is no access group ${quoted(unknown[0]!)}`, {
       namedInBody: true,
-      details: unknown.map((name) => ({ path, message: `there is no access group ${shown(name)}` })),
+      details: unknown.map((name) => ({ path, message: `there is no access group ${quoted(name)}` })),
     });
   }
   return [...found.values()];
@@ -62,16 +64,6 @@ export async function findAccessGroup(
   needed: readonly Permission[],
 ): Promise<number> {
   const [groupId] = await resolveAccessGroups(sql, caller.accountId, [name], 'body.access_group');
-  for (const permission of needed) {
-    const groups = caller.groups(permission);
-    if (groups === 'all' || groups.includes(groupId!)) continue;
-    throw new DomainError('Forbidden', `The permission ${permission} is needed in the access group`);
-  }
+  requireIn(caller, needed, groupId!, 'the access group');
   return groupId!;
-}
-
-const MAX_SHOWN = 60;
-
-function shown(name: string): string {
-  return JSON.stringify(name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}...` : name);
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRestartPolicy, type RestartPolicy } from './restart-policy.ts';
-import { StackError } from './stack-error.ts';
+import { asStackError, StackError } from './stack-error.ts';
 
 /** A process of the stack that serves now. */
 export interface Running {
@@ -69,7 +69,7 @@ export function createService(options: ServiceOptions): Service {
         reason = await live();
       } catch (error) {
         reason = error instanceof Error ? error.message : String(error);
-        if (!stopping.signal.aborted && options.failFast && !hasServed) return giveUp(asStackError(error, reason));
+        if (!stopping.signal.aborted && options.failFast && !hasServed) return giveUp(asStackError(error));
       }
       if (stopping.signal.aborted) return;
       const verdict = policy.onDeath(performance.now());
@@ -99,8 +99,4 @@ export function createService(options: ServiceOptions): Service {
       await loop;
     },
   };
-}
-
-function asStackError(error: unknown, reason: string): StackError {
-  return error instanceof StackError ? error : new StackError(reason, { cause: error });
 }

@@ -1,4 +1,4 @@
-import { DomainError, type ErrorCode, type ErrorDetail } from '../../domain/errors.ts';
+import type { DomainError, ErrorCode, ErrorDetail } from '../../domain/errors.ts';
 
 /** The one table of statuses. @see api-decisions 1.2 */
 export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
@@ -84,9 +84,4 @@ export function errorReply(error: DomainError): ErrorReply {
   const body: ErrorBody = { error: error.code, message: error.message, code: status };
   if (error.details) body.details = error.details;
   return { status, body, headers };
-}
-
-/** Shorthand for one refused point of the request. */
-export function invalidParameter(path: string, message: string): DomainError {
-  return new DomainError('InvalidParameter', `${path} ${message}`, { details: [{ path, message }] });
 }

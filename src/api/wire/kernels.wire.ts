@@ -3,7 +3,7 @@ import type { HotpatchReports } from '../../domain/packages/kernel.ts';
 import type { KernelCommand, KernelListing } from '../../services/kernels.service.ts';
 import type { KernelView } from '../../services/views.ts';
 import type { RequestContext } from '../handler.ts';
-import { invalidParameter } from '../middleware/error-body.ts';
+import { refusedField } from '../../services/fields.ts';
 
 /** The reports, under the names of the API and otherwise untouched. */
 export function wireHotpatchInfo({ hotpatchInfo, serviceInfo, rebootRequiredInfo }: HotpatchReports) {
@@ -44,7 +44,7 @@ interface KernelParameters {
 export function readKernelCommand({ params, query, body }: RequestContext, traceparent: string | null): KernelCommand {
   const [first, second] = [(body ?? {}) as KernelParameters, query as KernelParameters];
   const packageId = first.kernel_package_id ?? second.kernel_package_id;
-  if (packageId == null) throw invalidParameter('body.kernel_package_id', 'is required, here or in the query');
+  if (packageId == null) throw refusedField('body.kernel_package_id', 'is required, here or in the query');
   return {
     computerId: params['computer_id'] as number,
     packageId,

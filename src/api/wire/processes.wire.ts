@@ -1,7 +1,7 @@
 import { MAX_INT4 } from '../../domain/integers.ts';
 import type { SignalCommand } from '../../services/processes.service.ts';
 import type { ProcessView } from '../../services/views.ts';
-import { invalidParameter } from '../middleware/error-body.ts';
+import { refusedField } from '../../services/fields.ts';
 import { wireTime } from './time.wire.ts';
 
 const MAX_PIDS = 100;
@@ -37,7 +37,7 @@ function readPids(pids: unknown): number[] {
   const numbers: unknown = isPidText(pids) ? pids.split(',').map(Number) : pids;
   if (Array.isArray(numbers) && numbers.length >= 1 && numbers.length <= MAX_PIDS && numbers.every(isPid))
     return numbers;
-  throw invalidParameter(
+  throw refusedField(
     'body.pids',
     `must be a list of numbers, or numbers separated by commas, each at least 1 and at most ${MAX_INT4}, 1 to ${MAX_PIDS} in all`,
   );

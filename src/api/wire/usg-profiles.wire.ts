@@ -6,7 +6,7 @@ import type {
   UsgProfileQuery,
   UsgProfileRequest,
 } from '../../services/usg-profiles/model.ts';
-import { invalidParameter } from '../middleware/error-body.ts';
+import { refusedField } from '../../services/fields.ts';
 import type { components } from '../openapi/types.generated.ts';
 import type { Page } from '../pagination.ts';
 import { wireActivity } from './activities.wire.ts';
@@ -112,7 +112,7 @@ const FIXED = ['access_group', 'benchmark', 'mode', 'start_date', 'tailoring_fil
  */
 export function readUsgProfilePatch(body: unknown): UsgProfilePatch {
   const fixed = FIXED.find((name) => ((body as Record<string, unknown>)[name] ?? null) !== null);
-  if (fixed) throw invalidParameter(`body.${fixed}`, 'cannot be changed');
+  if (fixed) throw refusedField(`body.${fixed}`, 'cannot be changed');
   const patch = body as Schemas['UsgProfilePatch'];
   return {
     title: patch.title ?? undefined,

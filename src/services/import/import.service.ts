@@ -17,6 +17,7 @@ import {
   lockImports,
 } from '../../persistence/repositories/import-lookups.ts';
 import type { Database, Sql } from '../../persistence/sql.ts';
+import { quoted } from '../fields.ts';
 import { type ImportDocument, ImportRefused, type ProfileKey } from './document.ts';
 import { ValueReader } from './value-reader.ts';
 
@@ -74,7 +75,7 @@ async function findAccount(tx: Sql, name: string | null): Promise<{ id: number; 
   const message =
     name === null
       ? 'is missing, and there is not exactly one account'
-      : `must be an account; there is no ${shown(name)}`;
+      : `must be an account; there is no ${quoted(name)}`;
   throw new ImportRefused([{ path: 'account', message }]);
 }
 
@@ -113,7 +114,7 @@ async function checkContracts(
   computers.forEach((computer, index) => {
     computer.contracts?.forEach((id, place) => {
       if (known.has(id)) return;
-      reader.refuse(`computers[${index}].contracts[${place}]`, `names no contract; there is no ${shown(id)}`);
+      reader.refuse(`computers[${index}].contracts[${place}]`, `names no contract; there is no ${quoted(id)}`);
     });
   });
 }
@@ -170,10 +171,4 @@ async function save(tx: Sql, accountId: number, document: ImportDocument, ids: r
     accountId,
     computers.flatMap(({ id, profiles }) => (profiles ? [{ id, value: profiles }] : [])),
   );
-}
-
-const MAX_SHOWN = 60;
-
-function shown(text: string): string {
-  return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text);
 }

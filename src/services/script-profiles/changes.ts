@@ -18,6 +18,7 @@ import type { Sql } from '../../persistence/sql.ts';
 import { isUniqueViolation } from '../../persistence/violations.ts';
 import { readTags } from '../computer-fields.ts';
 import { readLine } from '../fields.ts';
+import { requireIn } from '../group-rights.ts';
 import type { Caller } from '../ports.ts';
 import { armTrigger, disarmTriggers, lockForRun } from '../script-profile-arming.ts';
 import { readUsername } from '../scripts/fields.ts';
@@ -123,11 +124,7 @@ function readPatch(
 /** @throws {DomainError} UnknownScriptProfile, Forbidden */
 async function lockManageable(tx: Sql, caller: Caller, id: number): Promise<ScriptProfileRow> {
   const row = await requireProfile(tx, caller, id);
-  for (const permission of MANAGING) {
-    const groups = caller.groups(permission);
-    if (groups === 'all' || groups.includes(row.access_group_id)) continue;
-    throw new DomainError('Forbidden', `The permission ${permission} is needed in the access group of the profile`);
-  }
+  requireIn(caller, MANAGING, row.access_group_id, 'the access group of the profile');
   return (await lockForRun(tx, id))!;
 }
 

@@ -12,6 +12,7 @@ import {
   type ScriptWithCode,
 } from '../../persistence/repositories/scripts.repository.ts';
 import type { Sql } from '../../persistence/sql.ts';
+import { holdsIn } from '../group-rights.ts';
 import type { Caller } from '../ports.ts';
 import type { Script, ScriptQuery } from './model.ts';
 
@@ -69,8 +70,7 @@ function holds(
   { access_group_id }: Pick<ScriptRow, 'access_group_id'>,
   permission: Permission,
 ): boolean {
-  const groups = caller.groups(permission);
-  return groups === 'all' || groups.includes(access_group_id);
+  return holdsIn(caller, permission, access_group_id);
 }
 
 function toScript<T extends ScriptRow>(caller: Caller, row: T) {

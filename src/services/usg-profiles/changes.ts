@@ -15,6 +15,7 @@ import type { Sql } from '../../persistence/sql.ts';
 import { type BaseActivity, toBaseActivity } from '../activity-views.ts';
 import { readTags } from '../computer-fields.ts';
 import { readLine } from '../fields.ts';
+import { holdsIn } from '../group-rights.ts';
 import type { Caller } from '../ports.ts';
 import { planRequested } from '../schedule/recurring-dates.ts';
 import { startUsgRun } from '../usg-runs.ts';
@@ -108,8 +109,7 @@ async function lockManageable(tx: Sql, caller: Caller, id: number): Promise<UsgP
 }
 
 function requireManageable(caller: Caller, row: UsgProfileRow): UsgProfileRow {
-  const groups = caller.groups('ManageUsgProfile');
-  if (groups === 'all' || groups.includes(row.access_group_id)) return row;
+  if (holdsIn(caller, 'ManageUsgProfile', row.access_group_id)) return row;
   throw new DomainError('Forbidden', 'You may not manage this USG profile');
 }
 

@@ -49,7 +49,7 @@ export async function requireVisible(sql: Sql, caller: Caller, id: number): Prom
   return found;
 }
 
-/** Profiles with what is told about them from elsewhere; three statements whatever their number. */
+/** Profiles with what is told about them from elsewhere; two statements whatever their number. */
 export async function toProfiles(
   sql: Sql,
   accountId: number,
