@@ -1,6 +1,12 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { requestCancelOf } from '../../workers/activities/request-cancel.ts';
-import type { GroupProgress, LaneActivities, LanePlan, LaneProgress } from '../../workflows/contracts/activities.ts';
+import type {
+  CancelActivities,
+  GroupProgress,
+  LaneActivities,
+  LanePlan,
+  LaneProgress,
+} from '../../workflows/contracts/activities.ts';
 
 type Outcome = 'succeeded' | 'failed' | 'canceled';
 
@@ -71,7 +77,7 @@ export class FakeLanes {
   }
 
   /** As a worker registers them. `group` maps an activity to its lanes. */
-  activities(client: Client, group: readonly number[] = []): LaneActivities {
+  activities(client: Client, group: readonly number[] = []): LaneActivities & CancelActivities {
     const step = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
       this.calls.push(name);
       if (this.failures > 0) {

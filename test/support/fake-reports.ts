@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { requestCancelOf } from '../../workers/activities/request-cancel.ts';
-import type { ReportActivities } from '../../workflows/contracts/activities.ts';
+import type { CancelActivities, ReportActivities } from '../../workflows/contracts/activities.ts';
 
 /** Steps of `reportActivity` without a database. */
 export class FakeReports {
@@ -13,7 +13,7 @@ export class FakeReports {
   /** How reports ended without a file. */
   readonly ends: string[] = [];
 
-  activities(client: Client): ReportActivities {
+  activities(client: Client): ReportActivities & CancelActivities {
     return {
       generateReport: async () => {
         this.begun += 1;

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { LaneStore, LaneTurn } from '../../src/persistence/repositories/lanes.repository.ts';
 import { FairGate } from '../../src/services/fair-gate.ts';
-import type { LaneActivities } from '../../workflows/contracts/activities.ts';
+import type { CancelActivities, LaneActivities } from '../../workflows/contracts/activities.ts';
 import { requestCancelOf } from './request-cancel.ts';
 
 /** Below the time that workflows give a step. */
@@ -21,7 +21,11 @@ export interface LaneActivitiesDeps {
  * @remarks Accounts, and within one the small and the large lanes, take turns: the lanes of a large group settle
  * thousands of rows at a step and must not fill all places. What waited as long as the workflow does is not begun.
  */
-export function createLaneActivities({ lanes, client, width = 6 }: LaneActivitiesDeps): LaneActivities {
+export function createLaneActivities({
+  lanes,
+  client,
+  width = 6,
+}: LaneActivitiesDeps): LaneActivities & CancelActivities {
   const gate = new FairGate({
     width,
     share: Math.max(1, Math.ceil(width / 2)),

@@ -2,13 +2,15 @@ import { CancelledFailure, Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
 import type { FileStore } from '../../src/services/ports.ts';
 import { endReport, produceReport, type ReportProducer } from '../../src/services/usg-reports/produce.ts';
-import type { ReportActivities } from '../../workflows/contracts/activities.ts';
+import type { CancelActivities, ReportActivities } from '../../workflows/contracts/activities.ts';
 import { requestCancelOf } from './request-cancel.ts';
 
 const HEARTBEAT_MS = 2_000;
 
 /** The steps of `reportActivity`; each can be run again. */
-export function createReportActivities(deps: ReportProducer & { client: Client; files: FileStore }): ReportActivities {
+export function createReportActivities(
+  deps: ReportProducer & { client: Client; files: FileStore },
+): ReportActivities & CancelActivities {
   return {
     async generateReport(id) {
       const context = Context.current();

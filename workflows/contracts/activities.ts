@@ -11,7 +11,7 @@ export type { GroupProgress, LanePlan, LaneProgress };
  * Steps of `activity` and `lane`. The database steps are transactions that can run twice: they start from the rows
  * as they are, guard every change by the old status, and answer from the rows.
  *
- * @throws every step, while the database or, for `requestCancel`, the server is away
+ * @throws every step, while the database is away
  * @remarks Tried three times as local ones, each for 20 s and all within 25 s, then for 60 s each, a second to a minute
  * apart, until they succeed.
  * @see temporal-design 4
@@ -42,11 +42,16 @@ export interface LaneActivities {
    * @remarks Lanes that were cancelled, or told to, are left alone by a repeated call.
    */
   settle(activity: number, cancelAll: boolean): Promise<GroupProgress>;
+}
+
+/** The step by which a workflow closes as Canceled; every queue whose workflows do so serves it. */
+export interface CancelActivities {
   /**
    * Asks the server to cancel the run that calls. A workflow can close as Canceled only when a cancel was requested,
    * and rows can be cancelled one by one without any.
    *
-   * @remarks Asking twice, or for a closed run, changes nothing.
+   * @throws while the server is away
+   * @remarks Tried as the steps of {@link LaneActivities}. Asking twice, or for a closed run, changes nothing.
    */
   requestCancel(workflowId: string, runId: string): Promise<void>;
 }
@@ -97,8 +102,6 @@ export interface ReportActivities {
    * @remarks Tried as the steps of {@link LaneActivities}. A repeated call changes nothing.
    */
   endReport(id: number, status: 'failed' | 'canceled'): Promise<ActivityStatus>;
-  /** @see LaneActivities.requestCancel */
-  requestCancel(workflowId: string, runId: string): Promise<void>;
 }
 
 /** Housekeeping of audits, run daily by a Temporal Schedule. */

@@ -10,7 +10,6 @@ export const steps: LaneActivities = {
   advance: (lane, cancelAll) => run('advance', lane, cancelAll),
   begin: (activity) => run('begin', activity),
   settle: (activity, cancelAll) => run('settle', activity, cancelAll),
-  requestCancel: (workflowId, runId) => run('requestCancel', workflowId, runId),
 };
 
 function run<K extends keyof LaneActivities>(
