@@ -9,7 +9,6 @@ import { COMMANDS, DATABASE, localUrl, PROJECT } from './roles.ts';
 import type { RunningRecord } from './running-file.ts';
 import type { StackSecrets } from './secrets.ts';
 import { createService, type Service } from './service.ts';
-import { asStackError } from './stack-error.ts';
 
 /** What every service of one stack needs. */
 export interface ServiceContext {
@@ -55,23 +54,19 @@ export function temporalService(context: ServiceContext, stopping: AbortSignal):
     async start(signal) {
       const { resolveTemporalCli } = await import('../../temporal/server/temporal-cli.ts');
       const { startLocalTemporal } = await import('../../temporal/server/local-temporal.ts');
-      try {
-        cli ??= await resolveTemporalCli({ bin: config.temporalBin, report, signal: stopping });
-        return await startLocalTemporal({
-          cli,
-          port: config.temporalPort,
-          uiPort: config.temporalUiPort,
-          httpPort: await findFreePort(),
-          databaseFile: data.temporalDatabase,
-          namespace: config.temporalNamespace,
-          codecEndpoint: `${localUrl(config)}/codec`,
-          logFile,
-          signal,
-          onSpawn: (pid) => record.add('Temporal', pid),
-        });
-      } catch (error) {
-        throw asStackError(error);
-      }
+      cli ??= await resolveTemporalCli({ bin: config.temporalBin, report, signal: stopping });
+      return await startLocalTemporal({
+        cli,
+        port: config.temporalPort,
+        uiPort: config.temporalUiPort,
+        httpPort: await findFreePort(),
+        databaseFile: data.temporalDatabase,
+        namespace: config.temporalNamespace,
+        codecEndpoint: `${localUrl(config)}/codec`,
+        logFile,
+        signal,
+        onSpawn: (pid) => record.add('Temporal', pid),
+      });
     },
   });
 }

@@ -5,7 +5,7 @@ import { ensureDatabase } from './database.ts';
 import { tailOf } from './log-follower.ts';
 import { createService, type Service } from './service.ts';
 import type { ServiceContext } from './services.ts';
-import { asStackError, StackError } from './stack-error.ts';
+import { StackError } from './stack-error.ts';
 
 const PLAIN: ReadonlySet<string | null> = new Set([null, 'disable', 'allow', 'prefer']);
 const DATABASES = { database: 'temporal', visibilityDatabase: 'temporal_visibility' } as const;
@@ -49,25 +49,21 @@ export function officialTemporalService(
     lastWords: () => tailOf(logFile),
     async start(signal) {
       const { prepareStore, startOfficialTemporal } = await import('../../temporal/server/official-temporal.ts');
-      try {
-        if (!isPrepared) {
-          for (const name of Object.values(DATABASES)) await ensureDatabase(maintenanceUrl(databaseUrl), name);
-          await prepareStore(programs, store, stopping);
-          isPrepared = true;
-        }
-        const directory = serverDirectory(context);
-        return await startOfficialTemporal({
-          programs,
-          store,
-          ports,
-          directory,
-          logFile,
-          signal,
-          onSpawn: (pid) => record.add('Temporal', pid),
-        });
-      } catch (error) {
-        throw asStackError(error);
+      if (!isPrepared) {
+        for (const name of Object.values(DATABASES)) await ensureDatabase(maintenanceUrl(databaseUrl), name);
+        await prepareStore(programs, store, stopping);
+        isPrepared = true;
       }
+      const directory = serverDirectory(context);
+      return await startOfficialTemporal({
+        programs,
+        store,
+        ports,
+        directory,
+        logFile,
+        signal,
+        onSpawn: (pid) => record.add('Temporal', pid),
+      });
     },
   });
 }
@@ -86,18 +82,14 @@ export function temporalUiService(
     lastWords: () => tailOf(logFile),
     async start(signal) {
       const { startTemporalUi } = await import('../../temporal/server/official-temporal.ts');
-      try {
-        return await startTemporalUi({
-          ...options,
-          namespace: config.temporalNamespace,
-          directory: serverDirectory(context),
-          logFile,
-          signal,
-          onSpawn: (pid) => record.add('Temporal UI', pid),
-        });
-      } catch (error) {
-        throw asStackError(error);
-      }
+      return await startTemporalUi({
+        ...options,
+        namespace: config.temporalNamespace,
+        directory: serverDirectory(context),
+        logFile,
+        signal,
+        onSpawn: (pid) => record.add('Temporal UI', pid),
+      });
     },
   });
 }
