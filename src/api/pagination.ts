@@ -1,3 +1,4 @@
+import { MAX_INT4 } from '../domain/integers.ts';
 import type { RequestContext } from './handler.ts';
 import { JsonText } from './json-text.ts';
 
@@ -12,6 +13,16 @@ export interface Page {
 export function pageOf(context: RequestContext): Page {
   const { limit, offset } = context.query as Partial<Page>;
   return { limit: Math.min(limit ?? MAX_LIMIT, MAX_LIMIT), offset: offset ?? 0 };
+}
+
+/**
+ * The key that the page begins behind, from the cursor of a link to it. A cursor counts only beside the offset that it
+ * was made for: whoever changes that in a link gets the page asked for.
+ */
+export function cursorOf(context: RequestContext): number | null {
+  const [, offset, key] = /^(\d{1,16})-(\d{1,10})$/.exec(String(context.query['after'] ?? '')) ?? [];
+  const isMeant = Number(offset) === pageOf(context).offset && Number(key) <= MAX_INT4;
+  return isMeant ? Number(key) : null;
 }
 
 /** What lists with a cursor say of the page after theirs: whether there is one, and the key it begins behind. */
@@ -32,7 +43,8 @@ export function envelope(
   const { limit, offset } = pageOf(context);
   const { count, results, nextPage } = list;
   const more = nextPage === undefined ? offset + limit < count : nextPage !== null;
-  const next = more ? pageLink(context, publicUrl, { limit, offset: offset + limit, ...nextPage }) : null;
+  const cursor = nextPage && { after: `${offset + limit}-${nextPage.after}` };
+  const next = more ? pageLink(context, publicUrl, { limit, offset: offset + limit, ...cursor }) : null;
   const before = { limit, offset: Math.max(0, offset - limit), ...(nextPage !== undefined && { after: null }) };
   const previous = offset > 0 ? pageLink(context, publicUrl, before) : null;
   if (!(results instanceof JsonText)) return { count, results, next, previous };
@@ -42,7 +54,7 @@ export function envelope(
 }
 
 /** The address of the request with other parameters; null takes one out. */
-function pageLink(context: RequestContext, publicUrl: string, changes: Record<string, number | null>): string {
+function pageLink(context: RequestContext, publicUrl: string, changes: Record<string, number | string | null>): string {
   const { originalUrl } = context.request;
   // Another question mark belongs to a value.
   const mark = originalUrl.indexOf('?');

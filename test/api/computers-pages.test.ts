@@ -127,11 +127,16 @@ describe('pages of computers', () => {
     expect([beyond.count, beyond.results, beyond.next]).toEqual([7, [], null]);
   });
 
-  it('PAGE-bad: refuses a cursor that is no id', async () => {
-    for (const after of ['-1', 'x', '', '1.5', '2147483648', '1&after=2']) {
-      const answer = await app.call('GET', `/computers?after=${after}`, { token });
-      expect(answer.body, after).toMatchObject({ error: 'InvalidParameter', code: 400 });
+  it('PAGE-bad: counts off the offset where a cursor is none, or one of another page', async () => {
+    const idsOf = (page: { results: { id: number }[] }) => page.results.map(({ id }) => id);
+    const first = idsOf(await get('/api/v2/computers?limit=2'));
+    for (const after of ['-1', 'x', '', '1.5', '0-2147483648', '0-9999999999', '0-', '5-1', '7']) {
+      expect(idsOf(await get(`/api/v2/computers?limit=2&after=${after}`)), after).toEqual(first);
     }
-    expect((await get('/api/v2/computers?after=2147483647')).results).toEqual([]);
+    const { next } = await get('/api/v2/computers?limit=2');
+    expect(idsOf(await get(next!.replace('offset=2', 'offset=0')))).toEqual(first);
+    expect((await get('/api/v2/computers?after=0-2147483647')).results).toEqual([]);
+    const twice = await app.call('GET', '/computers?after=0-1&after=0-2', { token });
+    expect(twice.body).toMatchObject({ error: 'InvalidParameter', code: 400 });
   });
 });

@@ -4431,8 +4431,8 @@ export interface operations {
                  *     | `has:upgrade-profile` | associated with an upgrade profile |
                  */
                 query?: string;
-                /** @description Id of the last computer of the page before, as links to next pages carry it: following them shows every computer that stays once, while others come and go. It goes before `offset`. */
-                after?: number;
+                /** @description Where a page begins, as links to next pages carry it: following them shows every computer that stays once, while others come and go. It counts beside the `offset` of the same link only. */
+                after?: string;
                 archived_only?: boolean;
                 root_only?: boolean;
                 wsl_parents?: boolean;

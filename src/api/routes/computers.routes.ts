@@ -4,7 +4,7 @@ import { DEPRECATION } from '../deprecation.ts';
 import type { Handlers, RequestContext } from '../handler.ts';
 import { JsonText } from '../json-text.ts';
 import type { components } from '../openapi/types.generated.ts';
-import { envelope, pageOf } from '../pagination.ts';
+import { cursorOf, envelope, pageOf } from '../pagination.ts';
 
 export function computersRoutes(deps: {
   services: Pick<Services, 'computers' | 'computerEdits'>;
@@ -20,7 +20,7 @@ export function computersRoutes(deps: {
         rootOnly: query['root_only'] !== false,
         wslParents: query['wsl_parents'] === true,
         wslChildren: query['wsl_children'] === true,
-        after: (query['after'] as number | undefined) ?? null,
+        after: cursorOf(context),
         ...pageOf(context),
       };
       const { resultsJson, deprecated, ...page } = await computers.list(context.caller, filter, blocksOf(context));

@@ -1,12 +1,12 @@
 import { dayRange, reportPath } from '../../domain/usg/report.ts';
 import type { BaseActivity } from '../../services/activity-views.ts';
+import { refusedField } from '../../services/fields.ts';
 import type {
   UsgProfile,
   UsgProfilePatch,
   UsgProfileQuery,
   UsgProfileRequest,
 } from '../../services/usg-profiles/model.ts';
-import { refusedField } from '../../services/fields.ts';
 import type { components } from '../openapi/types.generated.ts';
 import type { Page } from '../pagination.ts';
 import { wireActivity } from './activities.wire.ts';
