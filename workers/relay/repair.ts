@@ -3,6 +3,7 @@ import type { Logger } from '../../src/logger.ts';
 import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { reached } from '../reached.ts';
+import { isOrphaned } from '../restore/orphaned.ts';
 import { readActivities, readLanes, type Starter } from './starter.ts';
 
 /** How a workflow stands on the server. */
@@ -22,12 +23,13 @@ export interface RepairDeps {
 /** Result of what an operator ended. */
 export const TERMINATED_TEXT = 'The workflow was terminated by an operator.';
 
-/** Reads the newest run of a workflow id. */
+/** Reads the newest run of a workflow id; one that a repair after a restore ended counts as none. */
 export async function readState(client: Client, workflowId: string): Promise<WorkflowState> {
   try {
     const { status } = await client.workflow.getHandle(workflowId).describe();
     if (status.name === 'RUNNING' || status.name === 'PAUSED') return 'running';
-    return status.name === 'TERMINATED' ? 'terminated' : 'closed';
+    if (status.name !== 'TERMINATED') return 'closed';
+    return (await isOrphaned(client, workflowId)) ? 'missing' : 'terminated';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'missing';
     throw error;

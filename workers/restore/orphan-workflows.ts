@@ -6,9 +6,22 @@ import { LANE_WORKFLOW } from '../../workflows/contracts/lane.contract.ts';
 import { REPORT_WORKFLOW } from '../../workflows/contracts/report.contract.ts';
 import { reached } from '../reached.ts';
 import { workflowIdsOf } from '../reconciler/visibility.ts';
+import { ORPHANED } from './orphaned.ts';
 
-const REASON = 'the database was restored to a time before this activity';
-const RUNNING = `ExecutionStatus = 'Running' AND WorkflowType IN ('${ACTIVITY_WORKFLOW}', '${LANE_WORKFLOW}', '${REPORT_WORKFLOW}')`;
+const OURS = `WorkflowType IN ('${ACTIVITY_WORKFLOW}', '${LANE_WORKFLOW}', '${REPORT_WORKFLOW}')`;
+const RUNNING = `ExecutionStatus = 'Running' AND ${OURS}`;
+const CLOSED = `ExecutionStatus != 'Running' AND ${OURS}`;
+
+/** The highest id of an activity among the workflows that began last and those that ended last; 0 without any. */
+export async function highestActivity(client: Client): Promise<number> {
+  let highest = 0;
+  for (const query of [RUNNING, CLOSED]) {
+    // A server lists the youngest first.
+    const { value: ids = [] } = (await workflowIdsOf(client, query).next()) as { value?: string[] };
+    for (const id of ids) highest = Math.max(highest, parseWorkflowOwner(id) ?? 0);
+  }
+  return highest;
+}
 
 /**
  * Terminates every workflow that drives nothing: the rows it was started for are not there, or have ended.
@@ -26,7 +39,7 @@ export async function terminateOrphans(db: Sql, client: Client): Promise<string[
     );
     for (const id of chunk) {
       if (driven.has(id)) continue;
-      if (await reached(client.workflow.getHandle(id).terminate(REASON))) terminated.push(id);
+      if (await reached(client.workflow.getHandle(id).terminate(ORPHANED))) terminated.push(id);
     }
   }
   return terminated;

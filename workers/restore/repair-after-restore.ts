@@ -8,11 +8,11 @@ import {
   setMark,
   skipIds,
 } from '../../src/persistence/repositories/restore.repository.ts';
-import { revokeSystem } from '../../src/persistence/repositories/revocations.repository.ts';
+import { revokeForgotten } from '../../src/persistence/repositories/revocations.repository.ts';
 import type { Database, Sql } from '../../src/persistence/sql.ts';
 import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
 import { orderEverySchedule } from '../reconciler/missed-dates.ts';
-import { terminateOrphans } from './orphan-workflows.ts';
+import { highestActivity, terminateOrphans } from './orphan-workflows.ts';
 
 export interface RestoreDeps {
   db: Database;
@@ -63,11 +63,12 @@ async function alone<T>(db: Database, work: () => Promise<T>): Promise<T> {
 async function repair(deps: RestoreDeps, now: Date, mark: number): Promise<RestoreReport> {
   const { db, client, logger } = deps;
   // Before anything can be made anew under an id that a workflow or an agent knows.
-  await db.transaction(skipIds);
+  const highest = await highestActivity(client);
+  await db.transaction((tx) => skipIds(tx, now, highest));
   const dates = await passOverDates(deps, now);
   const operations = await db.transaction(async (tx) => {
     await forgetExchangeTokens(tx);
-    await revokeSystem(tx);
+    await revokeForgotten(tx);
     return endUncertain(tx, now);
   });
   await orderEverySchedule(deps, now);

@@ -5,8 +5,9 @@ import { OUTBOX_CHANNEL } from './outbox.repository.ts';
 /** Shown as result text of what may or may not have been carried out. */
 export const UNKNOWN_OUTCOME = 'The database was restored from a backup; whether this was carried out is not known.';
 
-/** Ids given out since the backup are fewer than this. */
+/** Ids of one kind that may have been given out since the backup: so many at once, and so many a second all the time. */
 const ID_MARGIN = 1_000_000;
+const IDS_PER_SECOND = 100;
 
 /**
  * Moves the mark up to `next`.
@@ -32,10 +33,13 @@ export async function setMark(tx: Sql, mark: number): Promise<void> {
 
 /**
  * Makes every id from now on one that was never given out: agents, workflows and clients remember those of the time
- * that was lost.
+ * that was lost, and of one that was restored before. The longer ago the backup was made, the further ids move, though
+ * never over more than a quarter of those that are left.
+ *
+ * @param activity - the highest id of an activity that the Temporal server knows; 0 when it knows none
  */
-export async function skipIds(tx: Sql): Promise<void> {
-  await tx.query(SKIP_IDS, [ID_MARGIN]);
+export async function skipIds(tx: Sql, now: Date, activity: number): Promise<void> {
+  await tx.query(SKIP_IDS, [ID_MARGIN, IDS_PER_SECOND, now, activity]);
 }
 
 /** Takes any exchange of an agent for its next: the tokens of the time that was lost are not known here. */
@@ -78,10 +82,22 @@ export async function drivenAmong(
   return new Set(rows.map(({ id }) => id));
 }
 
+// The mark is written every minute; an activity may be younger.
 const SKIP_IDS = `
-  select setval(c.oid::regclass, coalesce(pg_sequence_last_value(c.oid), 0) + $1::bigint)
-  from pg_class c join pg_depend d on d.objid = c.oid and d.deptype = 'i'
-  where c.relkind = 'S' and c.relnamespace = current_schema()::regnamespace`;
+  with backup(at) as (
+    select greatest(to_timestamp(m.mark / 1000.0), (select creation_time from activity order by id desc limit 1))
+    from reconciler_mark m where m.mark > 0
+  ), lost(seconds) as (
+    select coalesce(greatest(extract(epoch from $3::timestamptz - (select at from backup)), 0), 0)::bigint
+  ), place as (
+    select c.oid, c.relname = 'activity_id_seq' as is_activity, s.seqmax, coalesce(pg_sequence_last_value(c.oid), 0) as last
+    from pg_class c join pg_depend d on d.objid = c.oid and d.deptype = 'i' join pg_sequence s on s.seqrelid = c.oid
+    where c.relkind = 'S' and c.relnamespace = current_schema()::regnamespace
+  )
+  select setval(p.oid::regclass, greatest(
+    p.last + least($1::bigint + $2::bigint * l.seconds, (p.seqmax - p.last) / 4),
+    case when p.is_activity and $4::bigint > 0 then least($4::bigint + $1::bigint, p.seqmax - 1) else 0 end))
+  from place p, lost l`;
 
 // Lanes first, in their order: whoever settles them holds their locks. What had no
 // message at the backup may have got one since, and the gateway takes no result without one.
