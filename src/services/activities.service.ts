@@ -10,7 +10,7 @@ import {
   listParents,
 } from '../persistence/repositories/activities.repository.ts';
 import { approveActivities, readCancelOrdered } from '../persistence/repositories/activity-approval.repository.ts';
-import { orderCancel } from '../persistence/repositories/activity-cancel.repository.ts';
+import { orderCancel, readEndsAhead } from '../persistence/repositories/activity-cancel.repository.ts';
 import { listComputerActivities } from '../persistence/repositories/computer-activities.repository.ts';
 import { recordEvents } from '../persistence/repositories/events.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
@@ -125,6 +125,8 @@ async function cancel(deps: { db: Database; clock: Clock }, caller: Caller, choi
     if (ids.length === 0) return [];
     const rows = await requireActivities(tx, caller, ids, 'cancel', deps.clock.now());
     const ended = rows.filter((row) => !isCancelable(row.status)).map((row) => row.id);
+    // Whoever names what to cancel is told that it has ended; a query means what is left.
+    if ('ids' in choice) ended.push(...(await readEndsAhead(tx, ids)));
     requireEligible('cancel', sameReason(ended, 'has already ended'));
     const roots = withoutChildren(rows);
     const groups = roots.filter((row) => row.computer_id === null).map((row) => row.id);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { activityGroups } from '../support/activity-groups.ts';
-import { childrenOf } from '../support/activity-rows.ts';
+import { childrenOf, tell } from '../support/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
 import { aLoneOperation } from '../support/lone-operation.ts';
 
@@ -123,6 +123,23 @@ describe('POST /activities/cancel', () => {
         error: 'ActivityNotEligible',
         details: [{ id: ended, message: 'has already ended' }],
       });
+    });
+
+    it('STATE-bad: one whose end is known and not settled yet, and a group only if all that is open has one', async () => {
+      const [whole, part] = [await act(['web', 'db']), await act(['web', 'db'])];
+      await world.settle();
+      const ends = [...(await childrenOf(world.db, whole)), (await childrenOf(world.db, part))[0]!];
+      for (const { id, lane_id: lane } of ends)
+        await tell(world.db, { lane, activity: id, kind: 'result', ok: true, body: 'done', at: world.clock.now() });
+      for (const id of [whole, ends[0]!.id, ends[2]!.id]) {
+        const { status, body } = await unchanged(() => cancel([id]));
+        expect(status).toBe(400);
+        expect(body).toMatchObject({ error: 'ActivityNotEligible', details: [{ id, message: 'has already ended' }] });
+      }
+      expect((await cancel([part])).status).toBe(200);
+      await world.settle();
+      const statuses = (await childrenOf(world.db, part)).map(({ status }) => status);
+      expect(statuses).toEqual(['succeeded', 'canceled']);
     });
 
     it('BATCH-mixed: one that is unknown among open ones', async () => {

@@ -46,6 +46,33 @@ export async function orderCancel(tx: Sql, order: CancelOrder): Promise<void> {
   await wakeRelays(tx);
 }
 
+/**
+ * Those of some groups and operations that have ended although no status says so yet: all that is open of them has an
+ * end waiting in the inbox.
+ *
+ * @remarks Read in the transaction that holds the lanes' locks.
+ */
+export async function readEndsAhead(tx: Sql, activities: readonly number[]): Promise<number[]> {
+  const rows = await tx.query<{ id: number }>(ENDS_AHEAD, [activities]);
+  return rows.map(({ id }) => id);
+}
+
+const ENDS = (operation: string) => `exists (
+    select from agent_inbox i
+    where i.lane_id = ${operation}.lane_id and i.activity_id = ${operation}.id and i.kind in ('result', 'gone'))`;
+
+// Children are looked at only where something of their lanes has ended.
+const ENDS_AHEAD = `
+  select a.id from activity a
+  where a.id = any($1::int[]) and ${isOpen('a.status')} and case
+    when a.lane_id is not null then ${ENDS('a')}
+    when exists (
+      select from lane l join agent_inbox i on i.lane_id = l.id
+      where l.parent_id = a.id and i.kind in ('result', 'gone'))
+    then not exists (
+      select from activity k where k.parent_id = a.id and ${isOpen('k.status')} and not ${ENDS('k')})
+    else false end`;
+
 const LOCK_LANES = `
   select id from lane
   where account_id = $1 and id in (
