@@ -26,6 +26,15 @@ describe('the proxy of docker-compose.yml', () => {
     expect(compose.services['proxy']!.ports!.map((port) => port.split(':').at(-1))).toEqual(bound.map(([at]) => at));
   });
 
+  it('takes an answer with the addresses of as many processes as it has room for', () => {
+    const [, most] = /^ {2}accepted_payload_size (\d+)$/m.exec(proxy) ?? [];
+    const servers = [...proxy.matchAll(/^ {2}server-template \w+ (\d+) /gm)].map(([, number]) => Number(number));
+    expect(servers).toHaveLength(2);
+    for (const number of servers) {
+      expect(Number(most)).toBeGreaterThan(ANSWER_BYTES + number * LONGEST_ADDRESS_BYTES);
+    }
+  });
+
   it('believes the proxy and no other container who a client is', () => {
     const [{ subnet, ip_range: range }] = compose.networks['default']!.ipam.config;
     const within = (network: string) => {
@@ -54,3 +63,8 @@ describe('the proxy of docker-compose.yml', () => {
     }
   });
 });
+
+/** Of an answer without its addresses: header, question with the longest of names, what both sides announce. */
+const ANSWER_BYTES = 12 + 255 + 4 + 11;
+/** With a name as long as Docker allows a service's, written out each time. */
+const LONGEST_ADDRESS_BYTES = 65 + 10 + 4;
