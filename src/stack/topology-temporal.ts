@@ -3,21 +3,30 @@ import type { TemporalPorts, TemporalStore } from '../../temporal/server/officia
 import type { OfficialPrograms } from '../../temporal/server/official-server.ts';
 import { ensureDatabase } from './database.ts';
 import { tailOf } from './log-follower.ts';
+import { DATABASE } from './roles.ts';
 import { createService, type Service } from './service.ts';
 import type { ServiceContext } from './services.ts';
 import { StackError } from './stack-error.ts';
 
 const PLAIN: ReadonlySet<string | null> = new Set([null, 'disable', 'allow', 'prefer']);
-const DATABASES = { database: 'temporal', visibilityDatabase: 'temporal_visibility' } as const;
+const [WORKFLOWS, VISIBILITY] = ['temporal', 'temporal_visibility'] as const;
+/** PostgreSQL cuts longer names off without a word. */
+const MAX_NAME_BYTES = 63;
+const MAX_BASE = MAX_NAME_BYTES - `_${VISIBILITY}`.length;
+/** The Temporal server puts the name into a URL as it is: another character could lead it into another database. */
+const SAFE_NAME = /^[\w.-]+$/;
 
 /**
- * Where the official server keeps its data: in databases of its own on the server of ours.
+ * Where the official server keeps its data: in databases of its own on the server of ours, `temporal` and
+ * `temporal_visibility` beside `flotilla`, `<name>_temporal` and `<name>_temporal_visibility` beside any other. Two servers in
+ * one store would be one cluster, in which the reconcilers of two databases end each other's workflows.
  *
  * @param url - of our database
- * @throws {StackError} when it asks for TLS, which the server started here does not speak to PostgreSQL
+ * @throws {StackError} when it asks for TLS, which the server started here does not speak to PostgreSQL, or its name is
+ * none to make others from
  */
 export function temporalStore(url: string): TemporalStore {
-  const { hostname, port, username, password, searchParams } = new URL(url);
+  const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   if (!PLAIN.has(searchParams.get('sslmode'))) {
     throw new StackError(
       'The Temporal server of this command cannot use TLS to PostgreSQL: give a FLOTILLA_DATABASE_URL without sslmode, or run the Temporal server apart.',
@@ -28,18 +37,33 @@ export function temporalStore(url: string): TemporalStore {
     port: Number(port || 5432),
     user: decodeURIComponent(username),
     password: decodeURIComponent(password),
-    ...DATABASES,
+    ...databasesBeside(pathname.slice(1)),
   };
 }
 
-/** The official Temporal server on PostgreSQL, its databases made and brought up to date first. */
+function databasesBeside(name: string): Pick<TemporalStore, 'database' | 'visibilityDatabase'> {
+  if (!SAFE_NAME.test(name) || name.length > MAX_BASE) {
+    throw new StackError(
+      `The Temporal server of this command has databases named after that of FLOTILLA_DATABASE_URL, "${name}": give one whose name has 1 to ${MAX_BASE} characters out of A-Z, a-z, 0-9, _, . and -, or run the Temporal server apart.`,
+    );
+  }
+  const prefix = name === DATABASE ? '' : `${name}_`;
+  return { database: `${prefix}${WORKFLOWS}`, visibilityDatabase: `${prefix}${VISIBILITY}` };
+}
+
+/** The official Temporal server on PostgreSQL, its databases made and brought up to date first. @see temporalStore */
 export function officialTemporalService(
   context: ServiceContext,
-  options: { databaseUrl: string; programs: OfficialPrograms; ports: TemporalPorts; signal: AbortSignal },
+  options: {
+    databaseUrl: string;
+    store: TemporalStore;
+    programs: OfficialPrograms;
+    ports: TemporalPorts;
+    signal: AbortSignal;
+  },
 ): Service {
   const { data, record, report } = context;
-  const { databaseUrl, programs, ports, signal: stopping } = options;
-  const store = temporalStore(databaseUrl);
+  const { databaseUrl, store, programs, ports, signal: stopping } = options;
   const logFile = data.log('temporal');
   let isPrepared = false;
   return createService({
@@ -50,7 +74,8 @@ export function officialTemporalService(
     async start(signal) {
       const { prepareStore, startOfficialTemporal } = await import('../../temporal/server/official-temporal.ts');
       if (!isPrepared) {
-        for (const name of Object.values(DATABASES)) await ensureDatabase(maintenanceUrl(databaseUrl), name);
+        for (const name of [store.database, store.visibilityDatabase])
+          await ensureDatabase(maintenanceUrl(databaseUrl), name);
         await prepareStore(programs, store, stopping);
         isPrepared = true;
       }

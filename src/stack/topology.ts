@@ -17,7 +17,7 @@ import { postgresService, processService, type ServiceContext } from './services
 import { resolveDataDir, type StackOptions } from './stack.ts';
 import type { Supervised } from './supervise.ts';
 import type { PlannedProcess, TopologyPlan } from './topology-plan.ts';
-import { officialTemporalService, temporalUiService } from './topology-temporal.ts';
+import { officialTemporalService, temporalStore, temporalUiService } from './topology-temporal.ts';
 
 export interface StartedTopology {
   dataDir: string;
@@ -145,6 +145,8 @@ async function bringUp(bringing: Bringing): Promise<FirstAdministrator | null> {
 async function startTemporal({ context, group, plan, databaseUrl, env }: Bringing): Promise<void> {
   const { config, report } = context;
   if (config.temporalAddress) return;
+  // Before its programs are looked for, which may take minutes.
+  const store = temporalStore(databaseUrl);
   const { signal } = group;
   const programs = await resolveOfficialServer({ bin: config.temporalServerDir, report, env, signal });
   const ports: TemporalPorts = {
@@ -153,7 +155,7 @@ async function startTemporal({ context, group, plan, databaseUrl, env }: Bringin
     internal: plan.temporalInternalPort,
     ui: config.temporalUiPort,
   };
-  await group.launch(officialTemporalService(context, { databaseUrl, programs, ports, signal }));
+  await group.launch(officialTemporalService(context, { databaseUrl, store, programs, ports, signal }));
   const codecEndpoint = `${urlOf(config, processesOf(plan, 'api')[0]!)}/codec`;
   await group.launch(temporalUiService(context, { programs, ports, codecEndpoint }));
 }
