@@ -41,11 +41,19 @@ export const scriptOf = (command: readonly string[] | undefined) => command?.fin
 
 /** What a container gets when the user has set this; only where the file has a default does it replace the empty value. */
 export function resolved(environment: Environment, set: Record<string, string>): Record<string, string> {
-  const fill = (text: string) => text.replace(/\$\{(\w+):-([^}]*)\}/g, (_all, name, fallback) => set[name] || fallback);
   return Object.fromEntries(
     Object.entries(environment).flatMap(([name, value]) => {
-      const found = value === null ? set[name] : fill(String(value));
+      const found = value === null ? set[name] : filled(String(value), set);
       return found === undefined ? [] : [[name, found] as const];
     }),
   );
+}
+
+/** A variable in whose default there is none. */
+const INNERMOST = /\$\{(\w+):-([^${}]*)\}/g;
+
+/** Defaults may be made of variables too: from within. */
+function filled(text: string, set: Record<string, string>): string {
+  const next = text.replace(INNERMOST, (_all, name, fallback) => set[name] || fallback);
+  return next === text ? text : filled(next, set);
 }

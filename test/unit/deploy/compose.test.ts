@@ -187,9 +187,19 @@ describe('docker-compose.yml', () => {
     expect(Object.keys(compose.services['make-current']!.depends_on!).toSorted()).toEqual(workers.toSorted());
   });
 
-  it('lets the UI ask the codec endpoint of the API', () => {
+  it.each([
+    [{}, '8080', 'http://localhost:8080'],
+    [{ FLOTILLA_PUBLIC_URL: '', FLOTILLA_API_PORT: '' }, '8080', 'http://localhost:8080'],
+    [{ FLOTILLA_API_PORT: '9080' }, '9080', 'http://localhost:9080'],
+    [{ FLOTILLA_PUBLIC_URL: 'https://fleet.example', FLOTILLA_API_PORT: '9080' }, '9080', 'https://fleet.example'],
+  ])('with %j publishes the API at port %s, and links to it and its codec endpoint at %s', (set, port, url) => {
+    const [published = ''] = compose.services['proxy']!.ports!;
+    expect(resolved({ published }, set)).toEqual({ published: `${port}:8080` });
+    for (const [name, { environment }] of ours) {
+      expect(resolved(environment!, set)['FLOTILLA_PUBLIC_URL'], name).toBe(url);
+    }
     const { environment } = compose.services['temporal-ui']!;
-    expect(resolved(environment!, {})['TEMPORAL_CODEC_ENDPOINT']).toBe('http://localhost:8080/codec');
+    expect(resolved(environment!, set)['TEMPORAL_CODEC_ENDPOINT']).toBe(`${url}/codec`);
   });
 
   it('pins the version of every image', () => {
