@@ -71,7 +71,8 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
   const parts: Parts = { db: persistence.db, client, lanes, publicUrl, logger, kinds, clock: systemClock, measures };
   workers = await startWorkers(queues, config, bundle, parts);
   const servesActivities = queues.includes(TASK_QUEUES.activity);
-  const relay = servesActivities ? startRelay({ ...parts, settings, count: measures.relay }) : null;
+  const repaired: RelayOptions['repaired'] = (outcome) => measures.repaired('relay', outcome);
+  const relay = servesActivities ? startRelay({ ...parts, settings, count: measures.relay, repaired }) : null;
   const gauges =
     relay && startFleetGauges({ db: persistence.db, registry: metrics.registry, logger, isLeader: relay.isLeader });
   const reports = servesActivities ? startAuditReports(parts) : null;
@@ -94,7 +95,7 @@ function unpolled(queues: readonly TaskQueue[], workers: readonly RunningWorker[
   return queues.filter((queue) => !polled.includes(queue)).map((queue) => `the task queue ${queue} is not polled`);
 }
 
-type Parts = Omit<RelayOptions, 'settings' | 'count'> & { measures: WorkerMetrics };
+type Parts = Omit<RelayOptions, 'settings' | 'count' | 'repaired'> & { measures: WorkerMetrics };
 
 /** Announces readiness once every queue is polled by a build that gets work. */
 async function startWorkers(

@@ -1,8 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { PROFILE_KINDS } from '../src/domain/schedule/schedule-id.ts';
 import { type Clock, systemClock } from '../src/services/ports.ts';
-import type { ReconcileResult } from '../workflows/contracts/reconcile.contract.ts';
 import { RELAY_EVENTS, type RelayEvent } from './relay/relay.ts';
+import { REPAIRS, type RepairMade } from './relay/repair.ts';
 
 /** What a worker process counts of its own work. */
 export interface WorkerMetrics {
@@ -14,11 +14,17 @@ export interface WorkerMetrics {
   settled(events: number): void;
   /** Counts a lane whose last operation ended. */
   laneClosed(): void;
+  /** Counts a row whose workflow was lost or stuck, once it is repaired. */
+  repaired(foundBy: RepairFinder, outcome: RepairMade): void;
   /** Records a run of the reconciler that came to its end. */
-  reconciled(found: Omit<ReconcileResult, 'cursor'>, seconds: number): void;
+  reconciled(seconds: number): void;
   /** Counts a date that passed without its schedule. */
   scheduleMissed(kind: string): void;
 }
+
+const REPAIR_FINDERS = ['relay', 'reconciler'] as const;
+/** The relay finds what news is for; the reconciler looks at the rest. */
+export type RepairFinder = (typeof REPAIR_FINDERS)[number];
 
 const STEP_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
@@ -54,19 +60,24 @@ export function createWorkerMetrics(registry: Registry, clock: Clock = systemClo
     step: (step, isDone, seconds) => steps.observe({ step, outcome: isDone ? 'done' : 'failed' }, seconds),
     settled: (events) => settled.inc(events),
     laneClosed: () => closed.inc(),
+    ...repairMetrics(registry),
     ...reconcilerMetrics(registry, clock),
   };
 }
 
+function repairMetrics(registry: Registry): Pick<WorkerMetrics, 'repaired'> {
+  const repairs = new Counter({
+    name: 'flotilla_repairs_total',
+    help: 'Open rows whose workflow was lost or stuck and that were repaired, by who found them and what became of them',
+    labelNames: ['found_by', 'outcome'] as const,
+    registers: [registry],
+  });
+  for (const found_by of REPAIR_FINDERS) for (const outcome of REPAIRS) repairs.inc({ found_by, outcome }, 0);
+  return { repaired: (found_by, outcome) => repairs.inc({ found_by, outcome }) };
+}
+
 function reconcilerMetrics(registry: Registry, clock: Clock): Pick<WorkerMetrics, 'reconciled' | 'scheduleMissed'> {
   const registers = [registry];
-  const repairs = new Counter({
-    name: 'flotilla_reconciler_repairs_total',
-    help: 'Open rows whose workflow was lost or stuck and that the reconciler repaired, by what became of them',
-    labelNames: ['outcome'] as const,
-    registers,
-  });
-  for (const outcome of ['restarted', 'closed']) repairs.inc({ outcome }, 0);
   const missed = new Counter({
     name: 'flotilla_schedules_missed_total',
     help: 'Dates of profiles that passed without their schedule and were made up for',
@@ -74,7 +85,6 @@ function reconcilerMetrics(registry: Registry, clock: Clock): Pick<WorkerMetrics
     registers,
   });
   for (const kind of PROFILE_KINDS) missed.inc({ kind }, 0);
-  const find = foundGauge(registry, clock);
   const lastRun = new Gauge({
     name: 'flotilla_reconciler_last_run_timestamp_seconds',
     help: 'When the reconciler last came to its end in this process; 0 for never',
@@ -86,33 +96,10 @@ function reconcilerMetrics(registry: Registry, clock: Clock): Pick<WorkerMetrics
     registers,
   });
   return {
-    reconciled: ({ restarted, closed }, seconds) => {
-      repairs.inc({ outcome: 'restarted' }, restarted);
-      repairs.inc({ outcome: 'closed' }, closed);
-      find(restarted + closed);
+    reconciled: (seconds) => {
       lastRun.set(clock.now().getTime() / 1000);
       lastSeconds.set(seconds);
     },
     scheduleMissed: (kind) => missed.inc({ kind }),
-  };
-}
-
-/** A run comes every minute; when none came here for longer, another process knows better. */
-const FOUND_LASTS_MS = 90_000;
-
-/** @returns what takes the number that a run found */
-function foundGauge(registry: Registry, clock: Clock): (rows: number) => void {
-  let foundAtMs = 0;
-  const gauge = new Gauge({
-    name: 'flotilla_open_rows_without_workflow',
-    help: 'Lanes, groups and reports that the last run of the reconciler found without a workflow that moves; 0 without a run in 90 s',
-    registers: [registry],
-    collect() {
-      if (clock.now().getTime() - foundAtMs > FOUND_LASTS_MS) this.set(0);
-    },
-  });
-  return (rows) => {
-    foundAtMs = clock.now().getTime();
-    gauge.set(rows);
   };
 }

@@ -13,7 +13,7 @@ import { createLaneActivities } from '../../workers/activities/lane.activities.t
 import { createProfileActivities } from '../../workers/activities/profile.activities.ts';
 import { createReportActivities } from '../../workers/activities/report.activities.ts';
 import { createProfileKinds } from '../../workers/profile-kinds.ts';
-import { createReconciler } from '../../workers/reconciler/reconciler.ts';
+import { createReconciler, type ReconcilerOptions } from '../../workers/reconciler/reconciler.ts';
 import { type Relay, type RelayEvent, startRelay } from '../../workers/relay/relay.ts';
 import type { ReconcileActivities, ReportActivities } from '../../workflows/contracts/activities.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
@@ -32,12 +32,12 @@ export interface ActivityRuntime {
   /** A client whose calls go through `interceptor`. */
   clientWith(interceptor: WorkflowClientInterceptor): Client;
   /** How often relays of this runtime did what. */
-  events: Record<RelayEvent, number>;
+  events: Record<RelayEvent | 'repaired', number>;
   /** Starts a relay, with a client of its own if need be. */
   startRelay(client?: Client): Relay;
   reconciler: ReconcileActivities;
-  /** A reconciler with a client of its own. */
-  reconcilerWith(client: Client): ReconcileActivities;
+  /** A reconciler with a client of its own, and with what else is to differ. */
+  reconcilerWith(client: Client, over?: Partial<ReconcilerOptions>): ReconcileActivities;
   kinds: ProfileKinds;
   /** Runs a worker of the schedule queue until the returned function is called. */
   startScheduleWorker(): Promise<() => Promise<void>>;
@@ -75,8 +75,8 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
   const publicUrl = 'http://localhost:8080';
   const kinds = createProfileKinds({ db, settings: activities, limits, publicUrl, logger });
   const common = { db, client, lanes, publicUrl, logger, kinds, clock: systemClock };
-  const reconcilerWith = (own: Client) =>
-    createReconciler({ ...common, client: own, settleMs: 0, eventRetentionDays: 30 });
+  const reconcilerWith = (own: Client, over: Partial<ReconcilerOptions> = {}) =>
+    createReconciler({ ...common, client: own, settleMs: 0, eventRetentionDays: 30, ...over });
   const relays: Relay[] = [];
   const workers: Array<() => Promise<void>> = [];
   return {
@@ -98,7 +98,10 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
       const count = (what: RelayEvent): void => {
         events[what] += 1;
       };
-      const relay = startRelay({ ...common, client: own, settings: activities, count });
+      const repaired = (): void => {
+        events.repaired += 1;
+      };
+      const relay = startRelay({ ...common, client: own, settings: activities, count, repaired });
       relays.push(relay);
       return relay;
     },

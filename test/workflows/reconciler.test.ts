@@ -153,6 +153,27 @@ describe('reconciler', () => {
     }
   });
 
+  it('counts what it repaired, once, also when a later step of its run fails', async () => {
+    const counted: string[] = [];
+    const metrics = {
+      repaired: (foundBy: string, outcome: string) => counted.push(`${foundBy}: ${outcome}`),
+      reconciled: () => counted.push('ended'),
+      scheduleMissed: () => undefined,
+    };
+    const failing = { ...runtime.kinds.get('usg')!, missed: () => Promise.reject(new Error('a later step')) };
+    const interrupted = runtime.reconcilerWith(runtime.client, { metrics, kinds: new Map([['usg', failing]]) });
+    const id = await deliveredGroup(2);
+    await handle((await children(id))[0]!.wf_id).terminate('by an operator');
+    await until(async () => {
+      await expect(interrupted.reconcile(null)).rejects.toThrow('a later step');
+      return counted.length > 0;
+    });
+    await runtime.reconcilerWith(runtime.client, { metrics }).reconcile(null);
+    expect(counted).toEqual(['reconciler: closed', 'ended']);
+    await fleet.report();
+    await until(async () => (await read(id)).open === 0);
+  });
+
   it('starts a lost group and its lost lanes again, and they end with their rows', async () => {
     const id = await deliveredGroup(2);
     const lanes = (await children(id)).map(({ wf_id }) => wf_id);

@@ -15,18 +15,17 @@ const LIMIT = 200;
  * Gives reports that nobody makes a workflow again, and ends those whose workflow an operator terminated. A workflow
  * stays with the build that began it; when that build has gone, another workflow takes its place.
  *
+ * @param count - told of each report that was looked at
  * @remarks Safe to repeat and to run twice at once: whichever workflow is first, the activity ends once.
  */
 export async function repairReports(
   deps: RepairDeps,
-  { settleMs, now }: { settleMs: number; now: Date },
-): Promise<Repair[]> {
-  const repairs: Repair[] = [];
+  { settleMs, now, count }: { settleMs: number; now: Date; count: (repair: Repair) => void },
+): Promise<void> {
   for (const report of await openReportActivities(deps.db, new Date(now.getTime() - settleMs), LIMIT)) {
     const isQuiet = now.getTime() - report.modification_time.getTime() > QUIET_MS;
-    repairs.push(await repairReport(deps, report.id, { isQuiet, now }));
+    count(await repairReport(deps, report.id, { isQuiet, now }));
   }
-  return repairs;
 }
 
 async function repairReport(

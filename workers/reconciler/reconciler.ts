@@ -9,7 +9,7 @@ import type { ReconcileActivities } from '../../workflows/contracts/activities.t
 import { activityWorkflowId, parseActivityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
 import type { ReconcileCursor, ReconcileResult } from '../../workflows/contracts/reconcile.contract.ts';
 import type { WorkerMetrics } from '../metrics.ts';
-import { type Repair, type RepairDeps, repairGroup, repairLane } from '../relay/repair.ts';
+import { type Repair, type RepairDeps, type RepairMade, repairGroup, repairLane } from '../relay/repair.ts';
 import { createStarter } from '../relay/starter.ts';
 import { repairAfterRestore } from '../restore/repair-after-restore.ts';
 import { type EventRetention, shortenEventLog } from './event-retention.ts';
@@ -29,7 +29,7 @@ export interface ReconcilerOptions extends EventRetention {
   kinds: ProfileKinds;
   /** Lanes younger than this are left alone: the relay may be about to start them. Default 60,000. */
   settleMs?: number;
-  metrics?: Pick<WorkerMetrics, 'reconciled' | 'scheduleMissed'>;
+  metrics?: Pick<WorkerMetrics, 'repaired' | 'reconciled' | 'scheduleMissed'>;
 }
 
 interface OpenLane {
@@ -66,7 +66,7 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
   return {
     async reconcile(cursor) {
       const startedAt = options.clock.now().getTime();
-      const repairs = new RepairCount();
+      const repairs = new RepairCount((made) => options.metrics?.repaired('reconciler', made));
       // First: nothing may be started anew that ran in the time the database has lost.
       const known = cursor?.mark ?? 0;
       const mark = await advanceMark(options.db, known, startedAt);
@@ -81,23 +81,21 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
       await repairClosed(deps, closedSince, repairs);
       const laneAfter = await comparePages(deps, options, cursor?.laneAfter ?? 0, repairs);
       const settleMs = options.settleMs ?? SETTLE_MS;
-      const still = await repairStuck(deps, settleMs, cursor?.stillAfter ?? 0);
-      for (const repair of still.repairs) repairs.add(repair);
+      const stillAfter = await repairStuck(deps, { settleMs, after: cursor?.stillAfter ?? 0, count: repairs.add });
       const runningBefore = await wakeLeftRunning(options, settleMs, cursor?.runningBefore);
-      const reports = { settleMs, now: options.clock.now() };
-      for (const repair of await repairReports(deps, reports)) repairs.add(repair);
+      await repairReports(deps, { settleMs, now: options.clock.now(), count: repairs.add });
       for (const kind of await startMissedDates(options, options.clock.now())) options.metrics?.scheduleMissed(kind);
       const wasAway = cursor !== null && startedAt - known > LAG_MS;
       if (wasAway || Math.floor(startedAt / MINUTE_MS) % COMPARE_EVERY_MINUTES === 0)
         await compareSchedules(options, options.clock.now());
       await deleteOldRuns(options.client, startedAt);
       await shortenEventLog(options);
-      options.metrics?.reconciled(repairs.result(), (options.clock.now().getTime() - startedAt) / 1000);
+      options.metrics?.reconciled((options.clock.now().getTime() - startedAt) / 1000);
       const next = {
         closedSince: startedAt - LAG_MS,
         laneAfter,
         mark: startedAt,
-        stillAfter: still.after,
+        stillAfter,
         runningBefore,
       };
       return { cursor: next, ...repairs.result() };
@@ -105,17 +103,23 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
   };
 }
 
+/** Tells of each repair when it is made: a run that fails later on has made it all the same, and no other finds it. */
 class RepairCount {
-  #restarted = 0;
-  #closed = 0;
+  readonly #made: Record<RepairMade, number> = { restarted: 0, closed: 0 };
+  readonly #tell: (made: RepairMade) => void;
 
-  add(repair: Repair): void {
-    if (repair === 'restarted') this.#restarted += 1;
-    if (repair === 'closed') this.#closed += 1;
+  constructor(tell: (made: RepairMade) => void) {
+    this.#tell = tell;
   }
 
+  readonly add = (repair: Repair): void => {
+    if (repair === 'none') return;
+    this.#made[repair] += 1;
+    this.#tell(repair);
+  };
+
   result(): Omit<ReconcileResult, 'cursor'> {
-    return { restarted: this.#restarted, closed: this.#closed };
+    return { ...this.#made };
   }
 }
 

@@ -17,28 +17,26 @@ interface StillLane {
   [key: string]: unknown;
 }
 
-/** What was done about lanes that stand still, and the lane to go on after; 0 when the round is complete. */
-export interface StuckRound {
-  repairs: Repair[];
-  after: number;
-}
-
 /**
  * Moves lanes that stand still. Workflows that run and cannot move are started anew: their input cannot be read, or the
  * code does not fit their history. The others are nudged: one lost its wake-up with the answer of its last step, when a
  * worker stood still or the server lost its last moments. The rows hold all there is to know.
  *
  * @param after - the lane to go on after
+ * @param count - told of each workflow that was started anew
+ * @returns the lane to go on after in the next run; 0 when the round is complete
  * @see perf-reliability B4, row 24
  */
-export async function repairStuck(deps: RepairDeps, settleMs: number, after: number): Promise<StuckRound> {
+export async function repairStuck(
+  deps: RepairDeps,
+  { settleMs, after, count }: { settleMs: number; after: number; count: (repair: Repair) => void },
+): Promise<number> {
   const lanes = await deps.db.query<StillLane>(STILL_LANES, [settleMs / 1000, MOST_LOOKS, after]);
-  const repairs: Repair[] = [];
   const groups = new Set(lanes.flatMap(({ parent_id: parent }) => (parent === null ? [] : [parent])));
   for (const id of groups) {
     if ((await lookAt(deps.client, activityWorkflowId(id))) !== 'hopeless') continue;
     const [group] = await readActivities(deps.db, [id]);
-    if (group) repairs.push(await startAnew(deps, group));
+    if (group) count(await startAnew(deps, group));
   }
   for (const { id, wf_id, opened, parent_id } of lanes) {
     if (!opened && parent_id !== null) continue;
@@ -46,9 +44,9 @@ export async function repairStuck(deps: RepairDeps, settleMs: number, after: num
     if (state === 'waiting') await nudge(deps.client, wf_id);
     if (state !== 'hopeless') continue;
     const [lane] = await readLanes(deps.db, [id]);
-    if (lane) repairs.push(await startAnew(deps, lane));
+    if (lane) count(await startAnew(deps, lane));
   }
-  return { repairs, after: lanes.length < MOST_LOOKS ? 0 : lanes.at(-1)!.id };
+  return lanes.length < MOST_LOOKS ? 0 : lanes.at(-1)!.id;
 }
 
 async function startAnew(deps: RepairDeps, row: Parameters<RepairDeps['starter']['start']>[0]): Promise<Repair> {

@@ -9,7 +9,7 @@ import { startListener } from './listener.ts';
 import { startLoop } from './loop.ts';
 import type { NudgeSettings } from './nudge-planner.ts';
 import { outboxRound } from './outbox.ts';
-import { repairLane } from './repair.ts';
+import { type RepairMade, repairLane } from './repair.ts';
 import { scheduleOrdersRound } from './schedule-orders.ts';
 import { createStarter } from './starter.ts';
 
@@ -26,6 +26,8 @@ export interface RelayOptions {
   clock: { now(): Date };
   /** Counts what the relay did, for metrics and tests. */
   count?: (what: RelayEvent) => void;
+  /** Called once per lane whose workflow was lost, when it is repaired. */
+  repaired?: (outcome: RepairMade) => void;
 }
 
 /**
@@ -40,7 +42,6 @@ export const RELAY_EVENTS = [
   'nudged',
   'repeated',
   'late',
-  'repaired',
   'refused',
   'failed',
 ] as const;
@@ -72,7 +73,7 @@ export function startRelay(options: RelayOptions): Relay {
   const starter = createStarter(client, options.publicUrl);
   const repair = async (lane: number): Promise<void> => {
     const outcome = await repairLane({ db, client, lanes, starter, logger }, lane);
-    if (outcome !== 'none') count('repaired');
+    if (outcome !== 'none') options.repaired?.(outcome);
   };
   const outbox = startLoop({
     name: 'outbox',

@@ -9,8 +9,10 @@ import { readActivities, readLanes, type Starter } from './starter.ts';
 /** How a workflow stands on the server. */
 export type WorkflowState = 'running' | 'terminated' | 'closed' | 'missing';
 
-/** What became of a row whose workflow did not run. */
-export type Repair = 'none' | 'restarted' | 'closed';
+/** What became of a row whose workflow was lost or stuck. */
+export const REPAIRS = ['restarted', 'closed'] as const;
+export type RepairMade = (typeof REPAIRS)[number];
+export type Repair = 'none' | RepairMade;
 
 export interface RepairDeps {
   db: Database;

@@ -2,32 +2,43 @@ import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { createWorkerMetrics } from '../../../workers/metrics.ts';
 
-const START_MS = Date.parse('2026-03-01T12:00:00Z');
+const NOW = new Date('2026-03-01T12:00:00Z');
 
 function worldOfOne() {
-  let nowMs = START_MS;
   const registry = new Registry();
-  const metrics = createWorkerMetrics(registry, { now: () => new Date(nowMs) });
+  const metrics = createWorkerMetrics(registry, { now: () => NOW });
   return {
     metrics,
-    pass: (seconds: number) => {
-      nowMs += seconds * 1000;
+    lines: async (name: string) => {
+      const text = await registry.getSingleMetricAsString(name);
+      return text.split('\n').filter((line) => line.startsWith(name));
     },
-    value: async (name: string) => (await registry.getSingleMetric(name)!.get()).values[0]?.value,
   };
 }
 
+describe('metrics of repairs', () => {
+  it('begin at 0 and count into one, whoever found the row', async () => {
+    const { metrics, lines } = worldOfOne();
+    metrics.repaired('relay', 'restarted');
+    metrics.repaired('reconciler', 'closed');
+    metrics.repaired('reconciler', 'closed');
+    expect(await lines('flotilla_repairs_total')).toEqual([
+      'flotilla_repairs_total{found_by="relay",outcome="restarted"} 1',
+      'flotilla_repairs_total{found_by="relay",outcome="closed"} 0',
+      'flotilla_repairs_total{found_by="reconciler",outcome="restarted"} 0',
+      'flotilla_repairs_total{found_by="reconciler",outcome="closed"} 2',
+    ]);
+  });
+});
+
 describe('metrics of the reconciler', () => {
-  it('shows what the last run found until runs went to another process for longer than 90 s', async () => {
-    const { metrics, pass, value } = worldOfOne();
-    expect(await value('flotilla_open_rows_without_workflow')).toBe(0);
-    metrics.reconciled({ restarted: 1, closed: 2 }, 0.5);
-    pass(89);
-    expect(await value('flotilla_open_rows_without_workflow')).toBe(3);
-    pass(2);
-    expect(await value('flotilla_open_rows_without_workflow')).toBe(0);
-    expect(await value('flotilla_reconciler_last_run_timestamp_seconds')).toBe(START_MS / 1000);
-    metrics.reconciled({ restarted: 1, closed: 0 }, 0.5);
-    expect(await value('flotilla_open_rows_without_workflow')).toBe(1);
+  it('show when it last came to its end in this process, and how long that took', async () => {
+    const { metrics, lines } = worldOfOne();
+    const at = 'flotilla_reconciler_last_run_timestamp_seconds';
+    expect(await lines(at)).toEqual([`${at} 0`]);
+    metrics.reconciled(0.5);
+    expect(await lines(at)).toEqual([`${at} ${NOW.getTime() / 1000}`]);
+    const seconds = 'flotilla_reconciler_last_run_duration_seconds';
+    expect(await lines(seconds)).toEqual([`${seconds} 0.5`]);
   });
 });
