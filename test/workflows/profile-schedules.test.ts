@@ -24,8 +24,12 @@ afterAll(async () => {
 });
 
 const { handle, exists, noOrders } = schedulesOf(() => runtime, 'usg');
-const repair = (now: Date, kinds = runtime.kinds) =>
-  startMissedDates({ ...runtime, kinds, logger: createLogger({ level: 'silent', role: 'test' }) }, now);
+const repair = async (now: Date, kinds = runtime.kinds): Promise<string[]> => {
+  const missed: string[] = [];
+  const deps = { ...runtime, kinds, logger: createLogger({ level: 'silent', role: 'test' }) };
+  await startMissedDates(deps, now, (kind) => missed.push(kind));
+  return missed;
+};
 
 describe('the schedule of a profile', () => {
   it('holds the dates of the profile and says what it is', async () => {
@@ -160,6 +164,18 @@ describe('the schedule of a profile', () => {
       expect(await world.kind.startDue(id, nominal, now)).toBe('superseded');
     }
     expect(await world.runs(id)).toHaveLength(1);
+  });
+
+  it('is missed once, also when what comes after the run fails', async () => {
+    const start = inSeconds(7200);
+    const id = await world.create({ startDate: start.toISOString() });
+    await noOrders();
+    const now = new Date(start.getTime() + 120_000);
+    const kind: ProfileKind = { ...world.kind, missed: (dueBefore) => world.kind.missed(dueBefore, id) };
+    const refill: ProfileKind['refill'] = () => Promise.reject(new Error('out of order'));
+    expect(await repair(now, new Map([['usg', { ...kind, refill }]]))).toEqual(['usg']);
+    expect(await world.runs(id)).toHaveLength(1);
+    expect(await repair(now, new Map([['usg', kind]]))).toEqual([]);
   });
 
   it('waits for nobody: a profile that cannot be looked after keeps no other from its run', async () => {

@@ -25,16 +25,20 @@ const GRACE_MS = 60_000;
  * back without its data, makes up for a day at most. Dates of schedules that an operator paused are let pass, each with
  * an event: they do not run when the pause ends.
  *
- * @returns the kind of the profile of each date that was missed; those that were let pass are not
+ * @param count - told of the kind of the profile of each date that was missed, when its run is made; not of those that were
+ * let pass
  * @throws when the server is away; a single profile that fails is logged and left to the next round
  * @see temporal-design 6, "Facts"
  */
-export async function startMissedDates(deps: MissedDatesDeps, now: Date): Promise<string[]> {
-  const missed: string[] = [];
+export async function startMissedDates(
+  deps: MissedDatesDeps,
+  now: Date,
+  count: (kind: string) => void = () => undefined,
+): Promise<void> {
   for (const kind of deps.kinds.values()) {
     for (const date of await kind.missed(new Date(now.getTime() - GRACE_MS))) {
       try {
-        if (await startMissed(deps, kind, date, now)) missed.push(kind.name);
+        await startMissed(deps, kind, date, { now, count });
       } catch (error) {
         if (isServerAway(error)) throw error;
         const { profileId } = date;
@@ -42,25 +46,23 @@ export async function startMissedDates(deps: MissedDatesDeps, now: Date): Promis
       }
     }
   }
-  return missed;
 }
 
-/** @returns false when it is let pass */
 async function startMissed(
   { client, logger }: MissedDatesDeps,
   kind: ProfileKind,
   { profileId, nominalTime }: MissedDate,
-  now: Date,
-): Promise<boolean> {
+  { now, count }: { now: Date; count: (kind: string) => void },
+): Promise<void> {
   if (await isPausedByOperator(client, scheduleIdOf(kind.name, profileId))) {
     await kind.passOver(profileId, nominalTime, now);
     await kind.refill(profileId, now);
-    return false;
+    return;
   }
   const outcome = await kind.startDue(profileId, nominalTime, now);
-  await kind.refill(profileId, now);
+  count(kind.name);
   logger.warn({ kind: kind.name, profileId, nominalTime, outcome }, 'a date passed without its schedule');
-  return true;
+  await kind.refill(profileId, now);
 }
 
 /**

@@ -84,7 +84,7 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
       const stillAfter = await repairStuck(deps, { settleMs, after: cursor?.stillAfter ?? 0, count: repairs.add });
       const runningBefore = await wakeLeftRunning(options, settleMs, cursor?.runningBefore);
       await repairReports(deps, { settleMs, now: options.clock.now(), count: repairs.add });
-      for (const kind of await startMissedDates(options, options.clock.now())) options.metrics?.scheduleMissed(kind);
+      await startMissedDates(options, options.clock.now(), options.metrics?.scheduleMissed);
       const wasAway = cursor !== null && startedAt - known > LAG_MS;
       if (wasAway || Math.floor(startedAt / MINUTE_MS) % COMPARE_EVERY_MINUTES === 0)
         await compareSchedules(options, options.clock.now());
