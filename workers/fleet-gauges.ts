@@ -92,6 +92,13 @@ const GAUGES: ReadonlyArray<readonly [name: string, help: string, label: string 
     (f) => Object.fromEntries(AGE_BUCKETS.map(({ name }, i) => [name, f.openOperations[i] ?? 0])),
   ],
   ['messages_waiting', 'Messages that no computer has taken, by state', 'state', (f) => f.messages],
+  ['reports_open', 'Reports that have not ended, by state: waiting for a worker, or begun', 'state', (f) => f.reports],
+  [
+    'reports_oldest_seconds',
+    'Time since the oldest report that has not ended was asked for, by state',
+    'state',
+    (f) => f.reportsOldestSeconds,
+  ],
   ['computers', 'Computers by state', 'state', (f) => f.computers],
   ['computers_offline', 'Approved computers that have been silent for five minutes', null, (f) => f.offline],
   ['fleet_figures_timestamp_seconds', 'When the figures of the fleet were read', null, () => Date.now() / 1000],

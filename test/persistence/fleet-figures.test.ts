@@ -4,11 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/logger.ts';
 import { readFleetFigures } from '../../src/persistence/repositories/fleet-figures.repository.ts';
 import { createLaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
+import { beginReportActivity, endReportActivity } from '../../src/persistence/repositories/usg-reports.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
+import { createDatabaseFileStore } from '../../src/services/files.ts';
 import { systemClock } from '../../src/services/ports.ts';
+import { createUsgReportsService } from '../../src/services/usg-reports.service.ts';
 import { startFleetGauges } from '../../workers/fleet-gauges.ts';
 import { aGroup, anAccount, childrenOf, computersIn, SETTINGS } from '../support/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createUsgWorld } from '../support/usg-world.ts';
 
 let database: TestDatabase;
 let db: Database;
@@ -31,6 +35,20 @@ beforeAll(async () => {
   );
 });
 afterAll(() => database.drop());
+
+/** The activities of one report a day. */
+async function askedReports(days: readonly string[]): Promise<number[]> {
+  const usg = await createUsgWorld(db, systemClock, 1);
+  const reports = createUsgReportsService({ db, clock: systemClock, files: createDatabaseFileStore(db) });
+  const profileId = await usg.create({ startDate: '2090-01-01' });
+  const ids: number[] = [];
+  for (const startDate of days) {
+    const question = { profileId, startDate, endDate: null, detailed: true, traceparent: null };
+    const answer = await reports.request(usg.caller, question);
+    if ('activity' in answer) ids.push(answer.activity.id);
+  }
+  return ids;
+}
 
 describe('figures of the fleet', () => {
   it('counts what waits, what is open and who is silent', async () => {
@@ -81,6 +99,27 @@ describe('figures of the fleet', () => {
     ]);
     expect(await readFleetFigures(db)).toMatchObject({ inbox: 0, lanes: 1 });
   });
+
+  it('counts reports that have not ended, and shows the age of the oldest, by whether a worker has begun it', async () => {
+    const none = { waiting: 0, begun: 0 };
+    expect(await readFleetFigures(db)).toMatchObject({ reports: none, reportsOldestSeconds: none });
+    const [ended, begun, old, young] = await askedReports(['2026-05-01', '2026-05-02', '2026-05-03', '2026-05-04']);
+    const now = systemClock.now();
+    await endReportActivity(db, ended!, { status: 'canceled', text: null, now });
+    await beginReportActivity(db, begun!, now);
+    await db.query(
+      `update activity set creation_time = now() - make_interval(secs => case when id = $2 then 90 else 400 end)
+       where id = any($1)`,
+      [[ended, begun, old], begun],
+    );
+    const { reports, reportsOldestSeconds: oldest } = await readFleetFigures(db);
+    expect(reports).toEqual({ waiting: 2, begun: 1 });
+    expect(oldest.waiting).toBeGreaterThanOrEqual(400);
+    expect(oldest.begun).toBeGreaterThanOrEqual(90);
+    expect(oldest.begun).toBeLessThan(400);
+    for (const id of [begun, old, young]) await endReportActivity(db, id!, { status: 'failed', text: null, now });
+    expect(await readFleetFigures(db)).toMatchObject({ reports: none, reportsOldestSeconds: none });
+  });
 });
 
 describe('gauges of the fleet', () => {
@@ -93,6 +132,7 @@ describe('gauges of the fleet', () => {
     leads = true;
     await expect.poll(() => registry.metrics(), { timeout: 20_000 }).toContain('flotilla_computers{state="pending"} 2');
     expect(await registry.metrics()).toContain('flotilla_operations_open{age="1m"} 1');
+    expect(await registry.metrics()).toContain('flotilla_reports_oldest_seconds{state="waiting"} 0');
     leads = false;
     await expect.poll(() => registry.metrics(), { timeout: 20_000 }).not.toContain('flotilla_');
     await gauges.stop();

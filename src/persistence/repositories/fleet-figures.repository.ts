@@ -12,6 +12,9 @@ export const AGE_BUCKETS = [
   { name: 'older', seconds: null },
 ] as const;
 
+/** `waiting`: no worker has begun it. */
+type ReportState = 'waiting' | 'begun';
+
 /** Where all accounts together stand. Counts end at {@link COUNT_LIMIT}. */
 export interface FleetFigures {
   /** Entries of the outbox by kind. */
@@ -31,6 +34,10 @@ export interface FleetFigures {
   openOperations: number[];
   /** Messages by state that no computer has taken yet. */
   messages: Record<'held' | 'queued' | 'sent', number>;
+  /** Reports on USG profiles that have not ended, of the newest {@link REPORTS_LOOKED_AT} that were asked for. */
+  reports: Record<ReportState, number>;
+  /** Seconds since the oldest of them was asked for; 0 when there is none. */
+  reportsOldestSeconds: Record<ReportState, number>;
   computers: Record<'approved' | 'pending' | 'archived', number>;
   /** Approved computers that have been silent for five minutes. */
   offline: number;
@@ -38,6 +45,8 @@ export interface FleetFigures {
 
 /** Rows of one table that are looked at, at most: what is beyond shows as this number. */
 export const COUNT_LIMIT = 1_000_000;
+/** Whether a report has ended is looked up one by one; those that wait are among the newest, unless more than so many do. */
+const REPORTS_LOOKED_AT = 1_000;
 
 /**
  * Counts what operators watch. Reads what waits and what is open, through partial indexes, and never what has ended;
@@ -48,10 +57,11 @@ export async function readFleetFigures(db: Sql): Promise<FleetFigures> {
   const outbox = await db.query<{ kind: string; count: number }>(OUTBOX, [COUNT_LIMIT]);
   const [lanes] = await db.query<LaneRow>(LANES, [COUNT_LIMIT]);
   const messages = await db.query<{ state: 'held' | 'queued' | 'sent'; count: number }>(MESSAGES, [COUNT_LIMIT]);
+  const reports = await db.query<ReportRow>(REPORTS, [REPORTS_LOOKED_AT]);
   const [computers] = await db.query<ComputerRow>(COMPUTERS);
   const { approved, pending, archived, offline } = computers!;
   return {
-    outbox: { start: 0, cancel: 0, schedule_sync: 0, ...countsOf(outbox, 'kind') },
+    outbox: { start: 0, cancel: 0, schedule_sync: 0, ...byKey(outbox, 'kind', 'count') },
     outboxOldestSeconds: queues!.outbox_seconds,
     inbox: queues!.inbox,
     inboxOldestSeconds: queues!.inbox_seconds,
@@ -59,7 +69,9 @@ export async function readFleetFigures(db: Sql): Promise<FleetFigures> {
     overdueLanes: lanes!.overdue,
     unopenedLanes: lanes!.unopened,
     openOperations: lanes!.operations,
-    messages: { held: 0, queued: 0, sent: 0, ...countsOf(messages, 'state') },
+    messages: { held: 0, queued: 0, sent: 0, ...byKey(messages, 'state', 'count') },
+    reports: { waiting: 0, begun: 0, ...byKey(reports, 'state', 'count') },
+    reportsOldestSeconds: { waiting: 0, begun: 0, ...byKey(reports, 'state', 'seconds') },
     computers: { approved, pending, archived },
     offline,
   };
@@ -78,6 +90,12 @@ interface LaneRow extends Record<string, unknown> {
   operations: number[];
 }
 
+interface ReportRow extends Record<string, unknown> {
+  state: ReportState;
+  count: number;
+  seconds: number;
+}
+
 interface ComputerRow extends Record<string, unknown> {
   approved: number;
   pending: number;
@@ -85,11 +103,12 @@ interface ComputerRow extends Record<string, unknown> {
   offline: number;
 }
 
-function countsOf<K extends string>(
-  rows: ReadonlyArray<{ count: number } & Record<K, string>>,
+function byKey<K extends string, V extends string>(
+  rows: ReadonlyArray<Record<K, string> & Record<V, number>>,
   key: K,
+  value: V,
 ): Record<string, number> {
-  return Object.fromEntries(rows.map((row) => [row[key], row.count]));
+  return Object.fromEntries(rows.map((row) => [row[key], row[value]]));
 }
 
 // Ids are given in the order of time: the oldest entry is the one with the lowest.
@@ -122,6 +141,15 @@ const MESSAGES = `
   select state, count(*)::int as count from (
     select state from agent_message where state in ('held', 'queued', 'sent') limit $1
   ) m group by state`;
+
+const REPORTS = `
+  select case a.status when 'undelivered' then 'waiting' else 'begun' end as state, count(*)::int as count,
+    greatest(0, extract(epoch from now() - min(a.creation_time)))::float8 as seconds
+  from (
+    select activity_id from usg_report where activity_id is not null order by activity_id desc limit $1
+  ) u join activity a on a.id = u.activity_id
+  where a.completion_time is null
+  group by 1`;
 
 const OFFLINE = ALERT_RULES.find(({ name }) => name === 'computer-offline')!.active;
 
