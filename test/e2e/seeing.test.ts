@@ -37,6 +37,10 @@ function namesOf(text: string): string[] {
   );
 }
 
+function boundOf(histogram: string, seconds: number): RegExp {
+  return new RegExp(`^${histogram}_seconds_bucket\\{.*task_queue="fleet-report".*le="${seconds}"`, 'm');
+}
+
 /** A running stack as its operators see it. */
 describe('a running stack', { timeout: TIMEOUT_MS }, () => {
   let receiver: OtlpReceiver;
@@ -71,6 +75,24 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
     await api.pollActivity(id, 90_000);
     return id;
   }
+
+  /** Has a report made on a profile without runs: the one kind of work whose Temporal activities are not local. */
+  async function report(): Promise<void> {
+    const { api } = scenario;
+    const { id } = await api.post<{ id: number }>('/usg-profiles', {
+      title: `Report ${crypto.randomUUID()}`,
+      mode: 'audit',
+      benchmark: 'cis_level1_server',
+      schedule: 'FREQ=WEEKLY',
+      start_date: '2099-01-01T00:00:00Z',
+      all_computers: true,
+    });
+    const asked = await api.get<{ id: number }>(`/usg-profiles/${id}/report?start_date=2026-01-01`);
+    expect(await api.pollActivity(asked.id, 60_000)).toMatchObject({ activity_status: 'succeeded' });
+  }
+
+  const scrape = async (addresses: readonly string[]): Promise<string[]> =>
+    await Promise.all(addresses.map(async (address) => (await fetch(address)).text()));
 
   it('shows one trace from the request to the result', async () => {
     const traceId = crypto.randomUUID().replaceAll('-', '');
@@ -133,12 +155,15 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
     const wanted = new Set(exprs.flatMap(metricsIn));
     for (const name of [...OF_PROMETHEUS, ...SEEN_WHEN_IT_HAPPENS]) wanted.delete(name);
     expect(wanted.size).toBeGreaterThan(30);
+    await report();
     const missing = async (): Promise<string[]> => {
-      const texts = await Promise.all(addresses.map(async (address) => (await fetch(address)).text()));
-      const names = new Set(texts.flatMap(namesOf));
+      const names = new Set((await scrape(addresses)).flatMap(namesOf));
       return [...wanted].filter((name) => !names.has(name));
     };
     await expect.poll(missing, { timeout: 100_000, interval: 1_000 }).toEqual([]);
+    // Percentiles are exact at the bounds of buckets alone.
+    const waits = (await scrape(addresses)).join('\n');
+    for (const bound of [5, 300]) expect(waits).toMatch(boundOf('temporal_activity_schedule_to_start_latency', bound));
   });
 
   it('has lines of the log that name the trace, the workflow and the lane', async () => {
