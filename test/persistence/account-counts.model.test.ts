@@ -117,7 +117,7 @@ class CountedTrial {
       (error: { code?: string }) => error.code ?? error,
     );
     const allowed = {
-      cancel: actions.cancelable,
+      cancel: actions.cancelable && !recount.isOverAhead(row),
       approve: actions.approvable && !row.cancel_ordered,
       reapply: actions.reappliable,
       revert: actions.revertable,

@@ -14,6 +14,8 @@ export interface RawActivity {
   message: string | null;
   /** It, or the group it is in, or all of it was asked to be canceled; nothing has come of that yet. */
   cancel_ordered: boolean;
+  /** How it ended is known and not settled yet. */
+  ends_ahead: boolean;
   [key: string]: unknown;
 }
 
@@ -23,7 +25,8 @@ export function readRaw(sql: Sql, accountId: number): Promise<RawActivity[]> {
     `select a.id, a.parent_id, a.lane_id, a.computer_id, a.type, a.status, a.deliver_at, a.reverts, m.state as message,
        exists (select from agent_inbox i where i.kind = 'cancel' and case when a.lane_id is null
          then i.activity_id is null and i.lane_id in (select l.id from lane l where l.parent_id = a.id)
-         else i.lane_id = a.lane_id and coalesce(i.activity_id, a.id) = a.id end) as cancel_ordered
+         else i.lane_id = a.lane_id and coalesce(i.activity_id, a.id) = a.id end) as cancel_ordered,
+       exists (select from agent_inbox i where i.activity_id = a.id and i.kind in ('result', 'gone')) as ends_ahead
      from activity a left join agent_message m on m.activity_id = a.id where a.account_id = $1 order by a.id`,
     [accountId],
   );
@@ -88,6 +91,13 @@ export class Recount {
     if (row.status !== 'undelivered') return row.status;
     if (row.deliver_at !== null && row.deliver_at.getTime() > this.#nowMs) return 'scheduled';
     return row.message === 'held' ? 'waiting' : 'undelivered';
+  }
+
+  /** Nothing of it is left that a cancel could stop, though it is still open. */
+  isOverAhead(row: RawActivity): boolean {
+    const operations = row.computer_id === null ? this.#childrenOf(row) : [row];
+    const open = operations.filter(({ status }) => !ENDED.includes(status));
+    return open.length > 0 && open.every(({ ends_ahead }) => ends_ahead);
   }
 
   actionsOf(row: RawActivity) {
