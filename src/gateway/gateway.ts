@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { Registry } from 'prom-client';
+import { BodyBudget } from '../body-budget.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../logger.ts';
 import type { Persistence } from '../persistence/orm.ts';
@@ -96,7 +97,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
           exchange,
           serverUuid,
           clock,
-          budget: { limitBytes: MAX_BODIES_BYTES, usedBytes: 0 },
+          budget: new BodyBudget(MAX_BODIES_BYTES),
           floods: new TokenBuckets(EXCHANGE_LIMITS),
           enrolment: { db, logger, clock, gate, refusals, rate, runs, metrics },
           clientAddress,

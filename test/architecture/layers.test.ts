@@ -34,6 +34,7 @@ const PROCESS_FILES = [
   'src/one-shot.ts',
   'src/health-check.ts',
   'src/http-answers.ts',
+  'src/body-budget.ts',
   'src/logger.ts',
   'src/log-fields.ts',
   'src/log-sink.ts',

@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express';
+import { BodyBudget } from '../../body-budget.ts';
 import { MAX_INT4 } from '../../domain/integers.ts';
 import { encode } from '../../protocol/bpickle.ts';
 import type { Clock } from '../../services/ports.ts';
@@ -36,7 +37,7 @@ export interface PingDeps {
  * @throws {Refusal} 413 and 429; a body that names no computer is answered like an unknown one
  */
 export function pingRoute(deps: PingDeps) {
-  const budget = { limitBytes: Number.POSITIVE_INFINITY, usedBytes: 0 };
+  const budget = new BodyBudget(Number.POSITIVE_INFINITY);
   return async (req: Request, res: Response): Promise<void> => {
     const answer = await withBody(req, MAX_BODY_BYTES, budget, async (body) => {
       const computerId = Number(FORM.exec(body.toString('latin1'))?.[1] ?? 0);

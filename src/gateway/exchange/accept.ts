@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { LARGE_BYTES } from '../../body-budget.ts';
 import { MAX_INT4 } from '../../domain/integers.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import type { BValue } from '../../protocol/bpickle.ts';
@@ -8,7 +9,6 @@ import { isUnstorable } from '../facts/fields.ts';
 import { messageType, readMessages, readMessagesInTurns } from '../facts/read-messages.ts';
 import { hasFacts } from '../facts/save-facts.ts';
 import { saveOneByOne } from '../facts/save-one-by-one.ts';
-import { LARGE_BYTES } from '../http/body.ts';
 import { EVERYTHING, REGISTER_ONLY } from '../message-types.ts';
 import { encodeAnswer } from './answer.ts';
 import {

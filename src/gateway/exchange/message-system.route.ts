@@ -1,9 +1,10 @@
 import type { Request, Response } from 'express';
+import type { BodyBudget } from '../../body-budget.ts';
 import type { Clock } from '../../services/ports.ts';
 import type { TokenBuckets } from '../../services/token-buckets.ts';
 import { hashSecureId } from '../enrolment/secure-id.ts';
 import { answerWithoutIdentity, type EnrolmentDeps } from '../enrolment/without-identity.ts';
-import { type BodyBudget, type Charge, withBody } from '../http/body.ts';
+import { type Charge, withBody } from '../http/body.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { Refusal } from '../http/refusal.ts';
 import { sendBytes } from '../http/send.ts';

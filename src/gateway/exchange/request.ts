@@ -1,5 +1,6 @@
+import { LARGE_BYTES } from '../../body-budget.ts';
 import { type BObject, BpickleError, type BValue, decode, decodeInTurns, isDict } from '../../protocol/bpickle.ts';
-import { type Charge, LARGE_BYTES } from '../http/body.ts';
+import type { Charge } from '../http/body.ts';
 import { Gate } from '../http/gate.ts';
 import { Refusal } from '../http/refusal.ts';
 

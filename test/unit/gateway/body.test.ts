@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { type BodyBudget, withBody } from '../../../src/gateway/http/body.ts';
+import { BodyBudget } from '../../../src/body-budget.ts';
+import { withBody } from '../../../src/gateway/http/body.ts';
 
 const KIB = 1024;
 const LIMIT = 1024 * KIB;
@@ -11,10 +12,12 @@ const request = (bytes: number) =>
 
 describe('the memory of bodies under way', () => {
   it('counts what is made of them, until they are done', async () => {
-    const budget: BodyBudget = { limitBytes: LIMIT, usedBytes: 0 };
+    const budget = new BodyBudget(LIMIT);
     const made = await withBody(request(KIB), LIMIT, budget, async (body, charge) => {
+      const receivedBytes = budget.usedBytes;
+      expect(receivedBytes).toBeGreaterThanOrEqual(KIB);
       charge(100 * KIB);
-      expect(budget.usedBytes).toBe(101 * KIB);
+      expect(budget.usedBytes).toBe(receivedBytes + 100 * KIB);
       return body.length;
     });
     expect(made).toBe(KIB);
@@ -24,11 +27,13 @@ describe('the memory of bodies under way', () => {
   });
 
   it('leaves a part to those that tell little', async () => {
-    const budget: BodyBudget = { limitBytes: LIMIT, usedBytes: 0.85 * LIMIT };
+    const budget = new BodyBudget(LIMIT);
+    const others = budget.open();
+    others.take(0.85 * LIMIT);
     await expect(withBody(request(100 * KIB), LIMIT, budget, async () => 'read')).rejects.toMatchObject({
       status: 503,
     });
-    budget.usedBytes = 0.95 * LIMIT;
+    others.take(0.1 * LIMIT);
     await expect(withBody(request(KIB), LIMIT, budget, async () => 'read')).resolves.toBe('read');
   });
 });
