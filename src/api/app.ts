@@ -1,4 +1,5 @@
 import express, { type Express, type RequestHandler } from 'express';
+import type { BodyBudget } from '../body-budget.ts';
 import type { Config, Rate } from '../config.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
@@ -7,6 +8,7 @@ import { type Clock, systemClock } from '../services/ports.ts';
 import type { Readiness } from '../services/readiness.service.ts';
 import { createClientAddress } from './client-address.ts';
 import { createDispatcher } from './dispatcher.ts';
+import { createBodyBudget } from './held-bodies.ts';
 import { createHandlers, type HandlerDeps } from './handlers.ts';
 import { replyToError, requestIdOf, sendJson } from './middleware/send.ts';
 import { createValidator } from './middleware/validator.ts';
@@ -27,6 +29,8 @@ export interface AppDeps extends HandlerDeps {
   rate?: Rate | null;
   /** Calls of accounts that are carried out at once, and that wait; absent for no bound. */
   places?: FairGateLimits;
+  /** For bodies of requests; default: as large as the process can bear. */
+  bodies?: BodyBudget;
   /** Serves the agents' paths; mounted before everything of the API. */
   gateway?: RequestHandler;
   /** Serves `/codec/encode` and `/codec/decode` for the Temporal UI. */
@@ -64,6 +68,7 @@ export function createApp(deps: AppDeps): Express {
     deployment: deps.deployment,
     features: new Set(deps.services.features.flatMap(({ key, enabled }) => (enabled ? [key] : []))),
     clientAddress: createClientAddress(deps.trustedProxies ?? []),
+    bodies: deps.bodies ?? createBodyBudget(),
     places: deps.places ? new FairGate(deps.places) : null,
     rateLimit: createRateLimit(deps.rate ?? null, deps.clock ?? systemClock),
     logger: deps.logger,

@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
+import type { BodyBudget, HeldBody } from '../body-budget.ts';
 import type { Config } from '../config.ts';
 import { DomainError, unauthorized } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
@@ -10,6 +11,7 @@ import { resolveAlias } from './aliases.ts';
 import { logAnswer } from './answer-log.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { Reply } from './handler.ts';
+import { holdBody } from './held-bodies.ts';
 import { JsonText } from './json-text.ts';
 import { refusedField } from '../services/fields.ts';
 import type { ErrorReply } from './middleware/error-body.ts';
@@ -33,6 +35,8 @@ export interface DispatcherDeps {
   deployment: Config['deployment'];
   clientAddress: ClientAddress;
   rateLimit: RateLimit;
+  /** What the bodies of requests under way take. */
+  bodies: BodyBudget;
   /** Where calls of accounts wait for a place; null: nobody waits. */
   places: FairGate | null;
   logger: Logger;
@@ -105,21 +109,40 @@ async function serve(
     throw new DomainError('FeatureNotEnabled', `This deployment has no ${operation.feature.replaceAll('-', ' ')}`);
   }
   const admitted = principal && (await admit(deps, operation, principal));
-  const body = await readBody(operation, req);
-  // The validator misses an absent body where no property of it is required.
-  if (operation.needsBody && body === undefined) throw refusedField('body', 'is required');
-  const query = readQuery(operation, queryOf(req.url));
-  if (operation.takesBody || operation.queryParameters.size > 0) {
-    req.body = body;
-    Object.defineProperty(req, 'query', { value: query, writable: true, configurable: true });
-    await deps.validator.checkRequest(operation, req, res, params);
-  }
-  return inTurn(deps.places, principal, async () => {
-    const known = admitted && (isRead(operation, req.method) ? admitted : await askAgain(deps, operation, admitted));
-    // Operations without a caller declare so in the document and never look at it.
-    const caller = (known && { ...known, origin }) as Caller;
-    return operation.handler({ caller, params, query, body, requestId, origin, request: req });
+  return holding(deps.bodies, asked, origin.address, async (held) => {
+    const body = await readBody(operation, req, held);
+    // The validator misses an absent body where no property of it is required.
+    if (operation.needsBody && body === undefined) throw refusedField('body', 'is required');
+    const query = readQuery(operation, queryOf(req.url));
+    if (operation.takesBody || operation.queryParameters.size > 0) {
+      req.body = body;
+      Object.defineProperty(req, 'query', { value: query, writable: true, configurable: true });
+      await deps.validator.checkRequest(operation, req, res, params);
+    }
+    return inTurn(deps.places, principal, async () => {
+      const known = admitted && (isRead(operation, req.method) ? admitted : await askAgain(deps, operation, admitted));
+      // Operations without a caller declare so in the document and never look at it.
+      const caller = (known && { ...known, origin }) as Caller;
+      return operation.handler({ caller, params, query, body, requestId, origin, request: req });
+    });
   });
+}
+
+/** Counts a body until its handler is done, as what was parsed of it waits for a place and is worked on until then. */
+async function holding<T>(
+  bodies: BodyBudget,
+  { req, principal }: Asked,
+  address: string,
+  work: (held: HeldBody) => Promise<T>,
+): Promise<T> {
+  const held = holdBody(bodies, { address, isKnown: principal !== null });
+  try {
+    return await work(held);
+  } finally {
+    held.release();
+    // A connection keeps its latest request.
+    req.body = undefined;
+  }
 }
 
 /** Calls of one account wait behind each other before they make those of others wait. */
@@ -134,10 +157,10 @@ async function inTurn<T>(places: FairGate | null, principal: Principal | null, w
   }
 }
 
-async function readBody(operation: Operation, req: Request): Promise<unknown> {
+async function readBody(operation: Operation, req: Request, held: HeldBody): Promise<unknown> {
   if (req.method === 'GET' || req.method === 'HEAD') return undefined;
   const { bodyLimitBytes, bodyPairs } = operation;
-  return bodyPairs ? readPairsBody(req, bodyLimitBytes, bodyPairs) : readJsonBody(req, bodyLimitBytes);
+  return bodyPairs ? readPairsBody(req, bodyLimitBytes, held, bodyPairs) : readJsonBody(req, bodyLimitBytes, held);
 }
 
 const REFUSED_TOKENS: ReadonlySet<string> = new Set(['Unauthorized', 'AccountDisabled']);

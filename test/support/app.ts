@@ -55,6 +55,7 @@ export interface TestAppOptions {
   /** In place of the one that the end of the run searches for secrets. */
   logger?: Logger;
   places?: AppDeps['places'];
+  bodies?: AppDeps['bodies'];
   gateway?: AppDeps['gateway'];
   codec?: AppDeps['codec'];
 }
@@ -89,6 +90,7 @@ export async function createTestApp(persistence: Persistence, options: TestAppOp
     rate: options.settings?.traffic?.api,
     clock: options.clock,
     places: options.places,
+    bodies: options.bodies,
     gateway: options.gateway,
     codec: options.codec,
     validateResponses: true,

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Request } from 'express';
+import type { HeldBody } from '../../body-budget.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { findJsonFault, scanJson } from '../json-scan.ts';
 import { readBodyBytes } from './body-bytes.ts';
@@ -9,13 +10,13 @@ import { readBodyBytes } from './body-bytes.ts';
  * Reads and parses the body of a request.
  *
  * @returns undefined when there is none
- * @throws {DomainError} PayloadTooLarge, UnsupportedMediaType, InvalidJson
+ * @throws {DomainError} PayloadTooLarge, UnsupportedMediaType, InvalidJson, ServiceUnavailable
  * @see api-decisions 1.2; perf-reliability B3, BODY-*
  */
-export async function readJsonBody(req: Request, limitBytes: number): Promise<unknown> {
+export async function readJsonBody(req: Request, limitBytes: number, held: HeldBody): Promise<unknown> {
   if (Number(req.headers['content-length'] ?? 0) > 0) checkMediaType(req);
   else if (req.headers['transfer-encoding'] === undefined) return undefined;
-  const bytes = await readBodyBytes(req, limitBytes);
+  const bytes = await readBodyBytes(req, limitBytes, held);
   if (bytes.length === 0) return undefined;
   checkMediaType(req);
   return parseJson(bytes);

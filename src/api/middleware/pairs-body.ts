@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Request } from 'express';
+import type { HeldBody } from '../../body-budget.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { readBoolean } from '../spellings.ts';
 import { readBodyBytes } from './body-bytes.ts';
@@ -12,15 +13,17 @@ export type PairKind = 'integer' | 'boolean' | 'string';
  *
  * @param kinds - types of the declared fields; pairs of other names are left out
  * @returns undefined when there is none
- * @throws {DomainError} PayloadTooLarge, InvalidJson when it is neither, InvalidParameter on a pair in no known spelling
+ * @throws {DomainError} PayloadTooLarge, ServiceUnavailable, InvalidJson when it is neither, InvalidParameter on a pair
+ * in no known spelling
  * @see api-decisions 9.1
  */
 export async function readPairsBody(
   req: Request,
   limitBytes: number,
+  held: HeldBody,
   kinds: ReadonlyMap<string, PairKind>,
 ): Promise<unknown> {
-  const bytes = await readBodyBytes(req, limitBytes);
+  const bytes = await readBodyBytes(req, limitBytes, held);
   if (bytes.length === 0 || !isUtf8(bytes)) return bytes.length === 0 ? undefined : parseJson(bytes);
   const text = bytes.toString('utf8').trim();
   if (text === '') return undefined;

@@ -9,6 +9,7 @@ import { isDatabaseAway } from '../../services/availability.ts';
 import { JsonText } from '../json-text.ts';
 import { RawBody } from '../raw-body.ts';
 import { MethodNotAllowed } from '../route-table.ts';
+import { NoRoomForBody } from './body-bytes.ts';
 import { type ErrorReply, errorReply } from './error-body.ts';
 
 /** Headers of every answer of the API. */
@@ -79,8 +80,8 @@ export function replyToError(error: unknown, requestId: string, logger: Logger):
   if (error instanceof DomainError) {
     const reply = errorReply(error);
     if (error instanceof MethodNotAllowed) reply.headers['Allow'] = error.allow;
-    // The rest of an oversized body is not waited for: the connection ends with the answer.
-    if (error.code === 'PayloadTooLarge') reply.headers['Connection'] = 'close';
+    // The rest of such a body is not waited for: the connection ends with the answer.
+    if (error.code === 'PayloadTooLarge' || error instanceof NoRoomForBody) reply.headers['Connection'] = 'close';
     return reply;
   }
   const unreadable = unreadableRequest(error);
