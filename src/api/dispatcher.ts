@@ -4,8 +4,8 @@ import type { Config } from '../config.ts';
 import { DomainError, unauthorized } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Authenticator } from '../services/authenticator.ts';
-import { crowded } from '../services/bounded-queue.ts';
-import { type FairGate, GateRefusal } from '../services/fair-gate.ts';
+import { inTurn } from '../services/crowd.ts';
+import type { FairGate } from '../services/fair-gate.ts';
 import type { Caller, Principal } from '../services/ports.ts';
 import { resolveAlias } from './aliases.ts';
 import { logAnswer } from './answer-log.ts';
@@ -119,7 +119,7 @@ async function serve(
       Object.defineProperty(req, 'query', { value: query, writable: true, configurable: true });
       await deps.validator.checkRequest(operation, req, res, params);
     }
-    return inTurn(deps.places, principal, async () => {
+    return inPlace(deps.places, principal, async () => {
       const known = admitted && (isRead(operation, req.method) ? admitted : await askAgain(deps, operation, admitted));
       // Operations without a caller declare so in the document and never look at it.
       const caller = (known && { ...known, origin }) as Caller;
@@ -146,15 +146,10 @@ async function holding<T>(
 }
 
 /** Calls of one account wait behind each other before they make those of others wait. */
-async function inTurn<T>(places: FairGate | null, principal: Principal | null, work: () => Promise<T>): Promise<T> {
-  // Without a caller there is a login or a look at what is installed: the first has a queue of its own.
+function inPlace<T>(places: FairGate | null, principal: Principal | null, work: () => Promise<T>): Promise<T> {
+  // Without a caller there is a login or a look at what is installed: the first waits for its turn to be hashed.
   if (!places || !principal) return work();
-  try {
-    return await places.run(principal.accountId, work);
-  } catch (error) {
-    if (!(error instanceof GateRefusal)) throw error;
-    throw crowded('Too many requests at once');
-  }
+  return inTurn(places, principal.accountId, 'Too many requests at once', work);
 }
 
 async function readBody(operation: Operation, req: Request, held: HeldBody): Promise<unknown> {

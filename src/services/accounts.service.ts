@@ -15,9 +15,9 @@ import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
 import { isAddressTaken } from '../persistence/violations.ts';
 import { randomText } from './access-keys.ts';
-import type { BoundedQueue } from './bounded-queue.ts';
 import { lockCaller } from './current-person.ts';
 import { emailTaken, readEmail, readLine } from './fields.ts';
+import type { Hashing } from './hashing.ts';
 import { checkNewPassword, hashPassword, normalisePassword } from './passwords.ts';
 import type { Caller } from './ports.ts';
 
@@ -58,7 +58,7 @@ export interface AccountsService {
 
 export interface AccountsDeps {
   db: Database;
-  hashing: BoundedQueue;
+  hashing: Hashing;
   /** Whether people may make accounts for themselves. */
   selfService: boolean;
   /** Whether new passwords have to be strong. */
@@ -72,7 +72,7 @@ export function createAccountsService(deps: AccountsDeps): AccountsService {
       const person = checkAdministrator(administrator, enforceStrength ?? deps.enforceStrength);
       // Before any hash work, so that a made account cannot be used to burn processor time.
       if (await accountExists(deps.db, STANDALONE.name)) throw alreadyExists();
-      const passwordHash = await deps.hashing.run(() => hashPassword(person.password));
+      const passwordHash = await deps.hashing.run(origin, () => hashPassword(person.password));
       const { accountId } = await insert(deps.db, { ...person, passwordHash, origin }, false, registrationKey());
       return (await findAccount(deps.db, accountId))!;
     },

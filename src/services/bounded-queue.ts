@@ -1,5 +1,3 @@
-import { DomainError } from '../domain/errors.ts';
-
 /**
  * Runs costly work a few at a time and refuses what would wait too long, so that a storm costs bounded memory and
  * leaves processor time to everything else.
@@ -36,9 +34,4 @@ export class BoundedQueue {
     if (this.#waiting.length >= this.#maxWaiting) throw this.#refusal();
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
-}
-
-/** The refusal of a crowd, with a time to wait. @param what - such as `Too many logins at once` */
-export function crowded(what: string): DomainError {
-  return new DomainError('ServiceUnavailable', `${what}; try again shortly`, { retryAfterSeconds: 1 });
 }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import { DomainError } from '../domain/errors.ts';
 import type { Origin } from '../domain/events.ts';
 import { findAccessKey } from '../persistence/repositories/access-keys.repository.ts';
@@ -8,7 +7,7 @@ import { findLoginPerson, type LoginPerson, renewHash } from '../persistence/rep
 import type { Database } from '../persistence/sql.ts';
 import { secretMatches } from './access-keys.ts';
 import type { Authenticator } from './authenticator.ts';
-import { BoundedQueue, crowded } from './bounded-queue.ts';
+import type { Hashing } from './hashing.ts';
 import type { InvitationGuard } from './invitation-guard.ts';
 import type { Joined } from './joining.ts';
 import { joinAsNewcomer, joinByLogin } from './login-joining.ts';
@@ -60,7 +59,7 @@ export interface LoginDeps {
   db: Database;
   tokenSigner: TokenSigner;
   clock: Clock;
-  hashing: BoundedQueue;
+  hashing: Hashing;
   throttle: LoginThrottle;
   invitationGuard: InvitationGuard;
   authenticator: Pick<Authenticator, 'forget'>;
@@ -72,18 +71,6 @@ export interface LoginDeps {
 
 /** One text for all, as which of the two is wrong must not be told. @see api-decisions 1.2 */
 const WRONG_LOGIN = 'The name or key, or the password or secret, is wrong';
-
-/** A waiting login costs no memory to speak of; past this many the wait is longer than a client's patience. */
-const MAX_WAITING = 64;
-
-/** The one queue of password hashes. A core stays free for everything else: a hash costs 20 ms of it and 19 MiB. */
-export function createHashingQueue(): BoundedQueue {
-  return new BoundedQueue({
-    concurrency: Math.max(1, availableParallelism() - 1),
-    maxWaiting: MAX_WAITING,
-    refusal: () => crowded('Too many logins at once'),
-  });
-}
 
 export function createLoginService(deps: LoginDeps): LoginService {
   return {
@@ -170,8 +157,8 @@ async function authenticate(
     await rememberFailure(deps.db, deps.throttle, attempt, person && { personId: person.id, accountName: account });
     throw new DomainError('AuthenticationFailed', WRONG_LOGIN);
   };
-  // Everything of an attempt that hashes runs in its place in the queue, statements included.
-  return foreign ? prove() : deps.hashing.run(prove);
+  // Everything of an attempt that hashes runs in its turn, statements included.
+  return foreign ? prove() : deps.hashing.run(origin, prove);
 }
 
 /** The only moment at which the password itself is known. */
@@ -188,7 +175,12 @@ function isForeign(deps: LoginDeps, command: LoginCommand): boolean {
   return deps.identities !== null && 'identity' in command.by;
 }
 
-function judge(deps: LoginDeps, { by }: LoginCommand, password: string, storedHash: string | null): Promise<boolean> {
+function judge(
+  deps: LoginDeps,
+  { by, origin }: LoginCommand,
+  password: string,
+  storedHash: string | null,
+): Promise<boolean> {
   if (deps.identities === null || 'email' in by) return verifyPassword(password, storedHash);
-  return deps.identities.verify({ identity: by.identity, password, storedHash });
+  return deps.identities.verify({ identity: by.identity, password, storedHash, address: origin.address });
 }

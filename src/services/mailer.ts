@@ -1,7 +1,8 @@
 import type { Transporter } from 'nodemailer';
 import { DomainError } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
-import { BoundedQueue, crowded } from './bounded-queue.ts';
+import { BoundedQueue } from './bounded-queue.ts';
+import { crowded } from './crowd.ts';
 import type { Mailer } from './ports.ts';
 
 export interface MailerOptions {

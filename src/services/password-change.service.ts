@@ -4,9 +4,9 @@ import { findLoginPerson } from '../persistence/repositories/logins.repository.t
 import { replacePassword } from '../persistence/repositories/people.repository.ts';
 import type { Database } from '../persistence/sql.ts';
 import type { Authenticator } from './authenticator.ts';
-import type { BoundedQueue } from './bounded-queue.ts';
 import { lockCaller } from './current-person.ts';
 import { refusedField } from './fields.ts';
+import type { Hashing } from './hashing.ts';
 import { digestName, type LoginThrottle } from './login-throttle.ts';
 import { checkNewPassword, hashPassword, MIN_CHARACTERS, normalisePassword, verifyPassword } from './passwords.ts';
 import type { Caller } from './ports.ts';
@@ -24,7 +24,7 @@ export interface PasswordService {
 
 export interface PasswordDeps {
   db: Database;
-  hashing: BoundedQueue;
+  hashing: Hashing;
   throttle: LoginThrottle;
   authenticator: Pick<Authenticator, 'forget'>;
   /** Whether new passwords have to be strong. */
@@ -38,7 +38,7 @@ export function createPasswordService(deps: PasswordDeps): PasswordService {
     async change(caller, change) {
       const password = normalisePassword(change.password);
       const newPassword = readNewPassword(change.newPassword, deps.enforceStrength);
-      const passwordHash = await deps.hashing.run(async () => {
+      const passwordHash = await deps.hashing.run({ personId: caller.personId }, async () => {
         await check(deps, caller, password);
         return hashPassword(newPassword);
       });

@@ -62,10 +62,11 @@ export interface IdentityAuthenticator {
   /**
    * Tells whether the password belongs to the login name.
    *
+   * @param login.address - where it comes from: logins take turns by it
    * @param login.storedHash - hash of the person with that name; null when there is none, and the work is the same
    * @throws {DomainError} ServiceUnavailable when it cannot be told now; that is no failed login
    */
-  verify(login: { identity: string; password: string; storedHash: string | null }): Promise<boolean>;
+  verify(login: { identity: string; password: string; storedHash: string | null; address: string }): Promise<boolean>;
 }
 
 /** Mail out of the system. */

@@ -16,10 +16,11 @@ import { type CredentialsService, createCredentialsService } from './credentials
 import { createEventsService, type EventsService } from './events.service.ts';
 import { type Feature, listFeatures } from './features.ts';
 import { createDatabaseFileStore } from './files.ts';
+import { createHashing } from './hashing.ts';
 import { createInvitationGuard } from './invitation-guard.ts';
 import { createInvitationsService, type InvitationsService } from './invitations.service.ts';
 import { createKernelsService, type KernelsService } from './kernels.service.ts';
-import { createHashingQueue, createLoginService, type LoginService } from './login.service.ts';
+import { createLoginService, type LoginService } from './login.service.ts';
 import { LoginThrottle } from './login-throttle.ts';
 import { createMailer } from './mailer.ts';
 import { createMessageBacklogService, type MessageBacklogService } from './message-backlog.service.ts';
@@ -117,7 +118,7 @@ export function createServices(deps: ServicesDeps): Services {
   const acting = { db, clock, settings: settings.activities };
   const tokenSigner = createTokenSigner(deps.jwtSecret, clock);
   const authenticator = createAuthenticator({ db, tokenSigner, clock });
-  const hashing = createHashingQueue();
+  const hashing = createHashing();
   const throttle = new LoginThrottle(db, clock, settings.identity.loginThrottle);
   const invitationGuard = createInvitationGuard({ throttle });
   const files = createDatabaseFileStore(db);

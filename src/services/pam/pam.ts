@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import type { PamSettings } from '../../config.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { Logger } from '../../logger.ts';
-import { BoundedQueue, crowded } from '../bounded-queue.ts';
+import { inTurn } from '../crowd.ts';
+import { FairGate } from '../fair-gate.ts';
 import type { IdentityAuthenticator } from '../ports.ts';
+import { senderOf } from '../token-buckets.ts';
 
 export interface PamOptions {
   /** Program and arguments; the login goes to its standard input as `service NUL name NUL password NUL`. */
@@ -16,9 +18,8 @@ export interface PamOptions {
 }
 
 const LIMIT_MS = 5000;
-/** A PAM stack holds a refusal back for seconds without using the processor. */
-const CONCURRENCY = 8;
-const MAX_WAITING = 32;
+/** A PAM stack holds a refusal back for seconds without using the processor: places that one address leaves to others. */
+const LIMITS = { width: 8, share: 6, waiting: 32, waitingPerKey: 16 };
 const EXIT_YES = 0;
 const EXIT_NO = 1;
 
@@ -34,15 +35,12 @@ export function pamCommand(settings: PamSettings): readonly [string, ...string[]
  * @remarks `verify` throws ServiceUnavailable when PAM cannot tell or is not done within the limit.
  */
 export function createPamAuthenticator(options: PamOptions): IdentityAuthenticator {
-  const queue = new BoundedQueue({
-    concurrency: CONCURRENCY,
-    maxWaiting: MAX_WAITING,
-    refusal: () => crowded('Too many logins at once'),
-  });
+  const gate = new FairGate(LIMITS);
   return {
-    async verify({ identity, password }) {
+    async verify({ identity, password, address }) {
       const deadlineMs = performance.now() + (options.limitMs ?? LIMIT_MS);
-      const outcome = await queue.run(() => ask(options, identity, password, deadlineMs));
+      const task = () => ask(options, identity, password, deadlineMs);
+      const outcome = await inTurn(gate, senderOf(address), 'Too many logins at once', task);
       if (outcome === EXIT_YES || outcome === EXIT_NO) return outcome === EXIT_YES;
       options.logger?.warn({ outcome }, 'PAM could not judge a login');
       throw new DomainError('ServiceUnavailable', 'Logins by identity are not possible now; try again shortly', {

@@ -14,7 +14,12 @@ afterAll(() => folder.remove());
 
 const asked = (helper: string, limitMs = 5000) =>
   createPamAuthenticator({ command: [helper], service: 'fleet', limitMs });
-const login = (identity: string, password: string) => ({ identity, password, storedHash: null });
+const login = (identity: string, password: string, address = '192.0.2.1') => ({
+  identity,
+  password,
+  storedHash: null,
+  address,
+});
 const unavailable = { code: 'ServiceUnavailable', retryAfterSeconds: 5 };
 
 describe('a helper program', () => {
@@ -43,6 +48,14 @@ describe('a helper program', () => {
     const pids = (await readFile(`${folder.path}/pids`, 'utf8')).trim().split(' ');
     expect(pids).toHaveLength(2);
     for (const pid of pids) await expect.poll(() => isRunning(pid)).toBe(false);
+  });
+
+  it('that hangs for one address leaves places to another', async () => {
+    const pam = asked(scripted);
+    const hanging = Array.from({ length: 10 }, () => pam.verify(login('hang', 'x', '192.0.2.1')).catch(() => 'ended'));
+    const first = await Promise.race([pam.verify(login('ada', 'right horse', '192.0.2.2')), ...hanging]);
+    expect(first).toBe(true);
+    expect(await Promise.all(hanging)).toEqual(Array(10).fill('ended'));
   });
 
   it('does not get the password as an argument or in its environment', async () => {
