@@ -25,8 +25,8 @@ const LIMITS: FairGateLimits = {
   share: WIDTH,
   // One costs no memory to speak of; past this many the wait is longer than a client's patience.
   waiting: 256,
-  // A whole office may be behind one address; less than a second of one core.
-  waitingPerKey: 32,
+  // A whole office may be behind one address; less than two seconds of one core.
+  waitingPerKey: 64,
   patienceMs: 10_000,
 };
 
