@@ -3,6 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 /** Headers of every answer. Answers hold data of one account, an identity or a token: nobody may store them. */
 export const ANSWER_HEADERS = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' } as const;
 
+/** Status that a request counts with when its client went away before the answer; never sent. */
+export const CLIENT_CLOSED = 499;
+
 /** A client may take this long, in milliseconds, to see the answer before it has sent everything. */
 const LINGER_MS = 2_000;
 

@@ -18,7 +18,11 @@ export interface Metrics {
   registry: Registry;
   /** Told of every API operation that begins; `observeRequest` ends it. */
   beginRequest(): void;
-  /** Records one answered API operation. */
+  /**
+   * Records one API operation that has ended.
+   *
+   * @param status - the one answered; 499 where the client left before, 500 where the answer broke off
+   */
   observeRequest(operation: string, status: number, seconds: number): void;
   /** Shows pools of database connections, read at each scrape. */
   watchPools(read: () => readonly PoolState[]): void;
@@ -94,7 +98,7 @@ function requestMetrics(registry: Registry): Pick<Metrics, 'beginRequest' | 'obs
   });
   const errors = new Counter({
     name: 'flotilla_request_errors_total',
-    help: 'API requests answered with a status of 500 or above',
+    help: 'API requests answered with a status of 500 or above, or whose answer broke off',
     registers: [registry],
   });
   return {

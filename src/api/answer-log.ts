@@ -6,6 +6,7 @@ export interface Answered {
   method: string;
   /** Undefined where no route matched. */
   operation: Operation | undefined;
+  /** The one sent; 499 where the client left before, 500 where the answer broke off. */
   status: number;
   milliseconds: number;
   /** Null where nobody was identified. */

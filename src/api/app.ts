@@ -41,7 +41,7 @@ export interface AppDeps extends HandlerDeps {
   validateResponses?: boolean;
   /** Told of every operation that begins. */
   onArrival?(): void;
-  /** Told of every answered operation. */
+  /** Told of every operation that has ended, with status 499 where the client left and 500 where the answer broke off. */
   onAnswer?(operationId: string, status: number, seconds: number): void;
 }
 

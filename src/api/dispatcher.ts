@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { BodyBudget, HeldBody } from '../body-budget.ts';
 import type { Config } from '../config.ts';
 import { DomainError, unauthorized } from '../domain/errors.ts';
+import { CLIENT_CLOSED } from '../http-answers.ts';
 import type { Logger } from '../logger.ts';
 import type { Authenticator } from '../services/authenticator.ts';
 import { inTurn } from '../services/crowd.ts';
@@ -14,10 +15,10 @@ import type { Reply } from './handler.ts';
 import { holdBody } from './held-bodies.ts';
 import { JsonText } from './json-text.ts';
 import { refusedField } from '../services/fields.ts';
-import type { ErrorReply } from './middleware/error-body.ts';
+import { ERROR_STATUS, type ErrorReply } from './middleware/error-body.ts';
 import { readJsonBody } from './middleware/json-body.ts';
 import { readPairsBody } from './middleware/pairs-body.ts';
-import { replyToError, requestIdOf, sendJson, sendStream } from './middleware/send.ts';
+import { hasLeft, isCutByClient, replyToError, requestIdOf, sendJson, sendStream } from './middleware/send.ts';
 import type { Validator } from './middleware/validator.ts';
 import { type Access, isRead, type Operation } from './operations.ts';
 import { readQuery } from './query.ts';
@@ -42,16 +43,18 @@ export interface DispatcherDeps {
   logger: Logger;
   /** Told of every operation that begins, for metrics; `onAnswer` follows. */
   onArrival(): void;
-  /** Told of every answered operation, for metrics. */
+  /** Told of every operation that has ended, for metrics; see `AppDeps`. */
   onAnswer(operationId: string, status: number, seconds: number): void;
 }
 
-/** A request on its way; who asks is filled in once that is known. */
+/** A request on its way, and what has become known of it. */
 interface Asked {
   readonly req: Request;
   readonly res: Response;
   readonly requestId: string;
+  /** Null until it is known who asks. */
   principal: Principal | null;
+  operation: Operation | undefined;
 }
 
 const PREFIX = '/api';
@@ -71,25 +74,37 @@ export function createDispatcher(deps: DispatcherDeps): RequestHandler {
     const startedAt = performance.now();
     deps.onArrival();
     const requestId = requestIdOf(req);
-    const asked: Asked = { req, res, requestId, principal: null };
-    let operation: Operation | undefined;
-    await asRequest(req, requestId, async (describe) => {
-      try {
-        const match = deps.routes.match(req.method, path);
-        operation = match.operation;
-        const reply = await serve(deps, operation, match.params, asked);
-        await answer(deps.validator, operation, asked, reply);
-      } catch (error) {
-        if (res.headersSent) res.destroy();
-        else sendJson(req, res, { ...refuse(deps, operation, error, requestId), requestId });
-      }
-      describe(operation, res.statusCode);
-      const milliseconds = performance.now() - startedAt;
-      const { method } = req;
-      logAnswer(deps.logger, { method, operation, status: res.statusCode, milliseconds, principal: asked.principal });
+    const asked: Asked = { req, res, requestId, principal: null, operation: undefined };
+    const milliseconds = (): number => performance.now() - startedAt;
+    const status = await asRequest(req, requestId, async (describe) => {
+      const status = await attempt(deps, asked, path);
+      const { operation, principal } = asked;
+      describe(operation, status);
+      logAnswer(deps.logger, { method: req.method, operation, status, milliseconds: milliseconds(), principal });
+      return status;
     });
-    deps.onAnswer(operation?.id ?? 'none', res.statusCode, (performance.now() - startedAt) / 1000);
+    deps.onAnswer(asked.operation?.id ?? 'none', status, milliseconds() / 1000);
   };
+}
+
+/** @returns the status the request counts with: the one sent, unless nobody took it or it was not kept to */
+async function attempt(deps: DispatcherDeps, asked: Asked, path: string): Promise<number> {
+  const { req, res, requestId } = asked;
+  try {
+    const match = deps.routes.match(req.method, path);
+    asked.operation = match.operation;
+    const reply = await serve(deps, match.operation, match.params, asked);
+    await answer(deps.validator, match.operation, asked, reply);
+  } catch (error) {
+    if (!res.headersSent) sendJson(req, res, { ...refuse(deps, asked.operation, error, requestId), requestId });
+    else {
+      res.destroy();
+      if (isCutByClient(error)) return CLIENT_CLOSED;
+      deps.logger.error({ requestId, err: error }, 'an answer broke off');
+      return ERROR_STATUS.InternalError;
+    }
+  }
+  return hasLeft(req, res) && res.statusCode < ERROR_STATUS.InternalError ? CLIENT_CLOSED : res.statusCode;
 }
 
 async function serve(

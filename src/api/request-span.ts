@@ -8,11 +8,11 @@ import { traceparentHeader } from './trace-context.ts';
  * Runs one request within its span, which continues the client's trace, and with its ids in every line of the log. The
  * span says which operation it was and how it ended, and nothing of what was sent.
  */
-export function asRequest(
+export function asRequest<T>(
   req: Request,
   requestId: string,
-  work: (describe: (operation: Operation | undefined, status: number) => void) => Promise<void>,
-): Promise<void> {
+  work: (describe: (operation: Operation | undefined, status: number) => void) => Promise<T>,
+): Promise<T> {
   const parent = traceparentHeader(req);
   const trace = parent === null ? null : parseTraceparent(parent);
   const attributes = { 'http.request.method': req.method, 'flotilla.request_id': requestId };

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { CLIENT_CLOSED } from '../http-answers.ts';
 import { EVERYTHING, REGISTER_ONLY } from './message-types.ts';
 
 /** How an exchange of an agent with an identity ended. */
@@ -30,8 +31,6 @@ const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 512, 2000];
 const KNOWN_TYPES = new Set([...EVERYTHING.types, ...REGISTER_ONLY.types]);
 const OTHER = 'other';
-/** The client went away before its answer. */
-const CLIENT_CLOSED = 499;
 
 /** Registers the metrics of the agents' side; counters that alerts watch begin at 0. */
 export function createGatewayMetrics(registry: Registry): GatewayMetrics {

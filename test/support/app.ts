@@ -58,6 +58,7 @@ export interface TestAppOptions {
   bodies?: AppDeps['bodies'];
   gateway?: AppDeps['gateway'];
   codec?: AppDeps['codec'];
+  onAnswer?: AppDeps['onAnswer'];
 }
 
 /** Asks again while no database connection was free in time: of what is answered 503 then nothing was tried. */
@@ -93,6 +94,7 @@ export async function createTestApp(persistence: Persistence, options: TestAppOp
     bodies: options.bodies,
     gateway: options.gateway,
     codec: options.codec,
+    onAnswer: options.onAnswer,
     validateResponses: true,
   });
   const server = createServer(app);

@@ -72,6 +72,19 @@ export async function sendStream(
   res.end();
 }
 
+/** How streams tell that their reader is gone. */
+const CUT: ReadonlySet<unknown> = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED']);
+
+/** Whether what {@link sendStream} threw means that the client took no more of the answer. */
+export function isCutByClient(error: unknown): boolean {
+  return CUT.has((error as { code?: unknown } | null)?.code);
+}
+
+/** Whether the client is gone: before it had the answer, or before it had sent the whole request. */
+export function hasLeft(req: Request, res: Response): boolean {
+  return res.destroyed || (req.destroyed && !req.complete);
+}
+
 /**
  * Turns anything thrown into an answer. Refusals answer as they say, an unreachable database 503, everything else is a
  * defect: logged with its cause and answered 500 without inner text.
