@@ -55,6 +55,8 @@ interface Asked {
   /** Null until it is known who asks. */
   principal: Principal | null;
   operation: Operation | undefined;
+  /** Body of the operation's reply, once there is one. */
+  body: unknown;
 }
 
 const PREFIX = '/api';
@@ -74,13 +76,13 @@ export function createDispatcher(deps: DispatcherDeps): RequestHandler {
     const startedAt = performance.now();
     deps.onArrival();
     const requestId = requestIdOf(req);
-    const asked: Asked = { req, res, requestId, principal: null, operation: undefined };
+    const asked: Asked = { req, res, requestId, principal: null, operation: undefined, body: undefined };
     const milliseconds = (): number => performance.now() - startedAt;
     const status = await asRequest(req, requestId, async (describe) => {
       const status = await attempt(deps, asked, path);
-      const { operation, principal } = asked;
-      describe(operation, status);
-      logAnswer(deps.logger, { method: req.method, operation, status, milliseconds: milliseconds(), principal });
+      describe(asked.operation, status);
+      const { operation, principal, body } = asked;
+      logAnswer(deps.logger, { method: req.method, operation, status, milliseconds: milliseconds(), principal, body });
       return status;
     });
     deps.onAnswer(asked.operation?.id ?? 'none', status, milliseconds() / 1000);
@@ -94,6 +96,7 @@ async function attempt(deps: DispatcherDeps, asked: Asked, path: string): Promis
     const match = deps.routes.match(req.method, path);
     asked.operation = match.operation;
     const reply = await serve(deps, match.operation, match.params, asked);
+    asked.body = reply.body;
     await answer(deps.validator, match.operation, asked, reply);
   } catch (error) {
     if (!res.headersSent) sendJson(req, res, { ...refuse(deps, asked.operation, error, requestId), requestId });

@@ -39,6 +39,8 @@ export interface Operation {
   feature: string | null;
   /** It makes something although it is a GET. */
   acts: boolean;
+  /** Its answer is a list of ids of activities. */
+  listsActivities: boolean;
   /** The only kind of deployment that has it; null when all have. */
   deployment: Config['deployment'] | null;
   bodyLimitBytes: number;
@@ -114,6 +116,7 @@ function toOperation(
     access: readAccess(operation, problems),
     feature: operation['x-feature'] ?? null,
     acts: operation['x-acts'] ?? false,
+    listsActivities: operation['x-activity-ids'] ?? false,
     deployment: operation['x-deployment'] ?? null,
     bodyLimitBytes: operation['x-body-limit'] ?? BODY_LIMIT_BYTES,
     takesBody: operation.requestBody !== undefined,

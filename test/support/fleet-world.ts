@@ -2,7 +2,7 @@ import { createLaneStore, type LaneStore } from '../../src/persistence/repositor
 import type { Database } from '../../src/persistence/sql.ts';
 import { createAccount, createGroup, createMember } from './accounts.ts';
 import { TestClock } from './activity-rows.ts';
-import { createAdmin, createTestApp, type TestApp } from './app.ts';
+import { createAdmin, createTestApp, type TestApp, type TestAppOptions } from './app.ts';
 import { insertComputer } from './computers.ts';
 import { createTestDatabase } from './database.ts';
 import { TEST_KEYS } from './test-keys.ts';
@@ -27,7 +27,7 @@ export interface FleetWorld {
  * `servers` sees and manages access group servers alone, `mixed` manages servers and sees everything, `auditor` sees
  * everything, `foreign` administers the other account.
  */
-export async function createFleetWorld(): Promise<FleetWorld> {
+export async function createFleetWorld(options: Pick<TestAppOptions, 'logger'> = {}): Promise<FleetWorld> {
   const database = await createTestDatabase();
   const { db } = database.persistence;
   const clock = new TestClock();
@@ -52,7 +52,7 @@ export async function createFleetWorld(): Promise<FleetWorld> {
      select $1, $2, id from role where account_id = $1 and name = 'Auditor'`,
     [accountId, mixed.personId],
   );
-  const app = await createTestApp(database.persistence, { clock, settings: { encryptionKeys: TEST_KEYS } });
+  const app = await createTestApp(database.persistence, { ...options, clock, settings: { encryptionKeys: TEST_KEYS } });
   const store = createLaneStore({ db, clock, settings: { expiryDays: 30 } });
   return {
     db,

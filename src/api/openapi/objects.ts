@@ -31,6 +31,8 @@ export interface OperationObject {
   'x-feature'?: string;
   /** A GET that makes something. */
   'x-acts'?: boolean;
+  /** Its answer is a list of ids of activities. */
+  'x-activity-ids'?: boolean;
   /** Only deployments of this kind have the operation; 404 on others. */
   'x-deployment'?: Config['deployment'];
   /** Largest body in bytes where it is not the usual 2 MiB. */
