@@ -16,6 +16,8 @@ export interface Acceptance {
   /** Where they go instead of where they asked to be; null: where they are. */
   accessGroupId: number | null;
   now: Date;
+  /** W3C trace context of the request that accepts them; null for none. */
+  traceparent: string | null;
 }
 
 /**
@@ -38,13 +40,13 @@ export async function beginAcceptance(tx: Sql, accountId: number): Promise<void>
  * @see api-decisions 6.2 and 13; agent-protocol 6
  */
 export async function acceptComputers(tx: Sql, acceptance: Acceptance, deps: ProfileRunDeps): Promise<void> {
-  const { accountId, computerIds, accessGroupId, now } = acceptance;
+  const { accountId, computerIds, accessGroupId, now, traceparent } = acceptance;
   const accepted = await approveComputers(tx, computerIds, accessGroupId, now);
   if (accepted.length === 0) return;
   await joinFamilies(tx, accountId, accepted);
   if (!(await keepEnrolmentProfiles(tx, accountId))) return;
   const ids = accepted.map(({ id }) => id);
   for (const { id, computers } of await matchEnrolmentProfiles(tx, accountId, ids)) {
-    await startEnrolmentRuns(tx, (await readScriptProfile(tx, id))!, computers, now, deps);
+    await startEnrolmentRuns(tx, (await readScriptProfile(tx, id))!, computers, { now, traceparent }, deps);
   }
 }

@@ -49,11 +49,12 @@ export interface ActivitiesService {
    * Cancels activities, all or none: what no computer has is withdrawn before this returns, the rest is canceled until
    * its computer reports.
    *
+   * @param traceparent - W3C trace context of the request
    * @returns ids in the order asked for, newest first for a query
    * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible when one has ended; InvalidQueryError
    * @see api-decisions 4.7
    */
-  cancel(caller: Caller, choice: ActivityChoice): Promise<number[]>;
+  cancel(caller: Caller, choice: ActivityChoice, traceparent: string | null): Promise<number[]>;
   /**
    * Approves activities, all or none; of a group every operation that needs it.
    *
@@ -102,7 +103,7 @@ export function createActivitiesService(deps: { db: Database; clock: Clock }): A
       const children = row.children_count > 0 ? await listChildren(db, scope, [id], null) : new Map();
       return toDetailedActivity(row, children.get(id) ?? [], now);
     },
-    cancel: (caller, choice) => cancel(deps, caller, choice),
+    cancel: (caller, choice, traceparent) => cancel(deps, caller, choice, traceparent),
     approve: (caller, choice) => approve(deps, caller, choice),
     types: () => ACTIVITY_TYPES,
   };
@@ -119,7 +120,12 @@ async function withChildren(
   return rows.map((row) => toDetailedActivity(row, children.get(row.id) ?? [], now));
 }
 
-async function cancel(deps: { db: Database; clock: Clock }, caller: Caller, choice: ActivityChoice): Promise<number[]> {
+async function cancel(
+  deps: { db: Database; clock: Clock },
+  caller: Caller,
+  choice: ActivityChoice,
+  traceparent: string | null,
+): Promise<number[]> {
   return deps.db.transaction(async (tx) => {
     const ids = await lockChosen(tx, deps.clock, caller, choice);
     if (ids.length === 0) return [];
@@ -131,7 +137,8 @@ async function cancel(deps: { db: Database; clock: Clock }, caller: Caller, choi
     const roots = withoutChildren(rows);
     const groups = roots.filter((row) => row.computer_id === null).map((row) => row.id);
     const operations = roots.filter((row) => row.computer_id !== null).map((row) => row.id);
-    await orderCancel(tx, { accountId: caller.accountId, groups, operations, now: deps.clock.now(), text: null });
+    const { accountId } = caller;
+    await orderCancel(tx, { accountId, groups, operations, now: deps.clock.now(), text: null, traceparent });
     await recordActs(tx, caller, 'Canceled', rows);
     return ids;
   });

@@ -2,7 +2,7 @@ import type { ActivitySettings } from '../config.ts';
 import { ACTIVITY_GROUP } from '../domain/activity/kinds.ts';
 import { SANITIZE_REQUEST, sanitizeMessage } from '../domain/sanitizing.ts';
 import { readBaseActivity } from '../persistence/repositories/activities.repository.ts';
-import { lockLanesOf, orderCancel } from '../persistence/repositories/activity-cancel.repository.ts';
+import { type CancelOrder, lockLanesOf, orderCancel } from '../persistence/repositories/activity-cancel.repository.ts';
 import { createGroup, type OperationTemplate } from '../persistence/repositories/activity-creation.repository.ts';
 import {
   findArchiving,
@@ -56,9 +56,10 @@ export interface ComputerRemovalService {
    * activities stay, visible to whoever sees the access group where the computer was.
    *
    * @param ids - repeated ones count once
+   * @param traceparent - W3C trace context of the request
    * @throws {DomainError} UnknownComputer, Forbidden
    */
-  remove(caller: Caller, ids: readonly number[]): Promise<void>;
+  remove(caller: Caller, ids: readonly number[], traceparent: string | null): Promise<void>;
 }
 
 interface Deps {
@@ -66,6 +67,8 @@ interface Deps {
   clock: Clock;
   settings: ActivitySettings;
 }
+
+type Order = Pick<CancelOrder, 'now' | 'traceparent'>;
 
 const ARCHIVE_REQUEST = 'ArchiveComputerRequest';
 const ARCHIVED_TEXT = 'The computer was archived.';
@@ -91,7 +94,8 @@ export function createComputerRemovalService(deps: Deps): ComputerRemovalService
       });
       return toBaseActivity(row, now);
     },
-    remove: (caller, ids) => db.transaction((tx) => remove(tx, caller, [...new Set(ids)], clock.now())),
+    remove: (caller, ids, traceparent) =>
+      db.transaction((tx) => remove(tx, caller, [...new Set(ids)], { now: clock.now(), traceparent })),
   };
 }
 
@@ -102,7 +106,7 @@ async function archive(tx: Sql, deps: Deps, caller: Caller, computer: NamedCompu
   const { title, archived } = await requireTitle(tx, computer);
   const earlier = archived ? await findArchiving(tx, computer.id, ARCHIVE_REQUEST) : null;
   if (earlier !== null) return readBaseActivity(tx, earlier);
-  await endOperations(tx, caller.accountId, ids, ARCHIVED_TEXT, now);
+  await endOperations(tx, caller.accountId, ids, { now, text: ARCHIVED_TEXT, traceparent: computer.traceparent });
   await releaseComputers(tx, ids);
   await markArchived(tx, ids);
   // The message is never sent: the operation is answered before its workflow looks at it.
@@ -117,12 +121,13 @@ async function archive(tx: Sql, deps: Deps, caller: Caller, computer: NamedCompu
   return readBaseActivity(tx, group);
 }
 
-async function remove(tx: Sql, caller: Caller, ids: readonly number[], now: Date): Promise<void> {
+async function remove(tx: Sql, caller: Caller, ids: readonly number[], order: Order): Promise<void> {
+  const { now } = order;
   // The access group that is remembered of each could be removed meanwhile.
   await lockRights(tx, caller.accountId);
   await shrinkFleet(tx, caller.accountId);
   await requireTargets(tx, caller, ids, 'ManageComputer', { archived: 'allowed' });
-  await endOperations(tx, caller.accountId, ids, REMOVED_TEXT, now);
+  await endOperations(tx, caller.accountId, ids, { ...order, text: REMOVED_TEXT });
   const computers = await findLeaving(tx, ids);
   await rememberRemoved(tx, ids, now);
   await removeComputers(tx, ids);
@@ -135,12 +140,17 @@ async function remove(tx: Sql, caller: Caller, ids: readonly number[], now: Date
  *
  * @remarks Afterwards their agents are locked: before their messages, as exchanges do it.
  */
-async function endOperations(tx: Sql, accountId: number, computers: readonly number[], text: string, now: Date) {
+async function endOperations(
+  tx: Sql,
+  accountId: number,
+  computers: readonly number[],
+  order: Order & { text: string },
+): Promise<void> {
   await lockLanesOf(tx, accountId, await findOpenOperations(tx, accountId, computers));
   await lockAgents(tx, accountId, computers);
   // Some may have ended while their lanes were waited for.
   const operations = await findOpenOperations(tx, accountId, computers);
-  if (operations.length > 0) await orderCancel(tx, { accountId, groups: [], operations, now, text });
+  if (operations.length > 0) await orderCancel(tx, { ...order, accountId, groups: [], operations });
 }
 
 async function requireTitle(tx: Sql, { id, title }: NamedComputer) {

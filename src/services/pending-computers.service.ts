@@ -25,13 +25,18 @@ export interface PendingComputersService {
    * Lets computers in, all or none.
    *
    * @param ids - repeated ones count once
-   * @param accessGroup - where they go; undefined: where they asked to be
+   * @param to.accessGroup - where they go; undefined: where they asked to be
+   * @param to.traceparent - W3C trace context of the request
    * @returns their ids, rising
    * @throws {DomainError} UnknownComputer when one is not pending, foreign or out of sight; UnknownAccessGroup (400);
    * Forbidden when the caller does not decide in that access group
    * @see api-decisions 12.4
    */
-  accept(caller: Caller, ids: readonly number[], accessGroup: string | undefined): Promise<number[]>;
+  accept(
+    caller: Caller,
+    ids: readonly number[],
+    to: { accessGroup: string | undefined; traceparent: string | null },
+  ): Promise<number[]>;
   /** Turns computers away, all or none: they are unknown from now on, and may ask again. @returns their ids, rising */
   reject(caller: Caller, ids: readonly number[]): Promise<number[]>;
 }
@@ -48,7 +53,7 @@ export function createPendingComputersService(deps: Deps): PendingComputersServi
   const { db, clock } = deps;
   return {
     list: (caller, page) => listPendingComputers(db, scopeOf(caller), page),
-    accept: (caller, ids, accessGroup) =>
+    accept: (caller, ids, { accessGroup, traceparent }) =>
       db.transaction(async (tx) => {
         if (accessGroup !== undefined) await lockRights(tx, caller.accountId);
         await beginAcceptance(tx, caller.accountId);
@@ -56,8 +61,8 @@ export function createPendingComputersService(deps: Deps): PendingComputersServi
         const computerIds = computers.map(({ id }) => id);
         const accessGroupId =
           accessGroup === undefined ? null : await findAccessGroup(tx, caller, accessGroup, [DECIDE]);
-        const acceptance = { accountId: caller.accountId, computerIds, accessGroupId, now: clock.now() };
-        await acceptComputers(tx, acceptance, deps);
+        const { accountId } = caller;
+        await acceptComputers(tx, { accountId, computerIds, accessGroupId, now: clock.now(), traceparent }, deps);
         await recordEach(tx, caller, computers, 'Accepted');
         return computerIds;
       }),

@@ -66,13 +66,13 @@ export async function startEnrolmentRuns(
   tx: Sql,
   profile: ScriptProfileRow,
   computers: readonly number[],
-  now: Date,
+  { now, traceparent }: Omit<RunOrder, 'nominalTime'>,
   deps: ProfileRunDeps,
 ): Promise<void> {
   const { maxComputers } = deps.limits;
   for (let from = 0; from < computers.length; from += maxComputers) {
     const part = computers.slice(from, from + maxComputers);
-    const order = { nominalTime: null, now };
+    const order = { nominalTime: null, now, traceparent };
     const runId = await takePlace(tx, profile, order);
     const activityId = await createRunActivity(tx, profile, part, order, deps);
     await setProfileRunActivity(tx, runId!, { activityId, computers: part.length });

@@ -44,9 +44,10 @@ export interface ScriptsService {
    * Archives a script and wipes its code and files wherever they are kept; operations that have not ended are canceled.
    * Idempotent.
    *
+   * @param traceparent - W3C trace context of the request
    * @throws {DomainError} UnknownScript, Forbidden
    */
-  redact(caller: Caller, id: number): Promise<void>;
+  redact(caller: Caller, id: number, traceparent: string | null): Promise<void>;
   /**
    * Runs a script once on the computers a query means, all or none.
    *
@@ -68,7 +69,7 @@ export function createScriptsService(deps: ScriptsDeps): ScriptsService {
     version: (caller, id, version) => readVersion(db, caller, id, version),
     attachment: (caller, id, attachment) => readFile(db, caller, id, attachment),
     archive: (caller, id) => archiveScript(deps, caller, id),
-    redact: (caller, id) => redactScript(deps, caller, id),
+    redact: (caller, id, traceparent) => redactScript(deps, caller, id, traceparent),
     execute: (caller, id, command) => executeScript(deps, caller, id, command),
   };
 }

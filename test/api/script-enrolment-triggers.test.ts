@@ -54,7 +54,7 @@ describe('post_enrollment', () => {
     await t.world.db.transaction((tx) =>
       acceptComputers(
         tx,
-        { accountId: t.world.accountId, computerIds: ids, accessGroupId: null, now: t.now() },
+        { accountId: t.world.accountId, computerIds: ids, accessGroupId: null, now: t.now(), traceparent: null },
         { settings: SETTINGS, limits: { ...LIMITS, maxComputers: 2 }, publicUrl: PUBLIC_URL },
       ),
     );
@@ -76,7 +76,13 @@ describe('post_enrollment', () => {
       [t.world.accountId],
     );
     const ids = rows.map(({ id }) => id);
-    const acceptance = { accountId: t.world.accountId, computerIds: ids, accessGroupId: null, now: t.now() };
+    const acceptance = {
+      accountId: t.world.accountId,
+      computerIds: ids,
+      accessGroupId: null,
+      now: t.now(),
+      traceparent: null,
+    };
     const deps = { settings: SETTINGS, limits: LIMITS, publicUrl: PUBLIC_URL };
     const died = t.world.db.transaction(async (tx) => {
       await acceptComputers(tx, acceptance, deps);

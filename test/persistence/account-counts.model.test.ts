@@ -109,9 +109,11 @@ class CountedTrial {
     const row = rows[pick % rows.length]!;
     const actions = recount.actionsOf(row);
     const asked =
-      verb === 'cancel' || verb === 'approve'
-        ? activities[verb](caller, { ids: [row.id] })
-        : repeats[verb](caller, [row.id], null);
+      verb === 'cancel'
+        ? activities.cancel(caller, { ids: [row.id] }, null)
+        : verb === 'approve'
+          ? activities.approve(caller, { ids: [row.id] })
+          : repeats[verb](caller, [row.id], null);
     const outcome = await asked.then(
       () => 'done',
       (error: { code?: string }) => error.code ?? error,
@@ -221,7 +223,7 @@ class CountedTrial {
     await this.run({ do: 'advance' });
     const { rows, recount } = await this.#read();
     const open = rows.filter((row) => recount.actionsOf(row).cancelable).map(({ id }) => id);
-    if (open.length > 0) await activities.cancel(caller, { ids: open });
+    if (open.length > 0) await activities.cancel(caller, { ids: open }, null);
     await this.run({ do: 'advance' });
     const ended = await this.#read();
     expect(ended.rows.filter((row) => ended.recount.actionsOf(row).cancelable)).toEqual([]);

@@ -119,7 +119,7 @@ export class AccountTrial {
 
   async leave(id: number, how: 'archive' | 'remove'): Promise<void> {
     const title = `web-${this.account.computers.indexOf(id) + 1}`;
-    if (how === 'remove') await this.removal.remove(this.caller, [id]);
+    if (how === 'remove') await this.removal.remove(this.caller, [id], null);
     else await this.removal.archive(this.caller, { id, title, traceparent: null });
     this.gone.add(id);
   }

@@ -67,7 +67,7 @@ describe('computers that leave', () => {
       return delivered === 2;
     });
     await until(async () => (await statusOf(pair)).status === 'delivered');
-    await removal().remove(caller(), [second]);
+    await removal().remove(caller(), [second], null);
     await fleet.report(true);
     // One was canceled, the other succeeded: as a whole it did.
     await ended(pair, 'succeeded');
@@ -87,7 +87,7 @@ describe('computers that leave', () => {
       delivered += await fleet.deliver();
       return delivered === computers.length;
     });
-    await removal().remove(caller(), computers.slice(0, 30));
+    await removal().remove(caller(), computers.slice(0, 30), null);
     await until(async () => (await statusOf(group)).open === 10);
     await fleet.report(true);
     await ended(group, 'succeeded');

@@ -31,7 +31,7 @@ const recurring = (interval: string, startAfter = inSeconds(-60)) => ({
   startAfter: startAfter.toISOString(),
 });
 const once = (at: Date) => ({ type: 'one_time', timestamp: at.toISOString() });
-const patch = (id: number, trigger: object) => world.profiles.patch(world.caller, id, { trigger });
+const patch = (id: number, trigger: object) => world.profiles.patch(world.caller, id, { trigger, traceparent: null });
 const read = async (id: number) => (await world.profiles.get(world.caller, id)).state;
 
 describe('the schedule of a script profile', () => {

@@ -41,8 +41,9 @@ export function activitiesRoutes(deps: {
     async getActivity({ caller, params }) {
       return { body: wireDetailedActivity(await activities.read(caller, params['activity_id'] as number)) };
     },
-    async cancelActivities({ caller, body }) {
-      return { body: await activities.cancel(caller, choiceOf(body as Schemas['ActivityChoice'])) };
+    async cancelActivities({ caller, body, request }) {
+      const choice = choiceOf(body as Schemas['ActivityChoice']);
+      return { body: await activities.cancel(caller, choice, traceparentOf(request)) };
     },
     async approveActivities({ caller, body }) {
       return { body: await activities.approve(caller, choiceOf(body as Schemas['ActivityChoice'])) };

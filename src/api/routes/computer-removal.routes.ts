@@ -15,8 +15,9 @@ export function computerRemovalRoutes(deps: { services: Pick<Services, 'computer
     async sanitizeComputer(context) {
       return { body: wireActivity(await computerRemoval.sanitize(context.caller, namedComputer(context))) };
     },
-    async deleteComputers({ caller, body }) {
-      await computerRemoval.remove(caller, (body as Schemas['ComputerRemoval']).computer_ids);
+    async deleteComputers({ caller, body, request }) {
+      const { computer_ids } = body as Schemas['ComputerRemoval'];
+      await computerRemoval.remove(caller, computer_ids, traceparentOf(request));
       return { status: 204 };
     },
   };

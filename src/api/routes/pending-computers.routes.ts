@@ -2,6 +2,7 @@ import type { Services } from '../../services/services.ts';
 import type { Handlers } from '../handler.ts';
 import type { components } from '../openapi/types.generated.ts';
 import { envelope, pageOf } from '../pagination.ts';
+import { traceparentOf } from '../trace-context.ts';
 import { wirePendingComputer } from '../wire/pending-computers.wire.ts';
 
 type Schemas = components['schemas'];
@@ -16,9 +17,10 @@ export function pendingComputersRoutes(deps: {
       const { count, rows } = await pendingComputers.list(context.caller, pageOf(context));
       return { body: envelope(context, deps.publicUrl, { count, results: rows.map(wirePendingComputer) }) };
     },
-    async acceptPendingComputers({ caller, body }) {
+    async acceptPendingComputers({ caller, body, request }) {
       const { computer_ids, access_group } = body as Schemas['PendingAcceptance'];
-      return { body: await pendingComputers.accept(caller, computer_ids, access_group ?? undefined) };
+      const to = { accessGroup: access_group ?? undefined, traceparent: traceparentOf(request) };
+      return { body: await pendingComputers.accept(caller, computer_ids, to) };
     },
     async rejectPendingComputers({ caller, body }) {
       const { computer_ids } = body as Schemas['PendingRejection'];

@@ -31,8 +31,8 @@ export function scriptProfilesRoutes(deps: {
     async getScriptProfile({ caller, params }) {
       return { body: wireScriptProfile(await scriptProfiles.get(caller, idOf(params))) };
     },
-    async patchScriptProfile({ caller, params, body }) {
-      const patch = readScriptProfilePatch(body);
+    async patchScriptProfile({ caller, params, body, request }) {
+      const patch = readScriptProfilePatch(body, traceparentOf(request));
       return { body: wireScriptProfile(await scriptProfiles.patch(caller, idOf(params), patch)) };
     },
     async archiveScriptProfile({ caller, params }) {

@@ -37,8 +37,8 @@ export function scriptsRoutes(deps: { services: Pick<Services, 'scripts'>; publi
       await scripts.archive(caller, idOf(params));
       return { status: 204 };
     },
-    async redactScript({ caller, params }) {
-      await scripts.redact(caller, idOf(params));
+    async redactScript({ caller, params, request }) {
+      await scripts.redact(caller, idOf(params), traceparentOf(request));
       return { status: 204 };
     },
     async executeScript({ caller, params, body, request }) {

@@ -78,7 +78,7 @@ export function readScriptProfileRequest(body: unknown, traceparent: string | nu
 }
 
 /** Body of PATCH /script-profiles/<id>; null is the same as absent. */
-export function readScriptProfilePatch(body: unknown): ScriptProfilePatch {
+export function readScriptProfilePatch(body: unknown, traceparent: string | null): ScriptProfilePatch {
   const patch = body as Schemas['ScriptProfilePatch'];
   return {
     title: patch.title ?? undefined,
@@ -87,6 +87,7 @@ export function readScriptProfilePatch(body: unknown): ScriptProfilePatch {
     timeLimit: patch.time_limit ?? undefined,
     username: patch.username ?? undefined,
     trigger: patch.trigger ? readTrigger(patch.trigger) : undefined,
+    traceparent,
   };
 }
 

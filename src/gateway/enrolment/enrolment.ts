@@ -59,7 +59,8 @@ export async function enrol(
     const secureIdHash = hashSecureId(secureId);
     const computerId = await insert(tx, { accountId: account.id, registration, digest, secureIdHash, now });
     if (account.auto_register) {
-      const acceptance = { accountId: account.id, computerIds: [computerId], accessGroupId: null, now };
+      const computerIds = [computerId];
+      const acceptance = { accountId: account.id, computerIds, accessGroupId: null, now, traceparent: null };
       await acceptComputers(tx, acceptance, runs);
     }
     return { kind: 'enrolled', computerId, secureId, approved: account.auto_register };

@@ -14,6 +14,8 @@ export interface CancelOrder {
   now: Date;
   /** Result text of what it ends; null for none. */
   text: string | null;
+  /** W3C trace context of the request; null for none. */
+  traceparent: string | null;
 }
 
 /**
@@ -33,7 +35,7 @@ export async function lockLanesOf(tx: Sql, accountId: number, activities: readon
  * @see temporal-design 7
  */
 export async function orderCancel(tx: Sql, order: CancelOrder): Promise<void> {
-  const { accountId, groups, operations, now, text } = order;
+  const { accountId, groups, operations, now, text, traceparent } = order;
   const lanes = await tx.query<{ id: number }>('select id from lane where parent_id = any($1) and open_count > 0', [
     groups,
   ]);
@@ -41,7 +43,7 @@ export async function orderCancel(tx: Sql, order: CancelOrder): Promise<void> {
   const withdrawn = [...(await withdrawLaneMessages(tx, laneIds)), ...(await withdrawMessages(tx, operations))];
   await promoteBehind(tx, withdrawn, now);
   await tx.query(TELL_LANES, [laneIds, operations, now, text]);
-  await tx.query(CANCEL_WORKFLOWS, [groups, operations, ACTIVITY_WORKFLOW_PREFIX, now, accountId]);
+  await tx.query(CANCEL_WORKFLOWS, [groups, operations, ACTIVITY_WORKFLOW_PREFIX, now, accountId, traceparent]);
   await tx.query(CANCEL_REPORTS, [groups, now]);
   await wakeRelays(tx);
 }
@@ -98,10 +100,10 @@ const CANCEL_WORKFLOWS = `
     union
     select d.id, d.lane_id from activity d join doomed b on d.blocked_by = b.id where ${movable('d.status', IDLE_STATUSES, 'canceled')}
   )
-  insert into outbox (kind, key, creation_time, account_id)
-  select 'cancel', $3::text || id, $4::timestamptz, $5::int from unnest($1::int[]) as parent(id)
+  insert into outbox (kind, key, creation_time, account_id, traceparent)
+  select 'cancel', $3::text || id, $4::timestamptz, $5::int, $6::text from unnest($1::int[]) as parent(id)
   union all
-  select 'cancel', l.wf_id, $4::timestamptz, $5::int from lane l
+  select 'cancel', l.wf_id, $4::timestamptz, $5::int, $6::text from lane l
   where l.single and l.id in (select lane_id from doomed) and not exists (
     select from activity a
     where a.lane_id = l.id and ${isOpen('a.status')}

@@ -83,7 +83,8 @@ export async function patchProfile(
       await updateScriptProfile(tx, id, change, now);
       const message = `Changed ${parts.join(', ')} of the script profile ${row.title}`;
       await recordEvent(tx, caller, eventOf({ id, title: change.title ?? row.title }, message));
-      if (change.trigger) await armTrigger(tx, (await readScriptProfile(tx, id))!, { now, traceparent: null }, deps);
+      const order = { now, traceparent: patch.traceparent };
+      if (change.trigger) await armTrigger(tx, (await readScriptProfile(tx, id))!, order, deps);
       else await orderScheduleSync(tx, scheduleIdOf('script', id), now);
     }
     return toProfile(tx, caller, (await readScriptProfile(tx, id))!, now);

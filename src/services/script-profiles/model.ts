@@ -53,4 +53,6 @@ export interface ScriptProfilePatch {
   timeLimit?: number | undefined;
   username?: string | undefined;
   trigger?: TriggerRequest | undefined;
+  /** W3C trace context of the request. */
+  traceparent: string | null;
 }

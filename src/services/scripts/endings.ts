@@ -1,4 +1,8 @@
-import { lockLanesOf, orderCancel } from '../../persistence/repositories/activity-cancel.repository.ts';
+import {
+  type CancelOrder,
+  lockLanesOf,
+  orderCancel,
+} from '../../persistence/repositories/activity-cancel.repository.ts';
 import { recordEvent } from '../../persistence/repositories/events.repository.ts';
 import { deleteAttachments } from '../../persistence/repositories/script-attachments.repository.ts';
 import { findOpenRuns, wipeCode } from '../../persistence/repositories/script-endings.repository.ts';
@@ -24,7 +28,12 @@ export async function archiveScript(deps: ScriptsDeps, caller: Caller, id: numbe
 }
 
 /** Wipes a script wherever its code is kept; what has not run yet is canceled. */
-export async function redactScript(deps: ScriptsDeps, caller: Caller, id: number): Promise<void> {
+export async function redactScript(
+  deps: ScriptsDeps,
+  caller: Caller,
+  id: number,
+  traceparent: string | null,
+): Promise<void> {
   await deps.db.transaction(async (tx) => {
     requireRight(caller, await requireScript(tx, caller, id), 'ManageScript');
     // Lanes come before all other rows; runs that begin until the script is locked are found behind the lock.
@@ -34,16 +43,21 @@ export async function redactScript(deps: ScriptsDeps, caller: Caller, id: number
     const now = deps.clock.now();
     await updateScript(tx, id, { status: 'redacted' }, { editorId: caller.personId, now });
     await disarmTriggers(tx, await archiveProfilesOfScript(tx, id, now), now);
-    await cancelRuns(tx, caller, id, now);
+    await cancelRuns(tx, caller, id, { now, traceparent });
     await wipeCode(tx, id);
     await deleteAttachments(tx, id);
     await recordEvent(tx, caller, eventOf(script, `Redacted the script ${script.title}`));
   });
 }
 
-async function cancelRuns(tx: Sql, { accountId }: Caller, id: number, now: Date): Promise<void> {
+async function cancelRuns(
+  tx: Sql,
+  { accountId }: Caller,
+  id: number,
+  order: Pick<CancelOrder, 'now' | 'traceparent'>,
+): Promise<void> {
   const operations = await findOpenRuns(tx, id);
   if (operations.length === 0) return;
   await lockLanesOf(tx, accountId, operations);
-  await orderCancel(tx, { accountId, groups: [], operations, now, text: 'The script was redacted.' });
+  await orderCancel(tx, { ...order, accountId, groups: [], operations, text: 'The script was redacted.' });
 }
