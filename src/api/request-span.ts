@@ -1,6 +1,6 @@
 import type { Request } from 'express';
-import { withLogFields } from '../log-fields.ts';
-import { failSpan, inSpan, parseTraceparent, type Span, SpanKind } from '../tracing.ts';
+import { traceField, withLogFields } from '../log-fields.ts';
+import { failSpan, inSpan, type Span, SpanKind } from '../tracing.ts';
 import type { Operation } from './operations.ts';
 import { traceparentHeader } from './trace-context.ts';
 
@@ -14,9 +14,8 @@ export function asRequest<T>(
   work: (describe: (operation: Operation | undefined, status: number) => void) => Promise<T>,
 ): Promise<T> {
   const parent = traceparentHeader(req);
-  const trace = parent === null ? null : parseTraceparent(parent);
   const attributes = { 'http.request.method': req.method, 'flotilla.request_id': requestId };
-  return withLogFields({ requestId, ...(trace && { trace_id: trace.traceId }) }, () =>
+  return withLogFields({ requestId, ...traceField(parent) }, () =>
     inSpan(req.method, { kind: SpanKind.SERVER, parent, attributes }, (span) =>
       work((operation, status) => describe(span, operation, status)),
     ),

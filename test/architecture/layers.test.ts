@@ -41,6 +41,7 @@ const PROCESS_FILES = [
   'src/lifecycle.ts',
   'src/logged-process.ts',
   'src/metrics.ts',
+  'src/span-budget.ts',
   'src/tracing.ts',
   'src/tracing-exporter.ts',
   'src/require-node.mjs',

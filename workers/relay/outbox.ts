@@ -1,9 +1,11 @@
 import type { Client } from '@temporalio/client';
+import { traceField, withLogFields } from '../../src/log-fields.ts';
 import type { Logger } from '../../src/logger.ts';
 import type { Database, Sql } from '../../src/persistence/sql.ts';
-import { inSpan, SpanKind } from '../../src/tracing.ts';
+import { SpanBudget } from '../../src/span-budget.ts';
+import { inSpan, isTracing, SpanKind, type SpanOptions } from '../../src/tracing.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
-import { parseActivityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
+import { parseActivityWorkflowId, parseWorkflowOwner } from '../../workflows/contracts/activity.contract.ts';
 import { reached } from '../reached.ts';
 import { isServerAway, RefusedEntries } from './refused.ts';
 import { readActivities, type Startable, type Starter } from './starter.ts';
@@ -27,6 +29,13 @@ interface Entry {
 
 const BATCH = 50;
 
+/** What a relay remembers; lost without harm. */
+interface Memory {
+  refused: RefusedEntries;
+  /** For cancels: one request may cancel a hundred thousand activities. */
+  budget: SpanBudget;
+}
+
 /**
  * Makes the round of a loop: claims up to 50 entries, executes and deletes them in one transaction.
  *
@@ -35,14 +44,15 @@ const BATCH = 50;
  * @see temporal-design 3 and 5
  */
 export function outboxRound(deps: OutboxDeps): () => Promise<boolean> {
-  const refused = new RefusedEntries();
+  const memory: Memory = { refused: new RefusedEntries(), budget: new SpanBudget() };
+  const { refused } = memory;
   return async () => {
     const now = Date.now();
     const waiting = refused.waiting(performance.now());
     return await deps.db.transaction(async (tx) => {
       const entries = await tx.query<Entry & { [key: string]: unknown }>(CLAIM, [waiting, BATCH]);
       if (entries.length === 0) return false;
-      const done = await deps.client.withDeadline(now + CALL_LIMIT_MS, () => execute(deps, tx, entries, refused));
+      const done = await deps.client.withDeadline(now + CALL_LIMIT_MS, () => execute(deps, tx, entries, memory));
       await tx.query('delete from outbox where id = any($1::bigint[])', [done]);
       refused.forget(done);
       return entries.length === BATCH && done.length > 0;
@@ -54,7 +64,7 @@ async function execute(
   deps: OutboxDeps,
   tx: Sql,
   entries: readonly Entry[],
-  refused: RefusedEntries,
+  { refused, budget }: Memory,
 ): Promise<number[]> {
   const starts = entries.filter((entry) => entry.kind === 'start');
   const rows = await readActivities(
@@ -62,7 +72,8 @@ async function execute(
     starts.map((entry) => Number(entry.key)),
   );
   const byId = new Map(rows.map((row) => [row.activityId, row]));
-  const attempt = (entry: Entry, work: () => Promise<boolean>) => settle(deps, entry, refused, work);
+  const attempt = (entry: Entry, work: () => Promise<boolean>) =>
+    withLogFields(traceField(entry.traceparent), () => settle(deps, entry, refused, work));
   const started = await Promise.all(
     starts.map((entry) =>
       attempt(entry, async () => {
@@ -74,7 +85,7 @@ async function execute(
   );
   // A cancel needs its workflow: only after the starts of the same batch.
   const cancels = entries.filter((entry) => entry.kind === 'cancel');
-  const canceled = await Promise.all(cancels.map((entry) => attempt(entry, () => cancel(deps, entry))));
+  const canceled = await Promise.all(cancels.map((entry) => attempt(entry, () => cancel(deps, entry, budget))));
   return [...started, ...canceled].filter((id) => id !== null);
 }
 
@@ -86,9 +97,12 @@ function start({ starter, logger }: OutboxDeps, row: Startable, parent: string |
     logger.debug({ workflowId, activityId, isNew }, 'workflow started');
     return isNew;
   };
-  if (parent === null) return begin();
+  return parent === null ? begin() : inSpan('relay start', producing(parent, workflowId, activityId), begin);
+}
+
+function producing(parent: string, workflowId: string, activityId: number | undefined): SpanOptions {
   const attributes = { 'flotilla.activity_id': activityId, 'flotilla.workflow_id': workflowId };
-  return inSpan('relay start', { kind: SpanKind.PRODUCER, parent, attributes }, begin);
+  return { kind: SpanKind.PRODUCER, parent, attributes };
 }
 
 /** @returns the id of an entry that is done, null of one to be kept. @throws when the server is away */
@@ -112,13 +126,21 @@ async function settle(
   return null;
 }
 
-async function cancel(deps: OutboxDeps, entry: Entry): Promise<boolean> {
-  if (await reached(deps.client.workflow.getHandle(entry.key).cancel())) {
+/** As {@link start}: the span is a part of the trace of the request that cancels, not of the one that began it. */
+async function cancel(deps: OutboxDeps, { key, traceparent: parent }: Entry, budget: SpanBudget): Promise<boolean> {
+  const activityId = parseWorkflowOwner(key) ?? undefined;
+  const request = async (): Promise<boolean> => {
+    const isThere = await reached(deps.client.workflow.getHandle(key).cancel());
+    deps.logger.debug({ workflowId: key, activityId, isThere }, 'workflow cancel requested');
+    return isThere;
+  };
+  const isSpan = parent !== null && isTracing() && budget.take(parent);
+  if (await (isSpan ? inSpan('relay cancel', producing(parent, key, activityId), request) : request())) {
     deps.count('canceled');
     return true;
   }
   // Not there: another relay may be starting it just now. Otherwise the inbox carries the cancel to whoever starts it.
-  const activity = parseActivityWorkflowId(entry.key);
+  const activity = parseActivityWorkflowId(key);
   const pending = await deps.db.query(`select 1 from outbox where kind = 'start' and key = $1`, [String(activity)]);
   return pending.length === 0;
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '../../persistence/sql.ts';
+import { SpanBudget } from '../../span-budget.ts';
 import { isTracing, recordSpan, SpanKind } from '../../tracing.ts';
 
 /** What one exchange did for operations of a computer. */
@@ -11,14 +12,10 @@ export interface Handled {
   results: ReadonlyArray<{ operationId: number; ok: boolean }>;
 }
 
-/** Spans per trace at most, by this gateway: an order for a hundred thousand computers is one trace. */
-const MAX_SPANS_PER_TRACE = 500;
-const MAX_TRACES = 10_000;
-
 /** Adds what gateways do for operations to the traces of the requests that ordered them. Costs nothing when tracing is off. */
 export class OperationTraces {
   readonly #db: Sql;
-  readonly #spent = new Map<string, number>();
+  readonly #budget = new SpanBudget();
 
   constructor(db: Sql) {
     this.#db = db;
@@ -36,11 +33,11 @@ export class OperationTraces {
     for (const { id, lane, traceparent, type } of orders) {
       const attributes = { 'flotilla.activity_id': id, 'flotilla.lane_id': lane, 'flotilla.computer_id': computerId };
       const span = { parent: traceparent, attributes, startMs, endMs };
-      if (delivered.includes(id) && this.#mayRecord(traceparent)) {
+      if (delivered.includes(id) && this.#budget.take(traceparent)) {
         recordSpan({ ...span, name: `deliver ${type}`, kind: SpanKind.PRODUCER, failed: false });
       }
       const result = ok.get(id);
-      if (result !== undefined && this.#mayRecord(traceparent)) {
+      if (result !== undefined && this.#budget.take(traceparent)) {
         recordSpan({ ...span, name: `result ${type}`, kind: SpanKind.CONSUMER, failed: !result });
       }
     }
@@ -52,14 +49,6 @@ export class OperationTraces {
       [ids],
       'gateway-read-traces',
     );
-  }
-
-  #mayRecord(traceparent: string): boolean {
-    const spent = this.#spent.get(traceparent) ?? 0;
-    if (spent >= MAX_SPANS_PER_TRACE) return false;
-    if (spent === 0 && this.#spent.size >= MAX_TRACES) this.#spent.delete(this.#spent.keys().next().value!);
-    this.#spent.set(traceparent, spent + 1);
-    return true;
   }
 }
 
