@@ -5,7 +5,6 @@ import { BodyBudget } from '../body-budget.ts';
 import type { Config } from '../config.ts';
 import type { Logger } from '../logger.ts';
 import type { Persistence } from '../persistence/orm.ts';
-import { isDatabaseAway } from '../services/availability.ts';
 import type { Clock } from '../services/ports.ts';
 import { TokenBuckets } from '../services/token-buckets.ts';
 import { attachmentRoute } from './attachments.ts';
@@ -18,6 +17,7 @@ import { OperationTraces } from './exchange/operation-traces.ts';
 import { createSessionStore } from './exchange/session-store.ts';
 import { PackageCatalogue } from './facts/package-catalogue.ts';
 import type { ClientAddress } from './http/client-address.ts';
+import { refusalOf } from './http/failure.ts';
 import { Gate } from './http/gate.ts';
 import { Refusal, sendRefusal } from './http/refusal.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts';
@@ -150,20 +150,8 @@ function wrongMethod(allowed: string) {
 /** Whatever went wrong, agents take it as "try again"; nothing was stored. */
 function failure(logger: Logger, metrics: GatewayMetrics) {
   return (error: unknown, _req: Request, res: Response, _next: NextFunction): void => {
-    const refusal = error instanceof Refusal ? error : toRefusal(error, logger);
+    const refusal = refusalOf(error, logger);
     metrics.refused(refusal.code);
     sendRefusal(res, refusal);
   };
-}
-
-function toRefusal(error: unknown, logger: Logger): Refusal {
-  if (error instanceof URIError) return new Refusal(400, 'InvalidParameter', 'The path is not well-formed');
-  // Not the error whole: what PostgreSQL adds to it can quote what agents sent.
-  const { name, stack, code } = error as Error & { code?: unknown };
-  if (isDatabaseAway(error)) {
-    logger.warn({ err: { name, code } }, 'the database is away');
-    return new Refusal(503, 'ServiceUnavailable', 'Try again later');
-  }
-  logger.error({ err: { name, stack, sqlState: code } }, 'an exchange failed');
-  return new Refusal(500, 'InternalError', 'Something went wrong');
 }

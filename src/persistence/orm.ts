@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Migrator } from '@mikro-orm/migrations';
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
@@ -75,13 +76,19 @@ export async function openPersistence(options: PersistenceOptions): Promise<Pers
   });
   if (options.lazy) await orm.driver.connect({ skipOnConnect: true });
   const pool = (await orm.em.getConnection().getNativeClient()) as Pool;
-  pool.on('error', (error) => options.onError?.(error));
+  pool.on('error', lostConnections(options));
   const keyed = openKeyedPool(options);
   const close = async () => {
     await Promise.all([orm.close(), keyed.end()]);
   };
   const pools = () => [poolState('main', pool), poolState('keyed', keyed)];
   return { orm, db: createDatabase(pool, TRIES), keyed: createDatabase(keyed), within, pools, close };
+}
+
+/** A connection is nobody's: lines about its loss say nothing of the request or exchange that it was opened for. */
+function lostConnections({ onError }: PersistenceOptions): (error: Error) => void {
+  const outside = AsyncLocalStorage.snapshot();
+  return (error) => outside(() => onError?.(error));
 }
 
 function poolState(name: string, { totalCount, idleCount, waitingCount, options: { max } }: Pool): PoolState {
@@ -114,7 +121,8 @@ function limitsOf({ limits }: PersistenceOptions) {
 }
 
 function openKeyedPool(options: PersistenceOptions): Pool {
-  const { url, poolSize, applicationName, onError } = options;
+  const { url, poolSize, applicationName } = options;
+  const onError = lostConnections(options);
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
@@ -125,9 +133,9 @@ function openKeyedPool(options: PersistenceOptions): Pool {
       await client.query('set plan_cache_mode = force_generic_plan; set enable_seqscan = off');
     },
   });
-  pool.on('error', (error) => onError?.(error));
+  pool.on('error', onError);
   // The pool does not listen to a client while it is lent out, and an error that nobody hears ends the process.
-  pool.on('connect', (client) => client.on('error', (error) => onError?.(error)));
+  pool.on('connect', (client) => client.on('error', onError));
   return pool;
 }
 

@@ -6,6 +6,7 @@ import { createClientAddress } from '../../src/api/client-address.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
 import { EVERYTHING } from '../../src/gateway/message-types.ts';
+import type { Logger } from '../../src/logger.ts';
 import { openPersistence } from '../../src/persistence/orm.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { type BObject, type BValue, decode, encode } from '../../src/protocol/bpickle.ts';
@@ -29,7 +30,7 @@ export interface GatewayWorld {
 
 /** The gateway behind real HTTP on a real database, with nothing else of the server. */
 export async function createGatewayWorld(
-  options: { poolSize?: number; env?: Record<string, string> } = {},
+  options: { poolSize?: number; env?: Record<string, string>; logger?: Logger } = {},
 ): Promise<GatewayWorld> {
   const database = await createTestDatabase({ poolSize: options.poolSize ?? 10 });
   const { hostname, port } = new URL(database.url);
@@ -41,7 +42,7 @@ export async function createGatewayWorld(
   });
   const key = `test:${randomBytes(32).toString('base64')}`;
   const config = loadConfig({ FLOTILLA_ENCRYPTION_KEYS: key, ...options.env }, 'stack');
-  const logger = testLogger();
+  const logger = options.logger ?? testLogger();
   let nowMs = Date.now();
   const clock = {
     now: () => new Date(nowMs),

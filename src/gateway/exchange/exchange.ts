@@ -1,5 +1,7 @@
+import { withLogFields } from '../../log-fields.ts';
 import { isLostRace } from '../../persistence/availability.ts';
 import { promoteHeldMessages } from '../../persistence/repositories/agent-messages.repository.ts';
+import { refusalOf } from '../http/failure.ts';
 import { KeyedQueue } from '../http/gate.ts';
 import { Refusal } from '../http/refusal.ts';
 import { REGISTER_ONLY } from '../message-types.ts';
@@ -48,19 +50,32 @@ export class IdentifiedExchange {
   }
 
   async #attempt(request: IdentifiedRequest): Promise<Buffer | null> {
-    const { db, clock, contacts, metrics } = this.#deps;
+    const { clock, metrics, sessions } = this.#deps;
     const now = clock.now();
-    const identified = await this.#read(request.secureIdHash);
+    const identified = await sessions.read(request.secureIdHash);
     if (!identified) {
       metrics.exchanged('unknown');
       return this.#unknown();
     }
-    if (identified.kind === 'removed') {
-      metrics.exchanged('removed');
-      await bury(db, identified.computerId, now);
-      return this.#unknown();
+    const { computerId } = identified.kind === 'computer' ? identified.session : identified;
+    return withLogFields({ computerId }, () => this.#exchange(identified, request, now));
+  }
+
+  /** What fails is logged here, where lines name the computer. @throws {Refusal}; lost races as they are */
+  async #exchange(identified: Identified, request: IdentifiedRequest, now: Date): Promise<Buffer | null> {
+    try {
+      const latest = await this.#promoted(identified, request.secureIdHash);
+      if (latest?.kind === 'computer') return await this.#take(latest.session, request, now);
+      this.#deps.metrics.exchanged(latest ? 'removed' : 'unknown');
+      if (latest) await bury(this.#deps.db, latest.computerId, now);
+      return await this.#unknown();
+    } catch (error) {
+      throw isLostRace(error) ? error : refusalOf(error, this.#deps.logger);
     }
-    const { session } = identified;
+  }
+
+  async #take(session: Session, request: IdentifiedRequest, now: Date): Promise<Buffer | null> {
+    const { contacts, metrics } = this.#deps;
     const verdict = judge(session, request);
     if (verdict === 'foreign') {
       metrics.exchanged('clone');
@@ -85,11 +100,10 @@ export class IdentifiedExchange {
     return acceptExchange(this.#deps, arrival);
   }
 
-  /** Reads the session. What was held until it became due moves up first, so that this answer can bring it. */
-  async #read(secureIdHash: Buffer): Promise<Identified | null> {
+  /** What was held until it became due moves up first, and the session is read again, so that this answer can bring it. */
+  async #promoted(found: Identified, secureIdHash: Buffer): Promise<Identified | null> {
+    if (found.kind !== 'computer' || !hasRoomForHeld(found.session)) return found;
     const { db, clock, gate, sessions } = this.#deps;
-    const found = await sessions.read(secureIdHash);
-    if (found?.kind !== 'computer' || !hasRoomForHeld(found.session)) return found;
     const { computerId } = found.session;
     await gate.run(() => db.transaction((tx) => promoteHeldMessages(tx, [computerId], clock.now())));
     return sessions.read(secureIdHash);

@@ -1,4 +1,9 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createLogger } from '../../../src/logger.ts';
+import type { BObject } from '../../../src/protocol/bpickle.ts';
 import {
   anAccount,
   anOperation,
@@ -38,6 +43,35 @@ describe('a database that fails in the middle', () => {
     await world.db.query('alter table computer_process_gone rename to computer_process');
     expect((await agent.exchange(messages)).nextExpected).toBe(3);
     expect((await inbox(world.db)).map((row) => row.kind)).toEqual(['delivered', 'result']);
+  });
+
+  it('names the computer in the line about it, and nothing of what it sent', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'flotilla-gateway-'));
+    const file = join(directory, 'log');
+    const logged = await createGatewayWorld({ logger: createLogger({ level: 'info', role: 'test', file }) });
+    try {
+      const computer = await RawAgent.enrol(logged, await anAccount(logged.db));
+      await computer.exchange();
+      await logged.db.query('alter table computer_process rename to computer_process_gone');
+      const messages: BObject[] = [
+        { type: 'computer-info', hostname: 'canary' },
+        { type: 'active-process-info', 'kill-all-processes': true },
+      ];
+      expect((await computer.send(messages)).status).toBe(500);
+      await logged.connection.cut();
+      expect((await computer.send()).status).toBe(503);
+      const text = readFileSync(file, 'utf8');
+      const lines = text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      const failed = lines.filter(({ msg }) => msg === 'an exchange failed');
+      expect(failed).toEqual([expect.objectContaining({ level: 50, computerId: computer.id })]);
+      expect(text).not.toContain('canary');
+    } finally {
+      await logged.close();
+      rmSync(directory, { recursive: true });
+    }
   });
 
   it('answers 503 to everybody while it is away, and goes on when it is back', async () => {
