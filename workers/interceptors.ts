@@ -1,9 +1,10 @@
 import type { Info } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
 import { withLogFields } from '../src/log-fields.ts';
-import { inSpan, isTracing, recordSpan, SpanKind } from '../src/tracing.ts';
+import { inSpan, isTracing, SpanKind } from '../src/tracing.ts';
 import { readTraceHeader } from '../temporal/trace-headers.ts';
 import type { TraceSinks } from '../workflows/contracts/tracing.contract.ts';
+import type { EndedSpans } from './ended-spans.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
 /**
@@ -35,17 +36,20 @@ export function stepInterceptors(measures: Pick<WorkerMetrics, 'step'>): Activit
   });
 }
 
-/** Spans of workflows that ended. */
-export const TRACE_SINKS: InjectedSinks<TraceSinks> = {
-  tracing: {
-    ended: {
-      fn({ workflowType, workflowId, runId }, { parent, spanId, startMs, endMs, failed }) {
-        const attributes = { 'flotilla.workflow_id': workflowId, 'flotilla.run_id': runId };
-        recordSpan({ name: `workflow ${workflowType}`, parent, spanId, startMs, endMs, failed, attributes });
+/** Hands on what workflows tell of their ends; nothing when tracing is off. */
+export function traceSinks(spans: Pick<EndedSpans, 'add'>): InjectedSinks<TraceSinks> {
+  return {
+    tracing: {
+      ended: {
+        fn({ workflowType, workflowId, runId }, { parent, spanId, startMs, endMs, failed }) {
+          if (!isTracing()) return;
+          const attributes = { 'flotilla.workflow_id': workflowId, 'flotilla.run_id': runId };
+          spans.add(runId, { name: `workflow ${workflowType}`, parent, spanId, startMs, endMs, failed, attributes });
+        },
       },
     },
-  },
-};
+  };
+}
 
 /** Steps whose first argument is the id of a lane or of an activity. */
 const SUBJECTS: Readonly<Record<string, 'laneId' | 'activityId'>> = {

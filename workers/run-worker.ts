@@ -7,7 +7,8 @@ import { createDataConverter } from '../temporal/data-converter.ts';
 import { DEPLOYMENT_NAME } from '../temporal/deployment.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
 import { complaints } from './complaints.ts';
-import { stepInterceptors, TRACE_SINKS } from './interceptors.ts';
+import { EndedSpans } from './ended-spans.ts';
+import { stepInterceptors, traceSinks } from './interceptors.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
 export interface WorkerSettings {
@@ -73,6 +74,7 @@ export function keepWorker(settings: WorkerSettings): RunningWorker {
   const stopping = new AbortController();
   let worker: Worker | null = null;
   let isPolling = false;
+  const spans = new EndedSpans();
   const onPolling = async (): Promise<void> => {
     await settings.onPolling();
     isPolling = true;
@@ -81,12 +83,13 @@ export function keepWorker(settings: WorkerSettings): RunningWorker {
     const connection = await NativeConnection.connect(serverOptions(settings.config));
     try {
       await connection.workflowService.describeNamespace({ namespace: settings.config.temporalNamespace });
-      worker = await Worker.create({ connection, ...workerOptions(settings) });
+      worker = await Worker.create({ connection, ...workerOptions(settings, spans) });
       if (stopping.signal.aborted) return;
       await runPolling(worker, onPolling);
     } finally {
       isPolling = false;
       worker = null;
+      spans.flush();
       await connection.close();
     }
   };
@@ -129,7 +132,10 @@ async function runPolling(worker: Worker, onPolling: () => Promise<void>): Promi
   if (failure) throw failure;
 }
 
-function workerOptions({ config, queue, code, buildId, activities, measures }: WorkerSettings): WorkerOptions {
+function workerOptions(
+  { config, queue, code, buildId, activities, measures }: WorkerSettings,
+  spans: EndedSpans,
+): WorkerOptions {
   const steps = stepsAtOnce(config.databasePoolSize);
   return {
     namespace: config.temporalNamespace,
@@ -137,7 +143,7 @@ function workerOptions({ config, queue, code, buildId, activities, measures }: W
     workflowBundle: { code },
     activities,
     interceptors: { activity: [stepInterceptors(measures)] },
-    sinks: TRACE_SINKS,
+    sinks: traceSinks(spans),
     // Waiting workflows outlive many deploys: they go on with the newest code, guarded by patches and replay tests.
     workerDeploymentOptions: {
       useWorkerVersioning: true,

@@ -1,6 +1,7 @@
 import { defaultPayloadConverter, type Headers } from '@temporalio/common';
 import {
   ContinueAsNew,
+  isCancellation,
   proxySinks,
   type WorkflowExecuteInput,
   type WorkflowInterceptorsFactory,
@@ -72,7 +73,8 @@ async function report(traced: Traced, run: Promise<unknown>): Promise<unknown> {
     ended(false);
     return result;
   } catch (error) {
-    ended(!(error instanceof ContinueAsNew));
+    // Whoever cancels gets what they asked for.
+    ended(!(error instanceof ContinueAsNew || isCancellation(error)));
     throw error;
   }
 }

@@ -59,8 +59,14 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
     await receiver?.close();
   }, 60_000);
 
-  /** Runs a script on the first computer as a client that traces. @returns the group's id */
+  /** Runs a script on the first computer as a client that traces, until it ends. @returns the group's id */
   async function order(traceparent: string): Promise<number> {
+    const id = await execute(traceparent);
+    await scenario.api.pollActivity(id, 90_000);
+    return id;
+  }
+
+  async function execute(traceparent: string, when: { deliver_after?: string } = {}): Promise<number> {
     const { api, stack, computers } = scenario;
     const made = await api.post<{ id: number }>(
       '/scripts',
@@ -69,10 +75,9 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
     const answer = await fetch(`${stack.url}/api/v2/scripts/${made.id}:execute`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${api.token}`, 'Content-Type': 'application/json', traceparent },
-      body: JSON.stringify({ query: `id:${computers[0]}` }),
+      body: JSON.stringify({ query: `id:${computers[0]}`, ...when }),
     });
     const { id } = (await answer.json()) as { id: number };
-    await api.pollActivity(id, 90_000);
     return id;
   }
 
@@ -127,6 +132,16 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
     const starts = inOrder.map((name) => named(name)!.startMs);
     expect(starts).toEqual(starts.toSorted((a, b) => a - b));
     expect(new Set(mine().map(({ spanId }) => spanId)).size).toBe(mine().length);
+  });
+
+  it('shows what was canceled as ended, not as failed', async () => {
+    const traceId = crypto.randomUUID().replaceAll('-', '');
+    const group = await execute(`00-${traceId}-${traceId.slice(0, 16)}-01`, { deliver_after: '2099-01-01T00:00:00Z' });
+    const mine = (name: string) => receiver.spans.filter((span) => span.traceId === traceId && span.name === name);
+    await expect.poll(() => mine('advance').length, { timeout: 30_000 }).toBeGreaterThan(0);
+    await scenario.api.post('/activities/cancel', { activity_ids: [group] });
+    const ended = () => ['workflow activity', 'workflow lane'].map((name) => mine(name).map(({ failed }) => failed));
+    await expect.poll(ended, { timeout: 30_000 }).toEqual([[false], [false]]);
   });
 
   it('records nothing of a request whose client does not', async () => {
