@@ -260,6 +260,8 @@ describe('a database restored to an older backup', () => {
     const day = await moved(86_400_000);
     expect(day).toBeGreaterThan(9_600_000);
     expect(day).toBeLessThan(9_700_000);
+    // A repair that was cut off is begun again.
+    expect(await moved(86_400_000)).toBeLessThan(1_100_000);
     // Never over more than a quarter of what is left.
     expect(await moved(100 * 365 * 86_400_000)).toBeLessThan(2 ** 29);
   });
@@ -268,9 +270,12 @@ describe('a database restored to an older backup', () => {
     const ids: number[] = [];
     for (const reason of [ORPHANED, 'by hand']) {
       const [row] = await runtime.db.query<{ id: number }>(`select last_value::int + 1 as id from activity_id_seq`);
-      const options = { taskQueue: 'nobody', args: [{ id: row!.id }], workflowId: `activity/${row!.id}` };
-      const handle = await runtime.client.workflow.start('activity', options);
-      await handle.terminate(reason);
+      // A group, and where it was a repair, the lanes of its computers too.
+      const taken = reason === ORPHANED ? [row!.id, row!.id + 1, row!.id + 2] : [row!.id];
+      for (const id of taken) {
+        const options = { taskQueue: 'nobody', args: [{ id }], workflowId: `activity/${id}` };
+        await (await runtime.client.workflow.start('activity', options)).terminate(reason);
+      }
       ids.push(await fleet.act(fleet.computers.slice(0, 2)));
       expect(ids.at(-1)).toBe(row!.id);
     }

@@ -6,8 +6,8 @@ import { reached } from '../reached.ts';
 import { isOrphaned } from '../restore/orphaned.ts';
 import { readActivities, readLanes, type Starter } from './starter.ts';
 
-/** How a workflow stands on the server. */
-export type WorkflowState = 'running' | 'terminated' | 'closed' | 'missing';
+/** How a workflow stands on the server; `orphaned` is one that a repair after a restore ended, of other rows than there are now. */
+export type WorkflowState = 'running' | 'terminated' | 'closed' | 'missing' | 'orphaned';
 
 /** What became of a row whose workflow was lost or stuck. */
 export const REPAIRS = ['restarted', 'closed'] as const;
@@ -25,13 +25,13 @@ export interface RepairDeps {
 /** Result of what an operator ended. */
 export const TERMINATED_TEXT = 'The workflow was terminated by an operator.';
 
-/** Reads the newest run of a workflow id; one that a repair after a restore ended counts as none. */
+/** Reads the newest run of a workflow id. */
 export async function readState(client: Client, workflowId: string): Promise<WorkflowState> {
   try {
-    const { status } = await client.workflow.getHandle(workflowId).describe();
+    const { status, runId } = await client.workflow.getHandle(workflowId).describe();
     if (status.name === 'RUNNING' || status.name === 'PAUSED') return 'running';
     if (status.name !== 'TERMINATED') return 'closed';
-    return (await isOrphaned(client, workflowId)) ? 'missing' : 'terminated';
+    return (await isOrphaned(client, { workflowId, runId })) ? 'orphaned' : 'terminated';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'missing';
     throw error;
@@ -41,7 +41,8 @@ export async function readState(client: Client, workflowId: string): Promise<Wor
 /**
  * Gives an opened lane with open operations a workflow again, or closes its operations when an operator terminated it.
  *
- * @remarks Safe to repeat and to run twice at once. A lane that was never started is left to its parent.
+ * @remarks Safe to repeat and to run twice at once. A lane that was never started is left to its parent, which cannot
+ * start one whose id an orphan had.
  * @see temporal-design 5
  */
 export async function repairLane(deps: RepairDeps, lane: number): Promise<Repair> {

@@ -7,13 +7,13 @@ export const ORPHANED = 'the database was restored to a time before this activit
 const CLOSE_EVENT = proto.temporal.api.enums.v1.HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT;
 
 /**
- * Whether the newest run of a workflow id, which was terminated, was so by a repair after a restore: rows that have its
- * id by now are others, and nobody wanted to end those.
+ * Whether a run that was terminated was so by a repair after a restore: rows that have the id of its workflow by now are
+ * others, and nobody wanted to end those.
  */
-export async function isOrphaned(client: Client, workflowId: string): Promise<boolean> {
+export async function isOrphaned(client: Client, execution: { workflowId: string; runId: string }): Promise<boolean> {
   const { history } = await client.workflowService.getWorkflowExecutionHistory({
     namespace: client.options.namespace,
-    execution: { workflowId },
+    execution,
     historyEventFilterType: CLOSE_EVENT,
   });
   return history?.events?.at(-1)?.workflowExecutionTerminatedEventAttributes?.reason === ORPHANED;

@@ -34,12 +34,13 @@ export async function setMark(tx: Sql, mark: number): Promise<void> {
 /**
  * Makes every id from now on one that was never given out: agents, workflows and clients remember those of the time
  * that was lost, and of one that was restored before. The longer ago the backup was made, the further ids move, though
- * never over more than a quarter of those that are left.
+ * never over more than a quarter of those that are left, and a repair that is begun again does not move them so far again.
  *
  * @param activity - the highest id of an activity that the Temporal server knows; 0 when it knows none
  */
 export async function skipIds(tx: Sql, now: Date, activity: number): Promise<void> {
   await tx.query(SKIP_IDS, [ID_MARGIN, IDS_PER_SECOND, now, activity]);
+  await tx.query(REMEMBER_SKIP, [now]);
 }
 
 /** Takes any exchange of an agent for its next: the tokens of the time that was lost are not known here. */
@@ -82,10 +83,11 @@ export async function drivenAmong(
   return new Set(rows.map(({ id }) => id));
 }
 
-// The mark is written every minute; an activity may be younger.
+// The mark is written every minute. It stays as it was until the whole repair is done, which the latest skip does not.
 const SKIP_IDS = `
   with backup(at) as (
-    select greatest(to_timestamp(m.mark / 1000.0), (select creation_time from activity order by id desc limit 1))
+    select greatest(to_timestamp(m.mark / 1000.0),
+      (select to_timestamp(value::float8) from system_setting where key = 'ids_skipped_at'))
     from reconciler_mark m where m.mark > 0
   ), lost(seconds) as (
     select coalesce(greatest(extract(epoch from $3::timestamptz - (select at from backup)), 0), 0)::bigint
@@ -98,6 +100,10 @@ const SKIP_IDS = `
     p.last + least($1::bigint + $2::bigint * l.seconds, (p.seqmax - p.last) / 4),
     case when p.is_activity and $4::bigint > 0 then least($4::bigint + $1::bigint, p.seqmax - 1) else 0 end))
   from place p, lost l`;
+
+const REMEMBER_SKIP = `
+  insert into system_setting (key, value) values ('ids_skipped_at', extract(epoch from $1::timestamptz)::text)
+  on conflict (key) do update set value = excluded.value`;
 
 // Lanes first, in their order: whoever settles them holds their locks. What had no
 // message at the backup may have got one since, and the gateway takes no result without one.
