@@ -1,10 +1,10 @@
-// Worker and client of the no-op workflows, in one process: the baseline of the snaps benchmark.
+// Worker and client of workflows that do nothing, in one process: the baseline of benchmarks.
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
-import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { DefaultLogger, type InjectedSinks, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { loadConfig } from '../../../src/config.ts';
 import { createDataConverter } from '../../../temporal/data-converter.ts';
-import type { NoOpOrder, NoOpReply } from './no-op.contract.ts';
+import type { BareSinks, NoOpOrder, NoOpReply } from './no-op.contract.ts';
 
 const TASK_QUEUE = 'bench-no-op';
 
@@ -16,26 +16,30 @@ const dataConverter = createDataConverter(config.encryptionKeys);
 
 Runtime.install({ logger: new DefaultLogger('WARN') });
 const nativeConnection = await NativeConnection.connect({ address });
+const client = new Client({ connection: await Connection.connect({ address }), namespace, dataConverter });
+const sinks: InjectedSinks<BareSinks> = {
+  bare: { waits: { fn: ({ workflowId }) => client.workflow.getHandle(workflowId).signal('go') } },
+};
 const worker = await Worker.create({
   connection: nativeConnection,
   namespace,
   taskQueue: TASK_QUEUE,
   workflowsPath: fileURLToPath(new URL('no-op.workflow.ts', import.meta.url)),
   dataConverter,
+  sinks,
 });
-const client = new Client({ connection: await Connection.connect({ address }), namespace, dataConverter });
 const run = worker.run();
 let serial = 0;
 
 /** Runs `count` workflows, `parallel` at a time, each from start to result. */
-async function runAll({ count, parallel }: NoOpOrder): Promise<NoOpReply> {
+async function runAll({ count, parallel, workflow = 'noOp' }: NoOpOrder): Promise<NoOpReply> {
   const from = performance.now();
   let left = count;
   const one = async () => {
     while (left-- > 0) {
       const workflowId = `bench-no-op-${process.pid}-${serial++}`;
-      const result = await client.workflow.execute('noOp', { workflowId, taskQueue: TASK_QUEUE });
-      if (result !== 1) throw new Error(`a no-op workflow returned ${String(result)}`);
+      const result = await client.workflow.execute(workflow, { workflowId, taskQueue: TASK_QUEUE });
+      if (result !== 1) throw new Error(`${workflow} returned ${String(result)}`);
     }
   };
   await Promise.all(Array.from({ length: parallel }, one));

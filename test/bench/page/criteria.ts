@@ -26,6 +26,14 @@ export const CRITERIA: readonly Criterion[] = [
     peers: 'Temporal on PostgreSQL: users quote 50-200 workflow starts/s; Python SDK 73-86 one-step workflows/s',
   },
   {
+    id: '1a',
+    what: 'the same / bare groups, the two workflows of an action without anything in them',
+    set: 'single',
+    figure: /^single actions over bare groups/,
+    ours: /^single actions per second/,
+    baseline: /^bare groups per second/,
+  },
+  {
     id: '1b',
     what: 'computers completed in one group / bare no-op workflows, by processor time',
     set: 'snaps',

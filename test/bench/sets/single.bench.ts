@@ -19,6 +19,8 @@ import { PRODUCT_ROLES, rolesIn } from '../product/roles.ts';
 const PARALLEL = 100;
 const SETTLE_LIMIT_MS = 60_000;
 
+type Side = 'single' | 'noOp' | 'bareGroup';
+
 interface Round {
   perSecond: number;
   cpuMsEach: number;
@@ -30,7 +32,7 @@ interface Round {
 
 /**
  * Actions on one computer each, from POST over the agent's own exchanges until their lanes have closed, against bare
- * no-op workflows on the same Temporal server.
+ * no-op workflows on the same Temporal server, and against a bare pair of group and lane, which no action can be cheaper than.
  *
  * @see perf-reliability A3, 1a
  */
@@ -61,7 +63,11 @@ export async function single(context: BenchContext): Promise<Report> {
     count,
     parallel: PARALLEL,
   };
-  const rounds = await interleave<Round, Record<'single' | 'noOp', () => Promise<Round>>>(
+  const bare = async (workflow: 'noOp' | 'bareGroup'): Promise<Round> => {
+    const { usage } = await measure(roles, () => noOps.run({ count, parallel: PARALLEL, workflow }));
+    return roundOf(count, usage, NO_OP_ROLES, null);
+  };
+  const rounds = await interleave<Round, Record<Side, () => Promise<Round>>>(
     {
       single: async () => {
         const before = await lastActivity(database);
@@ -72,10 +78,8 @@ export async function single(context: BenchContext): Promise<Report> {
         });
         return roundOf(count, usage, PRODUCT_ROLES, result);
       },
-      noOp: async () => {
-        const { usage } = await measure(roles, () => noOps.run({ count, parallel: PARALLEL }));
-        return roundOf(count, usage, NO_OP_ROLES, null);
-      },
+      noOp: () => bare('noOp'),
+      bareGroup: () => bare('bareGroup'),
     },
     { rounds: options.rounds, warmUps: 1, onRound: context.progress },
   );
@@ -113,10 +117,10 @@ async function settled(database: pg.Client, since: number, count: number): Promi
   assert.deepEqual({ ...rows[0] }, { children: count, succeeded: count, sent_once: count });
 }
 
-function report({ options }: BenchContext, rounds: Record<'single' | 'noOp', Round[]>): Report {
+function report({ options }: BenchContext, rounds: Record<Side, Round[]>): Report {
   const builder = new ReportBuilder();
-  const { single: product, noOp } = rounds;
-  for (const { usage } of [...product, ...noOp]) builder.window(usage);
+  const { single: product, noOp, bareGroup } = rounds;
+  for (const { usage } of [...product, ...noOp, ...bareGroup]) builder.window(usage);
   const per = (list: Round[], pick: (round: Round) => number) => list.map(pick);
   const rate = (list: Round[]) => per(list, (r) => r.perSecond);
   const cpu = (list: Round[]) => per(list, (r) => r.cpuMsEach);
@@ -126,9 +130,12 @@ function report({ options }: BenchContext, rounds: Record<'single' | 'noOp', Rou
     pairedRatios(rate(product), rate(noOp)),
     TARGETS.singlePerNoop,
   );
+  builder.row('bare groups over no-op workflows, per second', 'x', pairedRatios(rate(bareGroup), rate(noOp)));
+  builder.row('single actions over bare groups, per second', 'x', pairedRatios(rate(product), rate(bareGroup)));
   builder.row('no-op workflow over single action, CPU', 'x', pairedRatios(cpu(noOp), cpu(product)));
   builder.row('single actions per second', '/s', rate(product));
   builder.row('no-op workflows per second', '/s', rate(noOp));
+  builder.row('bare groups per second', '/s', rate(bareGroup));
   builder.row('CPU per single action', 'ms', cpu(product));
   for (const role of rolesIn(product[0]!.usage)) {
     builder.row(
@@ -138,6 +145,7 @@ function report({ options }: BenchContext, rounds: Record<'single' | 'noOp', Rou
     );
   }
   builder.row('CPU per no-op workflow', 'ms', cpu(noOp));
+  builder.row('CPU per bare group', 'ms', cpu(bareGroup));
   for (const quantile of ['p50', 'p95'] as const) {
     builder.row(
       `POST to report, ${quantile}, ${PARALLEL} at once`,
@@ -149,6 +157,9 @@ function report({ options }: BenchContext, rounds: Record<'single' | 'noOp', Rou
   builder.note(`${product[0]!.count} of each a round, ${PARALLEL} under way at once; agents ping every 0.5 s`);
   builder.note(
     'an action on one computer is two workflows, group and computer, with five workflow tasks; a no-op is one',
+  );
+  builder.note(
+    'a bare group is a workflow whose one child waits for a signal: the same two without a database, an API and agents',
   );
   return builder.finish('single', rounds, options.judgeAnyway);
 }
