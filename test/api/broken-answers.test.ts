@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { BodyBudget } from '../../src/body-budget.ts';
 import { createLogger } from '../../src/logger.ts';
 import { createAdmin, createTestApp, type TestApp } from '../support/app.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -14,6 +15,7 @@ const BLOB = '/usg-profiles/blob?path=report';
 /** More than the connection takes while nobody reads. */
 const PIECE = Buffer.alloc(8 * 1024 * 1024, 'x');
 
+const bodies = new BodyBudget(64 * 1024 * 1024);
 let database: TestDatabase;
 let directory: string;
 let app: TestApp;
@@ -32,7 +34,7 @@ beforeEach(async () => {
   const logger = createLogger({ level: 'debug', role: 'test', file: join(directory, 'log') });
   const onAnswer = (operation: string, status: number) => void ended.push([operation, status]);
   ended = [];
-  app = await createTestApp(database.persistence, { logger, onAnswer });
+  app = await createTestApp(database.persistence, { logger, onAnswer, bodies });
   token = await app.login();
   ended = [];
 });
@@ -81,7 +83,48 @@ describe('an answer that breaks off', () => {
   });
 });
 
+describe('a stream that is taken whole', () => {
+  it('counts as 200', async () => {
+    serveFile(async function* () {
+      yield Buffer.from('all of it');
+    });
+    const answer = await app.call('GET', BLOB, { token, headers: { accept: 'text/csv' } });
+    expect(answer.status).toBe(200);
+    await expect.poll(() => ended).toEqual([['getUsgProfileBlob', 200]]);
+    expect(answered()).toMatchObject({ status: 200 });
+  });
+});
+
 describe('a client that leaves', () => {
+  it('before the first piece of its answer counts as 499 and is no error', async () => {
+    const client = get(BLOB).end();
+    serveFile(async function* () {
+      client.on('error', () => undefined).destroy();
+      await delay(100);
+      yield PIECE;
+    });
+    await expect.poll(() => ended).toEqual([['getUsgProfileBlob', 499]]);
+    expect(errors()).toEqual([]);
+  });
+
+  it.each(['identity', 'gzip'])(
+    'before its body is looked at counts as 499 and holds nothing: %s',
+    async (encoding) => {
+      const socket = connect(Number(new URL(app.url).port), '127.0.0.1').on('error', () => undefined);
+      const { authenticate } = app.services.authenticator;
+      vi.spyOn(app.services.authenticator, 'authenticate').mockImplementation(async (...args) => {
+        socket.destroy();
+        await delay(100);
+        return authenticate(...args);
+      });
+      const head = ['POST /api/v2/scripts HTTP/1.1', 'Host: x', `Authorization: Bearer ${token}`];
+      head.push('Content-Type: application/json', `Content-Encoding: ${encoding}`, 'Content-Length: 100');
+      socket.write([...head, '', '{"title"'].join('\r\n'));
+      await expect.poll(() => ended).toEqual([['createScript', 499]]);
+      expect(bodies.usedBytes).toBe(0);
+    },
+  );
+
   it('in the middle of its answer counts as 499 and is no error', async () => {
     let pieces = 0;
     serveFile(async function* () {

@@ -39,6 +39,8 @@ export function readBodyBytes(req: Request, limitBytes: number, held: HeldBody):
   const sentBytes = Number(req.headers['content-length'] ?? 0);
   if (sentBytes > limitBytes) return Promise.reject(tooLarge(limitBytes));
   if (sentBytes === 0 && req.headers['transfer-encoding'] === undefined) return Promise.resolve(Buffer.alloc(0));
+  // It tells nothing any more, not even its end.
+  if (req.destroyed) return Promise.reject(brokenOff());
   if (!held.hasRoom(sentBytes)) return Promise.reject(new NoRoomForBody());
   const encoding = (req.headers['content-encoding'] ?? 'identity').toLowerCase();
   if (encoding === 'identity') return collect(req, null, limitBytes, held);
@@ -71,7 +73,7 @@ function collect(req: Request, decoder: Transform | null, limitBytes: number, he
         else if (keep) fail(new NoRoomForBody());
       };
     };
-    const breakOff = (): void => fail(new DomainError('InvalidJson', 'The body could not be read whole'));
+    const breakOff = (): void => fail(brokenOff());
     source.on('data', counter(true));
     source.once('end', () => {
       resolve(Buffer.concat(chunks));
@@ -82,6 +84,10 @@ function collect(req: Request, decoder: Transform | null, limitBytes: number, he
     if (decoder) req.on('data', counter(false)).pipe(decoder);
     req.once('close', () => void (req.complete || breakOff()));
   });
+}
+
+function brokenOff(): DomainError {
+  return new DomainError('InvalidJson', 'The body could not be read whole');
 }
 
 function tooLarge(limitBytes: number): DomainError {

@@ -73,7 +73,11 @@ export async function sendStream(
 }
 
 /** How streams tell that their reader is gone. */
-const CUT: ReadonlySet<unknown> = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED']);
+const CUT: ReadonlySet<unknown> = new Set([
+  'ERR_STREAM_PREMATURE_CLOSE',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_UNABLE_TO_PIPE',
+]);
 
 /** Whether what {@link sendStream} threw means that the client took no more of the answer. */
 export function isCutByClient(error: unknown): boolean {
@@ -82,6 +86,8 @@ export function isCutByClient(error: unknown): boolean {
 
 /** Whether the client is gone: before it had the answer, or before it had sent the whole request. */
 export function hasLeft(req: Request, res: Response): boolean {
+  // One that took all of a stream: both are destroyed behind it.
+  if (res.writableFinished) return false;
   return res.destroyed || (req.destroyed && !req.complete);
 }
 

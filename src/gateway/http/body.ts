@@ -45,7 +45,9 @@ function collect(req: IncomingMessage, limitBytes: number, held: HeldBody): Prom
   let size = 0;
   return new Promise((resolve, reject) => {
     const refuse = (error: Error) => {
-      req.off('data', take).pause();
+      // What is still to come is not kept, and what has come is not put together.
+      req.off('data', take).off('end', end).pause();
+      chunks.length = 0;
       reject(error);
     };
     const take = (chunk: Buffer) => {
