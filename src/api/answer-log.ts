@@ -47,9 +47,6 @@ function activitiesOf(operation: Operation | undefined, body: unknown): object {
 
 /** Whether an answer is one activity, in whatever detail; one that is only like it, as a report that is there, has no id. */
 function isActivity(body: unknown): body is { id: number } {
-  return isObject(body) && 'activity_status' in body && typeof body['id'] === 'number';
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
+  if (typeof body !== 'object' || body === null) return false;
+  return 'activity_status' in body && 'id' in body && typeof body.id === 'number';
 }

@@ -99,13 +99,13 @@ async function attempt(deps: DispatcherDeps, asked: Asked, path: string): Promis
     asked.body = reply.body;
     await answer(deps.validator, match.operation, asked, reply);
   } catch (error) {
-    if (!res.headersSent) sendJson(req, res, { ...refuse(deps, asked.operation, error, requestId), requestId });
-    else {
+    if (res.headersSent) {
       res.destroy();
       if (isCutByClient(error)) return CLIENT_CLOSED;
       deps.logger.error({ requestId, err: error }, 'an answer broke off');
       return ERROR_STATUS.InternalError;
     }
+    sendJson(req, res, { ...refuse(deps, asked.operation, error, requestId), requestId });
   }
   return hasLeft(req, res) && res.statusCode < ERROR_STATUS.InternalError ? CLIENT_CLOSED : res.statusCode;
 }
