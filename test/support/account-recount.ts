@@ -95,14 +95,13 @@ export class Recount {
 
   /** Nothing of it is left that a cancel could stop, though it is still open. */
   isOverAhead(row: RawActivity): boolean {
-    const operations = row.computer_id === null ? this.#childrenOf(row) : [row];
-    const open = operations.filter(({ status }) => !ENDED.includes(status));
+    const open = this.#operationsOf(row).filter(({ status }) => !ENDED.includes(status));
     return open.length > 0 && open.every(({ ends_ahead }) => ends_ahead);
   }
 
   actionsOf(row: RawActivity) {
     const status = this.statusOf(row);
-    const operations = row.computer_id === null ? this.#childrenOf(row) : [row];
+    const operations = this.#operationsOf(row);
     const may = (action: string) => ALLOWED[status]!.split(' ').includes(action);
     const here = operations.every(({ computer_id }) => !this.#gone.has(computer_id!));
     const every = (what: 'repeatable' | 'reversible') => operations.every(({ type }) => kindOf(type)[what]);
@@ -117,6 +116,11 @@ export class Recount {
         operations.every((one) => one.status === 'succeeded') &&
         operations.some((one) => !this.#undone(one)),
     };
+  }
+
+  /** A group's are its children; an operation is its own. */
+  #operationsOf(row: RawActivity): readonly RawActivity[] {
+    return row.computer_id === null ? this.#childrenOf(row) : [row];
   }
 
   #childrenOf({ id }: RawActivity): RawActivity[] {

@@ -47,10 +47,10 @@ export const REASONS = `## What is behind some figures
   a workflow of its own. Together they are 16 transactions of the Temporal server (two starts, five workflow tasks begun and
   ended, the start and the end of a child told to its parent, a signal, ...); the no-op has three. The same two workflows with
   nothing in them, no database, no API and no agents, are the bare groups: they come to about three tenths of the no-op rate,
-  which no action made of them can pass, and the target is above it. Of that rate actions reach 0.6 to 0.7. Processor time is
-  spread alike over Temporal, worker and PostgreSQL: nothing but fewer workflow tasks would lower it. The target
-  is that of an operation with one workflow, and the API has none: every action answers with a group. Large groups do not pay
-  it: from 26 computers on a workflow drives up to 5,000 of them (1b).
+  which no action made of them can pass, and the target is above it. Of that rate actions reach 0.6 to 0.7. Most of
+  their processor time is Temporal's and the worker's, and of PostgreSQL where Temporal writes to it: nothing but fewer workflow
+  tasks would lower it. The target is that of an operation with one workflow, and the API has none: every action answers with
+  a group. Large groups do not pay it: from 26 computers on a workflow drives up to 5,000 of them (1b).
 - **1b** is judged by processor time, which is that of the work alone. Per second the ratio is lower, as the simulated agents
   work on the same two cores and no group ends before its agents have pinged. The larger part of what a computer costs is the
   gateway taking its pings and exchanges. A nudge of a lane costs as much as a no-op workflow: large lanes of one account share

@@ -63,7 +63,7 @@ export async function single(context: BenchContext): Promise<Report> {
     count,
     parallel: PARALLEL,
   };
-  const bare = async (workflow: 'noOp' | 'bareGroup'): Promise<Round> => {
+  const bare = async (workflow: Exclude<Side, 'single'>): Promise<Round> => {
     const { usage } = await measure(roles, () => noOps.run({ count, parallel: PARALLEL, workflow }));
     return roundOf(count, usage, NO_OP_ROLES, null);
   };
