@@ -11,7 +11,7 @@ export const TRANSACTION_LOCKS = {
   searchTitles: 7164,
   // Older builds take 7161: beside them two may make one schedule equal to its row, and the reconciler compares later.
   schedules: 7165,
-  backlogBound: 0x626f756e,
+  acceptance: 7166,
 } as const;
 export type TransactionLock = keyof typeof TRANSACTION_LOCKS;
 

@@ -100,7 +100,7 @@ export function createActivitiesService(deps: { db: Database; clock: Clock }): A
       const now = clock.now();
       const [row] = await findActivities(db, scope, [id], now);
       if (!row) throw unknownActivities([id]);
-      const children = row.children_count > 0 ? await listChildren(db, scope, [id], null) : new Map();
+      const children = row.children_count > 0 ? await listChildren(db, scope, [id], null, now) : new Map();
       return toDetailedActivity(row, children.get(id) ?? [], now);
     },
     cancel: (caller, choice, traceparent) => cancel(deps, caller, choice, traceparent),
@@ -116,7 +116,7 @@ async function withChildren(
   now: Date,
 ): Promise<DetailedActivity[]> {
   const parents = rows.filter((row) => row.children_count > 0).map((row) => row.id);
-  const children = await listChildren(db, scope, parents, LISTED_CHILDREN);
+  const children = await listChildren(db, scope, parents, LISTED_CHILDREN, now);
   return rows.map((row) => toDetailedActivity(row, children.get(row.id) ?? [], now));
 }
 

@@ -61,6 +61,6 @@ export async function answerWithActivity(
   work: (tx: Sql, now: Date) => Promise<number>,
 ): Promise<BaseActivity> {
   const now = deps.clock.now();
-  const row = await deps.db.transaction(async (tx) => readBaseActivity(tx, await work(tx, now)));
+  const row = await deps.db.transaction(async (tx) => readBaseActivity(tx, await work(tx, now), now));
   return toBaseActivity(row, now);
 }

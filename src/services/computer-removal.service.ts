@@ -90,7 +90,7 @@ export function createComputerRemovalService(deps: Deps): ComputerRemovalService
         const operation = { type: SANITIZE_REQUEST, summary: 'Sanitize computer', message: sanitizeMessage() };
         const group = await createFor(tx, deps, caller, { computer, operation, now });
         await recordEvent(tx, caller, computerEvent(computer.id, title, 'Sanitized'));
-        return readBaseActivity(tx, group);
+        return readBaseActivity(tx, group, now);
       });
       return toBaseActivity(row, now);
     },
@@ -105,7 +105,7 @@ async function archive(tx: Sql, deps: Deps, caller: Caller, computer: NamedCompu
   await requireTargets(tx, caller, ids, 'ManageComputer', { archived: 'allowed' });
   const { title, archived } = await requireTitle(tx, computer);
   const earlier = archived ? await findArchiving(tx, computer.id, ARCHIVE_REQUEST) : null;
-  if (earlier !== null) return readBaseActivity(tx, earlier);
+  if (earlier !== null) return readBaseActivity(tx, earlier, now);
   await endOperations(tx, caller.accountId, ids, { now, text: ARCHIVED_TEXT, traceparent: computer.traceparent });
   await releaseComputers(tx, ids);
   await markArchived(tx, ids);
@@ -118,7 +118,7 @@ async function archive(tx: Sql, deps: Deps, caller: Caller, computer: NamedCompu
   const group = await createFor(tx, deps, caller, { computer, operation, now });
   await answerOnServer(tx, group, { ok: true, text: ARCHIVED_TEXT, at: now });
   await recordEvent(tx, caller, computerEvent(computer.id, title, 'Archived'));
-  return readBaseActivity(tx, group);
+  return readBaseActivity(tx, group, now);
 }
 
 async function remove(tx: Sql, caller: Caller, ids: readonly number[], order: Order): Promise<void> {

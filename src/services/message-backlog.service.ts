@@ -2,26 +2,26 @@ import { DomainError } from '../domain/errors.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import { readMessageBacklog, setMessageBacklog } from '../persistence/repositories/message-backlog.repository.ts';
 import type { Database } from '../persistence/sql.ts';
-import type { Caller, Clock } from './ports.ts';
+import type { Caller } from './ports.ts';
 
 /** The account's bound on messages waiting for one computer. @see api-decisions 10 */
 export interface MessageBacklogService {
   /** @throws {DomainError} NoMessageBacklogSetting when there is no bound */
   read(caller: Caller): Promise<number>;
   /**
-   * Sets the bound. A higher one lets held messages go at once, oldest first; a lower one takes nothing back that is
-   * queued. 0 holds all that come.
+   * Sets the bound. It holds at once for everything that no computer has been given, oldest first: a higher one lets
+   * operations go, a lower one makes them wait, 0 all of them.
    */
   set(caller: Caller, bound: number): Promise<number>;
-  /** Takes the bound away and lets all held messages go; nothing to do when there is none. */
+  /** Removes the bound and lets all waiting operations go; nothing to do when there is none. */
   clear(caller: Caller): Promise<void>;
 }
 
 /** Makes the service. */
-export function createMessageBacklogService(deps: { db: Database; clock: Clock }): MessageBacklogService {
+export function createMessageBacklogService(deps: { db: Database }): MessageBacklogService {
   const change = (caller: Caller, bound: number | null): Promise<void> =>
     deps.db.transaction(async (tx) => {
-      const before = await setMessageBacklog(tx, caller.accountId, bound, deps.clock.now());
+      const before = await setMessageBacklog(tx, caller.accountId, bound);
       if (bound === null && before === null) return;
       await recordEvent(tx, caller, {
         entityType: 'MessageBacklogSetting',

@@ -70,14 +70,15 @@ export function createRecoveryKeysService(deps: Deps): RecoveryKeysService {
         const stored = await readSealedKey(tx, computerId);
         if (!stored) throw unknownComputer(computerId);
         const key = stored.key && open(deps.encryptionKeys, stored.key);
-        const activity = await readUnfinishedGeneration(tx, computerId);
+        const now = clock.now();
+        const activity = await readUnfinishedGeneration(tx, computerId, now);
         await recordEvent(tx, caller, {
           entityType: 'Computer',
           entityId: computerId,
           entityName: stored.title,
           message: `${key === null ? 'Looked for' : 'Read'} the recovery key of the computer ${stored.title}`,
         });
-        return { activity: activity && toBaseActivity(activity, clock.now()), key };
+        return { activity: activity && toBaseActivity(activity, now), key };
       }),
     generate: (caller, command) => db.transaction((tx) => generate(tx, deps, caller, command)),
   };
@@ -121,7 +122,7 @@ async function generate(tx: Sql, deps: Deps, caller: Caller, command: GenerateCo
     entityName: summary,
     message: `Asked the computer ${target.title} for a new recovery key`,
   });
-  return toBaseActivity(await readBaseActivity(tx, group), now);
+  return toBaseActivity(await readBaseActivity(tx, group, now), now);
 }
 
 function open(keys: readonly EncryptionKey[], { computer_id, key_id, sealed }: SealedKeyRow): string {

@@ -169,7 +169,7 @@ export function createServices(deps: ServicesDeps): Services {
     tags: createTagsService({ db }),
     savedSearches: createSavedSearchesService({ db }),
     events: createEventsService({ db }),
-    messageBacklog: createMessageBacklogService({ db, clock }),
+    messageBacklog: createMessageBacklogService({ db }),
     recoveryKeys: createRecoveryKeysService({
       db,
       clock,

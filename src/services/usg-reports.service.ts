@@ -1,6 +1,6 @@
 import { DomainError } from '../domain/errors.ts';
 import { type ReportRange, readReportRange, reportPath, widenToDays } from '../domain/usg/report.ts';
-import { findBaseActivity, readBaseActivity } from '../persistence/repositories/activities.repository.ts';
+import { readBaseActivity } from '../persistence/repositories/activities.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import type { UsgProfileRow } from '../persistence/repositories/usg-profiles.repository.ts';
 import {
@@ -78,7 +78,7 @@ async function requestReport(
     const kept_since = await readKeptSince(tx, caller.accountId, now);
     const question = await questionOf(tx, profile, asked, { detailed: request.detailed, kept_since });
     const report = await lockUsgReport(tx, question);
-    if (report.open) return { activity: toBaseActivity((await findBaseActivity(tx, report.activity_id!))!, now) };
+    if (report.open) return { activity: toBaseActivity(await readBaseActivity(tx, report.activity_id!, now), now) };
     const { fingerprint } = await readRunsState(tx, { ...question, kept_since });
     if (report.fingerprint === fingerprint) return { path: question.path };
     const activityId = await insertReportActivity(tx, {
@@ -94,7 +94,7 @@ async function requestReport(
       entityName: profile.title,
       message: `Asked for the report ${question.path} of the USG profile ${profile.title}`,
     });
-    return { activity: toBaseActivity(await readBaseActivity(tx, activityId), now) };
+    return { activity: toBaseActivity(await readBaseActivity(tx, activityId, now), now) };
   });
 }
 

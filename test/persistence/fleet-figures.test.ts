@@ -61,7 +61,7 @@ describe('figures of the fleet', () => {
       overdueLanes: 0,
       unopenedLanes: 0,
       openOperations: [31, 0, 0, 0, 0, 0, 0],
-      messages: { held: 0, queued: 0, sent: 0 },
+      messages: { queued: 0, sent: 0 },
       computers: { approved: 30, pending: 2, archived: 1 },
       offline: 4,
     });

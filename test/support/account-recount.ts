@@ -52,12 +52,17 @@ export class Recount {
   readonly #rows: readonly RawActivity[];
   readonly #gone: ReadonlySet<number>;
   readonly #nowMs: number;
+  readonly #bound: number | null;
 
-  /** @param gone - computers that were removed or archived */
-  constructor(rows: readonly RawActivity[], gone: ReadonlySet<number>, now: Date) {
+  /**
+   * @param gone - computers that were removed or archived
+   * @param bound - on messages waiting for one computer
+   */
+  constructor(rows: readonly RawActivity[], gone: ReadonlySet<number>, now: Date, bound: number | null) {
     this.#rows = rows;
     this.#gone = gone;
     this.#nowMs = now.getTime();
+    this.#bound = bound;
   }
 
   /** Ids of all activities, newest first. */
@@ -89,8 +94,31 @@ export class Recount {
   statusOf(row: RawActivity): string {
     if (row.computer_id === null) return this.#rolledUp(this.#childrenOf(row));
     if (row.status !== 'undelivered') return row.status;
-    if (row.deliver_at !== null && row.deliver_at.getTime() > this.#nowMs) return 'scheduled';
-    return row.message === 'held' ? 'waiting' : 'undelivered';
+    if (!this.#isDue(row)) return 'scheduled';
+    const others = this.#rows.filter(({ computer_id }) => computer_id === row.computer_id);
+    const taken = others.filter(({ message }) => message === 'sent').length + this.#ahead(row).length;
+    return this.#bound !== null && taken >= this.#bound ? 'waiting' : 'undelivered';
+  }
+
+  /** What a computer must have got before `operation`, and has not. */
+  leftBefore(operation: number): number[] {
+    return this.#ahead(this.#rows.find(({ id }) => id === operation)!).map(({ id }) => id);
+  }
+
+  /** What is due on the same computer, was accepted before, and was neither handed over nor taken back. */
+  #ahead({ id, computer_id }: RawActivity): RawActivity[] {
+    return this.#rows.filter(
+      (row) =>
+        row.computer_id === computer_id &&
+        row.id < id &&
+        row.status === 'undelivered' &&
+        this.#isDue(row) &&
+        (row.message === null || row.message === 'queued'),
+    );
+  }
+
+  #isDue({ deliver_at }: RawActivity): boolean {
+    return deliver_at === null || deliver_at.getTime() <= this.#nowMs;
   }
 
   /** Nothing of it is left that a cancel could stop, though it is still open. */

@@ -1,4 +1,4 @@
-import { promoteHeldMessages } from '../../src/persistence/repositories/agent-messages.repository.ts';
+import { firstUnqueued, isDue } from '../../src/persistence/query/delivery-conditions.ts';
 import { createLaneStore, type LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { type ActivitiesService, createActivitiesService } from '../../src/services/activities.service.ts';
@@ -79,37 +79,32 @@ export class AccountTrial {
     await this.db.query(`update activity set status = 'unapproved' where id = $1 or parent_id = $1`, [group]);
   }
 
-  /** Hands out what is queued and due, at most so many. */
-  async deliver(limit: number): Promise<void> {
-    await this.db.query(DELIVER, [this.account.accountId, this.clock.now(), limit]);
+  /** Hands over what is due, at most so many for each computer. @returns the operations, by computer in their order */
+  async deliver(limit: number, bound: number | null): Promise<Map<number, number[]>> {
+    const given = new Map<number, number[]>();
+    for (const computer of this.account.computers) {
+      const rows = await this.db.query<{ activity_id: number }>(DELIVER, [computer, this.clock.now(), limit, bound]);
+      given.set(
+        computer,
+        rows.map(({ activity_id }) => activity_id),
+      );
+    }
+    return given;
   }
 
-  /** Agents answer what they have, at most so many; queues move up as in an exchange. */
+  /** Agents answer what they have, at most so many. */
   async report(ok: boolean, limit: number): Promise<void> {
-    await this.db.transaction(async (tx) => {
-      const rows = await tx.query<{ computer_id: number }>(REPORT, [
-        this.account.accountId,
-        this.clock.now(),
-        limit,
-        ok,
-      ]);
-      await promoteHeldMessages(tx, [...new Set(rows.map(({ computer_id }) => computer_id))], this.clock.now());
-    });
+    await this.db.query(REPORT, [this.account.accountId, this.clock.now(), limit, ok]);
   }
 
-  /** Agents have pinged, and their exchanges let up what became due meanwhile. */
-  async exchange(): Promise<void> {
-    await this.db.transaction((tx) => promoteHeldMessages(tx, this.account.computers, this.clock.now()));
-  }
-
-  /** Every lane that may have something to do looks once. */
-  async advance(): Promise<void> {
+  /** Every lane that may have something to do looks once, or only the newest of them: workers keep no order. */
+  async advance(which: 'all' | 'newest' = 'all'): Promise<void> {
     const lanes = await this.db.query<{ id: number }>(
       `select id from lane l where account_id = $1
          and (open_count > 0 or exists (select from agent_inbox i where i.lane_id = l.id)) order by id`,
       [this.account.accountId],
     );
-    for (const { id } of lanes) await this.#lanes.advance(id, false);
+    for (const { id } of which === 'all' ? lanes : lanes.slice(-1)) await this.#lanes.advance(id, false);
   }
 
   async setBound(bound: number | null): Promise<void> {
@@ -125,22 +120,27 @@ export class AccountTrial {
   }
 }
 
-const due = (state: string, and: string) => `
-  due as (
-    select m.activity_id from agent_message m join activity a on a.id = m.activity_id
-    where a.account_id = $1 and m.state = '${state}' and ${and} order by 1 limit $3 for update of m)`;
+const firstOf = firstUnqueued({ computer: '$1::int', account: 'c.account_id', now: '$2::timestamptz' });
 
 const DELIVER = `
-  with ${due('queued', 'm.deliver_at <= $2')}, sent as (
+  with due as (
+    select m.activity_id from computer c join agent_message m on m.computer_id = c.id
+    where c.id = $1 and ${isDue('$2')} and (m.activity_id < ${firstOf}) is not false
+    order by 1 limit least($3, coalesce($4::int - (
+      select count(*) from agent_message where computer_id = $1 and state = 'sent'), 1000))
+  ), sent as (
     update agent_message m set state = 'sent', sent_at = $2, send_count = send_count + 1
-    from due where m.activity_id = due.activity_id returning m.activity_id, m.lane_id)
-  insert into agent_inbox (lane_id, activity_id, kind, at) select lane_id, activity_id, 'delivered', $2 from sent`;
+    from due where m.activity_id = due.activity_id returning m.activity_id, m.lane_id
+  ), news as (
+    insert into agent_inbox (lane_id, activity_id, kind, at) select lane_id, activity_id, 'delivered', $2 from sent)
+  select activity_id from sent order by 1`;
 
 const REPORT = `
-  with ${due('sent', '$2::timestamptz is not null')}, acked as (
-    update agent_message m set state = 'acked' from due where m.activity_id = due.activity_id
-    returning m.activity_id, m.lane_id, m.computer_id
-  ), told as (
-    insert into agent_inbox (lane_id, activity_id, kind, ok, code, body, at)
-    select lane_id, activity_id, 'result', $4, 0, 'done', $2 from acked)
-  select computer_id from acked`;
+  with given as (
+    select m.activity_id from agent_message m join activity a on a.id = m.activity_id
+    where a.account_id = $1 and m.state = 'sent' order by 1 limit $3 for update of m
+  ), acked as (
+    update agent_message m set state = 'acked' from given where m.activity_id = given.activity_id
+    returning m.activity_id, m.lane_id)
+  insert into agent_inbox (lane_id, activity_id, kind, ok, code, body, at)
+  select lane_id, activity_id, 'result', $4, 0, 'done', $2::timestamptz from acked`;

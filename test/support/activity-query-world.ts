@@ -35,7 +35,7 @@ export async function createActivityQueryWorld(db: Database, seed: number): Prom
   const random = createRandom(seed, 'activities');
   const { pick } = random;
   const windows = createRandom(seed, 'windows');
-  const account = await anAccount(db, { computers: 8 });
+  const account = await anAccount(db, { computers: 8, maxMessageBacklog: 4 });
   const [other] = await db.query<{ id: number }>(
     `insert into access_group (account_id, name, title, parent_id) values ($1, 'seen', 'Seen', $2) returning id`,
     [account.accountId, account.groupId],
@@ -69,7 +69,7 @@ export async function createActivityQueryWorld(db: Database, seed: number): Prom
       windows.pick([0, 60]),
     ]);
     if (over.computer !== null && random.chance(0.7)) {
-      await db.query(MESSAGE, [row!.id, over.computer, pick(['held', 'held', 'queued', 'sent']), NOW]);
+      await db.query(MESSAGE, [row!.id, over.computer, pick(['acked', 'queued', 'queued', 'sent']), NOW]);
     }
     return row!.id;
   };

@@ -1,3 +1,4 @@
+import { outOfOrder, ranOutOfOrder, readDeliveries } from './delivery-order.ts';
 import type { TestStack } from './stack.ts';
 
 /** What was carried out of each operation id and on which computer, as the agents wrote it down themselves. */
@@ -74,7 +75,7 @@ function countsOf(condition: string): string {
  * Looks for violations of the invariants on one finished group, each as a sentence; none is an empty list.
  *
  * @param executions - the agents' own count, over all operations
- * @see perf-reliability B4, I1 to I4
+ * @remarks Order is judged over all operations, whatever their group.
  */
 export async function violationsOf(
   stack: TestStack,
@@ -86,6 +87,8 @@ export async function violationsOf(
   for (const rule of RULES) found.push(...(await problems(stack, rule, [group])));
   found.push(...(await compareComputers(stack, group, computerIds)));
   found.push(...(await compareExecutions(stack, group, executions)));
+  const deliveries = await readDeliveries(stack);
+  found.push(...outOfOrder(deliveries), ...ranOutOfOrder(deliveries, executions));
   return found;
 }
 

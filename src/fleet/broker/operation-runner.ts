@@ -32,16 +32,22 @@ interface Task {
   message: BObject;
   /** Executions of it in the ledger when it was taken over: one more means that this one is recorded. */
   recorded: number;
+  /** The agent's generation when it was taken over. */
+  generation: number;
 }
 
 const SLOW_FACTOR = 10;
 const DOWN_POLL_MS = 1000;
 
-/** Carries out operations, one execution for each time the server hands one over: finished ones leave no memory. */
+/**
+ * Carries out operations one after another, in the order in which the server handed them over, each as often as it was
+ * handed over: finished ones leave no memory.
+ */
 export class OperationRunner {
   readonly #context: FleetContext;
   readonly #host: RunnerHost;
-  readonly #running = new Map<number, Task>();
+  /** In the order of their hand-over; the first is being carried out. */
+  readonly #tasks = new Map<number, Task>();
 
   constructor(context: FleetContext, host: RunnerHost) {
     this.#context = context;
@@ -50,13 +56,13 @@ export class OperationRunner {
 
   /** Operations taken over and not finished: executions recorded before, a colon, and the message in base64. */
   get unfinished(): string[] {
-    return [...this.#running.values()].map(
+    return [...this.#tasks.values()].map(
       ({ message, recorded }) => `${recorded}:${encode(message).toString('base64')}`,
     );
   }
 
   get isIdle(): boolean {
-    return this.#running.size === 0;
+    return this.#tasks.size === 0;
   }
 
   /**
@@ -67,19 +73,19 @@ export class OperationRunner {
     for (const text of record) {
       const colon = text.indexOf(':');
       const message = decode(Buffer.from(text.slice(colon + 1), 'base64'));
-      if (isDict(message)) this.#begin({ message, recorded: Number(text.slice(0, colon)) });
+      if (isDict(message)) this.#add(message, Number(text.slice(0, colon)));
     }
   }
 
   /**
    * Takes an operation over.
    *
-   * @returns false when the agent did not get to it: the same one still runs, or the agent died over it
+   * @returns false when the agent did not get to it: the same one has not ended, or the agent died over it
    */
   take(message: BObject): boolean {
     const { knobs } = this.#host;
     const id = Number(message['operation-id']);
-    if (this.#running.has(id)) return false;
+    if (this.#tasks.has(id)) return false;
     const draw = (): number => this.#context.draws.next();
     if (strikes(knobs, 'dieBefore', draw())) {
       this.#host.die();
@@ -90,40 +96,46 @@ export class OperationRunner {
       this.#host.die();
       return false;
     }
-    this.#begin({ message, recorded: this.#executions(message) });
+    this.#add(message, this.#executions(message));
     return true;
   }
 
-  #begin(task: Task): void {
-    const { settings, wheel } = this.#context;
-    this.#running.set(Number(task.message['operation-id']), task);
-    const usual = settings.times.operationMs * (0.5 + this.#context.draws.next());
-    const { generation } = this.#host;
-    wheel.after(this.#host.knobs.slow ? usual * SLOW_FACTOR : usual, () => void this.#run(task, generation));
+  #add(message: BObject, recorded: number): void {
+    const task = { message, recorded, generation: this.#host.generation };
+    this.#tasks.set(Number(message['operation-id']), task);
+    if (this.#tasks.size === 1) this.#start(task);
   }
 
-  async #run(task: Task, generation: number): Promise<void> {
+  #start(task: Task): void {
+    const { settings, wheel } = this.#context;
+    const usual = settings.times.operationMs * (0.5 + this.#context.draws.next());
+    wheel.after(this.#host.knobs.slow ? usual * SLOW_FACTOR : usual, () => void this.#run(task));
+  }
+
+  async #run(task: Task): Promise<void> {
     const { wheel } = this.#context;
     if (this.#host.isDown) {
-      wheel.after(DOWN_POLL_MS, () => void this.#run(task, generation));
+      wheel.after(DOWN_POLL_MS, () => void this.#run(task));
       return;
     }
     const outcome = await this.#execute(task.message);
-    const finish = (): void => this.#finish(task, outcome, generation);
+    const finish = (): void => this.#finish(task, outcome);
     if (outcome.extraMs) wheel.after(outcome.extraMs, finish);
     else finish();
   }
 
-  #finish(task: Task, outcome: Outcome, generation: number): void {
+  #finish(task: Task, outcome: Outcome): void {
     if (this.#context.isClosed) return;
     if (this.#host.isDown) {
-      this.#context.wheel.after(DOWN_POLL_MS, () => this.#finish(task, outcome, generation));
+      this.#context.wheel.after(DOWN_POLL_MS, () => this.#finish(task, outcome));
       return;
     }
-    const { message, recorded } = task;
+    const { message, recorded, generation } = task;
     if (this.#executions(message) === recorded) this.#record(message);
-    this.#running.delete(Number(message['operation-id']));
+    this.#tasks.delete(Number(message['operation-id']));
     this.#host.finished(outcome, generation);
+    const [next] = this.#tasks.values();
+    if (next) this.#start(next);
   }
 
   async #execute(message: BObject): Promise<Outcome> {

@@ -1,3 +1,4 @@
+import { isDue } from '../../persistence/query/delivery-conditions.ts';
 import type { Database } from '../../persistence/sql.ts';
 import type { Clock } from '../../services/ports.ts';
 
@@ -58,16 +59,13 @@ export class PingDesk {
   }
 }
 
-// A computer approved since its last exchange has to learn what it may send now. An exchange also lets held messages
-// move up: where there is room for one, something came between the exchange that made room and the one that was held.
+// A computer approved since its last exchange has to learn what it may send now.
 const LOOK = `
   select c.id, c.state = 'approved' and not c.archived and not ac.disabled and (
-    (s.in_next is not null and not s.served_approved) or coalesce(m.due, false)
-    or (m.held and (ac.max_message_backlog is null or ac.max_message_backlog > m.taken))) as waiting
+    (s.in_next is not null and not s.served_approved)
+    or (m.due and (ac.max_message_backlog is null or ac.max_message_backlog > m.sent))) as waiting
   from computer c join agent s on s.computer_id = c.id join account ac on ac.id = c.account_id
   cross join lateral (
-    select bool_or(state = 'queued' and deliver_at <= $2 and (deliver_before is null or deliver_before > $2)) as due,
-      coalesce(bool_or(state = 'held' and deliver_at <= $2), false) as held,
-      count(*) filter (where state = 'sent' or (state = 'queued' and deliver_at <= $2)) as taken
-    from agent_message where computer_id = c.id and state in ('held', 'queued', 'sent')) m
+    select coalesce(bool_or(${isDue('$2')}), false) as due, count(*) filter (where m.state = 'sent') as sent
+    from agent_message m where m.computer_id = c.id and m.state in ('held', 'queued', 'sent')) m
   where c.id = any($1::int[])`;

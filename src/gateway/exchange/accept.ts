@@ -20,7 +20,7 @@ import {
   queueOf,
 } from './counters.ts';
 import type { ExchangeDeps, IdentifiedRequest } from './deps.ts';
-import { asksForPackages, type ExchangeWrite, promotes, writeExchanges } from './exchange-writer.ts';
+import { asksForPackages, type ExchangeWrite, writeExchanges } from './exchange-writer.ts';
 import { noteForeignResults } from './foreign-results.ts';
 import { continueWith } from './freshness.ts';
 import { type Outgoing, type PackageIds, planOutgoing } from './outgoing.ts';
@@ -235,8 +235,7 @@ async function write(
   const reported = hasFacts(facts) ? { context, facts } : null;
   const whole: ExchangeWrite = { session, change, now, secureIdHash, reported };
   try {
-    const isSmall = body.length <= MAX_SHARED_BYTES && !promotes(session);
-    return isSmall ? await deps.sessions.write(whole) : await writeAlone(deps, whole);
+    return body.length <= MAX_SHARED_BYTES ? await deps.sessions.write(whole) : await writeAlone(deps, whole);
   } catch (error) {
     if (!isUnstorable(error)) throw error;
     const sqlState = (error as { code: string }).code;

@@ -1,5 +1,4 @@
 import { HOUR_MS } from '../../domain/durations.ts';
-import { promoteHeldMessages } from '../../persistence/repositories/agent-messages.repository.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import { type Reported, saveFacts } from '../facts/save-facts.ts';
 import { keepSnapsHandedOut, needsSnapsBefore } from '../facts/snaps-before.ts';
@@ -16,11 +15,6 @@ export interface ExchangeWrite extends SessionWrite {
 /** Ask for packages afresh at most this often: a reporter run is dear for the computer. */
 const RESYNC_PAUSE_MS = 6 * HOUR_MS;
 
-/** Whether messages that the backlog bound held back may move up. */
-export function promotes(session: Session): boolean {
-  return session.hasHeld && session.maxBacklog !== 0;
-}
-
 /** Whether an agent is to be asked for its packages afresh now. */
 export function asksForPackages({ approved, resyncWanted, resyncAt }: Session, now: Date): boolean {
   return approved && resyncWanted && now.getTime() - (resyncAt?.getTime() ?? 0) > RESYNC_PAUSE_MS;
@@ -29,7 +23,7 @@ export function asksForPackages({ approved, resyncWanted, resyncAt }: Session, n
 /** Whether one statement writes all there is. */
 export function isPlain(write: ExchangeWrite): boolean {
   const { session, reported } = write;
-  return reported === null && session.inNext !== null && !promotes(session) && snapOperations(write).length === 0;
+  return reported === null && session.inNext !== null && snapOperations(write).length === 0;
 }
 
 /** Operations handed out for the first time whose undoing takes knowing how the snaps stood. */
@@ -59,11 +53,6 @@ export async function writeExchanges(
     tx,
     done.filter(({ session }) => session.inNext === null),
   );
-  const promoting = done.filter(({ session }) => promotes(session));
-  if (promoting.length > 0) {
-    const computers = promoting.map(({ session }) => session.computerId);
-    await promoteHeldMessages(tx, computers, promoting[0]!.now);
-  }
   const reports = done.flatMap(({ reported }) => (reported === null ? [] : [reported]));
   if (reports.length > 0) await wantResync(tx, await save(tx, reports));
   const handedOut = done.flatMap((write) => [...snapOperations(write), ...foundAnew(write)]);

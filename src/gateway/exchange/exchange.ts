@@ -1,6 +1,5 @@
 import { withLogFields } from '../../log-fields.ts';
 import { isLostRace } from '../../persistence/availability.ts';
-import { promoteHeldMessages } from '../../persistence/repositories/agent-messages.repository.ts';
 import { refusalOf } from '../http/failure.ts';
 import { KeyedQueue } from '../http/gate.ts';
 import { Refusal } from '../http/refusal.ts';
@@ -64,10 +63,9 @@ export class IdentifiedExchange {
   /** What fails is logged here, where lines name the computer. @throws {Refusal}; lost races as they are */
   async #exchange(identified: Identified, request: IdentifiedRequest, now: Date): Promise<Buffer | null> {
     try {
-      const latest = await this.#promoted(identified, request.secureIdHash);
-      if (latest?.kind === 'computer') return await this.#take(latest.session, request, now);
-      this.#deps.metrics.exchanged(latest ? 'removed' : 'unknown');
-      if (latest) await bury(this.#deps.db, latest.computerId, now);
+      if (identified.kind === 'computer') return await this.#take(identified.session, request, now);
+      this.#deps.metrics.exchanged('removed');
+      await bury(this.#deps.db, identified.computerId, now);
       return await this.#unknown();
     } catch (error) {
       throw isLostRace(error) ? error : refusalOf(error, this.#deps.logger);
@@ -100,15 +98,6 @@ export class IdentifiedExchange {
     return acceptExchange(this.#deps, arrival);
   }
 
-  /** What was held until it became due moves up first, and the session is read again, so that this answer can bring it. */
-  async #promoted(found: Identified, secureIdHash: Buffer): Promise<Identified | null> {
-    if (found.kind !== 'computer' || !hasRoomForHeld(found.session)) return found;
-    const { db, clock, gate, sessions } = this.#deps;
-    const { computerId } = found.session;
-    await gate.run(() => db.transaction((tx) => promoteHeldMessages(tx, [computerId], clock.now())));
-    return sessions.read(secureIdHash);
-  }
-
   async #unknown(cloneOf?: string): Promise<Buffer> {
     const messages = [unknownIdMessage(cloneOf), acceptedTypesMessage(REGISTER_ONLY.types)];
     return encodeAnswer(await this.#deps.serverUuid(), messages, null);
@@ -136,9 +125,4 @@ export class IdentifiedExchange {
       clientTypesDigest: session.clientTypesDigest,
     });
   }
-}
-
-/** Whether messages are held back though their computer's queue is not full. */
-function hasRoomForHeld({ hasHeld, maxBacklog, sent, due }: Session): boolean {
-  return hasHeld && (maxBacklog === null || sent.length + due.length < maxBacklog);
 }

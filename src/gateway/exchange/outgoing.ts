@@ -65,7 +65,8 @@ export function planOutgoing(session: Session, ack: Acknowledged, wishes: Outgoi
   for (const message of messages) places.push({ kind: 'control', position: position++, message });
   if (session.approved && session.servedApproved && !session.accountDisabled) {
     const due = session.due.filter((operation) => !wishes.answered.has(operation.activityId));
-    for (const operation of fitting(due, places)) places.push({ kind: 'claim', position: position++, operation });
+    for (const operation of fitting(due, places, session.maxBacklog))
+      places.push({ kind: 'claim', position: position++, operation });
   }
   const headSends = places.length === 0 ? 0 : ack.headSends + 1;
   const { headTries } = ack;
@@ -74,12 +75,21 @@ export function planOutgoing(session: Session, ack: Acknowledged, wishes: Outgoi
   return { places: sent, controls: controlsOf(places), outNext: position, headTries, headSends, askedResync };
 }
 
-/** As many operations as there is room for, up to one that resynchronizes; that one goes when no other is on its way. */
-function fitting(due: readonly DueOperation[], places: readonly Place[]): readonly DueOperation[] {
+/**
+ * As many operations as there is room for, in the answer and below the bound on messages that wait for the computer, up
+ * to one that resynchronizes; that one goes when no other is on its way.
+ */
+function fitting(
+  due: readonly DueOperation[],
+  places: readonly Place[],
+  maxBacklog: number | null,
+): readonly DueOperation[] {
   if (places.some(isResync)) return [];
   const resync = due.findIndex((operation) => operation.messageType === RESYNCHRONIZE);
-  const alone = resync === 0 && !places.some((place) => place.kind === 'resend');
-  const room = Math.max(0, MAX_MESSAGES_PER_ANSWER - places.length);
+  const unacknowledged = places.filter((place) => place.kind === 'resend').length;
+  const alone = resync === 0 && unacknowledged === 0;
+  const below = maxBacklog === null ? Number.POSITIVE_INFINITY : maxBacklog - unacknowledged;
+  const room = Math.max(0, Math.min(MAX_MESSAGES_PER_ANSWER - places.length, below));
   return due.slice(0, Math.min(room, alone ? 1 : resync < 0 ? due.length : resync));
 }
 

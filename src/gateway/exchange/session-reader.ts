@@ -1,4 +1,5 @@
 import { FINAL_STATUSES } from '../../domain/activity/status.ts';
+import { firstUnqueued, isDue } from '../../persistence/query/delivery-conditions.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import { statusList } from '../../persistence/status-sql.ts';
 import type { Control, DueOperation, SentOperation, Session } from './session.ts';
@@ -35,7 +36,6 @@ interface SessionRow {
   resync_at: Date | null;
   sent: SentOperation[] | null;
   due: DueOperation[] | null;
-  has_held: boolean;
 }
 
 /**
@@ -86,7 +86,6 @@ function toSession(row: SessionRow, accountId: number): Session {
     resyncAt: row.resync_at,
     sent: row.sent ?? [],
     due: row.due ?? [],
-    hasHeld: row.has_held,
   };
 }
 
@@ -131,12 +130,10 @@ const READ = `
         from (
           select m.activity_id, p.message_type, p.fields
           from agent_message m join operation_payload p on p.id = m.payload_id
-          where m.computer_id = i.computer_id and m.state = 'queued' and m.deliver_at <= $2
-            and (m.deliver_before is null or m.deliver_before > $2)
+          where m.computer_id = i.computer_id and ${isDue('$2')}
+            and (m.activity_id < ${firstUnqueued({ computer: 'i.computer_id', account: 'c.account_id', now: '$2' })}) is not false
           order by m.activity_id limit 100) n
-      ) d where d.before < $3) as due,
-    exists (select from agent_message m where m.computer_id = i.computer_id and m.state = 'held' and m.deliver_at <= $2)
-      as has_held
+      ) d where d.before < $3) as due
   from agent_identity i
   left join (agent s join computer c on c.id = s.computer_id join account ac on ac.id = c.account_id)
     on s.computer_id = i.computer_id

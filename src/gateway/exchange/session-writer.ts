@@ -160,7 +160,7 @@ const WRITE = `
     from unnest($16::int[], $17::int[], $18::bigint[], $19::timestamptz[]) c(computer_id, id, position, at)
     join session s on s.computer_id = c.computer_id
     join agent_message m on m.activity_id = c.id and m.computer_id = c.computer_id
-    where m.state = 'queued'
+    where m.state in ('held', 'queued')
     order by m.activity_id for update of m
   ), claimed as (
     update agent_message m set state = 'sent', sent_at = p.at, position = p.position, send_count = 1

@@ -33,7 +33,7 @@ export interface Session extends Addressee {
   approved: boolean;
   archived: boolean;
   accountDisabled: boolean;
-  /** Bound on messages waiting; null for none. */
+  /** Most operations that the computer may have without acknowledging them; null for no bound. */
   maxBacklog: number | null;
   /** Grows with every exchange that was accepted: two at once cannot both be. */
   version: number;
@@ -57,7 +57,6 @@ export interface Session extends Addressee {
   resyncId: number | null;
   resyncAt: Date | null;
   sent: SentOperation[];
+  /** What may be handed over, in the order of acceptance, without regard to `maxBacklog`. */
   due: DueOperation[];
-  /** Some messages that are due are held back by the backlog bound. */
-  hasHeld: boolean;
 }

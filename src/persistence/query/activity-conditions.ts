@@ -3,7 +3,7 @@ import type { ActivityCriterion, ActivityQuery } from '../../domain/query/activi
 import type { ComputerQuery } from '../../domain/query/computer-query.ts';
 import type { Factor } from '../../domain/query/parser.ts';
 import { containing } from '../like.ts';
-import { HELD, onlyLater } from './activity-fields.ts';
+import { heldAt, onlyLater } from './activity-fields.ts';
 import { Compilation, type SqlCondition } from './compilation.ts';
 import { computersCondition, type SavedQueries } from './computer-conditions.ts';
 
@@ -107,9 +107,9 @@ function statusCondition(status: ActivityStatus, compilation: Compilation): stri
     case 'scheduled':
       return `(a.status = 'scheduled' or (a.status = 'undelivered' and (${later()})))`;
     case 'undelivered':
-      return `(a.status = 'undelivered' and (${later()}) is not true and not (${HELD}))`;
+      return `(a.status = 'undelivered' and (${later()}) is not true and not (${heldAt(compilation.now())}))`;
     case 'waiting':
-      return `(a.status = 'waiting' or (a.status = 'undelivered' and (${later()}) is not true and ${HELD}))`;
+      return `(a.status = 'waiting' or (a.status = 'undelivered' and (${later()}) is not true and ${heldAt(compilation.now())}))`;
     default:
       return `a.status = '${status}'`;
   }

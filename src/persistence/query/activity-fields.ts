@@ -1,36 +1,31 @@
 import { REVERSIBLE_TYPES } from '../../domain/activity/kinds.ts';
 import { FINAL_STATUSES } from '../../domain/activity/status.ts';
 import { statusList } from '../status-sql.ts';
+import { beyondBound } from './delivery-conditions.ts';
 
-/**
- * Over the alias `a` of `activity`: a child of it, as `k` with its message `m`, fulfils the condition; true or false.
- */
+/** Over the alias `a` of `activity`: a child of it, as `k`, fulfils the condition; true or false. */
 // Children are asked in index order with a limit: PostgreSQL takes them for spread over the table and would read it all.
 // With `is true` a condition stays one: as a join PostgreSQL would read and sort all children to find the first.
 export const anyChild = (condition: string) => `(
-      select true from activity k left join agent_message m on m.activity_id = k.id
-      where k.parent_id = a.id and (${condition}) is true order by k.id limit 1) is true`;
+      select true from activity k where k.parent_id = a.id and (${condition}) is true order by k.id limit 1) is true`;
+
+const isBounded = '(select b.max_message_backlog from account b where b.id = a.account_id) is not null';
+
+/** A child `k` may go at its computer's next exchange. */
+const isFree = (now: string) =>
+  `k.status = 'undelivered' and (k.deliver_at > ${now}) is not true and not ${beyondBound('k', now)}`;
 
 /**
- * Over the alias `a` of `activity`: what is not delivered waits for room in a queue; of a group, all of it does. True or
- * false.
- */
-// A group is asked only while it is fresh; the first child with a message that is not held answers.
-export const HELD = `case when a.status <> 'undelivered' then false
-    when a.computer_id is not null then
-      exists (select from agent_message m where m.activity_id = a.id and m.state = 'held')
-    else a.children_count > 0 and not ${anyChild(`k.status = 'undelivered' and m.state is distinct from 'held'`)} end`;
-
-/**
- * As {@link HELD}, and false before its time has come: then messages are held without waiting for room, and a group would
- * be asked about all its operations for nothing.
+ * Over the alias `a` of `activity`: it is due and waits for room in its computer's queue; of a group, all of it that is
+ * not delivered does. True or false.
  *
  * @param now - SQL of the present moment
  */
-export const heldAt = (now: string) => `case when a.deliver_at > ${now} then false else ${HELD} end`;
-
-// In the order of its index, or old statistics of many could make PostgreSQL read all messages to find none.
-const ANYTHING_HELD = `(select true from agent_message where state = 'held' order by computer_id, activity_id limit 1) is true`;
+// A group is asked only while it is fresh, and only in accounts with a bound; the first child that may go answers.
+export const heldAt = (now: string) => `case
+    when a.status <> 'undelivered' or a.deliver_at > ${now} or not ${isBounded} then false
+    when a.computer_id is not null then ${beyondBound('a', now)}
+    else a.children_count > 0 and not ${anyChild(isFree(now))} end`;
 
 /**
  * Over the alias `a` of `activity`: a group whose time has come, and yet nothing of it is free to go and something is due
@@ -38,13 +33,11 @@ const ANYTHING_HELD = `(select true from agent_message where state = 'held' orde
  *
  * @param now - SQL of the present moment
  */
-// Only a window makes moments differ, and without held messages what is due is free: no child is asked but in rare cases.
+// Only a window makes moments differ, and without a bound what is due is free: no child is asked but in rare cases.
 export const onlyLater = (now: string) => `case
     when a.status <> 'undelivered' or a.deliver_delay_window = 0 or a.children_count = 0 or a.deliver_at > ${now}
-      or not ${ANYTHING_HELD} then false
-    when ${anyChild(
-      `k.status = 'undelivered' and (k.deliver_at > ${now}) is not true and m.state is distinct from 'held'`,
-    )} then false
+      or not ${isBounded} then false
+    when ${anyChild(isFree(now))} then false
     else ${anyChild(`k.status = 'scheduled' or (k.status = 'undelivered' and k.deliver_at > ${now})`)} end`;
 
 const REVERSIBLE = REVERSIBLE_TYPES.map((type) => `'${type}'`).join(', ');

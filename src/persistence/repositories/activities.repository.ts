@@ -1,7 +1,7 @@
 import type { ActivityStatus } from '../../domain/activity/status.ts';
 import type { PageRequest } from '../page.ts';
 import type { ActivitySelection } from '../query/activity-conditions.ts';
-import { HELD, heldAt, lostAmong, onlyLater, UNDOABLE } from '../query/activity-fields.ts';
+import { heldAt, lostAmong, onlyLater, UNDOABLE } from '../query/activity-fields.ts';
 import { type ActivityScope, manageableIn, runnableIn, seenBy, VISIBLE } from '../query/activity-visibility.ts';
 import { groupsOf } from '../query/group-scope.ts';
 import type { Sql } from '../sql.ts';
@@ -138,10 +138,16 @@ export async function listChildren(
   scope: ActivityScope,
   parents: readonly number[],
   limit: number | null,
+  now: Date,
 ): Promise<Map<number, BaseActivityRow[]>> {
   const children = new Map<number, BaseActivityRow[]>();
   if (parents.length === 0) return children;
-  const rows = await db.query<BaseActivityRow & Record<string, unknown>>(CHILDREN, [...seenBy(scope), parents, limit]);
+  const rows = await db.query<BaseActivityRow & Record<string, unknown>>(CHILDREN, [
+    ...seenBy(scope),
+    parents,
+    limit,
+    now,
+  ]);
   for (const row of rows) {
     const siblings = children.get(row.parent_id!);
     if (siblings) siblings.push(row);
@@ -150,26 +156,18 @@ export async function listChildren(
   return children;
 }
 
-/** Reads what the creator of an activity is answered with, in the transaction that made it: no message is held yet. */
-export async function readBaseActivity(db: Sql, id: number): Promise<BaseActivityRow> {
-  const [row] = await db.query<BaseActivityRow & Record<string, unknown>>(READ_BASE, [id]);
+/** Reads the base shape of an activity, as answers to its creator and records of it show it. */
+export async function readBaseActivity(db: Sql, id: number, now: Date): Promise<BaseActivityRow> {
+  const [row] = await db.query<BaseActivityRow & Record<string, unknown>>(READ_BASE, [id, now]);
   return row!;
 }
-
-/** Reads the base shape of an activity whoever asks, or null. */
-export async function findBaseActivity(db: Sql, id: number): Promise<BaseActivityRow | null> {
-  const [row] = await db.query<BaseActivityRow & Record<string, unknown>>(FIND_BASE, [id]);
-  return row ?? null;
-}
-
-// Where all is due at one moment, as in a group without a window, and where no message is there yet.
-const NEVER = 'false';
 
 const base = (held: string, later: string) => `a.id, a.parent_id, a.type, a.summary, a.status, a.deliver_at,
     ${held} as held, ${later} as only_later, a.creation_time, a.approval_time, a.completion_time, p.id as creator_id,
     p.name as creator_name, p.email as creator_email, a.deliver_delay_window, a.result_text, a.result_code`;
 
-const BASE = base(HELD, NEVER);
+/** @param now - number of the parameter with the present moment; what is shown has no window */
+const baseAt = (now: number) => base(heldAt(`$${now}::timestamptz`), 'false');
 
 /** The parameters of {@link detail}. */
 const detailValues = ({ manage, execute }: ActivityScope, now: Date) => [groupsOf(manage), groupsOf(execute), now];
@@ -190,8 +188,12 @@ const parent = (held: string, later: string) => `${base(held, later)}, a.childre
       from activity k left join computer c on c.id = k.computer_id left join removed_computer r on r.id = k.computer_id
       where k.parent_id = a.id order by k.id limit 1) end as computer`;
 
-/** Of the runs of a script profile, which have no window. */
-export const PARENT = parent(HELD, NEVER);
+/**
+ * Of the runs of a script profile, which have no window.
+ *
+ * @param now - number of the parameter with the present moment
+ */
+export const parentAt = (now: number) => parent(heldAt(`$${now}::timestamptz`), 'false');
 
 export const SOURCE = 'activity a left join person p on p.id = a.creator_id';
 
@@ -206,11 +208,10 @@ const IN_PAGE = 'in (select id from page)';
 const FIND = `
   select ${detail(6, '= any($5::int[])')}
   from ${SOURCE} where ${VISIBLE} and a.id = any($5::int[])`;
-const READ_BASE = `select ${base(NEVER, NEVER)} from ${SOURCE} where a.id = $1`;
-const FIND_BASE = `select ${BASE} from ${SOURCE} where a.id = $1`;
+const READ_BASE = `select ${baseAt(2)} from ${SOURCE} where a.id = $1`;
 const CHILDREN = `
   select page.*
   from unnest($5::int[]) as parent(id)
   cross join lateral (
-    select ${BASE} from ${SOURCE} where a.parent_id = parent.id and ${VISIBLE} order by a.id limit $6) page
+    select ${baseAt(7)} from ${SOURCE} where a.parent_id = parent.id and ${VISIBLE} order by a.id limit $6) page
   order by page.id`;

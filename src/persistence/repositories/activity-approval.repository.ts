@@ -1,8 +1,7 @@
 import { statusesBefore } from '../../domain/activity/status.ts';
 import type { Sql } from '../sql.ts';
 import { movable } from '../status-sql.ts';
-import { promoteBehind, queueMessages } from './agent-messages.repository.ts';
-import { readBoundForHolding } from './message-backlog.repository.ts';
+import { queueMessages } from './agent-messages.repository.ts';
 
 /**
  * Lets operations go that waited for approval: a step behind another goes on waiting for that one, the rest is queued
@@ -14,22 +13,14 @@ import { readBoundForHolding } from './message-backlog.repository.ts';
  * @see api-decisions 4.1
  */
 export async function approveActivities(tx: Sql, activities: readonly number[], now: Date): Promise<void> {
-  const approved = await tx.query<{ id: number; lane_id: number; opened: boolean; account_id: number }>(APPROVE, [
-    activities,
-    now,
-  ]);
+  const approved = await tx.query<{ id: number; lane_id: number; opened: boolean }>(APPROVE, [activities, now]);
   const lanes = Map.groupBy(
     approved.filter(({ opened }) => opened),
     ({ lane_id }) => lane_id,
   );
-  const queued: number[] = [];
   for (const [lane, rows] of lanes) {
-    const bounded = (await readBoundForHolding(tx, rows[0]!.account_id)) !== null;
-    const operations = rows.map(({ id }) => id);
-    const added = await queueMessages(tx, { lane, operations, now, bounded });
-    if (bounded) queued.push(...added);
+    await queueMessages(tx, { lane, operations: rows.map(({ id }) => id), now });
   }
-  await promoteBehind(tx, queued, now);
   // Locked before it is looked whether anything is left: of two that approve the last operations one sees the other's.
   const groups = await tx.query<{ id: number }>(LOCK_GROUPS, [activities]);
   await tx.query(APPROVE_GROUPS, [groups.map(({ id }) => id), now]);
@@ -61,7 +52,7 @@ const APPROVE = `
   where (a.id = any($1::int[]) or a.parent_id = any($1::int[])) and a.computer_id is not null and l.id = a.lane_id
     and ${movable('a.status', APPROVABLE, 'undelivered', 'waiting')}
     and not ${cancelOrderedIn('= a.lane_id')}
-  returning a.id, a.lane_id, a.account_id, l.opened_at is not null as opened`;
+  returning a.id, a.lane_id, l.opened_at is not null as opened`;
 
 const LOCK_GROUPS = `
   select g.id from activity g

@@ -3,7 +3,7 @@ import { ACTIVITY_WORKFLOW_PREFIX } from '../../domain/activity/workflow-id.ts';
 import { REPORT_ACTIVITY } from '../../domain/usg/report.ts';
 import type { Sql } from '../sql.ts';
 import { isOpen, movable } from '../status-sql.ts';
-import { promoteBehind, withdrawLaneMessages, withdrawMessages } from './agent-messages.repository.ts';
+import { withdrawLaneMessages, withdrawMessages } from './agent-messages.repository.ts';
 import { wakeRelays } from './outbox.repository.ts';
 
 /** What a request cancels: whole groups, and single operations that are in none of them. */
@@ -40,8 +40,8 @@ export async function orderCancel(tx: Sql, order: CancelOrder): Promise<void> {
     groups,
   ]);
   const laneIds = lanes.map(({ id }) => id);
-  const withdrawn = [...(await withdrawLaneMessages(tx, laneIds)), ...(await withdrawMessages(tx, operations))];
-  await promoteBehind(tx, withdrawn, now);
+  await withdrawLaneMessages(tx, laneIds);
+  await withdrawMessages(tx, operations);
   await tx.query(TELL_LANES, [laneIds, operations, now, text]);
   await tx.query(CANCEL_WORKFLOWS, [groups, operations, ACTIVITY_WORKFLOW_PREFIX, now, accountId, traceparent]);
   await tx.query(CANCEL_REPORTS, [groups, now]);

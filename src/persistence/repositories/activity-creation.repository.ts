@@ -1,5 +1,6 @@
 import type { ActivitySettings } from '../../config.ts';
 import { ACTIVITY_WORKFLOW_PREFIX } from '../../domain/activity/workflow-id.ts';
+import { TRANSACTION_LOCKS } from '../advisory-locks.ts';
 import type { Sql } from '../sql.ts';
 import {
   CREATE_CHAINED_GROUP,
@@ -68,7 +69,7 @@ export type LaneSettings = Pick<ActivitySettings, 'singleLaneLimit' | 'laneMinSi
  */
 export async function createGroup(tx: Sql, plan: GroupPlan, settings: LaneSettings): Promise<number> {
   const payloads = await createPayloads(tx, plan, plan.operations);
-  const parent = await nextActivityId(tx);
+  const parent = await nextGroupId(tx, plan.accountId);
   if (isUniform(plan, settings)) {
     await tx.query(CREATE_UNIFORM_GROUP, uniformValues(plan, parent, payloads[0]!, settings));
   } else {
@@ -141,7 +142,7 @@ export async function createPlacedGroup(tx: Sql, plan: PlacedGroupPlan, settings
     plan,
     messages.map((message) => ({ message })),
   );
-  const parent = await nextActivityId(tx);
+  const parent = await nextGroupId(tx, plan.accountId);
   await tx.query(CREATE_PLACED_GROUP, [
     ...operationArrays(
       { ...plan, operations: operations.map((operation) => ({ ...operation, message: messages[operation.message]! })) },
@@ -156,10 +157,17 @@ export async function createPlacedGroup(tx: Sql, plan: PlacedGroupPlan, settings
   return parent;
 }
 
-async function nextActivityId(tx: Sql): Promise<number> {
-  const [row] = await tx.query<{ id: number }>(`select nextval('activity_id_seq')::int as id`);
+/**
+ * The id of a group that is made next. Its transaction keeps others of the account from making theirs until it ends, so
+ * that no operation becomes visible after one with a higher id.
+ */
+async function nextGroupId(tx: Sql, accountId: number): Promise<number> {
+  const [row] = await tx.query<{ id: number }>(NEXT_GROUP, [TRANSACTION_LOCKS.acceptance, accountId]);
   return row!.id;
 }
+
+// The lock first, then the number.
+const NEXT_GROUP = `select nextval('activity_id_seq')::int as id from pg_advisory_xact_lock($1::int, $2::int)`;
 
 /** Parameters 14 to 21 of the statements that create groups. */
 function groupValues(plan: Omit<GroupPlan, 'operations'>, parent: number, settings: LaneSettings): unknown[] {

@@ -33,7 +33,7 @@ export interface FleetFigures {
   /** Open operations by the age of their lane, one entry per bucket of {@link AGE_BUCKETS}. */
   openOperations: number[];
   /** Messages by state that no computer has taken yet. */
-  messages: Record<'held' | 'queued' | 'sent', number>;
+  messages: Record<'queued' | 'sent', number>;
   /** Reports on USG profiles that have not ended, of the newest {@link REPORTS_LOOKED_AT} that were asked for. */
   reports: Record<ReportState, number>;
   /** Seconds since the oldest of them was asked for; 0 when there is none. */
@@ -56,7 +56,7 @@ export async function readFleetFigures(db: Sql): Promise<FleetFigures> {
   const [queues] = await db.query<QueueRow>(QUEUES, [COUNT_LIMIT]);
   const outbox = await db.query<{ kind: string; count: number }>(OUTBOX, [COUNT_LIMIT]);
   const [lanes] = await db.query<LaneRow>(LANES, [COUNT_LIMIT]);
-  const messages = await db.query<{ state: 'held' | 'queued' | 'sent'; count: number }>(MESSAGES, [COUNT_LIMIT]);
+  const messages = await db.query<{ state: 'queued' | 'sent'; count: number }>(MESSAGES, [COUNT_LIMIT]);
   const reports = await db.query<ReportRow>(REPORTS, [REPORTS_LOOKED_AT]);
   const [computers] = await db.query<ComputerRow>(COMPUTERS);
   const { approved, pending, archived, offline } = computers!;
@@ -69,7 +69,7 @@ export async function readFleetFigures(db: Sql): Promise<FleetFigures> {
     overdueLanes: lanes!.overdue,
     unopenedLanes: lanes!.unopened,
     openOperations: lanes!.operations,
-    messages: { held: 0, queued: 0, sent: 0, ...byKey(messages, 'state', 'count') },
+    messages: { queued: 0, sent: 0, ...byKey(messages, 'state', 'count') },
     reports: { waiting: 0, begun: 0, ...byKey(reports, 'state', 'count') },
     reportsOldestSeconds: { waiting: 0, begun: 0, ...byKey(reports, 'state', 'seconds') },
     computers: { approved, pending, archived },
@@ -138,9 +138,9 @@ const LANES = `
   ) l`;
 
 const MESSAGES = `
-  select state, count(*)::int as count from (
+  select case state when 'sent' then 'sent' else 'queued' end as state, count(*)::int as count from (
     select state from agent_message where state in ('held', 'queued', 'sent') limit $1
-  ) m group by state`;
+  ) m group by 1`;
 
 const REPORTS = `
   select case a.status when 'undelivered' then 'waiting' else 'begun' end as state, count(*)::int as count,

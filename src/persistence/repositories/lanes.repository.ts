@@ -5,7 +5,7 @@ import type { ActivityStatus } from '../../domain/activity/status.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import type { Database, Sql } from '../sql.ts';
 import { isOpen } from '../status-sql.ts';
-import { promoteBehind, queueMessages, withdrawMessages } from './agent-messages.repository.ts';
+import { queueMessages, withdrawMessages } from './agent-messages.repository.ts';
 import { cancelOpenedLanes, readGroup, readOpenLanes, readUnopenedLanes } from './lane-groups.ts';
 import { earliest, nextMoment } from './lane-moments.ts';
 import {
@@ -21,7 +21,6 @@ import {
   releaseDependents,
 } from './lane-news.ts';
 import { moveParent } from './lane-parents.ts';
-import { readBoundForHolding } from './message-backlog.repository.ts';
 import { recordPackageChanges } from './package-changes.repository.ts';
 import { recordAuditProgress } from './usg-audits.repository.ts';
 
@@ -37,7 +36,7 @@ export interface LaneStoreOptions {
  * The one place that moves operations after their creation.
  *
  * @remarks Every call is one transaction per lane under the lane's row lock, starts from the rows as they are and can
- * run again at any time. Lock order: lane, messages, computers, own rows, the parent last.
+ * run again at any time. Lock order: lane, messages, own rows, the parent last.
  * @see temporal-design 4 and 5
  */
 export interface LaneStore {
@@ -83,12 +82,10 @@ interface LaneCounts {
 
 interface LaneRow extends LaneCounts {
   id: number;
-  account_id: number;
   parent_id: number | null;
   has_dependents: boolean;
   answer_seconds: number | null;
   opened_at: Date | null;
-  bounded: boolean;
   /** Run of a USG profile that it belongs to. */
   usg_run_id: number | null;
 }
@@ -138,9 +135,6 @@ async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: Lan
   const [lane] = await tx.query<LaneRow & Record<string, unknown>>(LOCK, [id], 'lane-lock');
   if (!lane) return { ...NOTHING, events: 0, closed: false };
   const now = options.clock.now();
-  if (lane.bounded && (lane.opened_at === null || lane.has_dependents)) {
-    lane.bounded = (await readBoundForHolding(tx, lane.account_id)) !== null;
-  }
   const patience = { expiryDays: options.settings.expiryDays, answerSeconds: lane.answer_seconds };
   const news = await applyNews(tx, id, now);
   const changes = [...news.changes];
@@ -155,9 +149,9 @@ async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: Lan
     changes.push(...(await expireOverdue(tx, id, now, patience)));
   }
   changes.push(...(await cancel(tx, lane, news.cancels, cancelAll, now)));
-  const withdrawn = idsOf(changes.slice(news.changes.length));
   const released = lane.has_dependents ? await moveChains(tx, lane, changes, now) : [];
-  await moveQueues(tx, { ...lane, due }, released, withdrawn, now);
+  const operations = lane.opened_at === null ? null : released.map((step) => step.id);
+  await queueMessages(tx, { lane: id, operations, now });
   if (lane.usg_run_id !== null) await recordAuditProgress(tx, lane.usg_run_id, changes, now);
   const nextDue =
     due || lane.opened_at === null
@@ -187,20 +181,6 @@ async function cancel(
   }
   await withdrawMessages(tx, idsOf(changes));
   return changes;
-}
-
-/** Queues what may go from now on, then lets held messages move up wherever queues changed or something became due. */
-async function moveQueues(
-  tx: Sql,
-  lane: LaneRow & { due: boolean },
-  released: readonly Released[],
-  withdrawn: readonly number[],
-  now: Date,
-): Promise<void> {
-  const { id, bounded, due, opened_at } = lane;
-  const operations = opened_at === null ? null : released.map((step) => step.id);
-  const queued = operations?.length === 0 ? [] : await queueMessages(tx, { lane: id, operations, now, bounded });
-  if (bounded) await promoteBehind(tx, [...withdrawn, ...queued], now, due ? id : null);
 }
 
 function idsOf(changes: readonly Change[], status?: ActivityStatus): number[] {
@@ -261,10 +241,8 @@ async function readWaiting(db: Sql, lane: number): Promise<Pick<LaneProgress, 'w
 
 const LOCK = `
   select l.id, l.parent_id, l.open_count, l.succeeded_count, l.failed_count, l.canceled_count,
-    l.account_id, l.has_dependents, l.answer_seconds, l.opened_at, l.next_due_at, l.usg_run_id,
-    a.max_message_backlog is not null as bounded
-  from lane l join account a on a.id = l.account_id
-  where l.id = $1 for update of l`;
+    l.has_dependents, l.answer_seconds, l.opened_at, l.next_due_at, l.usg_run_id
+  from lane l where l.id = $1 for update`;
 
 const TURN = `select account_id as account, size > $2 as "isLarge" from lane where id = $1`;
 

@@ -1,6 +1,6 @@
 import type { Sql } from '../sql.ts';
 import { isOpen } from '../status-sql.ts';
-import { type BaseActivityRow, findBaseActivity } from './activities.repository.ts';
+import { type BaseActivityRow, readBaseActivity } from './activities.repository.ts';
 
 /** Type of the operations that make a recovery key. */
 export const GENERATE_RECOVERY_KEY = 'GenerateFDERecoveryKeyRequest';
@@ -40,9 +40,13 @@ export async function isGenerating(tx: Sql, computerId: number): Promise<boolean
 }
 
 /** The group of the computer's latest generation, unless that succeeded. */
-export async function readUnfinishedGeneration(db: Sql, computerId: number): Promise<BaseActivityRow | null> {
+export async function readUnfinishedGeneration(
+  db: Sql,
+  computerId: number,
+  now: Date,
+): Promise<BaseActivityRow | null> {
   const [latest] = await db.query<{ shown: number; status: string }>(LATEST, [computerId]);
-  return latest === undefined || latest.status === 'succeeded' ? null : findBaseActivity(db, latest.shown);
+  return latest === undefined || latest.status === 'succeeded' ? null : readBaseActivity(db, latest.shown, now);
 }
 
 /** Title and stored key of a computer; null when there is no such computer. */

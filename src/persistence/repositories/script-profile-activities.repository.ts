@@ -1,12 +1,17 @@
 import type { PageRequest } from '../page.ts';
 import { type ActivityScope, seenBy, VISIBLE } from '../query/activity-visibility.ts';
 import type { Sql } from '../sql.ts';
-import { PARENT, type ParentRow, SOURCE } from './activities.repository.ts';
+import { parentAt, type ParentRow, SOURCE } from './activities.repository.ts';
 import { countSeen } from './seen-children.ts';
 
 /** Parents by id in no order; those the caller may not see are left out. */
-export async function findParents(db: Sql, scope: ActivityScope, ids: readonly number[]): Promise<ParentRow[]> {
-  const rows = await db.query<ParentRow & Record<string, unknown>>(FIND, [...seenBy(scope), ids]);
+export async function findParents(
+  db: Sql,
+  scope: ActivityScope,
+  ids: readonly number[],
+  now: Date,
+): Promise<ParentRow[]> {
+  const rows = await db.query<ParentRow & Record<string, unknown>>(FIND, [...seenBy(scope), ids, now]);
   return countSeen(db, scope, rows);
 }
 
@@ -16,20 +21,21 @@ export async function listParentsOfScriptProfile(
   scope: ActivityScope,
   profileId: number,
   page: PageRequest,
+  now: Date,
 ): Promise<{ count: number; rows: ParentRow[] }> {
   const values = [...seenBy(scope), profileId];
   const [counted, rows] = await Promise.all([
     db.query<{ count: number }>(`select count(*)::int as count ${RUNS}`, values),
-    db.query<ParentRow & Record<string, unknown>>(LIST, [...values, page.limit, page.offset]),
+    db.query<ParentRow & Record<string, unknown>>(LIST, [...values, page.limit, page.offset, now]),
   ]);
   return { count: counted[0]!.count, rows: await countSeen(db, scope, rows) };
 }
 
-const FIND = `select ${PARENT} from ${SOURCE} where ${VISIBLE} and a.id = any($5::int[])`;
+const FIND = `select ${parentAt(6)} from ${SOURCE} where ${VISIBLE} and a.id = any($5::int[])`;
 
 const RUNS = `from script_profile_run r join activity a on a.id = r.activity_id where r.profile_id = $5 and ${VISIBLE}`;
 
 const LIST = `
-  select ${PARENT}
+  select ${parentAt(8)}
   from (select a.id ${RUNS} order by a.id desc limit $6 offset $7) page join ${SOURCE} on a.id = page.id
   order by a.id desc`;

@@ -62,8 +62,8 @@ export async function listActivities(
   page: Page,
 ): Promise<{ count: number; results: ParentActivity[] }> {
   await requireProfile(db, caller, id);
-  const { count, rows } = await listParentsOfScriptProfile(db, scopeOf(caller), id, page);
   const now = clock.now();
+  const { count, rows } = await listParentsOfScriptProfile(db, scopeOf(caller), id, page, now);
   return { count, results: rows.map((row) => toBaseActivity(row, now)) };
 }
 
@@ -106,7 +106,7 @@ async function readLastActivities(
     rows.map(({ id }) => id),
   );
   if (latest.size === 0) return new Map();
-  const parents = await findParents(sql, scopeOf(caller), [...latest.values()]);
+  const parents = await findParents(sql, scopeOf(caller), [...latest.values()], now);
   const byId = new Map(parents.map((row) => [row.id, toBaseActivity(row, now)]));
   return new Map([...latest].flatMap(([id, run]) => (byId.has(run) ? [[id, byId.get(run)!] as const] : [])));
 }

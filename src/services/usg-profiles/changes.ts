@@ -72,7 +72,7 @@ export async function executeProfile(
       throw new DomainError('ActivityInProgress', 'Every computer of the profile still has an open run of it');
     }
     await recordEvent(tx, caller, eventOf(profile, `Started a run of the USG profile ${profile.title}`));
-    return readBaseActivity(tx, outcome.activityId);
+    return readBaseActivity(tx, outcome.activityId, now);
   });
   return toBaseActivity(row, now);
 }

@@ -78,8 +78,8 @@ describe('an agent that got an operation in the time that was lost', () => {
 describe('the queue of a computer after a restore', () => {
   it('has room for what may have been given, and keeps what is due later', async () => {
     const bounded = await anAccount(world.db, { maxBacklog: 1 });
-    const computer = (await RawAgent.enrol(world, bounded)).id;
-    const target = { accountId: bounded.id, groupId: 0, computers: [computer] };
+    const patient = await RawAgent.enrol(world, bounded);
+    const target = { accountId: bounded.id, groupId: 0, computers: [patient.id] };
     const now = world.clock.now();
     const uncertain = await aGroup(world.db, target, { now });
     const later = await aGroup(world.db, target, { now, deliverAfter: new Date(now.getTime() + 3_600_000) });
@@ -89,9 +89,10 @@ describe('the queue of a computer after a restore', () => {
     await repair();
     await lanes.advance(first[0]!.lane_id, false);
     expect(await childrenOf(world.db, uncertain)).toMatchObject([{ status: 'canceled', message: 'acked' }]);
-    expect(await childrenOf(world.db, later)).toMatchObject([{ status: 'undelivered', message: 'held' }]);
-    world.clock.advance(3_600_000);
-    await lanes.advance(second[0]!.lane_id, false);
     expect(await childrenOf(world.db, later)).toMatchObject([{ status: 'undelivered', message: 'queued' }]);
+    await patient.exchange();
+    expect(operationsIn(await patient.exchange())).toEqual([]);
+    world.clock.advance(3_600_000);
+    expect(operationsIn(await patient.exchange())).toEqual([second[0]!.id]);
   });
 });

@@ -1,8 +1,9 @@
 import { TRANSITIONS } from '../../../src/domain/activity/status.ts';
+import { outOfOrder, ranOutOfOrder } from '../../support/delivery-order.ts';
 import { type Acknowledged, type ActivityFact, type Counts, type Facts, FINAL } from './facts.ts';
 
-/** Names of the invariants. @see perf-reliability B4 */
-export const INVARIANTS = ['I1', 'I2', 'I3', 'I4', 'I5', 'I6', 'I7'] as const;
+/** Names of the invariants. */
+export const INVARIANTS = ['I1', 'I2', 'I3', 'I4', 'I5', 'I6', 'I7', 'I8'] as const;
 export type Invariant = (typeof INVARIANTS)[number];
 
 /** Looks for violations, each as a sentence; none is an empty list. */
@@ -16,6 +17,7 @@ export const CHECKS: Readonly<Record<Invariant, Check>> = {
   I5: acknowledgedSurvives,
   I6: (facts) => [...facts.secretsFound],
   I7: noEffectAcross,
+  I8: acceptedOrder,
 };
 
 /** Every violation, by invariant. */
@@ -186,4 +188,9 @@ function noEffectAcross({ activities, executions, owners, intrusions }: Facts): 
     }
   }
   return found;
+}
+
+/** I8: a computer gets its operations in the order of their acceptance, but for what was not due, and runs them so. */
+function acceptedOrder({ deliveries, executions, mayRepeat, cloned }: Facts): string[] {
+  return [...outOfOrder(deliveries), ...ranOutOfOrder(deliveries, executions, new Set([...mayRepeat, ...cloned]))];
 }

@@ -1,3 +1,4 @@
+import type { Delivery } from '../../support/delivery-order.ts';
 import type { Executions } from '../../support/stack-invariants.ts';
 
 /** A row of `activity`, a group or an operation. */
@@ -50,6 +51,8 @@ export interface Facts {
   activities: readonly ActivityFact[];
   lanes: readonly LaneFact[];
   transitions: readonly TransitionFact[];
+  /** What computers were given, and when. */
+  deliveries: readonly Delivery[];
   /** What the agents carried out, by operation, from their own ledgers. */
   executions: Executions;
   /** Account of each computer, also of those removed since. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readDeliveries } from '../../support/delivery-order.ts';
 import type { Executions } from '../../support/stack-invariants.ts';
 import { type Invariant, violationsIn } from '../invariants/checks.ts';
 import { readComputers, readPending, readRows, readWatermark, type Watermark } from '../invariants/collect.ts';
@@ -166,6 +167,7 @@ async function collect(session: Session, watermark: Watermark, pending: readonly
   const gone = [...removed].filter((id) => !known.owners.has(id));
   return {
     ...(await readRows(world.stack, watermark)),
+    deliveries: await readDeliveries(world.stack, watermark.activity),
     executions,
     owners: known.owners,
     tags: known.tags,
