@@ -32,6 +32,7 @@ import { Layout } from './activity-layout.ts';
 import { requireActivities, requireEligible } from './activity-rights.ts';
 import { subjectOf } from './activity-views.ts';
 import type { Caller, Clock } from './ports.ts';
+import { requirePrior } from './prior-activity.ts';
 import { requireRight } from './scripts/reads.ts';
 import { findLostTargets } from './targets.ts';
 import { unsentSignals } from './unsent-signals.ts';
@@ -43,20 +44,26 @@ export interface ActivityRepeatsService {
    *
    * @param ids - repeated ones count once
    * @returns ids of the new groups, in the order asked for
-   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible
-   * @see api-decisions 4.7
+   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible; InvalidParameter as {@link requirePrior}
    */
-  reapply(caller: Caller, ids: readonly number[], traceparent: string | null): Promise<number[]>;
+  reapply(caller: Caller, ids: readonly number[], options: RepeatOptions): Promise<number[]>;
   /**
    * Undoes what activities did, all or none; what an earlier revert undoes or undid is left out, so that nothing is
    * undone twice however many ask at once.
    *
    * @param ids - repeated ones count once
    * @returns ids of the new groups, in the order asked for
-   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible also when nothing is left to undo
-   * @see api-decisions 4.7
+   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible also when nothing is left to undo;
+   *   InvalidParameter as {@link requirePrior}
    */
-  revert(caller: Caller, ids: readonly number[], traceparent: string | null): Promise<number[]>;
+  revert(caller: Caller, ids: readonly number[], options: RepeatOptions): Promise<number[]>;
+}
+
+export interface RepeatOptions {
+  /** Activity that has to succeed on each computer first; null for none. */
+  after: number | null;
+  /** W3C trace context of the request. */
+  traceparent: string | null;
 }
 
 interface Deps {
@@ -68,15 +75,15 @@ interface Deps {
 /** Makes the service. */
 export function createActivityRepeatsService(deps: Deps): ActivityRepeatsService {
   return {
-    reapply: (caller, ids, traceparent) =>
+    reapply: (caller, ids, options) =>
       deps.db.transaction(async (tx) => {
-        const order = await begin(tx, deps, caller, ids, REAPPLY);
-        return carryOut(tx, { ...order, traceparent }, (source, operations) => repeat(tx, source, operations, order));
+        const order = await begin(tx, deps, caller, ids, { ...options, verb: REAPPLY });
+        return carryOut(tx, order, (source, operations) => repeat(tx, source, operations, order));
       }),
-    revert: (caller, ids, traceparent) =>
+    revert: (caller, ids, options) =>
       deps.db.transaction(async (tx) => {
-        const order = await begin(tx, deps, caller, ids, REVERT);
-        return carryOut(tx, { ...order, traceparent }, (source, operations) => undo(tx, source, operations, order.now));
+        const order = await begin(tx, deps, caller, ids, { ...options, verb: REVERT });
+        return carryOut(tx, order, (source, operations) => undo(tx, source, operations, order.now));
       }),
   };
 }
@@ -108,13 +115,12 @@ const REVERT: Verb = {
   link: linkReverted,
 };
 
-interface Order {
+interface Order extends RepeatOptions {
   caller: Caller;
   verb: Verb;
   ids: readonly number[];
   now: Date;
   settings: ActivitySettings;
-  traceparent: string | null;
 }
 
 /** Checks everything that can be refused before anything is written. */
@@ -123,12 +129,17 @@ async function begin(
   deps: Deps,
   caller: Caller,
   given: readonly number[],
-  verb: Verb,
-): Promise<Omit<Order, 'traceparent'>> {
+  options: RepeatOptions & { verb: Verb },
+): Promise<Order> {
+  const { verb, after } = options;
   const ids = [...new Set(given)];
   // No computer leaves meanwhile, and whoever comes second sees what the first made.
   await keepFleet(tx, caller.accountId);
-  await lockLanesOf(tx, caller.accountId, [...ids, ...(await readReverted(tx, ids))]);
+  await lockLanesOf(tx, caller.accountId, [
+    ...ids,
+    ...(await readReverted(tx, ids)),
+    ...(after === null ? [] : [after]),
+  ]);
   const now = deps.clock.now();
   const rows = await requireActivities(tx, caller, ids, verb.name, now);
   const size = rows.reduce((sum, row) => sum + Math.max(1, row.children_count), 0);
@@ -140,7 +151,7 @@ async function begin(
   }
   const refused = rows.filter((row) => !verb.allows(row));
   requireEligible(verb.name, new Map(refused.map(({ id }) => [id, verb.reason])));
-  return { caller, verb, ids, now, settings: deps.settings };
+  return { ...options, caller, ids, now, settings: deps.settings };
 }
 
 type Draft = Pick<PlacedGroupPlan, 'summary' | 'windowMinutes' | 'computers' | 'operations' | 'messages'> & {
@@ -152,7 +163,7 @@ async function carryOut(
   order: Order,
   draft: (source: SourceActivity, operations: readonly SourceOperation[]) => Promise<Draft>,
 ): Promise<number[]> {
-  const { caller, verb, ids, now, settings, traceparent } = order;
+  const { caller, verb, ids, now, settings, after, traceparent } = order;
   const operations = Map.groupBy(await readSourceOperations(tx, ids), ({ root }) => root);
   await requireTargetsOf(tx, caller, verb, operations);
   const sources = new Map((await readSources(tx, ids)).map((source) => [source.id, source]));
@@ -162,9 +173,10 @@ async function carryOut(
     if (plan.operations.length === 0) requireEligible(verb.name, new Map([[id, verb.reason]]));
     const link = verb.name === 'reapply' ? { reappliedFrom: id } : { reverts: id };
     const who = { accountId: caller.accountId, creatorId: caller.personId };
+    const afterActivity = await requirePrior(tx, caller, after, plan.computers, now);
     const group = await createPlacedGroup(
       tx,
-      { ...plan, ...link, ...who, type: ACTIVITY_GROUP, now, deliverAfter: null, traceparent },
+      { ...plan, ...link, ...who, afterActivity, type: ACTIVITY_GROUP, now, deliverAfter: null, traceparent },
       settings,
     );
     await verb.link(tx, id, group);

@@ -7,6 +7,7 @@ import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
 import { type BaseActivity, toBaseActivity } from './activity-views.ts';
 import type { Caller, Clock } from './ports.ts';
+import { requirePrior } from './prior-activity.ts';
 
 /** What services that act on computers are made of. */
 export interface ActingDeps {
@@ -19,6 +20,8 @@ export interface ActingDeps {
 export interface ComputerAction extends Delivery {
   /** Distinct. */
   computers: readonly number[];
+  /** Activity that has to succeed on a computer first; null for none. */
+  after: number | null;
   summary: string;
   operations: readonly OperationTemplate[];
   /** What was asked for, for showing and repeating it. */
@@ -29,17 +32,24 @@ export interface ComputerAction extends Delivery {
   event: string;
 }
 
-/** Creates the group of an action and the line of the event log that tells of it. @returns id of the group */
+/**
+ * Creates the group of an action and its line in the event log.
+ *
+ * @returns id of the group
+ * @throws {DomainError} UnknownActivity, InvalidParameter as {@link requirePrior}
+ */
 export async function createAction(
   tx: Sql,
   caller: Caller,
   action: ComputerAction,
   at: { now: Date; settings: ActivitySettings },
 ): Promise<number> {
-  const { event, ...plan } = action;
+  const { event, after, ...plan } = action;
+  const afterActivity = await requirePrior(tx, caller, after, action.computers, at.now);
+  const who = { accountId: caller.accountId, creatorId: caller.personId };
   const group = await createGroup(
     tx,
-    { ...plan, accountId: caller.accountId, creatorId: caller.personId, type: ACTIVITY_GROUP, now: at.now },
+    { ...plan, ...who, afterActivity, type: ACTIVITY_GROUP, now: at.now },
     at.settings,
   );
   await recordEvent(tx, caller, {

@@ -22,6 +22,7 @@ import type { Database, Sql } from '../persistence/sql.ts';
 import { type BaseActivity, toBaseActivity } from './activity-views.ts';
 import { refusedField } from './fields.ts';
 import type { Caller, Clock } from './ports.ts';
+import { requirePrior } from './prior-activity.ts';
 import { requireTargets } from './targets.ts';
 
 /** One computer, named twice so that nobody puts the wrong one away. */
@@ -48,9 +49,10 @@ export interface ComputerRemovalService {
   /**
    * Has a computer erase the keys of its encrypted volumes, after which nobody can read them.
    *
-   * @throws {DomainError} as `archive`; ComputerArchived
+   * @param computer.after - activity that has to succeed on it first; null for none
+   * @throws {DomainError} as `archive`; ComputerArchived, UnknownActivity
    */
-  sanitize(caller: Caller, computer: NamedComputer): Promise<BaseActivity>;
+  sanitize(caller: Caller, computer: NamedComputer & { after: number | null }): Promise<BaseActivity>;
   /**
    * Removes computers and everything they reported, all or none; archived ones too. Open operations are canceled;
    * activities stay, visible to whoever sees the access group where the computer was.
@@ -88,7 +90,8 @@ export function createComputerRemovalService(deps: Deps): ComputerRemovalService
         await requireTargets(tx, caller, [computer.id], 'ManageComputer');
         const { title } = await requireTitle(tx, computer);
         const operation = { type: SANITIZE_REQUEST, summary: 'Sanitize computer', message: sanitizeMessage() };
-        const group = await createFor(tx, deps, caller, { computer, operation, now });
+        const afterActivity = await requirePrior(tx, caller, computer.after, [computer.id], now);
+        const group = await createFor(tx, deps, caller, { computer, operation, afterActivity, now });
         await recordEvent(tx, caller, computerEvent(computer.id, title, 'Sanitized'));
         return readBaseActivity(tx, group, now);
       });
@@ -115,7 +118,7 @@ async function archive(tx: Sql, deps: Deps, caller: Caller, computer: NamedCompu
     summary: 'Archive computer',
     message: { type: 'archive-computer', fields: {} },
   };
-  const group = await createFor(tx, deps, caller, { computer, operation, now });
+  const group = await createFor(tx, deps, caller, { computer, operation, afterActivity: null, now });
   await answerOnServer(tx, group, { ok: true, text: ARCHIVED_TEXT, at: now });
   await recordEvent(tx, caller, computerEvent(computer.id, title, 'Archived'));
   return readBaseActivity(tx, group, now);
@@ -163,9 +166,9 @@ async function createFor(
   tx: Sql,
   deps: Deps,
   caller: Caller,
-  what: { computer: NamedComputer; operation: OperationTemplate; now: Date },
+  what: { computer: NamedComputer; operation: OperationTemplate; afterActivity: number | null; now: Date },
 ): Promise<number> {
-  const { computer, operation, now } = what;
+  const { computer, operation, afterActivity, now } = what;
   return createGroup(
     tx,
     {
@@ -177,6 +180,7 @@ async function createFor(
       deliverAfter: null,
       windowMinutes: 0,
       computers: [computer.id],
+      afterActivity,
       operations: [operation],
       parameters: { operation: operation.type },
       traceparent: computer.traceparent,

@@ -38,6 +38,8 @@ export interface KernelCommand {
   /** Where that stood in the request, for a refusal. */
   deliverAfterPath: string;
   windowMinutes: number;
+  /** Activity that has to succeed on each computer first; null for none. */
+  after: number | null;
   traceparent: string | null;
 }
 
@@ -83,6 +85,7 @@ export function createKernelsService(deps: ActingDeps): KernelsService {
           {
             ...delivery,
             computers: [computerId],
+            after: command.after,
             summary: kernelGroupSummary(action),
             operations,
             parameters: { operation: 'kernel', action, kernel_package_id: packageId, reboot_after: rebootAfter },

@@ -39,6 +39,8 @@ export interface PackageCommand {
   /** ISO 8601; null: at once. */
   deliverAfter: string | null;
   windowMinutes: number;
+  /** Activity that has to succeed on each computer first; null for none. */
+  after: number | null;
   traceparent: string | null;
 }
 
@@ -94,7 +96,7 @@ export function createPackagesService(deps: ActingDeps): PackagesService {
 }
 
 async function act(deps: ActingDeps, caller: Caller, command: PackageCommand): Promise<BaseActivity> {
-  const { action, deliverAfter, windowMinutes, traceparent } = command;
+  const { action, deliverAfter, windowMinutes, after, traceparent } = command;
   const delivery = readDelivery(deliverAfter, windowMinutes, deps.clock.now(), 'body.deliver_after');
   const computers = [...new Set(command.computerIds)];
   const ids = [...new Set(command.packageIds)];
@@ -108,6 +110,7 @@ async function act(deps: ActingDeps, caller: Caller, command: PackageCommand): P
     const plan = {
       ...delivery,
       computers,
+      after,
       summary,
       operations: [packageOperation(action, packages)],
       parameters: { operation: 'packages', action, package_ids: ids },

@@ -11,6 +11,8 @@ export interface PowerCommand {
   /** ISO 8601; null: at once. */
   deliverAfter: string | null;
   windowMinutes: number;
+  /** Activity that has to succeed on each computer first; null for none. */
+  after: number | null;
   traceparent: string | null;
 }
 
@@ -27,7 +29,7 @@ export interface PowerService {
 /** Makes the service. */
 export function createPowerService(deps: ActingDeps): PowerService {
   return {
-    async act(caller, action, { computerId, deliverAfter, windowMinutes, traceparent }) {
+    async act(caller, action, { computerId, deliverAfter, windowMinutes, after, traceparent }) {
       const delivery = readDelivery(deliverAfter, windowMinutes, deps.clock.now(), 'body.deliver_after');
       const operation = powerOperation(action);
       return answerWithActivity(deps, async (tx, now) => {
@@ -35,6 +37,7 @@ export function createPowerService(deps: ActingDeps): PowerService {
         const plan = {
           ...delivery,
           computers: [computerId],
+          after,
           summary: operation.summary,
           operations: [operation],
           parameters: { operation: 'power', action },

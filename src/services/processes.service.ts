@@ -17,6 +17,8 @@ export interface SignalCommand {
   computerId: number;
   /** Repeated ones count once. */
   pids: readonly number[];
+  /** Activity that has to succeed on each computer first; null for none. */
+  after: number | null;
   traceparent: string | null;
 }
 
@@ -40,7 +42,7 @@ export function createProcessesService(deps: ActingDeps): ProcessesService {
       await requireVisible(deps.db, caller, [computer]);
       return listProcesses(deps.db, computer, page);
     },
-    async signal(caller, signal, { computerId, pids, traceparent }) {
+    async signal(caller, signal, { computerId, pids, after, traceparent }) {
       return answerWithActivity(deps, async (tx, now) => {
         await requireTargets(tx, caller, [computerId], 'ManageComputer');
         const targets = await findSignalTargets(tx, computerId, [...new Set(pids)]);
@@ -50,6 +52,7 @@ export function createProcessesService(deps: ActingDeps): ProcessesService {
           caller,
           {
             computers: [computerId],
+            after,
             summary,
             operations: targets.map((target) => signalOperation(signal, target)),
             parameters: { operation: 'processes', signal, pids: targets.map(({ pid }) => pid) },

@@ -15,6 +15,7 @@ import {
 import type { Database, Sql } from '../persistence/sql.ts';
 import { type BaseActivity, toBaseActivity } from './activity-views.ts';
 import type { Caller, Clock } from './ports.ts';
+import { requirePrior } from './prior-activity.ts';
 import { openSecret, recoveryKeyContext } from './secret-box.ts';
 import { requireTargets } from './targets.ts';
 
@@ -30,6 +31,8 @@ export interface GenerateCommand {
   computerId: number;
   /** Also while another generation is open. */
   force: boolean;
+  /** Activity that has to succeed on the computer first; null for none. */
+  after: number | null;
   /** W3C trace context of the request. */
   traceparent?: string | null;
 }
@@ -96,6 +99,7 @@ async function generate(tx: Sql, deps: Deps, caller: Caller, command: GenerateCo
     throw new DomainError('ActivityInProgress', `A recovery key is being generated for computer ${computerId}`);
   }
   const now = deps.clock.now();
+  const afterActivity = await requirePrior(tx, caller, command.after, [computerId], now);
   const summary = `Generate FDE recovery key for computer ${computerId}`;
   const group = await createGroup(
     tx,
@@ -108,6 +112,7 @@ async function generate(tx: Sql, deps: Deps, caller: Caller, command: GenerateCo
       deliverAfter: null,
       windowMinutes: 0,
       computers: [computerId],
+      afterActivity,
       operations: [
         { type: GENERATE_RECOVERY_KEY, summary, message: { type: 'fde-recovery-key', fields: { action: 'generate' } } },
       ],

@@ -26,6 +26,8 @@ export interface SnapCommand {
   /** ISO 8601; null: at once. */
   deliverAfter: string | null;
   windowMinutes: number;
+  /** Activity that has to succeed on each computer first; null for none. */
+  after: number | null;
   /** W3C trace context of the request. */
   traceparent?: string | null;
 }
@@ -37,7 +39,7 @@ export interface SnapsService {
    * Makes one operation per computer, all or none.
    *
    * @returns the group
-   * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived
+   * @throws {DomainError} InvalidParameter, UnknownComputer, UnknownActivity, Forbidden, ComputerArchived
    * @see api-decisions 9.4
    */
   act(caller: Caller, command: SnapCommand): Promise<BaseActivity>;
@@ -60,6 +62,7 @@ export function createSnapsService(deps: ActingDeps): SnapsService {
         const plan = {
           ...delivery,
           computers,
+          after: command.after,
           summary: snapGroupSummary(action),
           operations: [operationOf(action, snaps)],
           parameters: { operation: 'snaps', action, snaps },

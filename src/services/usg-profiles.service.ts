@@ -29,7 +29,11 @@ export interface UsgProfilesService {
    * @throws {DomainError} UnknownUsgProfile, Forbidden, ProfileArchived, ActivityInProgress when every computer still
    * has an open run
    */
-  execute(caller: Caller, id: number, traceparent: string | null): Promise<BaseActivity>;
+  execute(
+    caller: Caller,
+    id: number,
+    order: { after: number | null; traceparent: string | null },
+  ): Promise<BaseActivity>;
 }
 
 /** Makes the service. */
@@ -40,6 +44,6 @@ export function createUsgProfilesService(deps: UsgProfilesDeps): UsgProfilesServ
     create: (caller, request) => createUsgProfile(deps, caller, request),
     patch: (caller, id, patch) => patchProfile(deps, caller, id, patch),
     archive: (caller, id) => archiveProfile(deps, caller, id),
-    execute: (caller, id, traceparent) => executeProfile(deps, caller, id, traceparent),
+    execute: (caller, id, order) => executeProfile(deps, caller, id, order),
   };
 }

@@ -48,7 +48,7 @@ export async function startUsgRun(
 async function createRunActivity(
   tx: Sql,
   { id, profile, computers }: { id: number; profile: UsgProfileRow; computers: readonly number[] },
-  { now, traceparent }: RunOrder,
+  { now, traceparent, prior }: RunOrder,
   { settings, files }: RunDeps,
 ): Promise<number> {
   const activity = {
@@ -74,9 +74,7 @@ async function createRunActivity(
     },
     id,
   );
-  return createGroup(
-    tx,
-    { ...activity, deliverAfter: null, windowMinutes: 0, computers, operations, parameters, traceparent },
-    settings,
-  );
+  const afterActivity = (await prior?.(computers)) ?? null;
+  const plan = { ...activity, deliverAfter: null, windowMinutes: 0, computers, operations, parameters, traceparent };
+  return createGroup(tx, { ...plan, afterActivity }, settings);
 }

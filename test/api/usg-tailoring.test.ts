@@ -149,7 +149,9 @@ describe('tailoring_file', () => {
       const usg = await createUsgWorld(persistence.db, world.clock);
       const at = { startDate: '2090-01-01', tailoringFile: TAILORING, benchmark: null };
       const ids = [await usg.create(at), await usg.create(at), await usg.create(at)];
-      const runs = await Promise.all(ids.map((id) => usg.profiles.execute(usg.caller, id, null)));
+      const runs = await Promise.all(
+        ids.map((id) => usg.profiles.execute(usg.caller, id, { after: null, traceparent: null })),
+      );
       expect(runs.map(({ type }) => type)).toEqual(ids.map(() => 'UsgActivity'));
     } finally {
       await drop();

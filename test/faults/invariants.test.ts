@@ -33,8 +33,8 @@ const world = (over: Partial<Facts> = {}): Facts => ({
     { activity, from: 'delivered', to: 'succeeded' },
   ]),
   deliveries: [
-    { operation: 11, computer: 101, position: 1, sentAtMs: 1000, dueAtMs: 900 },
-    { operation: 12, computer: 102, position: 1, sentAtMs: 1000, dueAtMs: 900 },
+    { operation: 11, computer: 101, position: 1, sentAtMs: 1000, dueAtMs: 900, unmet: false },
+    { operation: 12, computer: 102, position: 1, sentAtMs: 1000, dueAtMs: 900, unmet: false },
   ],
   executions: new Map([
     [11, [{ computerId: 101 }]],
@@ -68,8 +68,8 @@ const world = (over: Partial<Facts> = {}): Facts => ({
 const open = { status: 'delivered', ended: false } as const;
 
 const inTurn: Facts['deliveries'] = [
-  { operation: 11, computer: 101, position: 1, sentAtMs: 1000, dueAtMs: 900 },
-  { operation: 12, computer: 101, position: 2, sentAtMs: 1000, dueAtMs: 900 },
+  { operation: 11, computer: 101, position: 1, sentAtMs: 1000, dueAtMs: 900, unmet: false },
+  { operation: 12, computer: 101, position: 2, sentAtMs: 1000, dueAtMs: 900, unmet: false },
 ];
 
 const BROKEN: ReadonlyArray<readonly [Invariant, string, Partial<Facts>]> = [
@@ -164,14 +164,19 @@ const BROKEN: ReadonlyArray<readonly [Invariant, string, Partial<Facts>]> = [
   ['I7', 'a computer of another account that carried it out', { executions: new Map([[11, [{ computerId: 201 }]]]) }],
   ['I7', 'a foreign request that was let through', { intrusions: ['neighbour was let do POST /snaps'] }],
   ['I8', 'an operation that came before an earlier one that was due', { deliveries: swapped(900) }],
+  [
+    'I8',
+    'an operation without what goes before',
+    { deliveries: inTurn.map((delivery) => ({ ...delivery, unmet: true })) },
+  ],
   ['I8', 'an operation that ran before one that came first', { deliveries: inTurn, executions: ran(12, 11) }],
 ];
 
 /** Two operations on one computer, the second handed over first; the first was due at the moment given. */
 function swapped(dueAtMs: number): Facts['deliveries'] {
   return [
-    { operation: 12, computer: 101, position: 1, sentAtMs: 1000, dueAtMs: 900 },
-    { operation: 11, computer: 101, position: 2, sentAtMs: 2000, dueAtMs },
+    { operation: 12, computer: 101, position: 1, sentAtMs: 1000, dueAtMs: 900, unmet: false },
+    { operation: 11, computer: 101, position: 2, sentAtMs: 2000, dueAtMs, unmet: false },
   ];
 }
 

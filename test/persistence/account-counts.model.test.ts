@@ -30,6 +30,7 @@ const step = fc.oneof(
       unapproved: fc.constantFrom(false, false, true),
       inHours: fc.constantFrom(0, 0, 6),
       windowHours: fc.constantFrom(0, 0, 6),
+      behind: fc.option(fc.nat(99), { freq: 2 }),
     }),
   },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('deliver' as const), limit: fc.integer({ min: 1, max: 6 }) }) },
@@ -70,7 +71,8 @@ class CountedTrial {
     switch (one.do) {
       case 'act': {
         const computers = trial.computers.filter((_, n) => (one.of & (1 << n)) > 0);
-        if (computers.length > 0) await trial.act({ ...one, computers });
+        if (computers.length > 0)
+          await trial.act({ ...one, computers, after: await this.#groupOn(computers, one.behind) });
         break;
       }
       case 'deliver':
@@ -81,6 +83,7 @@ class CountedTrial {
         break;
       case 'advance':
         await trial.advance(one.which);
+        if (one.which === 'all') await this.#compareWaiting();
         break;
       case 'bound':
         await trial.setBound(one.to);
@@ -100,11 +103,23 @@ class CountedTrial {
     await this.compare();
   }
 
+  /** A group that does something on each of some computers. */
+  async #groupOn(computers: readonly number[], pick: number | null): Promise<number | null> {
+    if (pick === null) return null;
+    const { rows } = await this.#read();
+    const on = Map.groupBy(rows, ({ parent_id }) => parent_id);
+    const fit = rows.filter(({ id }) => computers.every((one) => on.get(id)?.some((row) => row.computer_id === one)));
+    return fit.length === 0 ? null : fit[pick % fit.length]!.id;
+  }
+
   /** Computers get what is due in the order of its acceptance, and never more than the bound allows. */
   async #deliver(limit: number): Promise<void> {
     const { recount } = await this.#read();
     for (const [computer, given] of await this.#trial.deliver(limit, this.#bound)) {
-      for (const [place, id] of given.entries()) expect(recount.leftBefore(id)).toEqual(given.slice(0, place));
+      for (const [place, id] of given.entries()) {
+        expect(recount.leftBefore(id)).toEqual(given.slice(0, place));
+        expect(recount.isReady(id)).toBe(true);
+      }
       const [row] = await db.query<{ sent: number }>(
         `select count(*)::int as sent from agent_message where computer_id = $1 and state = 'sent'`,
         [computer],
@@ -125,7 +140,7 @@ class CountedTrial {
         ? activities.cancel(caller, { ids: [row.id] }, null)
         : verb === 'approve'
           ? activities.approve(caller, { ids: [row.id] })
-          : repeats[verb](caller, [row.id], null);
+          : repeats[verb](caller, [row.id], { after: null, traceparent: null });
     const outcome = await asked.then(
       () => 'done',
       (error: { code?: string }) => error.code ?? error,
@@ -192,6 +207,15 @@ class CountedTrial {
     expect(lanes).toEqual(expected);
   }
 
+  /** What waits for another activity waits for nothing that is decided, and only that is canceled. */
+  async #compareWaiting(): Promise<void> {
+    const { rows, recount } = await this.#read();
+    for (const row of rows) {
+      if (row.computer_id === null || row.after_activity_id === null || row.status !== 'waiting') continue;
+      expect([row.id, recount.isReady(row.id), recount.isLost(row.id)]).toEqual([row.id, false, false]);
+    }
+  }
+
   async #compareComputers(): Promise<void> {
     const { account, computers } = this.#trial;
     const filter = { accountId: account.accountId, groups: null, archived: false, rootOnly: true };
@@ -214,6 +238,7 @@ class CountedTrial {
     const { rows, recount } = await this.#read();
     const open = rows.filter((row) => recount.actionsOf(row).cancelable).map(({ id }) => id);
     if (open.length > 0) await activities.cancel(caller, { ids: open }, null);
+    await this.run({ do: 'advance', which: 'all' });
     await this.run({ do: 'advance', which: 'all' });
     const ended = await this.#read();
     expect(ended.rows.filter((row) => ended.recount.actionsOf(row).cancelable)).toEqual([]);

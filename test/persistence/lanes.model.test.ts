@@ -258,7 +258,8 @@ describe('reapply and revert', () => {
               ['failed', 'canceled', undefined].includes(made.get(id)),
             );
             const allowed = !revert || (model.counts().succeeded === model.operations.size && inForce.length > 0);
-            const ask = () => repeats[revert ? 'revert' : 'reapply'](caller, [group, group], null);
+            const ask = () =>
+              repeats[revert ? 'revert' : 'reapply'](caller, [group, group], { after: null, traceparent: null });
             if (!allowed) {
               await expect(ask()).rejects.toThrow(`Cannot revert activity ${group}`);
               continue;

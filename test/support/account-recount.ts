@@ -11,6 +11,7 @@ export interface RawActivity {
   status: string;
   deliver_at: Date | null;
   reverts: number | null;
+  after_activity_id: number | null;
   message: string | null;
   /** It, or the group it is in, or all of it was asked to be canceled; nothing has come of that yet. */
   cancel_ordered: boolean;
@@ -22,7 +23,8 @@ export interface RawActivity {
 /** Every activity of an account, row by row. */
 export function readRaw(sql: Sql, accountId: number): Promise<RawActivity[]> {
   return sql.query<RawActivity>(
-    `select a.id, a.parent_id, a.lane_id, a.computer_id, a.type, a.status, a.deliver_at, a.reverts, m.state as message,
+    `select a.id, a.parent_id, a.lane_id, a.computer_id, a.type, a.status, a.deliver_at, a.reverts,
+       a.after_activity_id, m.state as message,
        exists (select from agent_inbox i where i.kind = 'cancel' and case when a.lane_id is null
          then i.activity_id is null and i.lane_id in (select l.id from lane l where l.parent_id = a.id)
          else i.lane_id = a.lane_id and coalesce(i.activity_id, a.id) = a.id end) as cancel_ordered,
@@ -98,6 +100,22 @@ export class Recount {
     const others = this.#rows.filter(({ computer_id }) => computer_id === row.computer_id);
     const taken = others.filter(({ message }) => message === 'sent').length + this.#ahead(row).length;
     return this.#bound !== null && taken >= this.#bound ? 'waiting' : 'undelivered';
+  }
+
+  /** What an operation waits for has succeeded on its computer. */
+  isReady(operation: number): boolean {
+    return this.#prior(operation).every(({ status }) => status === 'succeeded');
+  }
+
+  /** What an operation waits for can not succeed on its computer any more. */
+  isLost(operation: number): boolean {
+    return this.#prior(operation).some(({ status }) => status === 'failed' || status === 'canceled');
+  }
+
+  #prior(operation: number): RawActivity[] {
+    const { after_activity_id: after, computer_id } = this.#rows.find(({ id }) => id === operation)!;
+    if (after === null) return [];
+    return this.#rows.filter((row) => row.computer_id === computer_id && (row.id === after || row.parent_id === after));
   }
 
   /** What a computer must have got before `operation`, and has not. */

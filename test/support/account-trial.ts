@@ -1,5 +1,7 @@
+import { expect } from 'vitest';
 import { firstUnqueued, isDue } from '../../src/persistence/query/delivery-conditions.ts';
 import { createLaneStore, type LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
+import { awaitActivity } from '../../src/persistence/repositories/prior-activities.repository.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { type ActivitiesService, createActivitiesService } from '../../src/services/activities.service.ts';
 import {
@@ -29,6 +31,8 @@ export interface TrialGroup {
   inHours: number;
   /** Each computer gets it at a random moment within so many hours on top. */
   windowHours: number;
+  /** Has to succeed on each computer first; null for nothing. */
+  after: number | null;
 }
 
 /** A fresh account whose activities are made, handed out, answered and ended as API, gateway and workflows do it. */
@@ -66,13 +70,18 @@ export class AccountTrial {
   }
 
   async act(plan: TrialGroup): Promise<void> {
-    const { computers, steps, oneLane, unapproved, inHours, windowHours } = plan;
+    const { computers, steps, oneLane, unapproved, inHours, windowHours, after } = plan;
+    if (after !== null) {
+      const { accountId } = this.account;
+      expect(await this.db.transaction((tx) => awaitActivity(tx, accountId, after, computers))).toEqual([]);
+    }
     const group = await aGroup(this.db, this.account, {
       computers,
       operations: aChain(steps),
       now: this.clock.now(),
       deliverAfter: inHours === 0 ? null : new Date(this.clock.now().getTime() + inHours * 3_600_000),
       windowMinutes: windowHours * 60,
+      afterActivity: after,
       settings: oneLane ? ONE_LANE : {},
     });
     if (!unapproved) return;

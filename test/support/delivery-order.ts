@@ -10,6 +10,8 @@ export interface Delivery {
   sentAtMs: number;
   /** From when on it could be handed over, if that was when it was accepted; else null. */
   dueAtMs: number | null;
+  /** It was to follow an activity that did not succeed on its computer. */
+  unmet: boolean;
 }
 
 /**
@@ -22,17 +24,21 @@ export function readDeliveries(stack: TestStack, activity = 0): Promise<Delivery
   return stack.rows<Delivery & { [key: string]: unknown }>(
     `select m.activity_id as operation, m.computer_id as computer, m.position::float8 as position,
        (extract(epoch from m.sent_at) * 1000)::float8 as "sentAtMs",
-       case when a.blocked_by is null and not a.needed_approval
-         then (extract(epoch from m.deliver_at) * 1000)::float8 end as "dueAtMs"
+       case when a.blocked_by is null and not a.needed_approval and a.after_activity_id is null
+         then (extract(epoch from m.deliver_at) * 1000)::float8 end as "dueAtMs",
+       a.after_activity_id is not null and exists (
+         select from activity k where k.computer_id = a.computer_id and k.status <> 'succeeded'
+           and (k.id = a.after_activity_id or k.parent_id = a.after_activity_id)) as unmet
      from agent_message m join activity a on a.id = m.activity_id
      where m.position is not null and m.activity_id > $1 order by m.computer_id, m.position`,
     [activity],
   );
 }
 
-/** Operations that were handed over although an earlier one of their computer was due and had to wait. */
+/** Operations that were handed over although an earlier one of their computer was due, or what they were to follow failed. */
 export function outOfOrder(deliveries: readonly Delivery[]): string[] {
-  return [...Map.groupBy(deliveries, ({ computer }) => computer).values()].flatMap((own) =>
+  const unmet = deliveries.filter((delivery) => delivery.unmet);
+  const passing = [...Map.groupBy(deliveries, ({ computer }) => computer).values()].flatMap((own) =>
     own.flatMap((later) => {
       const passed = own.filter(
         ({ operation, position, sentAtMs, dueAtMs }) =>
@@ -45,6 +51,10 @@ export function outOfOrder(deliveries: readonly Delivery[]): string[] {
       return passed.map((earlier) => `computer ${later.computer} got ${later.operation} before ${earlier.operation}`);
     }),
   );
+  return [
+    ...unmet.map(({ computer, operation }) => `computer ${computer} got ${operation} without what goes before`),
+    ...passing,
+  ];
 }
 
 /**

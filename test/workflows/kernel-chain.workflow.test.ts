@@ -58,6 +58,7 @@ async function withChain(command: Partial<KernelCommand>, run: (chain: Chain) =>
   const { id: group } = await service.change(caller, 'upgrade', {
     computerId: computer,
     packageId: next,
+    after: null,
     rebootAfter: true,
     deliverAfter: null,
     deliverAfterPath: 'body.deliver_after',

@@ -900,10 +900,10 @@ export interface paths {
         get: operations["getMessageBacklogSetting"];
         /**
          * Sets the bound on messages waiting for one computer
-         * @description At the bound new operations are `waiting` and become `undelivered`, oldest first, as their computer's queue
-         *     drains; nothing is dropped. One that is `scheduled` takes no place before its moment. A higher bound lets
-         *     waiting operations go at once. A lower one takes nothing back: what is queued stays queued and counts. 0 holds
-         *     every operation that comes.
+         * @description At most so many operations wait for one computer: those that it was given and has not acknowledged, and the
+         *     oldest that are due. Operations beyond the bound are `waiting` from their creation and become `undelivered`, oldest
+         *     first, as the queue drains; nothing is dropped. One that is `scheduled` takes no place before its moment. A change
+         *     holds at once for everything that no computer has been given. 0 makes every operation wait.
          */
         put: operations["setMessageBacklogSetting"];
         post?: never;
@@ -1912,9 +1912,10 @@ export interface components {
             name: string;
             email: string;
         } | null;
-        ActivityIds: {
+        ActivityRepeat: {
             /** @description Repeated ids count once */
             activity_ids: components["schemas"]["Id"][];
+            after?: components["schemas"]["After"];
         };
         /** @description Exactly one of the two */
         ActivityChoice: {
@@ -2027,6 +2028,8 @@ export interface components {
             reverts: number | null;
             /** @description The latest activity that undoes this one */
             reverted_by: number | null;
+            /** @description The activity that has to succeed on each computer first; only where one was named */
+            after?: number;
             /** @description Only of work that the server does, such as reports; percent, -1 when it failed */
             progress?: number;
         };
@@ -2159,6 +2162,14 @@ export interface components {
          * @example 2036-05-04T22:00:00Z
          */
         DeliverAfter: string | null;
+        /**
+         * @description Activity that has to succeed on each computer before anything of this is handed over to it; where it fails or is
+         *     canceled, this is canceled. It must do something on every computer concerned
+         */
+        After: number | null;
+        FollowingRequest: {
+            after?: components["schemas"]["After"];
+        };
         /** @description Absolute address of a neighbouring page */
         PageLink: string | null;
         Error: {
@@ -2327,6 +2338,11 @@ export interface components {
         ComputerTitle: {
             /** @description The title of the computer, so that no other one is hit by mistake */
             computer_title: string;
+        };
+        SanitizeRequest: {
+            /** @description The title of the computer, so that no other one is hit by mistake */
+            computer_title: string;
+            after?: components["schemas"]["After"];
         };
         ComputerRemoval: {
             /** @description Repeated ids count once */
@@ -2699,6 +2715,7 @@ export interface components {
             reboot_after?: boolean | null;
             deliver_after?: components["schemas"]["DeliverAfter"];
             deliver_delay_window?: components["schemas"]["DeliverDelayWindow"];
+            after?: components["schemas"]["After"];
         };
         /** @description Minutes; each computer waits a random time within it */
         DeliverDelayWindow: number | null;
@@ -2754,6 +2771,7 @@ export interface components {
             package_ids: components["schemas"]["Id"][];
             deliver_after?: components["schemas"]["DeliverAfter"];
             deliver_delay_window?: components["schemas"]["DeliverDelayWindow"];
+            after?: components["schemas"]["After"];
         };
         PendingComputer: {
             id: components["schemas"]["Id"];
@@ -2788,6 +2806,7 @@ export interface components {
         DeliveryRequest: {
             deliver_after?: components["schemas"]["DeliverAfter"];
             deliver_delay_window?: components["schemas"]["DeliverDelayWindow"];
+            after?: components["schemas"]["After"];
         };
         Process: {
             /** @description As pid; unique on its computer */
@@ -2823,6 +2842,7 @@ export interface components {
              *     ]
              */
             pids: components["schemas"]["Id"][] | string;
+            after?: components["schemas"]["After"];
         };
         RecoveryKey: {
             /** @description The latest generation; null when there was none or it succeeded */
@@ -2833,6 +2853,7 @@ export interface components {
         RecoveryKeyRequest: {
             /** @description Also while another is open; wins over the query */
             force?: boolean | null;
+            after?: components["schemas"]["After"];
         };
         SavedSearch: {
             name: string;
@@ -3167,6 +3188,7 @@ export interface components {
             username?: components["schemas"]["ScriptUsername"];
             time_limit?: components["schemas"]["ScriptTimeLimit"];
             deliver_after?: components["schemas"]["DeliverAfter"];
+            after?: components["schemas"]["After"];
             /** @description Minutes; each computer waits a random time within it */
             deliver_delay_window?: number | null;
         };
@@ -3178,6 +3200,7 @@ export interface components {
             /** @description Each name once */
             snaps: components["schemas"]["SnapEntry"][];
             deliver_after?: components["schemas"]["DeliverAfter"];
+            after?: components["schemas"]["After"];
             /** @description Minutes; each computer waits a random time within it */
             deliver_after_window?: number | null;
         };
@@ -3495,6 +3518,8 @@ export interface components {
         DeliverAfter: components["schemas"]["Moment"];
         /** @description Minutes; each computer waits a random time within it */
         DeliverDelayWindow: number;
+        /** @description Activity that has to succeed on the computer first */
+        After: components["schemas"]["Id"];
         InvitationId: components["schemas"]["Id"];
         SecureId: string;
         PersonId: components["schemas"]["Id"];
@@ -3846,7 +3871,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ActivityIds"];
+                "application/json": components["schemas"]["ActivityRepeat"];
             };
         };
         responses: {
@@ -3870,7 +3895,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ActivityIds"];
+                "application/json": components["schemas"]["ActivityRepeat"];
             };
         };
         responses: {
@@ -4364,7 +4389,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ComputerTitle"];
+                "application/json": components["schemas"]["SanitizeRequest"];
             };
         };
         responses: {
@@ -4968,6 +4993,8 @@ export interface operations {
                 deliver_after?: components["parameters"]["DeliverAfter"];
                 /** @description Minutes; each computer waits a random time within it */
                 deliver_delay_window?: components["parameters"]["DeliverDelayWindow"];
+                /** @description Activity that has to succeed on the computer first */
+                after?: components["parameters"]["After"];
             };
             header?: never;
             path: {
@@ -5003,6 +5030,8 @@ export interface operations {
                 deliver_after?: components["parameters"]["DeliverAfter"];
                 /** @description Minutes; each computer waits a random time within it */
                 deliver_delay_window?: components["parameters"]["DeliverDelayWindow"];
+                /** @description Activity that has to succeed on the computer first */
+                after?: components["parameters"]["After"];
             };
             header?: never;
             path: {
@@ -6466,7 +6495,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["FollowingRequest"];
+            };
+        };
         responses: {
             /** @description The run; it is read by its id later on */
             200: {

@@ -52,12 +52,14 @@ export function activitiesRoutes(deps: {
       return { body: [...activities.types()] };
     },
     async reapplyActivities({ caller, body, request }) {
-      const { activity_ids } = body as { activity_ids: number[] };
-      return { body: await activityRepeats.reapply(caller, activity_ids, traceparentOf(request)) };
+      const { activity_ids, after } = body as Schemas['ActivityRepeat'];
+      const options = { after: after ?? null, traceparent: traceparentOf(request) };
+      return { body: await activityRepeats.reapply(caller, activity_ids, options) };
     },
     async revertActivities({ caller, body, request }) {
-      const { activity_ids } = body as { activity_ids: number[] };
-      return { body: await activityRepeats.revert(caller, activity_ids, traceparentOf(request)) };
+      const { activity_ids, after } = body as Schemas['ActivityRepeat'];
+      const options = { after: after ?? null, traceparent: traceparentOf(request) };
+      return { body: await activityRepeats.revert(caller, activity_ids, options) };
     },
   };
 }

@@ -13,7 +13,9 @@ export function computerRemovalRoutes(deps: { services: Pick<Services, 'computer
       return { body: wireActivity(await computerRemoval.archive(context.caller, namedComputer(context))) };
     },
     async sanitizeComputer(context) {
-      return { body: wireActivity(await computerRemoval.sanitize(context.caller, namedComputer(context))) };
+      const { after } = context.body as Schemas['SanitizeRequest'];
+      const computer = { ...namedComputer(context), after: after ?? null };
+      return { body: wireActivity(await computerRemoval.sanitize(context.caller, computer)) };
     },
     async deleteComputers({ caller, body, request }) {
       const { computer_ids } = body as Schemas['ComputerRemoval'];

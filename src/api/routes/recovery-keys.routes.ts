@@ -12,10 +12,11 @@ export function recoveryKeysRoutes(deps: { services: Pick<Services, 'recoveryKey
       return { body: { activity: activity && wireActivity(activity), fde_recovery_key: key } };
     },
     async generateRecoveryKey({ caller, params, query, body, request }) {
-      const { force } = (body ?? {}) as components['schemas']['RecoveryKeyRequest'];
+      const { force, after } = (body ?? {}) as components['schemas']['RecoveryKeyRequest'];
       const activity = await recoveryKeys.generate(caller, {
         computerId: params['computer_id'] as number,
         force: force ?? query['force'] === true,
+        after: after ?? null,
         traceparent: traceparentOf(request),
       });
       return { body: wireActivity(activity) };

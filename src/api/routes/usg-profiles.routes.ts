@@ -1,5 +1,6 @@
 import type { Services } from '../../services/services.ts';
 import type { Handlers } from '../handler.ts';
+import type { components } from '../openapi/types.generated.ts';
 import { envelope, pageOf } from '../pagination.ts';
 import { traceparentOf } from '../trace-context.ts';
 import {
@@ -33,8 +34,10 @@ export function usgProfilesRoutes(deps: { services: Pick<Services, 'usgProfiles'
     async archiveUsgProfile({ caller, params }) {
       return { body: wireUsgProfile(await usgProfiles.archive(caller, idOf(params))) };
     },
-    async executeUsgProfile({ caller, params, request }) {
-      return { body: wireStartedRun(await usgProfiles.execute(caller, idOf(params), traceparentOf(request))) };
+    async executeUsgProfile({ caller, params, body, request }) {
+      const { after } = (body ?? {}) as components['schemas']['FollowingRequest'];
+      const order = { after: after ?? null, traceparent: traceparentOf(request) };
+      return { body: wireStartedRun(await usgProfiles.execute(caller, idOf(params), order)) };
     },
   };
 }

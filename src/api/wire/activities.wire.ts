@@ -57,6 +57,7 @@ export function wireDetailedActivity(activity: DetailedActivity) {
     reapplied_by: activity.reapplied_by,
     reverts: activity.reverts,
     reverted_by: activity.reverted_by,
+    ...(activity.after_activity_id === null ? {} : { after: activity.after_activity_id }),
     ...(activity.progress === null ? {} : { progress: activity.progress }),
   };
 }

@@ -34,6 +34,7 @@ interface KernelParameters {
   reboot_after?: boolean | null;
   deliver_after?: string | null;
   deliver_delay_window?: number | null;
+  after?: number | null;
 }
 
 /**
@@ -52,6 +53,7 @@ export function readKernelCommand({ params, query, body }: RequestContext, trace
     deliverAfter: first.deliver_after ?? second.deliver_after ?? null,
     deliverAfterPath: first.deliver_after == null ? 'query.deliver_after' : 'body.deliver_after',
     windowMinutes: first.deliver_delay_window ?? second.deliver_delay_window ?? 0,
+    after: first.after ?? second.after ?? null,
     traceparent,
   };
 }

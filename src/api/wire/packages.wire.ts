@@ -10,17 +10,19 @@ interface PackageBody {
   package_ids: number[];
   deliver_after?: string | null;
   deliver_delay_window?: number | null;
+  after?: number | null;
 }
 
 /** What a request to POST /packages asks for. */
 export function readPackageCommand(body: unknown, traceparent: string | null): PackageCommand {
-  const { action, computer_ids, package_ids, deliver_after, deliver_delay_window } = body as PackageBody;
+  const { action, computer_ids, package_ids, deliver_after, deliver_delay_window, after } = body as PackageBody;
   return {
     action,
     computerIds: computer_ids,
     packageIds: package_ids,
     deliverAfter: deliver_after ?? null,
     windowMinutes: deliver_delay_window ?? 0,
+    after: after ?? null,
     traceparent,
   };
 }

@@ -29,8 +29,8 @@ export function wireProcess(computer: number, process: ProcessView) {
  * @throws {DomainError} InvalidParameter when the process ids are neither a list nor a text of such numbers
  */
 export function readSignalCommand(body: unknown, traceparent: string | null): SignalCommand {
-  const { computer_id, pids } = body as { computer_id: number; pids: unknown };
-  return { computerId: computer_id, pids: readPids(pids), traceparent };
+  const { computer_id, pids, after } = body as { computer_id: number; pids: unknown; after?: number | null };
+  return { computerId: computer_id, pids: readPids(pids), after: after ?? null, traceparent };
 }
 
 function readPids(pids: unknown): number[] {

@@ -103,6 +103,7 @@ export function readScriptCommand(body: unknown, traceparent: string | null): Sc
     timeLimit: command.time_limit ?? null,
     deliverAfter: command.deliver_after ?? null,
     windowMinutes: command.deliver_delay_window ?? 0,
+    after: command.after ?? null,
     traceparent,
   };
 }

@@ -17,17 +17,19 @@ interface SnapBody {
   snaps: SnapInBody[];
   deliver_after?: string | null;
   deliver_after_window?: number | null;
+  after?: number | null;
 }
 
 /** What a request to POST /snaps asks for; keys of no meaning are left behind. */
 export function readSnapCommand(body: unknown, traceparent: string | null): SnapCommand {
-  const { action, computer_ids, snaps, deliver_after, deliver_after_window } = body as SnapBody;
+  const { action, computer_ids, snaps, deliver_after, deliver_after_window, after } = body as SnapBody;
   return {
     action,
     computerIds: computer_ids,
     snaps: snaps.map(readSnap),
     deliverAfter: deliver_after ?? null,
     windowMinutes: deliver_after_window ?? 0,
+    after: after ?? null,
     traceparent,
   };
 }

@@ -17,13 +17,14 @@ const isFree = (now: string) =>
 
 /**
  * Over the alias `a` of `activity`: it is due and waits for room in its computer's queue; of a group, all of it that is
- * not delivered does. True or false.
+ * not delivered does, or waits for another activity. True or false.
  *
  * @param now - SQL of the present moment
  */
 // A group is asked only while it is fresh, and only in accounts with a bound; the first child that may go answers.
 export const heldAt = (now: string) => `case
-    when a.status <> 'undelivered' or a.deliver_at > ${now} or not ${isBounded} then false
+    when a.status <> 'undelivered' or a.deliver_at > ${now} or not (${isBounded} or a.after_activity_id is not null)
+      then false
     when a.computer_id is not null then ${beyondBound('a', now)}
     else a.children_count > 0 and not ${anyChild(isFree(now))} end`;
 
@@ -33,10 +34,10 @@ export const heldAt = (now: string) => `case
  *
  * @param now - SQL of the present moment
  */
-// Only a window makes moments differ, and without a bound what is due is free: no child is asked but in rare cases.
+// Without a window all is due at once, and without a bound what is due is free: no child is asked but in rare cases.
 export const onlyLater = (now: string) => `case
-    when a.status <> 'undelivered' or a.deliver_delay_window = 0 or a.children_count = 0 or a.deliver_at > ${now}
-      or not ${isBounded} then false
+    when a.status <> 'undelivered' or a.children_count = 0 or a.deliver_at > ${now} then false
+    when a.after_activity_id is null and (a.deliver_delay_window = 0 or not ${isBounded}) then false
     when ${anyChild(isFree(now))} then false
     else ${anyChild(`k.status = 'scheduled' or (k.status = 'undelivered' and k.deliver_at > ${now})`)} end`;
 

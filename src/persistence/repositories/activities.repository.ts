@@ -57,6 +57,8 @@ export interface ActivityRow extends BaseActivityRow {
   reapplied_by: number | null;
   reverts: number | null;
   reverted_by: number | null;
+  /** What has to succeed on its computers first; null for nothing. */
+  after_activity_id: number | null;
   /** Percent of work that the server does; -1 when it failed, null for work of computers. */
   progress: number | null;
 }
@@ -180,7 +182,8 @@ const detail = (
     a.schedule_before_time, a.schedule_after_time, a.modification_time, a.package_ids, a.changes, a.child_types,
     a.children_count, a.succeeded_count, ${manageableIn(`$${first}`)} as manageable, ${UNDOABLE} as undoable,
     ${runnableIn(`$${first + 1}`)} as runnable,
-    ${lostAmong(among)} as lost, a.reapplied_from, a.reapplied_by, a.reverts, a.reverted_by, a.progress`;
+    ${lostAmong(among)} as lost, a.reapplied_from, a.reapplied_by, a.reverts, a.reverted_by,
+    a.after_activity_id, a.progress`;
 
 const parent = (held: string, later: string) => `${base(held, later)}, a.children_count, a.computer_count, a.open_count,
     a.succeeded_count, a.failed_count, a.canceled_count, case when a.computer_count = 1 then (

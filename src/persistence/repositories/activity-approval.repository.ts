@@ -2,6 +2,7 @@ import { statusesBefore } from '../../domain/activity/status.ts';
 import type { Sql } from '../sql.ts';
 import { movable } from '../status-sql.ts';
 import { queueMessages } from './agent-messages.repository.ts';
+import { wakeWaiting } from './prior-activities.repository.ts';
 
 /**
  * Lets operations go that waited for approval: a step behind another goes on waiting for that one, the rest is queued
@@ -13,7 +14,10 @@ import { queueMessages } from './agent-messages.repository.ts';
  * @see api-decisions 4.1
  */
 export async function approveActivities(tx: Sql, activities: readonly number[], now: Date): Promise<void> {
-  const approved = await tx.query<{ id: number; lane_id: number; opened: boolean }>(APPROVE, [activities, now]);
+  const approved = await tx.query<{ id: number; lane_id: number; opened: boolean; after: number | null }>(APPROVE, [
+    activities,
+    now,
+  ]);
   const lanes = Map.groupBy(
     approved.filter(({ opened }) => opened),
     ({ lane_id }) => lane_id,
@@ -21,6 +25,8 @@ export async function approveActivities(tx: Sql, activities: readonly number[], 
   for (const [lane, rows] of lanes) {
     await queueMessages(tx, { lane, operations: rows.map(({ id }) => id), now });
   }
+  const awaited = new Set(approved.flatMap(({ after }) => after ?? []));
+  if (awaited.size > 0) await wakeWaiting(tx, [...awaited], now);
   // Locked before it is looked whether anything is left: of two that approve the last operations one sees the other's.
   const groups = await tx.query<{ id: number }>(LOCK_GROUPS, [activities]);
   await tx.query(APPROVE_GROUPS, [groups.map(({ id }) => id), now]);
@@ -45,14 +51,15 @@ const cancelOrderedIn = (lanes: string) => `exists (
 
 const APPROVE = `
   update activity a set approval_time = $2, modification_time = $2,
-    status = case when exists (select from activity b where b.id = a.blocked_by and b.status <> 'succeeded')
+    status = case when a.after_activity_id is not null
+        or exists (select from activity b where b.id = a.blocked_by and b.status <> 'succeeded')
       then 'waiting' else 'undelivered' end,
     deliver_at = greatest(a.deliver_at, $2)
   from lane l
   where (a.id = any($1::int[]) or a.parent_id = any($1::int[])) and a.computer_id is not null and l.id = a.lane_id
     and ${movable('a.status', APPROVABLE, 'undelivered', 'waiting')}
     and not ${cancelOrderedIn('= a.lane_id')}
-  returning a.id, a.lane_id, l.opened_at is not null as opened`;
+  returning a.id, a.lane_id, l.opened_at is not null as opened, a.after_activity_id as after`;
 
 const LOCK_GROUPS = `
   select g.id from activity g

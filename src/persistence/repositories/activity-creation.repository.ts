@@ -53,6 +53,8 @@ export interface GroupPlan {
   parameters?: Readonly<Record<string, unknown>>;
   reappliedFrom?: number | null;
   reverts?: number | null;
+  /** Activity that has to succeed on a computer before anything of this goes to it; null or absent: none. */
+  afterActivity?: number | null;
   /** W3C trace context of the request, continued by the workflow. */
   traceparent?: string | null;
 }
@@ -83,9 +85,10 @@ export async function createGroup(tx: Sql, plan: GroupPlan, settings: LaneSettin
   return parent;
 }
 
-function isUniform({ computers, operations, windowMinutes }: GroupPlan, settings: LaneSettings): boolean {
-  const [first, ...others] = operations;
-  if (!first || others.length > 0 || windowMinutes > 0 || hasSingleLanes(computers, settings)) return false;
+function isUniform(plan: GroupPlan, settings: LaneSettings): boolean {
+  const [first, ...others] = plan.operations;
+  if (!first || others.length > 0 || plan.windowMinutes > 0 || (plan.afterActivity ?? null) !== null) return false;
+  if (hasSingleLanes(plan.computers, settings)) return false;
   return (first.delaySeconds ?? 0) === 0 && (first.delaySpreadSeconds ?? 0) === 0;
 }
 
@@ -169,10 +172,11 @@ async function nextGroupId(tx: Sql, accountId: number): Promise<number> {
 // The lock first, then the number.
 const NEXT_GROUP = `select nextval('activity_id_seq')::int as id from pg_advisory_xact_lock($1::int, $2::int)`;
 
-/** Parameters 14 to 21 of the statements that create groups. */
+/** Parameters 14 to 22 of the statements that create groups. */
 function groupValues(plan: Omit<GroupPlan, 'operations'>, parent: number, settings: LaneSettings): unknown[] {
   const single = hasSingleLanes(plan.computers, settings);
-  return [single ? 1 : laneSize(plan.computers.length, settings), single, parent, ...groupOwn(plan)];
+  const size = single ? 1 : laneSize(plan.computers.length, settings);
+  return [size, single, parent, ...groupOwn(plan), plan.afterActivity ?? null];
 }
 
 /** Whether each computer has a lane of its own. */

@@ -1,5 +1,5 @@
 // Statements of activity-creation.repository.ts; all but CREATE_PAYLOADS and CREATE_UNIFORM_GROUP share their first
-// fifteen parameters.
+// twenty-two parameters.
 
 export const CREATE_PAYLOADS = `
   insert into operation_payload (account_id, message_type, fields, creation_time, answer_seconds, script_id, traceparent)
@@ -22,7 +22,7 @@ const EVERYWHERE = `
 // Each operation on its own computer.
 const PLACED = `
   select c.computer_id, o.*
-  from unnest($2::text[], $3::text[], $4::bigint[], $5::int[], $6::int[], $7::int[], $22::int[], $23::int[], $24::int[])
+  from unnest($2::text[], $3::text[], $4::bigint[], $5::int[], $6::int[], $7::int[], $23::int[], $24::int[], $25::int[])
     as o(type, summary, payload_id, after, delay, spread, place, step, origin)
   join ${COMPUTERS} using (place)
   order by o.place, o.step`;
@@ -37,7 +37,7 @@ const targets = (source: string) => `
   )`;
 
 const LANE_COLUMNS = `account_id, parent_id, wf_id, single, ordinal, size, open_count, has_dependents, summary, created_at,
-      answer_seconds`;
+      after_activity_id, answer_seconds`;
 
 const placesText = (from: string, to: string) => `'computers ' || to_char(${from}, 'FM999,999') || '-'
           || to_char(${to}, 'FM999,999') || ' of ' || to_char(cardinality($1::int[]), 'FM999,999')`;
@@ -46,9 +46,9 @@ const LANES = `
   , opened as (
     insert into lane (${LANE_COLUMNS})
     select $8, $16::int, $13 || case when $15 then min(t.id)::text else $16::int || '/lane/' || t.ordinal end, $15,
-      t.ordinal, count(*), count(*), bool_or(t.after is not null),
+      t.ordinal, count(*), count(*), bool_or(t.after is not null) or $22::int is not null,
       case when $15 then min(t.summary) filter (where t.step = 1) || ' on ' || coalesce(min(c.title), 'computer ' || min(t.computer_id))
-        else ${placesText('min(t.place)', 'max(t.place)')} end, $10,
+        else ${placesText('min(t.place)', 'max(t.place)')} end, $10, $22::int,
       (select min(p.answer_seconds) from operation_payload p where p.id = any($4::bigint[]))
     from target t left join computer c on $15 and c.id = t.computer_id
     group by t.ordinal
@@ -57,23 +57,24 @@ const LANES = `
 
 const COLUMNS = `id, account_id, parent_id, lane_id, computer_id, payload_id, type, summary, status, creator_id,
       creation_time, deliver_after_time, deliver_delay_window, deliver_at, blocked_by, delay_seconds, reapplied_from,
-      reverts`;
+      reverts, after_activity_id`;
 
 // Operations that are made after others point at those, each as its group does at the whole.
 const link = (group: string) => `case when ${group}::int is not null then t.origin end`;
 
 const operations = (chained: boolean) => `
     select t.id, $8::int, $16::int, l.id, t.computer_id, t.payload_id, t.type, t.summary,
-      case when t.after is null then 'undelivered' else 'waiting' end, $9::int, $10::timestamptz,
+      case when t.after is null and $22::int is null then 'undelivered' else 'waiting' end, $9::int, $10::timestamptz,
       case when t.after is null and ($11::timestamptz is not null or $12::int > 0) then t.deliver_at end, $12::int,
       case when t.after is null then t.deliver_at end, ${chained ? 'b.id' : 'null::int'},
-      t.delay + floor(random() * (t.spread + 1))::int, ${link('$20')}, ${link('$21')}
+      t.delay + floor(random() * (t.spread + 1))::int, ${link('$20')}, ${link('$21')},
+      case when t.after is null then $22::int end
     from target t join opened l using (ordinal)
     ${chained ? 'left join target b on b.place = t.place and b.step = t.after' : ''}`;
 
 const PARENT_COLUMNS = `id, account_id, type, summary, status, creator_id, creation_time, deliver_after_time,
-    deliver_delay_window, deliver_at, parameters, reapplied_from, reverts, child_types, children_count,
-    computer_count, open_count`;
+    deliver_delay_window, deliver_at, parameters, reapplied_from, reverts, after_activity_id, child_types,
+    children_count, computer_count, open_count`;
 
 const createGroupText = (source: string, chained: boolean) => `
   ${targets(source)} ${LANES}, children as (
@@ -82,7 +83,7 @@ const createGroupText = (source: string, chained: boolean) => `
   )
   insert into activity (${PARENT_COLUMNS})
   select $16::int, $8::int, $17, $18, 'undelivered', $9::int, $10::timestamptz, $11::timestamptz, $12::int,
-    min(deliver_at) filter (where after is null), $19::jsonb, $20, $21, array(select distinct unnest($2::text[])),
+    case when $22::int is null then min(deliver_at) filter (where after is null) end, $19::jsonb, $20, $21, $22::int, array(select distinct unnest($2::text[])),
     count(*), cardinality($1::int[]), count(*)
   from target`;
 
@@ -97,7 +98,7 @@ export const CREATE_UNIFORM_GROUP = `
   with opened as (
     insert into lane (${LANE_COLUMNS})
     select $5::int, $11::int, $9 || $11::int || '/lane/' || k.ordinal, false, k.ordinal, k.size, k.size, false,
-      ${placesText('k.skipped + 1', 'k.skipped + k.size')}, $7::timestamptz,
+      ${placesText('k.skipped + 1', 'k.skipped + k.size')}, $7::timestamptz, null,
       (select p.answer_seconds from operation_payload p where p.id = $4::bigint)
     from (
       select skipped / $10::int + 1 as ordinal, skipped, least($10::int, cardinality($1::int[]) - skipped) as size
@@ -108,10 +109,10 @@ export const CREATE_UNIFORM_GROUP = `
     select nextval('activity_id_seq')::int, $5::int, $11::int,
       (array(select id from opened order by ordinal))[(c.place - 1) / $10::int + 1], c.computer_id, $4::bigint, $2, $3,
       'undelivered', $6::int, $7::timestamptz, $8::timestamptz, 0, coalesce($8::timestamptz, $7::timestamptz), null, 0,
-      null, null
+      null, null, null
     from ${COMPUTERS}
   )
   insert into activity (${PARENT_COLUMNS})
   select $11::int, $5::int, $12, $13, 'undelivered', $6::int, $7::timestamptz, $8::timestamptz, 0,
-    coalesce($8::timestamptz, $7::timestamptz), $14::jsonb, $15, $16, array[$2], n, n, n
+    coalesce($8::timestamptz, $7::timestamptz), $14::jsonb, $15, $16, null, array[$2], n, n, n
   from cardinality($1::int[]) as n`;

@@ -1,7 +1,7 @@
 import type { ActivitySettings } from '../../config.ts';
 import type { GroupProgress, LanePlan, LaneProgress } from '../../domain/activity/progress.ts';
 import { countDifference } from '../../domain/activity/roll-up.ts';
-import type { ActivityStatus } from '../../domain/activity/status.ts';
+import { type ActivityStatus, isFinal } from '../../domain/activity/status.ts';
 import { DAY_MS } from '../../domain/durations.ts';
 import type { Database, Sql } from '../sql.ts';
 import { isOpen } from '../status-sql.ts';
@@ -22,6 +22,7 @@ import {
 } from './lane-news.ts';
 import { moveParent } from './lane-parents.ts';
 import { recordPackageChanges } from './package-changes.repository.ts';
+import { settleWaiting, wakeWaiting } from './prior-activities.repository.ts';
 import { recordAuditProgress } from './usg-audits.repository.ts';
 
 export interface LaneStoreOptions {
@@ -85,6 +86,10 @@ interface LaneRow extends LaneCounts {
   parent_id: number | null;
   has_dependents: boolean;
   answer_seconds: number | null;
+  /** What its operations wait for; null for nothing. */
+  after_activity_id: number | null;
+  /** Operations of other lanes wait for some of it. */
+  awaited: boolean;
   opened_at: Date | null;
   /** Run of a USG profile that it belongs to. */
   usg_run_id: number | null;
@@ -150,6 +155,7 @@ async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: Lan
   }
   changes.push(...(await cancel(tx, lane, news.cancels, cancelAll, now)));
   const released = lane.has_dependents ? await moveChains(tx, lane, changes, now) : [];
+  if (lane.awaited) await wakeWaiting(tx, awaitedIn(lane, changes), now);
   const operations = lane.opened_at === null ? null : released.map((step) => step.id);
   await queueMessages(tx, { lane: id, operations, now });
   if (lane.usg_run_id !== null) await recordAuditProgress(tx, lane.usg_run_id, changes, now);
@@ -195,7 +201,17 @@ async function moveChains(tx: Sql, lane: LaneRow, changes: Change[], now: Date):
   const failed = idsOf(changes, 'failed');
   if (failed.length > 0) changes.push(...(await cancelBehind(tx, lane.id, failed, now)));
   const succeeded = idsOf(changes, 'succeeded');
-  return succeeded.length === 0 ? [] : releaseDependents(tx, lane.id, succeeded, now);
+  const released = succeeded.length === 0 ? [] : await releaseDependents(tx, lane.id, succeeded, now);
+  if (lane.after_activity_id === null) return released;
+  const waiting = await settleWaiting(tx, lane.id, lane.after_activity_id, now);
+  changes.push(...waiting.canceled);
+  return [...released, ...waiting.released];
+}
+
+/** What others may wait for of which something has just ended: operations and their group. */
+function awaitedIn({ parent_id }: LaneRow, changes: readonly Change[]): number[] {
+  const ended = changes.filter(({ to }) => isFinal(to)).flatMap(({ ids }) => ids);
+  return ended.length === 0 || parent_id === null ? ended : [parent_id, ...ended];
 }
 
 async function recordCounts(
@@ -241,7 +257,7 @@ async function readWaiting(db: Sql, lane: number): Promise<Pick<LaneProgress, 'w
 
 const LOCK = `
   select l.id, l.parent_id, l.open_count, l.succeeded_count, l.failed_count, l.canceled_count,
-    l.has_dependents, l.answer_seconds, l.opened_at, l.next_due_at, l.usg_run_id
+    l.has_dependents, l.answer_seconds, l.after_activity_id, l.awaited, l.opened_at, l.next_due_at, l.usg_run_id
   from lane l where l.id = $1 for update`;
 
 const TURN = `select account_id as account, size > $2 as "isLarge" from lane where id = $1`;

@@ -5,6 +5,8 @@ export interface RunOrder {
   nominalTime: Date | null;
   now: Date;
   traceparent?: string | null;
+  /** Activity that has to succeed on these computers first; absent or null: none. */
+  prior?(computers: readonly number[]): Promise<number | null>;
 }
 
 /** `known`: there is a run for that date. `busy`: every computer still has an open run; only the date is taken. */

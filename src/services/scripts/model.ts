@@ -61,6 +61,8 @@ export interface ScriptCommand {
   /** ISO 8601; null: at once. */
   deliverAfter: string | null;
   windowMinutes: number;
+  /** Activity that has to succeed on each computer first; null for none. */
+  after: number | null;
   /** W3C trace context of the request. */
   traceparent: string | null;
 }

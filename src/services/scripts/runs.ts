@@ -41,6 +41,7 @@ export async function executeScript(
     const plan = {
       ...delivery,
       computers,
+      after: command.after,
       summary: runSummary(script),
       operations: [scriptOperation(script, { ...run, env })],
       parameters: { operation: 'run-script', script_id: id, version: script.version, ...run },

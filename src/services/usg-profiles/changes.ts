@@ -17,6 +17,7 @@ import { readTags } from '../computer-fields.ts';
 import { readLine } from '../fields.ts';
 import { holdsIn } from '../group-rights.ts';
 import type { Caller } from '../ports.ts';
+import { requirePrior } from '../prior-activity.ts';
 import { planRequested } from '../schedule/recurring-dates.ts';
 import { startUsgRun } from '../usg-runs.ts';
 import type { UsgProfilesDeps } from './deps.ts';
@@ -62,12 +63,17 @@ export async function executeProfile(
   deps: UsgProfilesDeps,
   caller: Caller,
   id: number,
-  traceparent: string | null,
+  { after, traceparent }: { after: number | null; traceparent: string | null },
 ): Promise<BaseActivity> {
   const now = deps.clock.now();
   const row = await deps.db.transaction(async (tx) => {
     const profile = requireActive(await lockManageable(tx, caller, id));
-    const outcome = await startUsgRun(tx, profile, { nominalTime: null, now, traceparent }, deps);
+    const outcome = await startUsgRun(
+      tx,
+      profile,
+      { nominalTime: null, now, traceparent, prior: (computers) => requirePrior(tx, caller, after, computers, now) },
+      deps,
+    );
     if (typeof outcome === 'string') {
       throw new DomainError('ActivityInProgress', 'Every computer of the profile still has an open run of it');
     }

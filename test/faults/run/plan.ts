@@ -1,6 +1,6 @@
 import { createRandom, type Random } from '../../../src/fleet/random.ts';
 import { FAULTS, type FaultName } from '../matrix/faults.ts';
-import { ACTIONS, type ActionName, FURTHER_ACTIONS } from '../workload/actions.ts';
+import { ACTIONS, type ActionName, FURTHER_ACTIONS, LATER_ACTIONS } from '../workload/actions.ts';
 
 /** One step of a seed: work or a fault, begun so long after the step before; some are not waited for. */
 export type Step = { afterMs: number; waits: boolean; stream: string | number } & (
@@ -34,21 +34,22 @@ export function drawPlan(seed: number, only: readonly FaultName[] = names(FAULTS
   const steps: ((typeof work)[number] | (typeof faults)[number])[] = [...work];
   // Never before there is work to hit.
   for (const fault of faults) steps.splice(random.int(1, steps.length), 0, fault);
-  return {
-    seed,
-    steps: withFurtherWork(
-      seed,
-      steps.map((step, stream) => ({ ...step, stream })),
-    ),
-  };
+  const first = steps.map((step, stream) => ({ ...step, stream }));
+  const further = withMoreWork(seed, first, 'further', FURTHER_ACTIONS);
+  return { seed, steps: withMoreWork(seed, further, 'later', LATER_ACTIONS) };
 }
 
-function withFurtherWork(seed: number, steps: readonly Step[]): Step[] {
-  const random = createRandom(seed, 'further work');
+function withMoreWork<T extends ActionName>(
+  seed: number,
+  steps: readonly Step[],
+  kind: string,
+  actions: Readonly<Record<T, { weight: number }>>,
+): Step[] {
+  const random = createRandom(seed, `${kind} work`);
   const all = [...steps];
   for (let left = random.int(0, 3); left > 0; left -= 1) {
-    const act = weighted(random, names(FURTHER_ACTIONS), (name) => FURTHER_ACTIONS[name].weight);
-    const step = { act, afterMs: random.int(0, 350), waits: random.chance(0.5), stream: `further ${left}` };
+    const act = weighted(random, names(actions), (name) => actions[name].weight);
+    const step = { act, afterMs: random.int(0, 350), waits: random.chance(0.5), stream: `${kind} ${left}` };
     all.splice(random.int(0, all.length), 0, step);
   }
   return all;

@@ -14,6 +14,15 @@ const snaps: Action = async (session, random) => {
   await session.order(session.world.main, '/snaps', body, computers);
 };
 
+/** What is installed is removed again, on each computer as soon as it is there. */
+const follow: Action = async (session, random) => {
+  const computers = session.someComputers(random);
+  const body = { computer_ids: computers, snaps: [{ name: random.pick(SNAPS) }] };
+  const after = await session.order(session.world.main, '/snaps', { ...body, action: 'install' }, computers);
+  if (after === null) return;
+  await session.order(session.world.main, '/snaps', { ...body, action: 'remove', after }, computers);
+};
+
 const delayedSnaps: Action = async (session, random) => {
   const computers = session.someComputers(random);
   const later = new Date(Date.now() + random.pick([2000, 3000, 3_600_000])).toISOString().replace(/\.\d+/, '');
@@ -189,8 +198,13 @@ export const FURTHER_ACTIONS = {
   approve: { weight: 3, run: approve },
 } as const satisfies Record<string, { weight: number; run: Action }>;
 
-export type ActionName = keyof typeof ACTIONS | keyof typeof FURTHER_ACTIONS;
+/** What came after that, drawn apart for the same reason. */
+export const LATER_ACTIONS = {
+  follow: { weight: 1, run: follow },
+} as const satisfies Record<string, { weight: number; run: Action }>;
+
+export type ActionName = keyof typeof ACTIONS | keyof typeof FURTHER_ACTIONS | keyof typeof LATER_ACTIONS;
 
 export function actionOf(name: ActionName): Action {
-  return { ...ACTIONS, ...FURTHER_ACTIONS }[name].run;
+  return { ...ACTIONS, ...FURTHER_ACTIONS, ...LATER_ACTIONS }[name].run;
 }
