@@ -81,25 +81,39 @@ describe('GET /activities/{id}', () => {
     });
   });
 
-  it('shows a held operation as waiting, and its group too while nothing else is to do', async () => {
-    await world.db.query('update account set max_message_backlog = 0 where id = $1', [world.accountId]);
+  const limit = (bound: number | null) =>
+    world.db.query('update account set max_message_backlog = $2 where id = $1', [world.accountId, bound]);
+
+  const emptyQueues = async () => {
+    await world.settle(true);
+    await world.db.query(`update agent_message set state = 'acked'`);
+  };
+
+  it('shows an operation beyond the backlog limit as waiting, and its group while nothing else is to do', async () => {
+    await emptyQueues();
+    await limit(1);
+    const first = await act(['web']);
     const group = await act(['web', 'db']);
+    const shown = async () => {
+      const { body } = await get(`/activities/${group}`);
+      return [body.activity_status, ...body.children.map((c: { activity_status: string }) => c.activity_status)];
+    };
+    expect(await shown()).toEqual(['undelivered', 'waiting', 'undelivered']);
+    await limit(0);
+    expect(await shown()).toEqual(['waiting', 'waiting', 'waiting']);
     await world.settle();
-    await world.db.query('update account set max_message_backlog = null where id = $1', [world.accountId]);
-    const { body } = await get(`/activities/${group}`);
-    expect(body.activity_status).toBe('waiting');
-    expect(body.children.map((c: { activity_status: string }) => c.activity_status)).toEqual(['waiting', 'waiting']);
-    await world.db.query(`update agent_message set state = 'queued' where computer_id = $1`, [world.ids['web']]);
-    expect((await get(`/activities/${group}`)).body.activity_status).toBe('undelivered');
-    await cancel([group]);
+    expect(await shown()).toEqual(['waiting', 'waiting', 'waiting']);
+    await limit(null);
+    expect(await shown()).toEqual(['undelivered', 'undelivered', 'undelivered']);
+    await cancel([first, group]);
     await world.settle();
   });
 
-  it('shows a group as scheduled while all that is due is held and the rest is due later', async () => {
-    await world.db.query('update account set max_message_backlog = 0 where id = $1', [world.accountId]);
+  it('shows a group as scheduled while all that is due has no room and the rest is due later', async () => {
+    await emptyQueues();
+    await limit(0);
     const group = await act(['web', 'db'], { deliver_after_window: 60 });
     await world.settle();
-    await world.db.query('update account set max_message_backlog = null where id = $1', [world.accountId]);
     const [due, later] = (await childrenOf(world.db, group)).map(({ id }) => id);
     const soon = new Date(world.clock.now().getTime() + 60_000);
     await world.db.query('update activity set deliver_at = $2 where id = any($1::int[])', [
@@ -115,15 +129,12 @@ describe('GET /activities/{id}', () => {
       }
       return [status, ...body.children.map((c: { activity_status: string }) => c.activity_status)];
     };
-    const putLater = (state: string) =>
-      world.db.query('update agent_message set state = $2 where activity_id = $1', [later, state]);
-    expect(await shown()).toEqual(['scheduled', 'waiting', 'scheduled']);
-    await putLater('queued');
     expect(await shown()).toEqual(['scheduled', 'waiting', 'scheduled']);
     await world.db.query('update activity set deliver_at = $2 where id = $1', [later, world.clock.now()]);
-    expect(await shown()).toEqual(['undelivered', 'waiting', 'undelivered']);
-    await putLater('held');
     expect(await shown()).toEqual(['waiting', 'waiting', 'waiting']);
+    await limit(1);
+    expect(await shown()).toEqual(['undelivered', 'undelivered', 'undelivered']);
+    await limit(null);
     await cancel([group]);
     await world.settle();
   });
