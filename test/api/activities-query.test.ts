@@ -123,7 +123,7 @@ describe('GET /activities?query=', () => {
     await world.settle();
     expect((await flat('status:waiting')).map(({ id, parent_id }) => parent_id ?? id)).toEqual([
       ...[held, held],
-      ...[groups['quick'], groups['quick']],
+      ...[groups['quick'], groups['quick'], groups['ended']],
     ]);
     expect((await flat(`status:undelivered parent-id:${held}`)).length).toBe(0);
     await world.app.call('DELETE', '/message-backlog-settings', { token: world.tokens.admin });

@@ -107,8 +107,8 @@ describe('GET recovery-key', () => {
     await world.db.query('update account set max_message_backlog = 0 where id = $1', [world.accountId]);
     await generate(id);
     await world.settle();
-    await world.db.query('update account set max_message_backlog = null where id = $1', [world.accountId]);
     expect((await read(id)).body.activity).toMatchObject({ activity_status: 'waiting' });
+    await world.db.query('update account set max_message_backlog = null where id = $1', [world.accountId]);
   });
 
   it('answers 503 when the encryption key is not configured any more', async () => {
