@@ -3,7 +3,6 @@ import type { Logger } from '../src/logger.ts';
 import type { Database } from '../src/persistence/sql.ts';
 import { createDatabaseFileStore } from '../src/services/files.ts';
 import type { ProfileKind, ProfileKinds } from '../src/services/schedule/profile-kind.ts';
-import { createRecurrences } from '../src/services/schedule/recurrences.ts';
 import { createScriptKind } from '../src/services/schedule/script-kind.ts';
 import { createUsgKind } from '../src/services/schedule/usg-kind.ts';
 
@@ -18,7 +17,7 @@ export function createProfileKinds(deps: {
   const { db, settings, limits, publicUrl, logger } = deps;
   const files = createDatabaseFileStore(db);
   const kinds: ProfileKind[] = [
-    createUsgKind({ db, recurrences: createRecurrences(), files, settings, publicUrl, logger }),
+    createUsgKind({ db, files, settings, publicUrl, logger }),
     createScriptKind({ db, settings, limits, publicUrl, logger }),
   ];
   return new Map(kinds.map((kind) => [kind.name, kind]));

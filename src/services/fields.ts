@@ -1,4 +1,5 @@
 import { DomainError } from '../domain/errors.ts';
+import { isTimeZone } from '../domain/time-zone.ts';
 
 const MAX_LINE = 255;
 const MAX_EMAIL = 254;
@@ -29,6 +30,16 @@ export function readEmail(path: string, value: string): string {
   const email = value.trim();
   if ([...email].length > MAX_EMAIL || !EMAIL.test(email)) throw refusedField(path, 'must be an email address');
   return email;
+}
+
+/**
+ * A name in the IANA time zone database.
+ *
+ * @throws {DomainError} InvalidParameter, also for offsets such as `+01:00`
+ */
+export function readTimezone(path: string, value: string): string {
+  if (isTimeZone(value)) return value;
+  throw refusedField(path, 'must be the name of a time zone, such as Europe/Madrid');
 }
 
 /** The refusal of an address that another person has or had. */

@@ -12,7 +12,7 @@ import type { Database, Sql } from '../persistence/sql.ts';
 import { isAddressTaken } from '../persistence/violations.ts';
 import type { Authenticator } from './authenticator.ts';
 import { lockCaller } from './current-person.ts';
-import { emailTaken, readEmail, readLine, refusedField } from './fields.ts';
+import { emailTaken, readEmail, readLine, readTimezone, refusedField } from './fields.ts';
 import type { Caller, Clock, Mailer, TokenFacts } from './ports.ts';
 import { sendWithinLimit } from './test-mail-limit.ts';
 
@@ -115,20 +115,9 @@ function readEdit(edit: PersonEdit) {
   return {
     name: read(edit.name, (name) => readLine('body.name', name)),
     email: read(edit.email, (email) => readEmail('body.email', email)),
-    timezone: read(edit.timezone, readTimezone),
+    timezone: read(edit.timezone, (timezone) => readTimezone('body.timezone', timezone)),
     preferredAccount: edit.preferredAccount,
   };
-}
-
-/** An IANA name. Offsets such as `+01:00` are none, although Intl takes them. */
-function readTimezone(timezone: string): string {
-  const isName = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/.test(timezone);
-  try {
-    if (isName && new Intl.DateTimeFormat('en', { timeZone: timezone })) return timezone;
-  } catch {
-    // Refused below, like everything else that is no name.
-  }
-  throw refusedField('body.timezone', 'must be the name of a time zone, such as Europe/Madrid');
 }
 
 async function accountOf(tx: Sql, caller: Caller, name: string | null): Promise<number | null> {

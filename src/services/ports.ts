@@ -1,6 +1,5 @@
 import type { Origin } from '../domain/events.ts';
 import type { Permission } from '../domain/permissions.ts';
-import type { RecurrenceRule } from '../domain/schedule/recurrence-rule.ts';
 import type { FileDraft, FoundFile, StoredFile } from '../persistence/repositories/stored-files.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
 
@@ -73,25 +72,6 @@ export interface IdentityAuthenticator {
 export interface Mailer {
   /** @throws {DomainError} MailQueueUnavailable when the mail could not be queued within some seconds */
   send(mail: { to: string; subject: string; text: string }): Promise<void>;
-}
-
-/** Dates in ascending order; `too-long` when they were not found in time. */
-export type Expansion = Date[] | 'too-long';
-
-/** Expands recurrence rules in bounded time. */
-export interface Recurrences {
-  /**
-   * The dates of a rule in UTC.
-   *
-   * @param query.anchor - DTSTART: what the rule does not say (weekday, time of day) comes from it
-   * @param query.after - only dates strictly after this one, and before `before`, at most `limit`
-   * @param query.ruleAlone - COUNT counts dates of the rule alone, not an anchor off it: for judging how close they come
-   * @throws when the expansion itself fails, which a checked rule does not make it do
-   */
-  expand(
-    rule: RecurrenceRule,
-    query: { anchor: Date; after: Date; before: Date; limit: number; ruleAlone?: boolean },
-  ): Promise<Expansion>;
 }
 
 /** Files found by their key; a key is never opened as a path. */

@@ -1,16 +1,22 @@
-import { isCronProblem, parseCron } from '../domain/schedule/cron.ts';
-import { cronCalendars } from '../domain/schedule/cron-calendars.ts';
-import type { CalendarTimes } from '../domain/schedule/desired-schedule.ts';
+import { MINUTE_MS } from '../domain/durations.ts';
+import { needsRefill, PLANNED_DATES } from '../domain/schedule/plan.ts';
 import { scheduleIdOf } from '../domain/schedule/schedule-id.ts';
+import { earliestAfter, nextZonedDates } from '../domain/schedule/zoned-dates.ts';
 import { isUsedUp, type Trigger } from '../domain/scripts/trigger.ts';
+import { isUtc } from '../domain/time-zone.ts';
 import { orderScheduleSync } from '../persistence/repositories/schedule-orders.repository.ts';
-import { keepScriptOf, readPlannedRuns, setDue } from '../persistence/repositories/script-profile-runs.repository.ts';
+import {
+  keepScriptOf,
+  readPlannedRuns,
+  setDue,
+  setPlannedUntil,
+} from '../persistence/repositories/script-profile-runs.repository.ts';
 import { lockScriptProfile, type ScriptProfileRow } from '../persistence/repositories/script-profiles.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
-import { nextCronDate } from './schedule/cron-dates.ts';
+import { beginning, nextCronDate, zonedCalendars } from './schedule/cron-dates.ts';
 import { type ProfileRunDeps, startProfileRun } from './script-profile-runs.ts';
 
-type RecurringTrigger = Extract<Trigger, { type: 'recurring' }>;
+export type RecurringTrigger = Extract<Trigger, { type: 'recurring' }>;
 
 /** Locks a profile for a run of it: its script against changes, then its row. Null when there is none. */
 export async function lockForRun(tx: Sql, profileId: number): Promise<ScriptProfileRow | null> {
@@ -24,7 +30,6 @@ export async function lockForRun(tx: Sql, profileId: number): Promise<ScriptProf
  *
  * @param profile - as it is now, from {@link lockForRun} or just made
  * @remarks A date that is due already, with its run still to be made, stays due under another cron text.
- * @see api-decisions 6.2
  */
 export async function armTrigger(
   tx: Sql,
@@ -41,11 +46,33 @@ export async function armTrigger(
   } else if (trigger.type === 'recurring') {
     const waited = profile.due_at;
     const { latest } = await readPlannedRuns(tx, { ...runsOf(profile), nominalTime: now });
-    const stillDue = waited !== null && waited <= now && waited > trigger.startAfter;
+    const stillDue = waited !== null && waited <= now && waited >= trigger.startAfter;
     dueAt = stillDue ? waited : nextDue(trigger, now, latest, deps.limits.minIntervalMinutes);
   }
   await setDue(tx, profile.id, dueAt);
+  const dates = trigger.type === 'recurring' ? singleDates(trigger, now) : null;
+  await setPlannedUntil(tx, profile.id, dates?.at(-1) ?? null);
   await orderScheduleSync(tx, scheduleIdOf('script', profile.id), now);
+}
+
+/**
+ * The next dates of a trigger whose time zone the server's calendars cannot follow: it leaves out times that clocks skip
+ * and starts twice at times that they show twice. Null in UTC, where calendars do.
+ */
+export function singleDates(trigger: RecurringTrigger, now: Date): Date[] | null {
+  if (isUtc(trigger.timezone)) return null;
+  return nextZonedDates(zonedCalendars(trigger), beginning(trigger.startAfter, now), PLANNED_DATES);
+}
+
+/** Orders the schedule of a profile that holds single dates to get further ones when few are left. */
+export async function planFurther(tx: Sql, profile: ScriptProfileRow, now: Date): Promise<void> {
+  const { id, trigger, planned_until: until } = profile;
+  const dates = trigger.type === 'recurring' ? singleDates(trigger, now) : null;
+  if (dates === null) return;
+  const planned = dates.filter((date) => until !== null && date <= until);
+  if (planned.length === dates.length || !needsRefill(planned, now)) return;
+  await setPlannedUntil(tx, id, dates.at(-1)!);
+  await orderScheduleSync(tx, scheduleIdOf('script', id), now);
 }
 
 /** Makes profiles that were put away wait for nothing, and their schedules go. */
@@ -72,13 +99,7 @@ export function nextDue(
   latest: Date | null,
   minIntervalMinutes: number,
 ): Date | null {
-  const allowed = latest === null ? 0 : latest.getTime() + minIntervalMinutes * 60_000 - 1;
-  return nextCronDate(trigger.interval, new Date(Math.max(now.getTime(), trigger.startAfter.getTime(), allowed)));
-}
-
-/** Calendars of stored cron text. @throws when it is none */
-export function calendarsOf(interval: string): CalendarTimes[] {
-  const cron = parseCron(interval);
-  if (isCronProblem(cron)) throw new Error(`a stored cron text ${cron.problem}`);
-  return cronCalendars(cron);
+  const allowed = latest && earliestAfter(trigger.timezone, latest, minIntervalMinutes * MINUTE_MS);
+  const after = beginning(trigger.startAfter, now).getTime();
+  return nextCronDate(trigger, new Date(Math.max(after, (allowed?.getTime() ?? 0) - 1)));
 }

@@ -37,7 +37,6 @@ import { createReadiness, type Readiness } from './readiness.service.ts';
 import { createRecoveryKeysService, type RecoveryKeysService } from './recovery-keys.service.ts';
 import { createRolesService, type RolesService } from './roles.service.ts';
 import { createSavedSearchesService, type SavedSearchesService } from './saved-searches.service.ts';
-import { createRecurrences } from './schedule/recurrences.ts';
 import { createScriptProfilesService, type ScriptProfilesService } from './script-profiles.service.ts';
 import { createScriptsService, type ScriptsService } from './scripts.service.ts';
 import { createSnapsService, type SnapsService } from './snaps.service.ts';
@@ -192,7 +191,6 @@ export function createServices(deps: ServicesDeps): Services {
     usgProfiles: createUsgProfilesService({
       db,
       clock,
-      recurrences: createRecurrences(),
       files,
       settings: settings.activities,
     }),

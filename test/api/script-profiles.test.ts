@@ -32,6 +32,7 @@ describe('POST /script-profiles', () => {
       tags: ['web'],
       time_limit: 60,
       username: 'root',
+      timezone: 'UTC',
       computers: { num_associated_computers: 3 },
       activities: { last_activity: null },
       archived: false,
@@ -51,7 +52,7 @@ describe('POST /script-profiles', () => {
     ],
     [
       recurring('0 0 13 * fri', '2027-01-01T01:00:00+01:00'),
-      { ...recurring('0 0 13 * fri', '2027-01-01T00:00:00Z'), last_run: null, next_run: '2027-01-08T00:00:00Z' },
+      { ...recurring('0 0 13 * fri', '2027-01-01T00:00:00Z'), last_run: null, next_run: '2027-01-01T00:00:00Z' },
     ],
   ])('takes the trigger %j', async (trigger, shown) => {
     const { status, body } = await create({ trigger });

@@ -100,18 +100,30 @@ describe('a recurring trigger', () => {
     expect(await t.runs(id)).toHaveLength(3);
   });
 
-  it('begins strictly after its start', async () => {
+  it('runs at its start, and not before', async () => {
     const start = new Date(t.nextHour().getTime() + 2 * HOUR);
     const { id, trigger } = await t.create(hourly({ start_after: start.toISOString() }));
-    const first = new Date(start.getTime() + HOUR);
-    expect(trigger.next_run).toBe(text(first));
+    expect(trigger.next_run).toBe(text(start));
     expect(await t.kind.desired(t.world.db, id, t.now())).toMatchObject({
-      times: { kind: 'calendars', startAt: new Date(start.getTime() + 1000), calendars: [{ minutes: [0] }] },
+      times: { kind: 'calendars', startAt: start, calendars: [{ minutes: [0] }] },
     });
-    t.world.clock.advance(start.getTime() - t.now().getTime());
-    expect(await t.kind.startDue(id, start, t.now())).toBe('not-planned');
+    const before = new Date(start.getTime() - HOUR);
+    t.world.clock.advance(before.getTime() - t.now().getTime());
+    expect(await t.kind.startDue(id, before, t.now())).toBe('not-planned');
+    // A date at the start stays waited for under other cron text, also when it is due already.
+    expect((await t.patch(id, { trigger_type: 'recurring', interval: '0 */1 * * *' })).trigger.next_run).toBe(
+      text(start),
+    );
     t.world.clock.advance(HOUR);
-    expect(await t.kind.startDue(id, first, t.now())).toBe('started');
+    await t.patch(id, { trigger_type: 'recurring', interval: '0 * * * *' });
+    expect(await t.kind.startDue(id, start, t.now())).toBe('started');
+    expect((await t.read(id)).trigger.next_run).toBe(text(new Date(start.getTime() + HOUR)));
+  });
+
+  it('begins a second later when its start is a second later', async () => {
+    const start = new Date(t.nextHour().getTime() + 2 * HOUR + 1000);
+    const { trigger } = await t.create(hourly({ start_after: start.toISOString() }));
+    expect(trigger.next_run).toBe(text(new Date(start.getTime() - 1000 + HOUR)));
   });
 
   it('makes up for a time away with exactly one run', async () => {

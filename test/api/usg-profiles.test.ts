@@ -45,6 +45,7 @@ describe('POST /usg-profiles', () => {
       restart_deliver_delay: 0,
       restart_deliver_delay_window: 0,
       retention_period: -1,
+      timezone: 'UTC',
       tailoring_file_uri: null,
       last_run_results: {
         failing: 0,

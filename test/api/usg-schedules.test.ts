@@ -6,8 +6,6 @@ let world: FleetWorld;
 
 beforeAll(async () => {
   world = await createFleetWorld();
-  // The thread that expands rules starts with the first of them.
-  await post({});
 });
 afterAll(() => world?.close());
 
@@ -40,8 +38,9 @@ describe('RRULE-bad', () => {
     'FREQ=DAILY',
     'FREQ=DAILY;INTERVAL=6',
     'FREQ=HOURLY',
-    'FREQ=HOURLY;INTERVAL=168',
+    'FREQ=HOURLY;INTERVAL=167',
     'FREQ=MINUTELY;COUNT=1',
+    'FREQ=DAILY;UNTIL=20261202',
     'FREQ=SECONDLY',
     'FREQ=WEEKLY;BYDAY=MO,FR',
     'FREQ=WEEKLY;BYHOUR=1,13',
@@ -52,6 +51,10 @@ describe('RRULE-bad', () => {
     'FREQ=YEARLY;BYDAY=MO,TU,WE,TH,FR,SA,SU',
     'FREQ=YEARLY;BYYEARDAY=1,366',
     'FREQ=YEARLY;BYMONTH=1,2,3,4,5,6,7,8,9,10,11,12;BYDAY=MO,TU',
+    'FREQ=MONTHLY;BYMONTHDAY=1,8,15,23',
+    'FREQ=MONTHLY;INTERVAL=2;BYMONTHDAY=22,-1',
+    'FREQ=YEARLY;INTERVAL=4;BYYEARDAY=60,-306',
+    'FREQ=MONTHLY;BYMONTHDAY=1,28;COUNT=2',
   ])('%s: more frequent than weekly', (schedule) => refuses(schedule, 'IntervalTooShort'));
 
   it.each([
@@ -114,15 +117,21 @@ describe('RRULE-bad', () => {
 
   it.each([
     ['FREQ=WEEKLY', '2026-12-08T02:00:00Z'],
-    ['rrule:freq=weekly;byday=mo', '2026-12-07T02:00:00Z'],
+    ['rrule:freq=weekly;byday=mo', '2026-12-14T02:00:00Z'],
     ['FREQ=DAILY;INTERVAL=7', '2026-12-08T02:00:00Z'],
-    ['FREQ=WEEKLY;INTERVAL=2;BYDAY=WE;WKST=SU', '2026-12-02T02:00:00Z'],
+    ['FREQ=WEEKLY;INTERVAL=2;BYDAY=WE;WKST=SU', '2026-12-16T02:00:00Z'],
     ['FREQ=MONTHLY;BYDAY=-1FR', '2026-12-25T02:00:00Z'],
     ['FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=1', '2027-01-01T02:00:00Z'],
     ['FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29', '2028-02-29T02:00:00Z'],
     ['FREQ=YEARLY;BYWEEKNO=20', '2027-05-18T02:00:00Z'],
     ['FREQ=YEARLY;BYMONTH=3,9', '2027-03-01T02:00:00Z'],
     ['FREQ=WEEKLY;UNTIL=20270601', '2026-12-08T02:00:00Z'],
+    ['FREQ=WEEKLY;UNTIL=20261208', '2026-12-08T02:00:00Z'],
+    ['FREQ=HOURLY;INTERVAL=168', '2026-12-08T02:00:00Z'],
+    ['FREQ=HOURLY;INTERVAL=200', '2026-12-09T10:00:00Z'],
+    ['FREQ=SECONDLY;INTERVAL=604801', '2026-12-08T02:00:01Z'],
+    ['FREQ=WEEKLY;BYDAY=MO,TU;BYSETPOS=2', '2026-12-08T02:00:00Z'],
+    ['FREQ=MONTHLY;BYDAY=TU;BYSETPOS=-5', '2027-03-02T02:00:00Z'],
     ['FREQ=WEEKLY;COUNT=1', null],
   ])('but takes %s', async (schedule, second) => {
     const { status, body } = await post({ schedule });
@@ -135,7 +144,7 @@ describe('RRULE-bad', () => {
 
   it.each([
     ['FREQ=WEEKLY;BYDAY=MO;COUNT=1', '2026-12-03', ['2026-12-03T00:00:00.000Z']],
-    ['FREQ=WEEKLY;BYDAY=MO;COUNT=2', '2026-12-03', ['2026-12-03T00:00:00.000Z', '2026-12-07T00:00:00.000Z']],
+    ['FREQ=WEEKLY;BYDAY=MO;COUNT=2', '2026-12-03', ['2026-12-03T00:00:00.000Z', '2026-12-14T00:00:00.000Z']],
     ['FREQ=MONTHLY;BYMONTHDAY=1;COUNT=1', '2026-11-10', []],
     ['FREQ=MONTHLY;BYMONTHDAY=1;COUNT=2', '2026-11-10', ['2026-12-01T00:00:00.000Z']],
   ])('counts the start among %s from %s on', async (schedule, start_date, dates) => {
@@ -172,5 +181,42 @@ describe('RRULE-bad', () => {
     expect((await patch('FREQ=WEEKLY;INTERVAL=0')).body).toMatchObject({ error: 'InvalidParameter', code: 400 });
     const { body } = await world.app.call('GET', `/usg-profiles/${profile.id}`, { token: world.tokens.admin });
     expect(body).toEqual(profile);
+  });
+
+  it.each([
+    ['FREQ=WEEKLY;COUNT=1', 201],
+    ['FREQ=WEEKLY;COUNT=3', 400],
+    ['FREQ=WEEKLY;UNTIL=20261120', 400],
+    ['FREQ=YEARLY;UNTIL=20261231', 400],
+  ])('has %s used up, in an edit as in a new profile', async (schedule, ofNew) => {
+    const start_date = '2025-03-03T04:00:00Z';
+    const refused = { error: 'InvalidParameter', code: 400, details: [{ path: 'body.schedule' }] };
+    const made = await post({ schedule, start_date });
+    expect(made.status, made.text).toBe(ofNew);
+    if (ofNew === 400) expect(made.body).toMatchObject(refused);
+    const { body: profile } = await post({ start_date });
+    const before = await stored();
+    const path = `/usg-profiles/${profile.id}`;
+    const edit = { token: world.tokens.admin, body: { schedule, title: 'Changed' } };
+    expect((await world.app.call('PATCH', path, edit)).body).toMatchObject(refused);
+    expect(await stored()).toEqual(before);
+    expect((await world.app.call('GET', path, { token: world.tokens.admin })).body).toEqual(profile);
+  });
+
+  it('plans no two dates closer than seven days, also when it is changed', async () => {
+    const planned = async (id: number) => {
+      const [row] = await world.db.query('select planned_dates from usg_profile where id = $1', [id]);
+      return (row!['planned_dates'] as Date[]).filter((date) => date > world.clock.now());
+    };
+    const { body: profile } = await post({ start_date: '2026-12-03T02:00:00Z' });
+    for (const schedule of ['FREQ=WEEKLY;BYDAY=MO', 'FREQ=WEEKLY;BYDAY=FR', 'FREQ=MONTHLY;BYMONTHDAY=4,24']) {
+      const edit = { token: world.tokens.admin, body: { schedule } };
+      expect((await world.app.call('PATCH', `/usg-profiles/${profile.id}`, edit)).status).toBe(200);
+      const dates = await planned(profile.id);
+      expect(dates).toHaveLength(26);
+      expect(dates[0]).toEqual(new Date('2026-12-03T02:00:00Z'));
+      const gaps = dates.slice(1).map((date, i) => (date.getTime() - dates[i]!.getTime()) / 86_400_000);
+      expect(Math.min(...gaps)).toBeGreaterThanOrEqual(7);
+    }
   });
 });

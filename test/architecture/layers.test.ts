@@ -92,9 +92,9 @@ describe('layers', () => {
     expect(packagesOf('src/domain/')).toEqual([]);
   });
 
-  it('keeps the rrule library in the thread that can be ended', () => {
+  it('keeps the rrule library where it is called for one year at a time', () => {
     const importers = sources.filter(({ packages }) => packages.includes('rrule')).map(({ path }) => path);
-    expect(importers).toEqual(['src/services/schedule/occurrence-thread.ts']);
+    expect(importers).toEqual(['src/services/schedule/year-days.ts']);
   });
 
   it('lets workflow code import the workflow SDK alone', () => {

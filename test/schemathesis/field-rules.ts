@@ -12,10 +12,12 @@ const TITLE: Rules = { 'body.computer_title': 'the title that the computer has' 
 const ATTACHMENTS: Rules = {
   'body.attachments': 'names that come once, base64, content for what is new, at most 1 MB together',
 };
+const TIMEZONE: Rules = { 'body.timezone': 'a known time zone' };
 const TRIGGER: Rules = {
+  ...TIMEZONE,
   'body.trigger': 'cron fields; fields of the type that is stored; days that the calendar has, 1900 to 2099 in UTC',
 };
-const SCHEDULE: Rules = { 'body.schedule': 'a recurrence rule that has a date' };
+const SCHEDULE: Rules = { ...TIMEZONE, 'body.schedule': 'a recurrence rule that has a date' };
 
 /**
  * Schemathesis makes data from the schemas alone. Where one of these fields is refused as InvalidParameter the document
@@ -55,6 +57,6 @@ export const FIELD_RULES: Readonly<Record<string, Rules>> = {
   restartComputer: DELIVERY,
   sanitizeComputer: TITLE,
   shutDownComputer: DELIVERY,
-  updatePerson: { 'body.timezone': 'a known time zone', 'body.preferred_account': 'one of the own accounts' },
+  updatePerson: { ...TIMEZONE, 'body.preferred_account': 'one of the own accounts' },
   upgradeKernel: KERNEL,
 };

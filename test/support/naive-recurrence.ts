@@ -1,129 +1,178 @@
-import type { RecurrenceRule } from '../../src/domain/schedule/recurrence-rule.ts';
-
-const DAY_MS = 86_400_000;
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
 const DAYS = ['SU', 'MO', 'TU', 'WE', 'TH', 'FR', 'SA'];
+const UNITS: Readonly<Record<string, number>> = { DAILY: DAY, HOURLY: HOUR, MINUTELY: MINUTE, SECONDLY: SECOND };
+
+/** A rule as its text says it. */
+interface Rule {
+  frequency: string;
+  interval: number;
+  weekStart: string;
+  /** Lists by name. */
+  by: ReadonlyMap<string, readonly string[]>;
+  positions: readonly number[] | null;
+  count: number;
+  until: number;
+}
 
 /**
- * Occurrences of a rule by looking at every single day, written from the text of RFC 5545 and nothing else: slow, and
- * of one time per day. The anchor counts as one of COUNT, on the rule or not. @returns those from the anchor to `before`,
- * ascending
+ * Dates of a recurrence rule, written from the words of RFC 5545 (3.3.10) and nothing else: it takes the rule's text
+ * apart itself, goes from period to period, looks at every day of each and at every time of day that may be meant, and
+ * takes what every part allows. Slow.
+ *
+ * @param start - DTSTART in ms, as if in UTC: the first date, on the rule or not
+ * @param end - later dates are left out
+ * @param most - so many dates are enough
+ * @returns ascending, each once
  */
-export function naiveOccurrences(rule: RecurrenceRule, anchor: Date, before: Date): Date[] {
-  const weekStart = /WKST=(..)/.exec(rule.text)?.[1] ?? 'MO';
-  const periods = new Map<string, Date[]>();
-  const first = startOfDay(startOfYear(anchor));
-  const { BYHOUR, BYMINUTE, BYSECOND } = rule.lists;
-  const time =
-    Number(BYHOUR?.[0] ?? anchor.getUTCHours()) * 3_600_000 +
-    Number(BYMINUTE?.[0] ?? anchor.getUTCMinutes()) * 60_000 +
-    Number(BYSECOND?.[0] ?? anchor.getUTCSeconds()) * 1000;
-  // A week that holds the anchor, or the first week of its year, may begin in the year before.
-  for (let day = first - 10 * DAY_MS; day < before.getTime() + 370 * DAY_MS; day += DAY_MS) {
-    const date = new Date(day);
-    const period = periodOf(rule.frequency, date, weekStart);
-    if (!isChosenPeriod(rule, period, anchor, weekStart) || !fits(rule, date, anchor, weekStart)) continue;
-    const days = periods.get(String(period)) ?? [];
-    days.push(new Date(day + time));
-    periods.set(String(period), days);
+export function naiveOccurrences(text: string, start: number, end: number, most = Number.POSITIVE_INFINITY): number[] {
+  const rule = readRule(text);
+  const dates = [start];
+  for (let number = 0; ; number += 1) {
+    const period = periodOf(rule, start, number * rule.interval);
+    if (period.first >= end) return dates;
+    for (const date of datesOf(rule, period, start)) {
+      if (date > rule.until || date >= end || dates.length >= Math.min(rule.count, most)) return dates;
+      if (date > start) dates.push(date);
+    }
   }
-  const positions = rule.lists['BYSETPOS']?.map(Number);
-  const all = [...periods.values()]
-    .flatMap((days) =>
-      positions ? days.filter((_, i) => positions.some((p) => p === i + 1 || p === i - days.length)) : days,
-    )
-    .filter((date) => date >= anchor && (rule.until === null || date <= rule.until))
-    .sort((a, b) => a.getTime() - b.getTime());
-  const counted = all[0]?.getTime() === anchor.getTime() ? 0 : 1;
-  return all.slice(0, rule.count === null ? all.length : rule.count - counted).filter((date) => date < before);
 }
 
-function startOfYear(date: Date): number {
-  return Date.UTC(date.getUTCFullYear(), 0, 1);
+function readRule(text: string): Rule {
+  const parts = new Map(text.split(';').map((part) => part.split('=') as [string, string]));
+  const [, year, month, day, time] = /^(\d{4})(\d\d)(\d\d)(?:T(\d{6}))?/.exec(parts.get('UNTIL') ?? '') ?? [];
+  const midnight = Date.parse(`${year}-${month}-${day}T00:00:00Z`);
+  const [hours, minutes, seconds] = (time?.match(/../g) ?? []).map(Number);
+  const end = time ? hours! * HOUR + minutes! * MINUTE + seconds! * SECOND : DAY - 1;
+  return {
+    frequency: parts.get('FREQ')!,
+    interval: Number(parts.get('INTERVAL') ?? 1),
+    weekStart: parts.get('WKST') ?? 'MO',
+    by: new Map([...parts].filter(([name]) => name.startsWith('BY')).map(([name, list]) => [name, list.split(',')])),
+    positions: parts.get('BYSETPOS')?.split(',').map(Number) ?? null,
+    count: Number(parts.get('COUNT') ?? Number.POSITIVE_INFINITY),
+    until: parts.has('UNTIL') ? midnight + end : Number.POSITIVE_INFINITY,
+  };
 }
 
-function startOfDay(time: number): number {
-  return Math.floor(time / DAY_MS) * DAY_MS;
-}
-
-function weekOf(date: Date, weekStart: string): number {
-  const behind = (date.getUTCDay() - DAYS.indexOf(weekStart) + 7) % 7;
-  return Math.round((startOfDay(date.getTime()) - behind * DAY_MS) / DAY_MS / 7 + 10_000);
-}
-
-/** Number of the year, month, week or day. */
-function periodOf(frequency: RecurrenceRule['frequency'], date: Date, weekStart: string): number {
+/** The period so many after the one that the start is in; its end is not part of it. */
+function periodOf({ frequency, weekStart }: Rule, start: number, later: number): { first: number; end: number } {
+  const date = new Date(start);
+  const year = date.getUTCFullYear();
+  const month = date.getUTCMonth();
   switch (frequency) {
     case 'YEARLY':
-      return date.getUTCFullYear();
+      return { first: Date.UTC(year + later, 0, 1), end: Date.UTC(year + later + 1, 0, 1) };
     case 'MONTHLY':
-      return date.getUTCFullYear() * 12 + date.getUTCMonth();
-    case 'WEEKLY':
-      return weekOf(date, weekStart);
-    case 'DAILY':
-      return startOfDay(date.getTime()) / DAY_MS;
+      return { first: Date.UTC(year, month + later, 1), end: Date.UTC(year, month + later + 1, 1) };
+    case 'WEEKLY': {
+      const first = weekOf(start, weekStart) + later * 7 * DAY;
+      return { first, end: first + 7 * DAY };
+    }
+    default: {
+      const unit = UNITS[frequency]!;
+      const first = (Math.floor(start / unit) + later) * unit;
+      return { first, end: first + unit };
+    }
   }
 }
 
-function isChosenPeriod(rule: RecurrenceRule, period: number, anchor: Date, weekStart: string): boolean {
-  const distance = period - periodOf(rule.frequency, anchor, weekStart);
-  return distance >= 0 && distance % rule.interval === 0;
+/** Midnight of the first day of a week. */
+function weekOf(time: number, weekStart: string): number {
+  let day = Math.floor(time / DAY) * DAY;
+  while (DAYS[new Date(day).getUTCDay()] !== weekStart) day -= DAY;
+  return day;
 }
 
-function fits(rule: RecurrenceRule, date: Date, anchor: Date, weekStart: string): boolean {
-  const { lists, frequency } = rule;
-  const monthLength = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();
-  const dayOfMonth = date.getUTCDate();
-  const yearLength = (Date.UTC(date.getUTCFullYear() + 1, 0, 1) - startOfYear(date)) / DAY_MS;
-  const dayOfYear = (startOfDay(date.getTime()) - startOfYear(date)) / DAY_MS + 1;
-  const among = (name: string, ...numbers: number[]) => lists[name]?.some((n) => numbers.includes(Number(n))) ?? true;
+/** All dates of one period. */
+function datesOf(rule: Rule, { first, end }: { first: number; end: number }, start: number): number[] {
+  const dates: number[] = [];
+  for (let day = Math.floor(first / DAY) * DAY; day < end; day += DAY) {
+    if (!isDay(rule, new Date(day), new Date(start))) continue;
+    for (const hour of timesOf(rule, 'BYHOUR', HOUR, first - day, start)) {
+      for (const minute of timesOf(rule, 'BYMINUTE', MINUTE, first - day - hour * HOUR, start)) {
+        for (const second of timesOf(rule, 'BYSECOND', SECOND, first - day - hour * HOUR - minute * MINUTE, start)) {
+          dates.push(day + hour * HOUR + minute * MINUTE + second * SECOND);
+        }
+      }
+    }
+  }
+  dates.sort((a, b) => a - b);
+  const { positions } = rule;
+  return positions === null
+    ? dates
+    : dates.filter((_, i) => positions.includes(i + 1) || positions.includes(i - dates.length));
+}
+
+/**
+ * Hours, minutes or seconds that a date may have: where the period is as short, that of the period if the list allows
+ * it; else those of the list; else that of the start.
+ */
+function timesOf({ frequency, by }: Rule, name: string, unit: number, sincePeriod: number, start: number): number[] {
+  const list = by.get(name)?.map(Number);
+  if ((UNITS[frequency] ?? DAY) > unit) return [...new Set(list ?? [partOf(start, unit)])];
+  const own = Math.floor(sincePeriod / unit);
+  return !list || list.includes(own) ? [own] : [];
+}
+
+function partOf(time: number, unit: number): number {
+  const date = new Date(time);
+  return unit === HOUR ? date.getUTCHours() : unit === MINUTE ? date.getUTCMinutes() : date.getUTCSeconds();
+}
+
+function isDay(rule: Rule, date: Date, start: Date): boolean {
+  const { by, frequency } = rule;
+  const year = date.getUTCFullYear();
+  const month = date.getUTCMonth();
+  const beside = (name: string, value: number, length: number) =>
+    by.get(name)?.some((n) => Number(n) === value || Number(n) === value - length - 1) ?? true;
+  const daysBetween = (from: number, to: number) => Math.round((to - from) / DAY);
+  const newYear = Date.UTC(year, 0, 1);
   return (
-    among('BYMONTH', date.getUTCMonth() + 1) &&
-    among('BYMONTHDAY', dayOfMonth, dayOfMonth - monthLength - 1) &&
-    among('BYYEARDAY', dayOfYear, dayOfYear - yearLength - 1) &&
-    isInWeek(lists['BYWEEKNO'], date, weekStart) &&
-    (lists['BYDAY']?.some((entry) =>
-      isWeekday(entry, date, frequency === 'MONTHLY' || lists['BYMONTH'] !== undefined),
-    ) ??
-      true) &&
-    fitsAnchor(rule, date, anchor)
+    (by.get('BYMONTH')?.some((n) => Number(n) === month + 1) ?? true) &&
+    beside('BYMONTHDAY', date.getUTCDate(), daysBetween(Date.UTC(year, month, 1), Date.UTC(year, month + 1, 1))) &&
+    beside('BYYEARDAY', daysBetween(newYear, date.getTime()) + 1, daysBetween(newYear, Date.UTC(year + 1, 0, 1))) &&
+    isInWeek(rule, date) &&
+    (by.get('BYDAY')?.some((entry) => isWeekday(entry, date, frequency === 'YEARLY' && !by.has('BYMONTH'))) ?? true) &&
+    isLikeStart(rule, date, start)
   );
 }
 
-/** Weeks of a year: the first has at least four days of it. */
-function isInWeek(list: readonly string[] | undefined, date: Date, weekStart: string): boolean {
+/** The first week of a year is the one with 4 January in it. */
+function isInWeek({ by, weekStart }: Rule, date: Date): boolean {
+  const list = by.get('BYWEEKNO')?.map(Number);
   if (!list) return true;
-  const year = date.getUTCFullYear();
-  const firstWeek = (of: number) => weekOf(new Date(Date.UTC(of, 0, 4)), weekStart);
-  const week = weekOf(date, weekStart);
-  return [year - 1, year, year + 1].some((of) => {
-    const number = week - firstWeek(of) + 1;
-    const weeks = firstWeek(of + 1) - firstWeek(of);
-    return number >= 1 && number <= weeks && list.some((n) => Number(n) === number || Number(n) === number - weeks - 1);
-  });
+  const firstWeek = (year: number) => weekOf(Date.UTC(year, 0, 4), weekStart);
+  let year = date.getUTCFullYear() - 1;
+  while (firstWeek(year + 1) <= date.getTime()) year += 1;
+  const number = Math.round((weekOf(date.getTime(), weekStart) - firstWeek(year)) / (7 * DAY)) + 1;
+  const weeks = Math.round((firstWeek(year + 1) - firstWeek(year)) / (7 * DAY));
+  return list.includes(number) || list.includes(number - weeks - 1);
 }
 
-function isWeekday(entry: string, date: Date, inMonth: boolean): boolean {
+/** Counts the same weekdays of the year or month before and after the date. */
+function isWeekday(entry: string, date: Date, inYear: boolean): boolean {
   if (DAYS[date.getUTCDay()] !== entry.slice(-2)) return false;
-  const number = Number(entry.slice(0, -2));
-  if (number === 0) return true;
-  const start = inMonth ? Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1) : startOfYear(date);
-  const end = inMonth
-    ? Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
-    : Date.UTC(date.getUTCFullYear() + 1, 0, 1);
-  const day = startOfDay(date.getTime());
-  const fromStart = Math.floor((day - start) / DAY_MS / 7) + 1;
-  const fromEnd = Math.floor((end - DAY_MS - day) / DAY_MS / 7) + 1;
-  return number === fromStart || number === -fromEnd;
+  const ordinal = Number(entry.slice(0, -2));
+  if (ordinal === 0) return true;
+  const isSame = (other: Date) =>
+    other.getUTCFullYear() === date.getUTCFullYear() && (inYear || other.getUTCMonth() === date.getUTCMonth());
+  const step = Math.sign(ordinal) * 7 * DAY;
+  let place = 0;
+  for (let day = date.getTime(); isSame(new Date(day)); day -= step) place += 1;
+  return place === Math.abs(ordinal);
 }
 
-/** What the rule does not say comes from the anchor. */
-function fitsAnchor({ lists, frequency }: RecurrenceRule, date: Date, anchor: Date): boolean {
-  const has = (...names: string[]) => names.some((name) => lists[name] !== undefined);
-  if (frequency === 'WEEKLY') return has('BYDAY') || date.getUTCDay() === anchor.getUTCDay();
-  if (frequency === 'MONTHLY') return has('BYDAY', 'BYMONTHDAY') || date.getUTCDate() === anchor.getUTCDate();
-  if (frequency === 'DAILY') return true;
-  if (has('BYDAY', 'BYMONTHDAY', 'BYYEARDAY')) return true;
-  if (has('BYWEEKNO')) return date.getUTCDay() === anchor.getUTCDay();
-  const sameMonth = has('BYMONTH') || date.getUTCMonth() === anchor.getUTCMonth();
-  return sameMonth && date.getUTCDate() === anchor.getUTCDate();
+/** What the rule does not say comes from the start. */
+function isLikeStart({ by, frequency }: Rule, date: Date, start: Date): boolean {
+  const has = (...names: string[]) => names.some((name) => by.has(name));
+  const isSameWeekday = date.getUTCDay() === start.getUTCDay();
+  const isSameDay = date.getUTCDate() === start.getUTCDate();
+  if (frequency === 'WEEKLY') return has('BYDAY') || isSameWeekday;
+  if (frequency === 'MONTHLY') return has('BYDAY', 'BYMONTHDAY') || isSameDay;
+  if (frequency !== 'YEARLY' || has('BYDAY', 'BYMONTHDAY', 'BYYEARDAY')) return true;
+  if (has('BYWEEKNO')) return isSameWeekday;
+  return isSameDay && (has('BYMONTH') || date.getUTCMonth() === start.getUTCMonth());
 }

@@ -13,7 +13,7 @@ export interface ScriptWorld {
   caller: Caller;
   computers: number[];
   /** Creates a profile of the script for all computers. */
-  create(trigger: TriggerRequest): Promise<ScriptProfile>;
+  create(trigger: TriggerRequest, timezone?: string): Promise<ScriptProfile>;
   /** Runs of a profile in the order they were started. */
   runs(profileId: number): Promise<Array<{ nominal_time: Date | null; activity_id: number | null; started_at: Date }>>;
 }
@@ -38,9 +38,9 @@ export async function createScriptWorld(db: Database, clock: Clock, computers = 
     profiles,
     caller,
     computers: account.computers,
-    create: (trigger) => {
+    create: (trigger, timezone = 'UTC') => {
       made += 1;
-      return profiles.create(caller, { ...REQUEST, title: `Profile ${made}`, scriptId: script.id, trigger });
+      return profiles.create(caller, { ...REQUEST, title: `Profile ${made}`, scriptId: script.id, trigger, timezone });
     },
     runs: (profileId) =>
       db.query(
@@ -55,5 +55,6 @@ const REQUEST: Omit<ScriptProfileRequest, 'title' | 'scriptId' | 'trigger'> = {
   tags: [],
   timeLimit: 60,
   username: 'root',
+  timezone: null,
   traceparent: null,
 };

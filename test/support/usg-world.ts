@@ -2,7 +2,6 @@ import type { Database } from '../../src/persistence/sql.ts';
 import { createDatabaseFileStore } from '../../src/services/files.ts';
 import type { Caller, Clock } from '../../src/services/ports.ts';
 import type { ProfileKind } from '../../src/services/schedule/profile-kind.ts';
-import { createRecurrences } from '../../src/services/schedule/recurrences.ts';
 import { createUsgKind } from '../../src/services/schedule/usg-kind.ts';
 import type { UsgProfileRequest } from '../../src/services/usg-profiles/model.ts';
 import { createUsgProfilesService, type UsgProfilesService } from '../../src/services/usg-profiles.service.ts';
@@ -25,7 +24,7 @@ export interface UsgWorld {
 export async function createUsgWorld(db: Database, clock: Clock, computers = 2): Promise<UsgWorld> {
   const account = await anAccount(db, { computers });
   const caller = await administratorOf(db, account);
-  const deps = { db, recurrences: createRecurrences(), files: createDatabaseFileStore(db), settings: SETTINGS };
+  const deps = { db, files: createDatabaseFileStore(db), settings: SETTINGS };
   const logger = testLogger();
   const profiles = createUsgProfilesService({ ...deps, clock });
   return {
@@ -49,6 +48,7 @@ const REQUEST: Omit<UsgProfileRequest, 'startDate'> = {
   benchmark: 'cis_level1_server',
   mode: 'audit',
   schedule: 'FREQ=WEEKLY',
+  timezone: null,
   accessGroup: null,
   allComputers: true,
   tags: [],

@@ -5,6 +5,7 @@ import type { ProfileKind } from '../../src/services/schedule/profile-kind.ts';
 import { ensureSchedule } from '../../temporal/profile-schedules.ts';
 import { startMissedDates } from '../../workers/reconciler/missed-dates.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
+import { naiveClock } from '../support/naive-clock.ts';
 import { inSeconds, schedulesOf } from '../support/profile-schedules.ts';
 import { createUsgWorld, type UsgWorld } from '../support/usg-world.ts';
 import { until } from '../support/workflow-environment.ts';
@@ -45,6 +46,29 @@ describe('the schedule of a profile', () => {
     expect(dates.length).toBeGreaterThan(5);
     expect(dates).toEqual(dates.map((_, n) => start.getTime() + n * week));
     expect((await world.profiles.get(world.caller, id)).nextRunTime).toEqual(start);
+  });
+
+  it('holds the dates that clocks in the time zone of the profile show', async () => {
+    const id = await world.create({
+      startDate: '2026-11-01T00:00:00Z',
+      schedule: 'FREQ=WEEKLY;INTERVAL=3;BYDAY=SU;BYHOUR=2;BYMINUTE=30',
+      timezone: 'Europe/Berlin',
+    });
+    await until(() => exists(id));
+    const { spec, state, info } = await handle(id).describe();
+    expect(spec.calendars).toHaveLength(26);
+    expect(state.note).toContain('BYMINUTE=30 in Europe/Berlin');
+    const clock = naiveClock('Europe/Berlin');
+    const dates = info.nextActionTimes.map((date) => new Date(clock.shown(date.getTime())));
+    expect(dates.length).toBeGreaterThan(5);
+    for (const [i, date] of dates.entries()) {
+      expect(date.getUTCDay()).toBe(0);
+      expect(['02:30', '03:30']).toContain(date.toISOString().slice(11, 16));
+      const weeks = Math.round((date.getTime() - dates[0]!.getTime()) / (7 * 86_400_000));
+      expect(weeks).toBe(3 * i);
+    }
+    expect((await world.profiles.get(world.caller, id)).nextRunTime).toEqual(info.nextActionTimes[0]);
+    await world.profiles.archive(world.caller, id);
   });
 
   it('starts the run of its date once, and the activity like a request would', async () => {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nextZonedDates } from '../../src/domain/schedule/zoned-dates.ts';
 import { createLogger } from '../../src/logger.ts';
 import { systemClock } from '../../src/services/ports.ts';
-import { cronDates } from '../../src/services/schedule/cron-dates.ts';
+import { cronDates, zonedCalendars } from '../../src/services/schedule/cron-dates.ts';
 import { compareSchedules, startMissedDates } from '../../workers/reconciler/missed-dates.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
 import { inSeconds, schedulesOf } from '../support/profile-schedules.ts';
@@ -44,19 +45,77 @@ describe('the schedule of a script profile', () => {
       const { info, state: declared, policies } = await handle(id).describe();
       const dates = info.nextActionTimes;
       expect(dates.length).toBeGreaterThan(3);
-      expect(dates).toEqual(cronDates(interval, startAfter, dates.length));
+      expect(dates).toEqual(cronDates(interval, new Date(startAfter.getTime() - 1), dates.length));
       expect(state.nextRun).toEqual(dates[0]);
       expect(declared).toMatchObject({ paused: false, note: expect.stringContaining(`"${interval}"`) });
       expect(policies).toMatchObject({ overlap: 'ALLOW_ALL', catchupWindow: 24 * HOUR });
     },
   );
 
-  it('begins strictly after its start', async () => {
+  it('begins at its start', async () => {
     const [start, next] = cronDates('0 * * * *', new Date(Date.now() + HOUR), 2);
     const { id, state } = await world.create(recurring('0 * * * *', start));
     await until(() => exists(id));
-    expect((await handle(id).describe()).info.nextActionTimes[0]).toEqual(next);
-    expect(state.nextRun).toEqual(next);
+    expect((await handle(id).describe()).info.nextActionTimes.slice(0, 2)).toEqual([start, next]);
+    expect(state.nextRun).toEqual(start);
+  });
+
+  it.each([
+    ['30 2 * * sun', 'Europe/Berlin'],
+    ['0 0 1 * *', 'America/Santiago'],
+    ['15 23 28 */2 *', 'Asia/Kolkata'],
+    ['45 1 * * 0', 'Australia/Lord_Howe'],
+  ])('means the dates of %s in %s to the server, whatever clocks there do', async (interval, timezone) => {
+    const startAfter = inSeconds(3600);
+    const { id, state } = await world.create(recurring(interval, startAfter), timezone);
+    await until(() => exists(id));
+    const { info, spec, state: declared } = await handle(id).describe();
+    const dates = nextZonedDates(zonedCalendars({ interval, timezone }), new Date(startAfter.getTime() - 1), 26);
+    expect(spec.calendars).toHaveLength(26);
+    expect(info.nextActionTimes.length).toBeGreaterThan(5);
+    expect(info.nextActionTimes).toEqual(dates.slice(0, info.nextActionTimes.length));
+    expect(state.nextRun).toEqual(dates[0]);
+    expect(declared.note).toContain(`"${interval}" in ${timezone}`);
+    await world.profiles.archive(world.caller, id);
+  });
+
+  it('runs at its dates in a time zone, and gets further ones', async () => {
+    const { id } = await world.create(recurring('* * * * *'), 'Asia/Kathmandu');
+    await until(() => exists(id));
+    const [first] = (await handle(id).describe()).info.nextActionTimes;
+    await runtime.db.query('update script_profile set planned_until = $2 where id = $1', [id, first]);
+    await until(async () => (await world.runs(id)).length > 0, 90_000);
+    expect((await world.runs(id))[0]!.nominal_time).toEqual(first);
+    await until(async () => {
+      const calendars = (await handle(id).describe()).spec.calendars ?? [];
+      return calendars.length === 26 && (await read(id)).nextRun!.getTime() > first!.getTime();
+    });
+    const [next] = (await handle(id).describe()).info.nextActionTimes;
+    expect(next!.getTime()).toBeGreaterThan(first!.getTime());
+    await world.profiles.archive(world.caller, id);
+    await until(async () => !(await exists(id)));
+  });
+
+  it('follows the time zone of its profile', async () => {
+    const { id } = await world.create(recurring('0 3 1 * *'));
+    await until(() => exists(id));
+    const { state } = await world.profiles.patch(world.caller, id, { timezone: 'Asia/Tokyo', traceparent: null });
+    await until(async () => (await handle(id).describe()).state.note?.includes('in Asia/Tokyo') === true);
+    expect((await handle(id).describe()).info.nextActionTimes[0]).toEqual(state.nextRun);
+    expect(state.nextRun!.getUTCHours()).toBe(18);
+    await noOrders();
+    // It is as it should be from then on.
+    const listed = async () => {
+      for await (const { scheduleId, state } of runtime.client.schedule.list())
+        if (scheduleId === `script/${id}`) return state.note?.includes('in Asia/Tokyo') === true;
+      return false;
+    };
+    await until(listed);
+    const { lastUpdatedAt } = (await handle(id).describe()).info;
+    await compareSchedules(silent(), new Date(Date.now() + 180_000));
+    await noOrders();
+    expect((await handle(id).describe()).info.lastUpdatedAt).toEqual(lastUpdatedAt);
+    await world.profiles.archive(world.caller, id);
   });
 
   it('runs a one-time profile once at its time, and goes', async () => {

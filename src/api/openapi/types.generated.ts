@@ -2146,6 +2146,20 @@ export interface components {
         Line: string;
         /** @description One line of 1 to 255 characters; white space around it is dropped */
         OptionalLine: string | null;
+        /**
+         * @description Name in the IANA time zone database, `UTC` by default. A rule and cron fields mean what clocks in that zone show:
+         *     BYDAY, BYMONTHDAY and the other BY parts, and the fields for days, choose days there, hours are hours there, and the
+         *     start of a rule is the time that clocks there show at `start_date`. So a run keeps its time of day over the year,
+         *     and in UTC it may fall on the day before or after.
+         *
+         *     Where clocks are set forward, a run at a time that they skip is as much later: 02:30 becomes 03:30 when an hour is
+         *     skipped. Where they are set back, a run at a time that they show twice is made once, the first time. Two dates that
+         *     become one moment make one run.
+         *
+         *     `start_date`, `start_after`, UNTIL with `Z` and all times in answers are moments and do not depend on the zone.
+         * @example Europe/Madrid
+         */
+        ProfileTimezone: string | null;
         /** @description One plain address; white space around it is dropped */
         EmailAddress: string;
         /** @description One plain address; white space around it is dropped */
@@ -2898,6 +2912,8 @@ export interface components {
             time_limit: number;
             /** @description User it runs as */
             username: string;
+            /** @description Name in the IANA time zone database; cron fields mean what clocks there show */
+            timezone: string;
             computers: {
                 /** @description Computers it applies to now; 0 for one that runs when computers are enrolled */
                 num_associated_computers: number;
@@ -2928,7 +2944,7 @@ export interface components {
             /** @enum {string} */
             trigger_type: "recurring";
             start_after: components["schemas"]["Time"];
-            /** @description Five cron fields in UTC */
+            /** @description Five cron fields in the time zone of the profile */
             interval: string;
             last_run: components["schemas"]["OptionalTime"];
             next_run: components["schemas"]["OptionalTime"];
@@ -2950,10 +2966,10 @@ export interface components {
              * @example 2036-05-04T02:00:00Z
              */
             timestamp?: string | null;
-            /** @description With `recurring`: ISO 8601 between 1900 and 2099, it runs after that */
+            /** @description With `recurring`: ISO 8601 between 1900 and 2099, without a zone UTC; the earliest moment at which it may run */
             start_after?: string | null;
             /**
-             * @description With `recurring`: five cron fields in UTC with numbers, names of months and weekdays, `*`, lists, ranges and
+             * @description With `recurring`: five cron fields in the `timezone` of the profile with numbers, names of months and weekdays, `*`, lists, ranges and
              *     steps. When both kinds of day are restricted, one of them is enough.
              * @example 0 3 * * mon-fri
              */
@@ -2970,10 +2986,10 @@ export interface components {
              * @example 2036-05-04T02:00:00Z
              */
             timestamp?: string | null;
-            /** @description With `recurring`: ISO 8601 between 1900 and 2099, it runs after that */
+            /** @description With `recurring`: ISO 8601 between 1900 and 2099, without a zone UTC; the earliest moment at which it may run */
             start_after?: string | null;
             /**
-             * @description With `recurring`: five cron fields in UTC with numbers, names of months and weekdays, `*`, lists, ranges and
+             * @description With `recurring`: five cron fields in the `timezone` of the profile with numbers, names of months and weekdays, `*`, lists, ranges and
              *     steps. When both kinds of day are restricted, one of them is enough.
              * @example 0 3 * * mon-fri
              */
@@ -3005,6 +3021,7 @@ export interface components {
             /** @description Seconds */
             time_limit: number;
             username: components["schemas"]["ScriptProfileUsername"];
+            timezone?: components["schemas"]["ProfileTimezone"];
             trigger: components["schemas"]["ScriptProfileTriggerRequest"];
         };
         ScriptProfilePatch: {
@@ -3013,6 +3030,7 @@ export interface components {
             tags?: components["schemas"]["ScriptProfileTags"] | null;
             time_limit?: components["schemas"]["ScriptTimeLimit"];
             username?: components["schemas"]["ScriptUsername"];
+            timezone?: components["schemas"]["ProfileTimezone"];
             trigger?: components["schemas"]["ScriptProfileTriggerPatch"] | null;
         };
         ScriptProfileLimits: {
@@ -3020,7 +3038,7 @@ export interface components {
             max_num_computers: number;
             /** @description Profiles that are not archived */
             max_num_profiles: number;
-            /** @description Minutes between two runs of a recurring profile */
+            /** @description Minutes between two runs of a recurring profile by what clocks show */
             min_interval: number;
         };
         /**
@@ -3339,6 +3357,8 @@ export interface components {
              * @example FREQ=MONTHLY;BYDAY=1MO
              */
             schedule: string;
+            /** @description Name in the IANA time zone database; the schedule means what clocks there show */
+            timezone: string;
             /** @enum {string} */
             status: "active" | "archived";
             creation_time: components["schemas"]["Time"];
@@ -3385,8 +3405,10 @@ export interface components {
              */
             mode: "audit" | "fix-audit" | "fix-restart-audit" | "audit-fix" | "audit-fix-restart";
             schedule: components["schemas"]["UsgSchedule"];
+            timezone?: components["schemas"]["ProfileTimezone"];
             /**
-             * @description ISO 8601, from 1900 to 2099, without a zone UTC; DTSTART of the rule
+             * @description ISO 8601, from 1900 to 2099, without a zone UTC; DTSTART of the rule, as clocks in `timezone` show it. It is the
+             *     first run, whether the rule has that date or not, and the first that COUNT counts.
              * @example 2036-05-04T02:00:00Z
              */
             start_date: string;
@@ -3403,13 +3425,23 @@ export interface components {
         UsgProfilePatch: {
             title?: components["schemas"]["OptionalLine"];
             schedule?: components["schemas"]["UsgSchedule"] | null;
+            timezone?: components["schemas"]["ProfileTimezone"];
             all_computers?: boolean | null;
             tags?: components["schemas"]["UsgTags"];
             restart_deliver_delay?: components["schemas"]["UsgRestartDelay"];
             restart_deliver_delay_window?: components["schemas"]["UsgRestartWindow"];
         };
         /**
-         * @description One RFC 5545 recurrence rule, with or without `RRULE:`, not more frequent than weekly; without DTSTART
+         * @description One RFC 5545 recurrence rule, with or without `RRULE:`, without DTSTART; it counts from `start_date`, which stays when
+         *     the schedule is changed.
+         *
+         *     Not more frequent than weekly: no two dates that the rule can have over the years are less than seven days apart by
+         *     what clocks in `timezone` show, whatever the start, COUNT and UNTIL are; else `IntervalTooShort`. Dates of the rule
+         *     less than seven days after a later `start_date` are left out. A rule without a date from now on is refused; that of
+         *     a new profile may have no date but a start that is past, which runs at once.
+         *
+         *     BYDAY and the other BY parts, and UNTIL without `Z`, mean what clocks in `timezone` show. UNTIL as a date includes
+         *     that day. BYSETPOS chooses from all dates of a period, also of the first one.
          * @example FREQ=WEEKLY;INTERVAL=2;BYDAY=MO
          */
         UsgSchedule: string;

@@ -27,6 +27,7 @@ export function wireScriptProfile(profile: ScriptProfile): Schemas['ScriptProfil
     tags: profile.tags,
     time_limit: profile.time_limit,
     username: profile.username,
+    timezone: profile.timezone,
     computers: { num_associated_computers: profile.computers },
     activities: { last_activity: profile.lastActivity === null ? null : wireParent(profile.lastActivity) },
     archived: profile.archived,
@@ -72,6 +73,7 @@ export function readScriptProfileRequest(body: unknown, traceparent: string | nu
     tags: request.tags,
     timeLimit: request.time_limit,
     username: request.username,
+    timezone: request.timezone ?? null,
     trigger: readTrigger(request.trigger),
     traceparent,
   };
@@ -86,6 +88,7 @@ export function readScriptProfilePatch(body: unknown, traceparent: string | null
     tags: patch.tags ?? undefined,
     timeLimit: patch.time_limit ?? undefined,
     username: patch.username ?? undefined,
+    timezone: patch.timezone ?? undefined,
     trigger: patch.trigger ? readTrigger(patch.trigger) : undefined,
     traceparent,
   };

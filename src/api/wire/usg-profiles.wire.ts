@@ -31,6 +31,7 @@ export function wireUsgProfile(profile: UsgProfile): Schemas['UsgProfile'] {
     benchmark: profile.benchmark,
     mode: profile.mode,
     schedule: profile.schedule,
+    timezone: profile.timezone,
     status: profile.archived ? 'archived' : 'active',
     creation_time: wireTime(profile.creation_time),
     modification_time: wireTime(profile.modification_time),
@@ -91,6 +92,7 @@ export function readUsgProfileRequest(body: unknown, traceparent: string | null)
     benchmark: request.benchmark ?? null,
     mode: request.mode,
     schedule: request.schedule,
+    timezone: request.timezone ?? null,
     startDate: request.start_date,
     accessGroup: request.access_group ?? null,
     allComputers: request.all_computers ?? false,
@@ -117,6 +119,7 @@ export function readUsgProfilePatch(body: unknown): UsgProfilePatch {
   return {
     title: patch.title ?? undefined,
     schedule: patch.schedule ?? undefined,
+    timezone: patch.timezone ?? undefined,
     allComputers: patch.all_computers ?? undefined,
     tags: patch.tags ?? undefined,
     restartDelayHours: patch.restart_deliver_delay ?? undefined,

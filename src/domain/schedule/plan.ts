@@ -1,19 +1,12 @@
-import { DAY_MS } from '../durations.ts';
-
-/** Dates planned ahead of a schedule. @see temporal-design 1, decision 9 */
+/** Dates planned ahead of a schedule. */
 export const PLANNED_DATES = 26;
 /** Below this many dates ahead the plan is filled up again. */
 export const REFILL_BELOW = 13;
-/** Neighbouring dates of a rule are at least this far apart. */
-export const SHORTEST_GAP_MS = 7 * DAY_MS;
-/** Dates looked at, and how far, to judge how often a rule is due. @see api-decisions 5.2 */
-export const JUDGED_DATES = 60;
-export const JUDGED_YEARS = 10;
 /** How old the moment of an operator's run may be, and how long before it the last edit must have been. */
 const OPERATOR_MS = 60_000;
 /** A server's clock may be ahead of ours by this much. */
 const SKEW_MS = 60_000;
-/** Rules are counted from their start; before, the library that counts reads years of two digits. */
+/** Rules are counted from their start; it is not before. */
 export const FIRST_DATE = new Date(Date.UTC(1900, 0, 1));
 /** The server's calendars end with the year 2099. */
 export const LAST_DATE = new Date(Date.UTC(2100, 0, 1));
@@ -36,11 +29,6 @@ export function isAhead(nominalTime: Date, now: Date): boolean {
 /** Whether too few dates are ahead. */
 export function needsRefill(planned: readonly Date[], now: Date): boolean {
   return planned.filter((date) => date > now).length < REFILL_BELOW;
-}
-
-/** Whether some neighbours are closer than a week. @param dates - ascending */
-export function isTooOften(dates: readonly Date[]): boolean {
-  return dates.some((date, i) => i > 0 && date.getTime() - dates[i - 1]!.getTime() < SHORTEST_GAP_MS);
 }
 
 /**

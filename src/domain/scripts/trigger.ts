@@ -1,11 +1,11 @@
 /** The one event that runs profiles: a computer has been enrolled. */
 export const POST_ENROLLMENT = 'post_enrollment';
 
-/** When a script profile runs. @see API specification, "Script profile" */
+/** When a script profile runs. `timezone`: IANA name; cron text means what clocks there show. */
 export type Trigger =
   | { type: 'event'; eventType: typeof POST_ENROLLMENT }
   | { type: 'one_time'; timestamp: Date }
-  | { type: 'recurring'; startAfter: Date; interval: string };
+  | { type: 'recurring'; startAfter: Date; interval: string; timezone: string };
 
 export type TriggerType = Trigger['type'];
 

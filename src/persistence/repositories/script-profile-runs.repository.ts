@@ -57,18 +57,27 @@ export async function setDue(tx: Sql, profileId: number, dueAt: Date | null): Pr
   await tx.query('update script_profile set due_at = $2 where id = $1', [profileId, dueAt]);
 }
 
+/** Notes the last date that the schedule of a profile on the server will hold; null: it has no single dates. */
+export async function setPlannedUntil(tx: Sql, profileId: number, date: Date | null): Promise<void> {
+  await tx.query('update script_profile set planned_until = $2 where id = $1', [profileId, date]);
+}
+
 /** Active profiles, or one, that still wait for a date up to `dueBefore`. */
 export async function overdueProfiles(
   sql: Sql,
   dueBefore: Date,
   { profileId, limit }: { profileId?: number | undefined; limit: number },
-): Promise<Array<{ id: number; due_at: Date; cron: string | null }>> {
-  return sql.query<{ id: number; due_at: Date; cron: string | null }>(OVERDUE, [dueBefore, limit, profileId ?? null]);
+): Promise<Array<{ id: number; due_at: Date; cron: string | null; timezone: string }>> {
+  return sql.query<{ id: number; due_at: Date; cron: string | null; timezone: string }>(OVERDUE, [
+    dueBefore,
+    limit,
+    profileId ?? null,
+  ]);
 }
 
 /** What a profile waits for: a date alone, or the next of cron text. */
 export type WaitingProfile = { id: number; due_at: Date } & (
-  | { cron: string; start_after: Date }
+  | { cron: string; start_after: Date; timezone: string }
   | { cron: null; start_after: null }
 );
 
@@ -124,12 +133,12 @@ const AT_WORK = `
   where r.profile_id = $1 and ${isOpen('k.status')}`;
 
 const OVERDUE = `
-  select id, due_at, cron from script_profile
+  select id, due_at, cron, timezone from script_profile
   where not archived and due_at is not null and due_at <= $1 and ($3::int is null or id = $3)
   order by id limit $2`;
 
 const WAITING = `
-  select id, due_at, cron, start_after from script_profile
+  select id, due_at, cron, start_after, timezone from script_profile
   where not archived and due_at is not null and last_edited_at <= $1::timestamptz - interval '2 minutes'
   order by id`;
 

@@ -21,6 +21,8 @@ export interface ScriptProfileRow {
   time_limit: number;
   username: string;
   archived: boolean;
+  /** IANA name. */
+  timezone: string;
   trigger: Trigger;
   /** Rises when the trigger becomes one whose runs begin anew. */
   trigger_number: number;
@@ -28,6 +30,8 @@ export interface ScriptProfileRow {
   last_run: Date | null;
   /** The date it waits for; null: none. */
   due_at: Date | null;
+  /** The last date that its schedule on the server holds, where that has single dates of cron text. */
+  planned_until: Date | null;
 }
 
 export interface ScriptProfileScope {
@@ -48,12 +52,24 @@ export interface ScriptProfileFilter extends ScriptProfileScope {
 /** What is stored of a new profile. */
 export type NewScriptProfile = Pick<
   ScriptProfileRow,
-  'account_id' | 'script_id' | 'creator_id' | 'title' | 'all_computers' | 'tags' | 'time_limit' | 'username' | 'trigger'
+  | 'account_id'
+  | 'script_id'
+  | 'creator_id'
+  | 'title'
+  | 'all_computers'
+  | 'tags'
+  | 'time_limit'
+  | 'username'
+  | 'timezone'
+  | 'trigger'
 > & { now: Date };
 
 /** What an edit may change. */
 export type ScriptProfileChange = Partial<
-  Pick<ScriptProfileRow, 'title' | 'all_computers' | 'tags' | 'time_limit' | 'username' | 'trigger' | 'trigger_number'>
+  Pick<
+    ScriptProfileRow,
+    'title' | 'all_computers' | 'tags' | 'time_limit' | 'username' | 'timezone' | 'trigger' | 'trigger_number'
+  >
 >;
 
 /** One page of profiles, newest first, and how many there are. */
@@ -104,21 +120,23 @@ export async function countActiveScriptProfiles(sql: Sql, accountId: number): Pr
 
 /** @returns id of the new profile. @throws a violation of `script_profile_title` when an active one has the title */
 export async function insertScriptProfile(tx: Sql, profile: NewScriptProfile): Promise<number> {
-  const { account_id, script_id, creator_id, title, all_computers, tags, time_limit, username, trigger, now } = profile;
+  const { account_id, script_id, creator_id, title, all_computers, tags, time_limit, username, now } = profile;
   const [row] = await tx.query<{ id: number }>(INSERT, [
     ...[account_id, script_id, creator_id, title, all_computers, tags, time_limit, username, now],
-    ...triggerValues(trigger),
+    ...triggerValues(profile.trigger),
+    profile.timezone,
   ]);
   return row!.id;
 }
 
 /** Changes what is given. @throws a violation of `script_profile_title` when another active one has the title */
 export async function updateScriptProfile(tx: Sql, id: number, change: ScriptProfileChange, now: Date): Promise<void> {
-  const { title, all_computers, tags, time_limit, username, trigger, trigger_number } = change;
+  const { title, all_computers, tags, time_limit, username, timezone, trigger, trigger_number } = change;
   await tx.query(UPDATE, [
     ...[id, now, title ?? null, all_computers ?? null, tags ?? null, time_limit ?? null, username ?? null],
     trigger_number ?? null,
     ...triggerValues(trigger ?? null),
+    timezone ?? null,
   ]);
 }
 
@@ -157,7 +175,10 @@ function toRow({ trigger_type, run_at, start_after, cron, ...row }: StoredRow): 
     case 'one_time':
       return { ...row, trigger: { type: 'one_time', timestamp: run_at! } };
     case 'recurring':
-      return { ...row, trigger: { type: 'recurring', startAfter: start_after!, interval: cron! } };
+      return {
+        ...row,
+        trigger: { type: 'recurring', startAfter: start_after!, interval: cron!, timezone: row.timezone },
+      };
   }
 }
 
@@ -179,7 +200,7 @@ const SELECT = `
   select p.id, p.account_id, p.script_id, s.access_group_id, g.name as access_group, p.title, p.creator_id,
     (select json_build_object('id', x.id, 'name', x.name) from person x where x.id = p.creator_id) as created_by,
     p.created_at, p.last_edited_at, p.all_computers, p.tags, p.time_limit, p.username, p.archived, p.trigger_type,
-    p.run_at, p.start_after, p.cron, p.trigger_number, p.due_at,
+    p.run_at, p.start_after, p.cron, p.timezone, p.trigger_number, p.due_at, p.planned_until,
     (select r.started_at from script_profile_run r
       where r.profile_id = p.id and r.trigger_number = p.trigger_number and r.activity_id is not null
       order by r.started_at desc, r.id desc limit 1) as last_run
@@ -201,8 +222,8 @@ const FIND = `${SELECT} where ${VISIBLE} and p.id = $3`;
 
 const INSERT = `
   insert into script_profile (account_id, script_id, creator_id, title, all_computers, tags, time_limit, username,
-    created_at, last_edited_at, trigger_type, event_type, run_at, start_after, cron)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14) returning id`;
+    created_at, last_edited_at, trigger_type, event_type, run_at, start_after, cron, timezone)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10, $11, $12, $13, $14, $15) returning id`;
 
 const kept = (column: string, value: string) =>
   `${column} = case when $9::text is null then ${column} else ${value} end`;
@@ -212,7 +233,8 @@ const UPDATE = `
     all_computers = coalesce($4, all_computers), tags = coalesce($5, tags), time_limit = coalesce($6, time_limit),
     username = coalesce($7, username), trigger_number = coalesce($8, trigger_number),
     trigger_type = coalesce($9, trigger_type), ${kept('event_type', '$10::text')},
-    ${kept('run_at', '$11::timestamptz')}, ${kept('start_after', '$12::timestamptz')}, ${kept('cron', '$13::text')}
+    ${kept('run_at', '$11::timestamptz')}, ${kept('start_after', '$12::timestamptz')}, ${kept('cron', '$13::text')},
+    timezone = coalesce($14, timezone)
   where id = $1`;
 
 const LATEST_RUNS = `

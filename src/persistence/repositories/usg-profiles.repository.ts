@@ -16,6 +16,8 @@ export interface UsgProfileRow {
   benchmark: string;
   mode: UsgMode;
   schedule: string;
+  /** IANA name: what the schedule means is what clocks there show. */
+  timezone: string;
   start_date: Date;
   /** Ascending; may begin with dates that are past. */
   planned_dates: Date[];
@@ -58,6 +60,7 @@ export type UsgProfileChange = Partial<
     | 'all_computers'
     | 'tags'
     | 'schedule'
+    | 'timezone'
     | 'planned_dates'
     | 'restart_deliver_delay'
     | 'restart_deliver_delay_window'
@@ -126,6 +129,7 @@ export async function insertUsgProfile(tx: Sql, profile: NewUsgProfile): Promise
     profile.benchmark,
     profile.mode,
     profile.schedule,
+    profile.timezone,
     profile.start_date,
     profile.planned_dates,
     profile.restart_deliver_delay,
@@ -149,6 +153,7 @@ export async function updateUsgProfile(tx: Sql, id: number, change: UsgProfileCh
     change.all_computers ?? null,
     change.tags ?? null,
     change.schedule ?? null,
+    change.timezone ?? null,
     change.planned_dates ?? null,
     change.restart_deliver_delay ?? null,
     change.restart_deliver_delay_window ?? null,
@@ -182,7 +187,7 @@ function filterValues(filter: UsgProfileFilter): unknown[] {
 
 const SELECT = `
   select p.id, p.account_id, p.access_group_id, g.name as access_group, p.creator_id, p.name, p.title, p.all_computers,
-    p.tags, p.benchmark, p.mode, p.schedule, p.start_date, p.planned_dates, p.restart_deliver_delay,
+    p.tags, p.benchmark, p.mode, p.schedule, p.timezone, p.start_date, p.planned_dates, p.restart_deliver_delay,
     p.restart_deliver_delay_window, p.tailoring_file_key, p.archived, p.creation_time, p.modification_time,
     a.audit_retention_days as retention_period
   from usg_profile p join access_group g on g.id = p.access_group_id join account a on a.id = p.account_id`;
@@ -208,13 +213,14 @@ const FIND = `${SELECT} where ${VISIBLE} and p.id = $3`;
 
 const INSERT = `
   insert into usg_profile (account_id, access_group_id, creator_id, name, title, all_computers, tags, benchmark, mode,
-    schedule, start_date, planned_dates, restart_deliver_delay, restart_deliver_delay_window, creation_time,
+    schedule, timezone, start_date, planned_dates, restart_deliver_delay, restart_deliver_delay_window, creation_time,
     modification_time)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $15) returning id`;
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16) returning id`;
 
 const UPDATE = `
   update usg_profile set modification_time = $2, title = coalesce($3, title),
     all_computers = coalesce($4, all_computers), tags = coalesce($5, tags), schedule = coalesce($6, schedule),
-    planned_dates = coalesce($7, planned_dates), restart_deliver_delay = coalesce($8, restart_deliver_delay),
-    restart_deliver_delay_window = coalesce($9, restart_deliver_delay_window)
+    timezone = coalesce($7, timezone), planned_dates = coalesce($8, planned_dates),
+    restart_deliver_delay = coalesce($9, restart_deliver_delay),
+    restart_deliver_delay_window = coalesce($10, restart_deliver_delay_window)
   where id = $1`;

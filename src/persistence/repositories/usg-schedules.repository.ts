@@ -14,8 +14,8 @@ export async function missedUsgDates(
 export async function usgProfilesWithDates(
   sql: Sql,
   now: Date,
-): Promise<Array<Pick<UsgProfileRow, 'id' | 'mode' | 'schedule'>>> {
-  return sql.query<Pick<UsgProfileRow, 'id' | 'mode' | 'schedule'>>(WITH_DATES, [now]);
+): Promise<Array<Pick<UsgProfileRow, 'id' | 'mode' | 'schedule' | 'timezone'>>> {
+  return sql.query<Pick<UsgProfileRow, 'id' | 'mode' | 'schedule' | 'timezone'>>(WITH_DATES, [now]);
 }
 
 const MISSED = `
@@ -27,7 +27,7 @@ const MISSED = `
   order by p.id limit $2`;
 
 const WITH_DATES = `
-  select p.id, p.mode, p.schedule from usg_profile p
+  select p.id, p.mode, p.schedule, p.timezone from usg_profile p
   where not p.archived and p.planned_dates[cardinality(p.planned_dates)] > $1
     and p.modification_time <= $1 - interval '2 minutes'
   order by p.id`;

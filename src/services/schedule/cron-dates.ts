@@ -1,6 +1,9 @@
 import { CronExpressionParser } from 'cron-parser';
 import { isCronProblem, parseCron, plainCron } from '../../domain/schedule/cron.ts';
+import { cronCalendars } from '../../domain/schedule/cron-calendars.ts';
 import { LAST_DATE } from '../../domain/schedule/plan.ts';
+import { nextZonedDate, type ZonedCalendars } from '../../domain/schedule/zoned-dates.ts';
+import { isUtc } from '../../domain/time-zone.ts';
 
 /**
  * The next dates of a cron text in UTC, strictly after a moment and before the year 2100.
@@ -23,17 +26,39 @@ export function cronDates(text: string, after: Date, limit: number): Date[] {
   return dates;
 }
 
+/** Cron text and the time zone whose clocks it means. */
+export interface CronInZone {
+  interval: string;
+  /** IANA name. */
+  timezone: string;
+}
+
+/** The calendars of stored cron text. @throws when it is none */
+export function zonedCalendars({ interval, timezone }: CronInZone): ZonedCalendars {
+  const cron = parseCron(interval);
+  if (isCronProblem(cron)) throw new Error(`a stored cron text ${cron.problem}`);
+  return { calendars: cronCalendars(cron), timezone };
+}
+
+/** The moment strictly after which the dates of a recurring trigger are: its start is the first that may be one. */
+export function beginning(startAfter: Date, now: Date): Date {
+  return new Date(Math.max(startAfter.getTime() - 1, now.getTime()));
+}
+
 const MAX_KNOWN = 10_000;
-/** Latest answers by cron text: the next date after every moment between the two. */
+/** Latest answers by time zone and cron text: the next date after every moment between the two. */
 const known = new Map<string, { after: number; next: Date | null }>();
 
 /** The next date of a cron text strictly after a moment, or null; what a page of profiles asks for again is remembered. */
-export function nextCronDate(text: string, after: Date): Date | null {
+export function nextCronDate(cron: CronInZone, after: Date): Date | null {
   const moment = after.getTime();
-  const answer = known.get(text);
+  const key = `${cron.timezone} ${cron.interval}`;
+  const answer = known.get(key);
   if (answer && answer.after <= moment && (answer.next === null || answer.next.getTime() > moment)) return answer.next;
-  const next = cronDates(text, after, 1)[0] ?? null;
+  const next = isUtc(cron.timezone)
+    ? (cronDates(cron.interval, after, 1)[0] ?? null)
+    : nextZonedDate(zonedCalendars(cron), after);
   if (known.size >= MAX_KNOWN) known.clear();
-  known.set(text, { after: moment, next });
+  known.set(key, { after: moment, next });
   return next;
 }

@@ -1,84 +1,73 @@
 import { DomainError } from '../../domain/errors.ts';
-import { isTooOften, JUDGED_DATES, JUDGED_YEARS, LAST_DATE, PLANNED_DATES } from '../../domain/schedule/plan.ts';
-import { isImpossible } from '../../domain/schedule/possible-dates.ts';
+import { PLANNED_DATES } from '../../domain/schedule/plan.ts';
 import { isProblem, parseRule, type RecurrenceRule } from '../../domain/schedule/recurrence-rule.ts';
+import { datesOf, endOf, hasRuleDate, type RuleSchedule } from '../../domain/schedule/rule-dates.ts';
+import { frequencyOf } from '../../domain/schedule/rule-frequency.ts';
+import { wallClockAt } from '../../domain/time-zone.ts';
+import type { UsgProfileRow } from '../../persistence/repositories/usg-profiles.repository.ts';
 import { refusedField } from '../fields.ts';
-import type { Recurrences } from '../ports.ts';
+import { daysOfYear } from './year-days.ts';
 
 const FIELD = 'body.schedule';
+
+/** What the dates of a profile are made of: a start up to its creation ran at once, a later one is a date of its own. */
+export type ProfileSchedule = Pick<UsgProfileRow, 'schedule' | 'timezone' | 'start_date' | 'creation_time'>;
 
 /**
  * Reads and judges the schedule of a request.
  *
- * @param startDate - as for {@link planDates}
+ * @param change - whether the profile is there already; of a new one a start that is past runs at once, and may be all
  * @returns the dates of {@link planDates}
- * @throws {DomainError} InvalidParameter when it is no rule, ended before `now`, never has a date or has dates that are
- * not found in time; IntervalTooShort when two of its dates are closer than a week
- * @see api-decisions 5.2
+ * @throws {DomainError} InvalidParameter when it is no rule, never has a date or none from `now` on; IntervalTooShort
+ * when two of the dates that it can have are closer than a week
+ * @remarks Some milliseconds whatever the rule.
  */
-export async function planRequested(
-  recurrences: Recurrences,
-  schedule: string,
-  startDate: Date,
-  now: Date,
-): Promise<Date[]> {
-  const rule = await checkSchedule(recurrences, schedule, startDate, now);
-  const dates = await datesAhead(recurrences, rule, startDate, now);
-  if (dates === 'too-long') throw refusedField(FIELD, 'has dates too rare to be found in time');
-  return dates;
-}
-
-async function checkSchedule(recurrences: Recurrences, text: string, anchor: Date, now: Date): Promise<RecurrenceRule> {
-  const rule = parseRule(text);
-  if (isProblem(rule)) throw rule.kind === 'too-often' ? tooOften() : refusedField(FIELD, rule.message);
-  if (rule.until !== null && rule.until < now) throw refusedField(FIELD, 'must not end in the past');
-  const neverMessage = `has no date within ${JUDGED_YEARS} years`;
-  if (isImpossible(rule)) throw refusedField(FIELD, neverMessage);
-  // The start is its only date.
-  if (rule.count === 1) return rule;
-  const before = new Date(anchor);
-  before.setUTCFullYear(before.getUTCFullYear() + JUDGED_YEARS);
-  const query = { anchor, after: new Date(anchor.getTime() - 1), before, limit: JUDGED_DATES, ruleAlone: true };
-  const dates = await recurrences.expand(rule, query);
-  if (dates === 'too-long' || dates.length === 0) throw refusedField(FIELD, neverMessage);
-  if (isTooOften(dates)) throw tooOften();
-  return rule;
+export function planRequested(profile: ProfileSchedule, now: Date, { change }: { change: boolean }): Date[] {
+  const rule = parseRule(profile.schedule);
+  if (isProblem(rule)) throw refusedField(FIELD, rule.message);
+  if (rule.until !== null && endOf(rule.until, profile.timezone) < now) {
+    throw refusedField(FIELD, 'must not end in the past');
+  }
+  const schedule = toSchedule(rule, profile);
+  const frequency = frequencyOf(rule, schedule.daysOf);
+  if (frequency === 'too-often') throw tooOften();
+  if (frequency === 'never' || (rule.count !== 1 && !hasRuleDate(schedule))) {
+    throw refusedField(FIELD, 'has no date before the year 2100');
+  }
+  const dates = take(datesOf(schedule, now), PLANNED_DATES);
+  if (dates.length > 0 || (!change && isStartAlone(schedule))) return dates;
+  throw refusedField(FIELD, 'has no date from now on');
 }
 
 /**
  * The dates of a profile after `now`: what its schedule on the server, `next_run_time` and every refill are made of.
  *
- * @param schedule - a rule that was checked when it was stored
- * @param startDate - a date of its own, on the rule or not, as long as it is ahead; the first of a COUNT in any case
+ * @param profile - its rule was checked when it was stored
  * @returns at most {@link PLANNED_DATES}, ascending, each once
- * @throws when the dates were not found in time
- * @see api-decisions 5.2
  */
-export async function planDates(
-  recurrences: Recurrences,
-  schedule: string,
-  startDate: Date,
-  now: Date,
-): Promise<Date[]> {
-  const rule = parseRule(schedule);
+export function planDates(profile: ProfileSchedule, now: Date): Date[] {
+  const rule = parseRule(profile.schedule);
   if (isProblem(rule)) throw new Error(`a stored schedule is no rule: ${rule.message}`);
-  const dates = await datesAhead(recurrences, rule, startDate, now);
-  if (dates === 'too-long') throw new Error('the dates of a stored schedule were not found in time');
-  return dates;
+  return take(datesOf(toSchedule(rule, profile), now), PLANNED_DATES);
 }
 
-async function datesAhead(
-  recurrences: Recurrences,
-  rule: RecurrenceRule,
-  startDate: Date,
-  now: Date,
-): Promise<Date[] | 'too-long'> {
-  const after = startDate > now ? startDate : now;
-  const first = startDate > now ? [startDate] : [];
-  if (rule.count === 1) return first;
-  const query = { anchor: startDate, after, before: LAST_DATE, limit: PLANNED_DATES - first.length };
-  const dates = await recurrences.expand(rule, query);
-  return dates === 'too-long' ? dates : [...first, ...dates];
+function toSchedule(rule: RecurrenceRule, profile: ProfileSchedule): RuleSchedule {
+  const { timezone, start_date: start, creation_time: creationTime } = profile;
+  const daysOf = daysOfYear(rule, wallClockAt(timezone, start.getTime()));
+  return { rule, start, timezone, daysOf, isStartPlanned: start > creationTime };
+}
+
+function isStartAlone(schedule: RuleSchedule): boolean {
+  return datesOf(schedule, schedule.start).next().done === true;
+}
+
+function take(dates: Iterable<Date>, limit: number): Date[] {
+  const taken: Date[] = [];
+  for (const date of dates) {
+    taken.push(date);
+    if (taken.length === limit) break;
+  }
+  return taken;
 }
 
 function tooOften(): DomainError {

@@ -1,9 +1,9 @@
-import { SECOND_MS } from '../../domain/durations.ts';
-import { lastCalendarDate } from '../../domain/schedule/calendar-dates.ts';
+import { MINUTE_MS } from '../../domain/durations.ts';
 import type { DesiredSchedule, ScheduleTimes } from '../../domain/schedule/desired-schedule.ts';
 import type { DueOutcome } from '../../domain/schedule/due-outcome.ts';
 import { isAhead } from '../../domain/schedule/plan.ts';
 import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
+import { earliestAfter, lastZonedDate } from '../../domain/schedule/zoned-dates.ts';
 import { isUsedUp } from '../../domain/scripts/trigger.ts';
 import type { Logger } from '../../logger.ts';
 import { recordEvent } from '../../persistence/repositories/events.repository.ts';
@@ -17,8 +17,16 @@ import {
 } from '../../persistence/repositories/script-profile-runs.repository.ts';
 import { readScriptProfile, type ScriptProfileRow } from '../../persistence/repositories/script-profiles.repository.ts';
 import type { Database, Sql } from '../../persistence/sql.ts';
-import { calendarsOf, lockForRun, nextDue, runsOf } from '../script-profile-arming.ts';
+import {
+  lockForRun,
+  nextDue,
+  planFurther,
+  type RecurringTrigger,
+  runsOf,
+  singleDates,
+} from '../script-profile-arming.ts';
 import { type ProfileRunDeps, startProfileRun } from '../script-profile-runs.ts';
+import { zonedCalendars } from './cron-dates.ts';
 import { isOperatorsRun } from './operator-runs.ts';
 import type { MissedDate, ProfileKind } from './profile-kind.ts';
 import { MISSED_LIMIT, scheduleActor } from './profile-run.ts';
@@ -28,7 +36,7 @@ export interface ScriptKindDeps extends ProfileRunDeps {
   logger: Logger;
 }
 
-/** Script profiles: one date, or the calendars of cron text, which need no filling up. */
+/** Script profiles: one date, the calendars of cron text in UTC, or its next dates in another time zone. */
 export function createScriptKind(deps: ScriptKindDeps): ProfileKind {
   const { db } = deps;
   return {
@@ -62,22 +70,22 @@ async function desired(sql: Sql, profileId: number, now: Date, publicUrl: string
 
 function waitingOf({ id, trigger }: ScriptProfileRow, due: Date): WaitingProfile {
   return trigger.type === 'recurring'
-    ? { id, due_at: due, cron: trigger.interval, start_after: trigger.startAfter }
+    ? { id, due_at: due, cron: trigger.interval, start_after: trigger.startAfter, timezone: trigger.timezone }
     : { id, due_at: due, cron: null, start_after: null };
 }
 
 /** Names all that the dates go by. */
-function noteOf({ due_at: due, cron, start_after: startAfter }: WaitingProfile): string {
-  return cron === null
-    ? `Script once at ${due.toISOString()}; `
-    : `Script by cron "${cron}" in UTC, after ${startAfter.toISOString()}; `;
+function noteOf(profile: WaitingProfile): string {
+  if (profile.cron === null) return `Script once at ${profile.due_at.toISOString()}; `;
+  const { cron, timezone, start_after: startAfter } = profile;
+  return `Script by cron "${cron}" in ${timezone}, after ${startAfter.toISOString()}; `;
 }
 
 function timesOf({ trigger }: ScriptProfileRow, due: Date, now: Date): ScheduleTimes {
   if (trigger.type !== 'recurring') return { kind: 'dates', dates: due > now ? [due] : [] };
-  // A calendar's first match may be the very second that a schedule begins.
-  const startAt = new Date(trigger.startAfter.getTime() + SECOND_MS);
-  return { kind: 'calendars', calendars: calendarsOf(trigger.interval), startAt };
+  const dates = singleDates(trigger, now);
+  if (dates !== null) return { kind: 'dates', dates };
+  return { kind: 'calendars', calendars: zonedCalendars(trigger).calendars, startAt: trigger.startAfter };
 }
 
 interface Due {
@@ -102,8 +110,12 @@ async function startDue(tx: Sql, deps: ScriptKindDeps, { profileId, nominalTime,
   const refusal = judge(profile, { nominalTime, now, isAsked });
   if (refusal !== null) return refusal;
   const { minIntervalMinutes } = deps.limits;
-  if (profile.trigger.type === 'recurring' && isTooSoon(nominalTime, runs.latest, minIntervalMinutes)) {
+  if (
+    profile.trigger.type === 'recurring' &&
+    isTooSoon(profile.trigger, nominalTime, runs.latest, minIntervalMinutes)
+  ) {
     await setDue(tx, profileId, nextDue(profile.trigger, nominalTime, runs.latest, minIntervalMinutes));
+    await planFurther(tx, profile, now);
     return 'too-soon';
   }
   const outcome = await startProfileRun(tx, profile, { nominalTime, now }, deps);
@@ -152,19 +164,24 @@ function judge(
   const isDue = isWaitedFor(profile, nominalTime);
   if (isAhead(nominalTime, now) || trigger.type === 'event') return 'not-planned';
   if (trigger.type === 'one_time') return isDue || isAsked ? null : 'not-planned';
-  if (!isDue && !isDate(trigger.interval, nominalTime)) return isAsked ? null : 'not-planned';
-  if (!isDue && nominalTime <= trigger.startAfter) return 'not-planned';
+  if (!isDue && !isDate(trigger, nominalTime)) return isAsked ? null : 'not-planned';
+  if (!isDue && nominalTime < trigger.startAfter) return 'not-planned';
   // Dates before the one it waits for were dealt with.
   if (due === null || nominalTime < due) return 'superseded';
-  return lastCalendarDate(calendarsOf(trigger.interval), nominalTime, now) === null ? null : 'superseded';
+  return lastZonedDate(zonedCalendars(trigger), nominalTime, now) === null ? null : 'superseded';
 }
 
-function isDate(interval: string, time: Date): boolean {
-  return lastCalendarDate(calendarsOf(interval), new Date(time.getTime() - 1), time) !== null;
+function isDate(trigger: RecurringTrigger, time: Date): boolean {
+  return lastZonedDate(zonedCalendars(trigger), new Date(time.getTime() - 1), time) !== null;
 }
 
-function isTooSoon(nominalTime: Date, latest: Date | null, minIntervalMinutes: number): boolean {
-  return latest !== null && nominalTime.getTime() - latest.getTime() < minIntervalMinutes * 60_000;
+function isTooSoon(
+  { timezone }: RecurringTrigger,
+  nominalTime: Date,
+  latest: Date | null,
+  minIntervalMinutes: number,
+): boolean {
+  return latest !== null && nominalTime < earliestAfter(timezone, latest, minIntervalMinutes * MINUTE_MS);
 }
 
 async function waitForNext(tx: Sql, profile: ScriptProfileRow, due: Due, minIntervalMinutes: number): Promise<void> {
@@ -172,6 +189,7 @@ async function waitForNext(tx: Sql, profile: ScriptProfileRow, due: Due, minInte
   const { trigger } = profile;
   if (trigger.type === 'recurring') {
     await setDue(tx, profileId, nextDue(trigger, nominalTime, nominalTime, minIntervalMinutes));
+    await planFurther(tx, profile, now);
   } else if (trigger.type === 'one_time') {
     await waitForNothing(tx, profileId, now);
   }
@@ -184,8 +202,8 @@ async function waitForNothing(tx: Sql, profileId: number, now: Date): Promise<vo
 
 async function missed(sql: Sql, dueBefore: Date, profileId?: number): Promise<MissedDate[]> {
   const overdue = await overdueProfiles(sql, dueBefore, { profileId, limit: MISSED_LIMIT });
-  return overdue.map(({ id, due_at, cron }) => ({
+  return overdue.map(({ id, due_at, cron, timezone }) => ({
     profileId: id,
-    nominalTime: (cron && lastCalendarDate(calendarsOf(cron), due_at, dueBefore)) || due_at,
+    nominalTime: (cron && lastZonedDate(zonedCalendars({ interval: cron, timezone }), due_at, dueBefore)) || due_at,
   }));
 }

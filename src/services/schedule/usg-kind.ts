@@ -3,6 +3,7 @@ import type { DesiredSchedule } from '../../domain/schedule/desired-schedule.ts'
 import type { DueOutcome } from '../../domain/schedule/due-outcome.ts';
 import { isAhead, lastDueDate, needsRefill } from '../../domain/schedule/plan.ts';
 import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
+import { UTC } from '../../domain/time-zone.ts';
 import { runSummary } from '../../domain/usg/run-steps.ts';
 import type { Logger } from '../../logger.ts';
 import { recordEvent } from '../../persistence/repositories/events.repository.ts';
@@ -15,7 +16,7 @@ import {
 } from '../../persistence/repositories/usg-profiles.repository.ts';
 import { missedUsgDates, usgProfilesWithDates } from '../../persistence/repositories/usg-schedules.repository.ts';
 import type { Database, Sql } from '../../persistence/sql.ts';
-import type { FileStore, Recurrences } from '../ports.ts';
+import type { FileStore } from '../ports.ts';
 import { startUsgRun } from '../usg-runs.ts';
 import { isOperatorsRun } from './operator-runs.ts';
 import type { ProfileKind } from './profile-kind.ts';
@@ -24,7 +25,6 @@ import { planDates } from './recurring-dates.ts';
 
 export interface UsgKindDeps {
   db: Database;
-  recurrences: Recurrences;
   files: FileStore;
   settings: ActivitySettings;
   logger: Logger;
@@ -62,9 +62,10 @@ function toSchedule(row: UsgProfileRow | null, now: Date, publicUrl: string): De
   };
 }
 
-/** Names all that the dates go by. */
-function noteOf({ mode, schedule }: Pick<UsgProfileRow, 'mode' | 'schedule'>): string {
-  return `USG ${mode} by ${schedule}; further dates are added as these pass; `;
+/** Names all that the dates go by; profiles in UTC have the note that they had before there were time zones. */
+function noteOf({ mode, schedule, timezone }: Pick<UsgProfileRow, 'mode' | 'schedule' | 'timezone'>): string {
+  const zone = timezone === UTC ? '' : ` in ${timezone}`;
+  return `USG ${mode} by ${schedule}${zone}; further dates are added as these pass; `;
 }
 
 async function startDue(
@@ -112,13 +113,13 @@ async function passOver(
   });
 }
 
-async function refill({ db, recurrences }: UsgKindDeps, profileId: number, now: Date): Promise<void> {
+async function refill({ db }: UsgKindDeps, profileId: number, now: Date): Promise<void> {
   const known = await readUsgProfile(db, profileId);
   if (!known || known.archived || !needsRefill(known.planned_dates, now)) return;
-  const dates = await planDates(recurrences, known.schedule, known.start_date, now);
+  const dates = planDates(known, now);
   await db.transaction(async (tx) => {
     const row = await lockUsgProfile(tx, profileId);
-    if (!row || row.archived || row.schedule !== known.schedule) return;
+    if (!row || row.archived || row.schedule !== known.schedule || row.timezone !== known.timezone) return;
     const ahead = row.planned_dates.filter((date) => date > now);
     if (ahead.length === dates.length) return;
     const due = lastDueDate(row.planned_dates, now);

@@ -2,6 +2,7 @@ import { DomainError } from '../../domain/errors.ts';
 import type { Permission } from '../../domain/permissions.ts';
 import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
 import { continues } from '../../domain/scripts/trigger.ts';
+import { UTC } from '../../domain/time-zone.ts';
 import { recordEvent } from '../../persistence/repositories/events.repository.ts';
 import { lockRights } from '../../persistence/repositories/rights-lock.ts';
 import { orderScheduleSync } from '../../persistence/repositories/schedule-orders.repository.ts';
@@ -17,7 +18,7 @@ import {
 import type { Sql } from '../../persistence/sql.ts';
 import { isUniqueViolation } from '../../persistence/violations.ts';
 import { readTags } from '../computer-fields.ts';
-import { readLine } from '../fields.ts';
+import { readLine, readTimezone } from '../fields.ts';
 import { requireIn } from '../group-rights.ts';
 import type { Caller } from '../ports.ts';
 import { armTrigger, disarmTriggers, lockForRun } from '../script-profile-arming.ts';
@@ -38,11 +39,13 @@ export async function createProfile(
   request: ScriptProfileRequest,
 ): Promise<ScriptProfile> {
   const now = deps.clock.now();
+  const timezone = readTimezone('body.timezone', request.timezone ?? UTC);
   const fields = {
     title: readLine('body.title', request.title),
     tags: readTags('body.tags', request.tags),
     username: readUsername(request.username),
-    trigger: readTrigger(request.trigger, null, { now, minIntervalMinutes: deps.limits.minIntervalMinutes }),
+    timezone,
+    trigger: readTrigger(request.trigger, null, { now, timezone, minIntervalMinutes: deps.limits.minIntervalMinutes }),
     all_computers: request.allComputers,
     time_limit: request.timeLimit,
     script_id: request.scriptId,
@@ -114,10 +117,14 @@ function readPatch(
   if (patch.tags !== undefined) change.tags = readTags('body.tags', patch.tags);
   if (patch.timeLimit !== undefined) change.time_limit = patch.timeLimit;
   if (patch.username !== undefined) change.username = readUsername(patch.username);
+  if (patch.timezone !== undefined) change.timezone = readTimezone('body.timezone', patch.timezone);
+  const { timezone = row.timezone } = change;
   if (patch.trigger !== undefined) {
-    const at = { now, minIntervalMinutes: limits.minIntervalMinutes };
+    const at = { now, timezone, minIntervalMinutes: limits.minIntervalMinutes };
     change.trigger = readTrigger(patch.trigger, row.trigger, at);
     if (!continues(row.trigger, change.trigger)) change.trigger_number = row.trigger_number + 1;
+  } else if (change.timezone !== undefined && row.trigger.type === 'recurring') {
+    change.trigger = { ...row.trigger, timezone };
   }
   return change;
 }
@@ -154,4 +161,5 @@ const PARTS: ReadonlyArray<readonly [keyof ScriptProfileChange, string]> = [
   ['tags', 'the tags'],
   ['time_limit', 'the time limit'],
   ['username', 'the user name'],
+  ['timezone', 'the time zone'],
 ];

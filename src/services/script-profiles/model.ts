@@ -3,7 +3,7 @@ import type { ScriptProfileRow } from '../../persistence/repositories/script-pro
 import type { ParentActivity } from '../activity-views.ts';
 
 /** A profile as it is read. */
-export interface ScriptProfile extends Omit<ScriptProfileRow, 'account_id' | 'access_group_id'> {
+export interface ScriptProfile extends Omit<ScriptProfileRow, 'account_id' | 'access_group_id' | 'planned_until'> {
   state: TriggerState;
   /** Computers it applies to now; none for one that runs at enrolments. */
   computers: number;
@@ -40,6 +40,8 @@ export interface ScriptProfileRequest {
   /** Seconds. */
   timeLimit: number;
   username: string;
+  /** IANA name; UTC by default. */
+  timezone: string | null;
   trigger: TriggerRequest;
   /** W3C trace context of the request. */
   traceparent: string | null;
@@ -52,6 +54,7 @@ export interface ScriptProfilePatch {
   tags?: readonly string[] | undefined;
   timeLimit?: number | undefined;
   username?: string | undefined;
+  timezone?: string | undefined;
   trigger?: TriggerRequest | undefined;
   /** W3C trace context of the request. */
   traceparent: string | null;

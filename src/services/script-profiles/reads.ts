@@ -87,7 +87,7 @@ async function toProfiles(
     standing.map(({ id }) => id),
   );
   const activities = await readLastActivities(sql, caller, rows, now);
-  return rows.map(({ account_id: _, access_group_id: __, ...row }) => ({
+  return rows.map(({ account_id, access_group_id, planned_until, ...row }) => ({
     ...row,
     state: triggerState(row, now),
     computers: counts.get(row.id) ?? 0,

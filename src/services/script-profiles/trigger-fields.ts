@@ -3,14 +3,15 @@ import { nextCalendarDates } from '../../domain/schedule/calendar-dates.ts';
 import { isCronProblem, parseCron } from '../../domain/schedule/cron.ts';
 import { cronCalendars } from '../../domain/schedule/cron-calendars.ts';
 import { isUsedUp, POST_ENROLLMENT, type Trigger, type TriggerState } from '../../domain/scripts/trigger.ts';
+import { wallClockAt } from '../../domain/time-zone.ts';
 import type { ScriptProfileRow } from '../../persistence/repositories/script-profiles.repository.ts';
 import { refusedField } from '../fields.ts';
-import { nextCronDate } from '../schedule/cron-dates.ts';
+import { beginning, nextCronDate } from '../schedule/cron-dates.ts';
 import { readScheduleMoment } from '../schedule/moments.ts';
 import type { TriggerRequest } from './model.ts';
 
 const FIELD = 'body.trigger';
-/** Runs that are looked at to tell how close two of them come. @see api-decisions 6.2 */
+/** Runs that are looked at to tell how close two of them come. */
 const JUDGED_RUNS = 100;
 
 /**
@@ -23,7 +24,7 @@ const JUDGED_RUNS = 100;
 export function readTrigger(
   request: TriggerRequest,
   before: Trigger | null,
-  at: { now: Date; minIntervalMinutes: number },
+  at: { now: Date; timezone: string; minIntervalMinutes: number },
 ): Trigger {
   if (Object.values(request).every((part) => part === undefined)) throw refusedField(FIELD, 'must not be empty');
   switch (request.type ?? before?.type) {
@@ -41,7 +42,7 @@ export function readTrigger(
         same && request.startAfter === undefined ? same.startAfter : readMoment('start_after', request.startAfter);
       const interval = readInterval(request.interval ?? same?.interval);
       checkGaps(interval, startAfter, at);
-      return { type: 'recurring', startAfter, interval };
+      return { type: 'recurring', startAfter, interval, timezone: at.timezone };
     }
     default:
       throw refusedField(`${FIELD}.trigger_type`, 'must be event, one_time or recurring');
@@ -64,7 +65,7 @@ export function triggerState(
 
 /** The date that is waited for; one that is just being dealt with gives way to the next. */
 function nextRun(trigger: Trigger, due: Date, now: Date): Date | null {
-  return trigger.type !== 'recurring' || due > now ? due : nextCronDate(trigger.interval, now);
+  return trigger.type !== 'recurring' || due > now ? due : nextCronDate(trigger, now);
 }
 
 function readMoment(name: string, text: string | undefined): Date {
@@ -84,13 +85,15 @@ function readInterval(text: string | undefined): string {
 function checkGaps(
   interval: string,
   startAfter: Date,
-  { now, minIntervalMinutes }: { now: Date; minIntervalMinutes: number },
+  { now, timezone, minIntervalMinutes }: { now: Date; timezone: string; minIntervalMinutes: number },
 ): void {
   const path = `${FIELD}.interval`;
   const cron = parseCron(interval);
   // Not by the cron library, which takes some hundred ms for dates that are years apart.
   const calendars = isCronProblem(cron) ? [] : cronCalendars(cron);
-  const dates = nextCalendarDates(calendars, startAfter > now ? startAfter : now, JUDGED_RUNS);
+  // Gaps are those that clocks show: changes of clocks do not make them shorter.
+  const from = wallClockAt(timezone, beginning(startAfter, now).getTime());
+  const dates = nextCalendarDates(calendars, new Date(from), JUDGED_RUNS);
   if (dates.length === 0) throw refusedField(path, 'has no run before the year 2100');
   const shortest = minIntervalMinutes * 60_000;
   if (dates.every((date, i) => i === 0 || date.getTime() - dates[i - 1]!.getTime() >= shortest)) return;

@@ -14,11 +14,11 @@ import {
 import type { Sql } from '../../persistence/sql.ts';
 import { type BaseActivity, toBaseActivity } from '../activity-views.ts';
 import { readTags } from '../computer-fields.ts';
-import { readLine } from '../fields.ts';
+import { readLine, readTimezone, refusedField } from '../fields.ts';
 import { holdsIn } from '../group-rights.ts';
 import type { Caller } from '../ports.ts';
+import { planDates, planRequested } from '../schedule/recurring-dates.ts';
 import { requirePrior } from '../prior-activity.ts';
-import { planRequested } from '../schedule/recurring-dates.ts';
 import { startUsgRun } from '../usg-runs.ts';
 import type { UsgProfilesDeps } from './deps.ts';
 import type { UsgProfile, UsgProfilePatch } from './model.ts';
@@ -32,7 +32,7 @@ export async function patchProfile(
 ): Promise<UsgProfile> {
   const now = deps.clock.now();
   const known = requireActive(requireManageable(caller, await requireVisible(deps.db, caller, id)));
-  const change = await checkPatch(deps, known, patch, now);
+  const change = checkPatch(known, patch, now);
   return deps.db.transaction(async (tx) => {
     const row = requireActive(await lockManageable(tx, caller, id));
     const planned = change.planned_dates && keepDue(row, change.planned_dates, now);
@@ -83,23 +83,28 @@ export async function executeProfile(
   return toBaseActivity(row, now);
 }
 
-async function checkPatch(
-  { recurrences }: UsgProfilesDeps,
-  profile: UsgProfileRow,
-  patch: UsgProfilePatch,
-  now: Date,
-): Promise<UsgProfileChange> {
+function checkPatch(profile: UsgProfileRow, patch: UsgProfilePatch, now: Date): UsgProfileChange {
   const change: UsgProfileChange = {};
   if (patch.title !== undefined) change.title = readLine('body.title', patch.title);
   if (patch.allComputers !== undefined) change.all_computers = patch.allComputers;
   if (patch.tags !== undefined) change.tags = readTags('body.tags', patch.tags);
   if (patch.restartDelayHours !== undefined) change.restart_deliver_delay = patch.restartDelayHours;
   if (patch.restartWindowMinutes !== undefined) change.restart_deliver_delay_window = patch.restartWindowMinutes;
-  if (patch.schedule !== undefined) {
-    change.schedule = patch.schedule;
-    change.planned_dates = await planRequested(recurrences, patch.schedule, profile.start_date, now);
-  }
-  return change;
+  if (patch.schedule !== undefined) change.schedule = patch.schedule;
+  if (patch.timezone !== undefined) change.timezone = readTimezone('body.timezone', patch.timezone);
+  const planned = planPatched(profile, change, now);
+  return planned === null ? change : { ...change, planned_dates: planned };
+}
+
+/** The dates of a changed schedule; null when it is not changed. */
+function planPatched(profile: UsgProfileRow, { schedule, timezone }: UsgProfileChange, now: Date): Date[] | null {
+  if (schedule === undefined && timezone === undefined) return null;
+  const changed = { ...profile, schedule: schedule ?? profile.schedule, timezone: timezone ?? profile.timezone };
+  if (schedule !== undefined) return planRequested(changed, now, { change: true });
+  const dates = planDates(changed, now);
+  // Days that the rule takes from the start may be others in another zone.
+  if (dates.length > 0 || planDates(profile, now).length === 0) return dates;
+  throw refusedField('body.timezone', 'must leave the schedule a date from now on');
 }
 
 /** A date that is due already stays due under another rule, in case its run is still to be made. */
@@ -133,6 +138,7 @@ async function answer(tx: Sql, caller: Caller, id: number, now: Date): Promise<U
 const PARTS: ReadonlyArray<readonly [keyof UsgProfileChange, string]> = [
   ['title', 'the title'],
   ['schedule', 'the schedule'],
+  ['timezone', 'the time zone'],
   ['all_computers', 'the choice of computers'],
   ['tags', 'the tags'],
   ['restart_deliver_delay', 'the delay of restarts'],

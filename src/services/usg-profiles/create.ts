@@ -1,6 +1,7 @@
 import { slugOf } from '../../domain/access-group-names.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { scheduleIdOf } from '../../domain/schedule/schedule-id.ts';
+import { UTC } from '../../domain/time-zone.ts';
 import { BENCHMARKS, CUSTOM_BENCHMARK, readMode, tailoringFileKey, type UsgMode } from '../../domain/usg/profile.ts';
 import { freeName } from '../../persistence/free-name.ts';
 import { recordEvent } from '../../persistence/repositories/events.repository.ts';
@@ -13,7 +14,7 @@ import {
 } from '../../persistence/repositories/usg-profiles.repository.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import { readTags } from '../computer-fields.ts';
-import { readLine, refusedField } from '../fields.ts';
+import { readLine, readTimezone, refusedField } from '../fields.ts';
 import { resolveAccessGroups } from '../names-in-body.ts';
 import type { Caller } from '../ports.ts';
 import { readScheduleMoment } from '../schedule/moments.ts';
@@ -32,6 +33,7 @@ interface CheckedRequest {
   tags: string[];
   benchmark: string;
   mode: UsgMode;
+  timezone: string;
   startDate: Date;
   plannedDates: Date[];
 }
@@ -42,7 +44,7 @@ export async function createUsgProfile(
   request: UsgProfileRequest,
 ): Promise<UsgProfile> {
   const now = deps.clock.now();
-  const checked = await checkRequest(deps, request, now);
+  const checked = await checkRequest(request, now);
   return deps.db.transaction(async (tx) => {
     await lockRights(tx, caller.accountId);
     const id = await insert(tx, caller, request, checked, now);
@@ -85,6 +87,7 @@ async function insert(
     benchmark: checked.benchmark,
     mode: checked.mode,
     schedule: request.schedule,
+    timezone: checked.timezone,
     start_date: checked.startDate,
     planned_dates: checked.plannedDates,
     restart_deliver_delay: request.restartDelayHours,
@@ -98,7 +101,7 @@ async function insert(
   return id;
 }
 
-async function checkRequest(deps: UsgProfilesDeps, request: UsgProfileRequest, now: Date): Promise<CheckedRequest> {
+async function checkRequest(request: UsgProfileRequest, now: Date): Promise<CheckedRequest> {
   const title = readLine('body.title', request.title);
   const tags = readTags('body.tags', request.tags);
   const mode = readMode(request.mode);
@@ -106,8 +109,10 @@ async function checkRequest(deps: UsgProfilesDeps, request: UsgProfileRequest, n
   if (request.tailoringFile !== null) await checkTailoringFile(request.tailoringFile);
   const benchmark = readBenchmark(request);
   const startDate = readScheduleMoment('body.start_date', request.startDate);
-  const plannedDates = await planRequested(deps.recurrences, request.schedule, startDate, now);
-  return { title, tags, mode, benchmark, startDate, plannedDates };
+  const timezone = readTimezone('body.timezone', request.timezone ?? UTC);
+  const profile = { schedule: request.schedule, timezone, start_date: startDate, creation_time: now };
+  const plannedDates = planRequested(profile, now, { change: false });
+  return { title, tags, mode, benchmark, timezone, startDate, plannedDates };
 }
 
 /** With a tailoring file the benchmark is not looked at; a blank one is none. @see api-decisions 5.3 */

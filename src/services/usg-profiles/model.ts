@@ -26,6 +26,8 @@ export interface UsgProfileRequest {
   benchmark: string | null;
   mode: string;
   schedule: string;
+  /** IANA name; UTC by default. */
+  timezone: string | null;
   /** ISO 8601. */
   startDate: string;
   /** Name of an access group; `global` by default. */
@@ -46,6 +48,7 @@ export interface UsgProfilePatch {
   allComputers?: boolean | undefined;
   tags?: readonly string[] | undefined;
   schedule?: string | undefined;
+  timezone?: string | undefined;
   restartDelayHours?: number | undefined;
   restartWindowMinutes?: number | undefined;
 }

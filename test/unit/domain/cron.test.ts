@@ -93,7 +93,7 @@ describe('cronDates', () => {
   });
 
   it('remembers the next date as long as it is ahead', () => {
-    const next = (at: string) => nextCronDate('15 3 * * *', new Date(at))?.toISOString();
+    const next = (at: string) => nextCronDate({ interval: '15 3 * * *', timezone: 'UTC' }, new Date(at))?.toISOString();
     expect(next('2026-11-21T03:14:59Z')).toBe('2026-11-21T03:15:00.000Z');
     expect(next('2026-11-21T03:15:00Z')).toBe('2026-11-22T03:15:00.000Z');
     expect(next('2026-11-21T20:00:00Z')).toBe('2026-11-22T03:15:00.000Z');
