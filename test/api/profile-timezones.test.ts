@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { PUBLIC_URL } from '../support/app.ts';
 import { MINUTE, TriggerWorld, text } from '../support/script-trigger-world.ts';
 import { usgProfile } from '../support/usg-profiles.ts';
 
@@ -105,6 +106,12 @@ describe('the time zone of a script profile', () => {
   it('is UTC unless it is named, and shown whatever the trigger', async () => {
     const made = await t.create(cron('0 3 * * *'));
     expect(made.timezone).toBe('UTC');
+    // The note that schedules of earlier releases have: those are as they should be.
+    const { note } = (await t.kind.desired(t.world.db, made.id, t.now()))!;
+    const after = new Date(made.trigger.start_after).toISOString();
+    expect(note).toBe(
+      `Script by cron "0 3 * * *" in UTC, after ${after}; ${PUBLIC_URL}/api/v2/script-profiles/${made.id}`,
+    );
     const event = { trigger_type: 'event', event_type: 'post_enrollment' };
     const other = await t.create(event, { title: 'Other', timezone: 'Asia/Tokyo' });
     expect(other.timezone).toBe('Asia/Tokyo');

@@ -2969,8 +2969,8 @@ export interface components {
             /** @description With `recurring`: ISO 8601 between 1900 and 2099, without a zone UTC; the earliest moment at which it may run */
             start_after?: string | null;
             /**
-             * @description With `recurring`: five cron fields in the `timezone` of the profile with numbers, names of months and weekdays, `*`, lists, ranges and
-             *     steps. When both kinds of day are restricted, one of them is enough.
+             * @description With `recurring`: five cron fields in the `timezone` of the profile with numbers, names of months and weekdays,
+             *     `*`, lists, ranges and steps. When both kinds of day are restricted, one of them is enough.
              * @example 0 3 * * mon-fri
              */
             interval?: string | null;
@@ -2989,8 +2989,8 @@ export interface components {
             /** @description With `recurring`: ISO 8601 between 1900 and 2099, without a zone UTC; the earliest moment at which it may run */
             start_after?: string | null;
             /**
-             * @description With `recurring`: five cron fields in the `timezone` of the profile with numbers, names of months and weekdays, `*`, lists, ranges and
-             *     steps. When both kinds of day are restricted, one of them is enough.
+             * @description With `recurring`: five cron fields in the `timezone` of the profile with numbers, names of months and weekdays,
+             *     `*`, lists, ranges and steps. When both kinds of day are restricted, one of them is enough.
              * @example 0 3 * * mon-fri
              */
             interval?: string | null;
