@@ -72,15 +72,15 @@ describe('a year of a schedule', () => {
     expect((await world.runs(id)).map(({ nominal_time }) => nominal_time!.getTime())).toEqual(expected);
   });
 
-  it('is told to operators with its time zone, and in UTC as ever', async () => {
+  it('shows operators its time zone, and in UTC the note that it always had', async () => {
     now = new Date(Date.UTC(2026, 10, 21, 12));
-    for (const [timezone, told] of [
+    for (const [timezone, beginning] of [
       ['UTC', 'USG audit by FREQ=WEEKLY; further dates'],
       ['Asia/Tokyo', 'USG audit by FREQ=WEEKLY in Asia/Tokyo; further dates'],
     ] as const) {
       const id = await world.create({ timezone, startDate: START.toISOString() });
       const { note } = (await world.kind.desired(database.persistence.db, id, now))!;
-      expect(note.startsWith(told), note).toBe(true);
+      expect(note.startsWith(beginning), note).toBe(true);
       const later = new Date(now.getTime() + 3_600_000);
       expect(note.startsWith((await world.kind.expected(later)).get(`usg/${id}`)!)).toBe(true);
     }

@@ -102,7 +102,7 @@ describe('how often a rule has dates', () => {
     expect(judge(text)).toBe('never');
   });
 
-  it('is told by the rule alone, as the dates of random rules show in whatever period they begin', () => {
+  it('depends on the rule alone, as the dates of random rules show in whatever period they begin', () => {
     const frequent = { yes: 0, no: 0 };
     const intervals = /INTERVAL=(\d+)/;
     const rules = ENDLESS_RULES.filter((text) => Number(intervals.exec(text)?.[1] ?? 1) <= 60);
@@ -123,7 +123,7 @@ describe('how often a rule has dates', () => {
     expect(Math.min(frequent.yes, frequent.no)).toBeGreaterThan(50);
   }, 120_000);
 
-  it('is told in bounded time', () => {
+  it('is judged in bounded time', () => {
     const all = (count: number, from = 0) => Array.from({ length: count }, (_, n) => n + from).join(',');
     const began = performance.now();
     for (const text of [
