@@ -41,6 +41,7 @@ import { Migration20261123001000HoldsOfSome } from './migration-20261123001000-h
 import { Migration20261123002000MembershipNumber } from './migration-20261123002000-membership-number.ts';
 import { Migration20261125030000ProfileTimezones } from './migration-20261125030000-profile-timezones.ts';
 import { Migration20261125070000DeliveryOrder } from './migration-20261125070000-delivery-order.ts';
+import { Migration20261125070100DeliveryOrderIndexes } from './migration-20261125070100-delivery-order-indexes.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -87,4 +88,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261123002000MembershipNumber', class: Migration20261123002000MembershipNumber },
   { name: 'Migration20261125030000ProfileTimezones', class: Migration20261125030000ProfileTimezones },
   { name: 'Migration20261125070000DeliveryOrder', class: Migration20261125070000DeliveryOrder },
+  { name: 'Migration20261125070100DeliveryOrderIndexes', class: Migration20261125070100DeliveryOrderIndexes },
 ];

@@ -81,8 +81,9 @@ const RELEASE = `
   where a.id = any($1::int[]) and ${movable('a.status', ['waiting'], 'undelivered')}
   returning a.id, a.deliver_at`;
 
-// Also where one waits there already: a lane that is taking it now may have looked before this transaction ends.
+// News of no operation changes nothing: it only has the lane look. Also where one waits there already: a lane that is
+// taking it now may have looked before this transaction ends.
 const WAKE = `
   insert into agent_inbox (lane_id, kind, at)
-  select l.id, 'prior', $2::timestamptz from lane l
+  select l.id, 'delivered', $2::timestamptz from lane l
   where l.after_activity_id = any($1::int[]) and l.closed_at is null`;
