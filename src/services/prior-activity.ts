@@ -28,7 +28,11 @@ export async function requirePrior(
   const without = await awaitActivity(tx, caller.accountId, after, computers);
   if (without.length === 0) return after;
   throw new DomainError('InvalidParameter', `after: activity ${after} does nothing on computer ${without[0]}`, {
-    details: without.slice(0, MAX_DETAILS).map((id) => ({ id, message: `activity ${after} does nothing here` })),
+    details: without.slice(0, MAX_DETAILS).map((id) => ({
+      path: 'body.after',
+      id,
+      message: `activity ${after} does nothing here`,
+    })),
   });
 }
 

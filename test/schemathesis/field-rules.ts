@@ -2,7 +2,8 @@
 type Rules = Readonly<Record<string, string>>;
 
 const TAGS: Rules = { 'body.tags': 'letters of every script: the generator does not know \\p{L}' };
-const DELIVERY: Rules = { 'body.deliver_after': 'in the future, on a day that the calendar has' };
+const PRIOR: Rules = { 'body.after': 'an activity that does something on each of the computers' };
+const DELIVERY: Rules = { ...PRIOR, 'body.deliver_after': 'in the future, on a day that the calendar has' };
 const KERNEL: Rules = {
   ...DELIVERY,
   'query.deliver_after': DELIVERY['body.deliver_after']!,
@@ -46,17 +47,23 @@ export const FIELD_RULES: Readonly<Record<string, Rules>> = {
   downgradeKernel: KERNEL,
   editComputer: TAGS,
   executeScript: { ...DELIVERY, 'body.query': 'finds a computer, and not too many' },
+  executeUsgProfile: PRIOR,
+  generateRecoveryKey: PRIOR,
   getUsgProfileReport: {
     'query.start_date': 'on a day that the calendar has',
     'query.end_date': 'on a day that the calendar has, not before the start',
   },
+  killProcesses: PRIOR,
   listUsgProfiles: { 'query.pass_rate_from': 'not above pass_rate_to' },
   patchScript: ATTACHMENTS,
   patchScriptProfile: { ...TAGS, ...TRIGGER },
   patchUsgProfile: { ...TAGS, ...SCHEDULE },
+  reapplyActivities: PRIOR,
   restartComputer: DELIVERY,
-  sanitizeComputer: TITLE,
+  revertActivities: PRIOR,
+  sanitizeComputer: { ...PRIOR, ...TITLE },
   shutDownComputer: DELIVERY,
+  terminateProcesses: PRIOR,
   updatePerson: { ...TIMEZONE, 'body.preferred_account': 'one of the own accounts' },
   upgradeKernel: KERNEL,
 };
