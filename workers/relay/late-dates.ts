@@ -15,9 +15,11 @@ export interface LateDatesDeps {
 
 /** The server starts a date within this time when it has little to do. */
 const LATE_MS = 2_000;
+/** Dates this late are started however few: a server misses those that come while it takes a new schedule on. */
+const MISSED_MS = 5_000;
 /** Dates first seen later are left to the reconciler, which knows whether the database was restored. */
 const RECENT_MS = 60_000;
-/** So many late dates at once tell that the server is behind; fewer are on their way. */
+/** So many late dates at once mean that the server is behind; fewer are on their way. */
 const MANY = 50;
 /** With these a date got its run, or was skipped for good: only then another look at once may find fewer. */
 const TAKEN: ReadonlySet<DueOutcome> = new Set(['started', 'busy']);
@@ -25,14 +27,13 @@ const TAKEN: ReadonlySet<DueOutcome> = new Set(['started', 'busy']);
 const AT_ONCE = 3;
 
 /**
- * Makes the round of a loop: starts the runs of dates that the server is behind with, to the last of them. Of thousands
- * of schedules due in one moment it works tens of milliseconds on each; a run itself takes few. What the schedules start
- * later finds its run there, and plans further dates.
+ * Makes the round of a loop: starts the runs of dates that the server is behind with or has missed, to the last of
+ * them. Of thousands of schedules due in one moment it works tens of milliseconds on each; a run itself takes few. What
+ * the schedules start later finds its run there, and plans further dates.
  *
  * @returns a round that tells whether more is to be done at once
  * @remarks Schedules that an operator paused are left alone, also those that are paused because nothing is ahead: their
  * dates are looked after by the reconciler. A run that fails does not keep others from being started.
- * @see temporal-design 6; perf-reliability A3, 13
  */
 export function lateDatesRound(deps: LateDatesDeps): () => Promise<boolean> {
   /** By kind: the earliest date of those it is at, which it goes on with when they are not recent any more. */
@@ -49,7 +50,8 @@ export function lateDatesRound(deps: LateDatesDeps): () => Promise<boolean> {
       const missed = await kind.missed(new Date(now - LATE_MS));
       const late = missed.filter(({ nominalTime }) => nominalTime.getTime() >= Math.min(from ?? now, now - RECENT_MS));
       const isMany = late.length >= MANY;
-      const done = isMany || from !== undefined ? await startLate(deps, kind, late) : 0;
+      const isMissed = late.some(({ nominalTime }) => now - nominalTime.getTime() > MISSED_MS);
+      const done = isMany || isMissed || from !== undefined ? await startLate(deps, kind, late) : 0;
       if (done === 0) begun.delete(kind.name);
       else begun.set(kind.name, Math.min(...late.map(({ nominalTime }) => nominalTime.getTime())));
       more ||= isMany && done > 0;

@@ -64,7 +64,7 @@ const MARKS: ReadonlyArray<readonly [Mark, RegExp]> = [
   ['cancel', /insert into agent_inbox[^;]*'cancel'/],
   ['accept', /insert into outbox \(kind, key, traceparent/],
   ['outbox', /delete from outbox\b/],
-  ['advance', /from lane l join account a[^;]*for update of l/],
+  ['advance', /from lane l where l\.id = \$1 for update/],
   ['exchange', /update agent\b/],
 ];
 
@@ -73,7 +73,7 @@ const SINGLE: ReadonlyArray<readonly [RegExp, Passed]> = [
   [/delete from outbox\b/, { before: 'after-start', after: null }],
   [/order by l\.ordinal/, { before: null, after: 'after-begin' }],
   [/insert into agent_message\b/, { before: null, after: 'inside-open' }],
-  [/from lane l join account a[^;]*for update of l/, { before: 'before-advance', after: null }],
+  [/from lane l where l\.id = \$1 for update/, { before: 'before-advance', after: null }],
   [/case when open_count = 0 then status else 'open' end/, { before: 'before-settle', after: 'after-settle' }],
   [/sum\(id\)::text as fingerprint/, { before: null, after: 'before-nudge' }],
 ];

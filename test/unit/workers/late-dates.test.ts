@@ -73,6 +73,13 @@ describe('late dates', () => {
     expect([started, lists()]).toEqual([[], 0]);
   });
 
+  it('are started however few, once the server should have', async () => {
+    const { round, started, wait } = aRound({ late: 2, old: 1 });
+    wait(1);
+    expect(await round()).toBe(false);
+    expect(started.toSorted()).toEqual([1, 2]);
+  });
+
   it('are started when there are many, but for those that an operator paused', async () => {
     const { round, started } = aRound({ late: 60, paused: [7, 60] });
     await round();
