@@ -3,6 +3,7 @@ import { ACTIVITY_GROUP } from '../domain/activity/kinds.ts';
 import type { Delivery } from '../domain/delivery.ts';
 import { readBaseActivity } from '../persistence/repositories/activities.repository.ts';
 import { createGroup, type OperationTemplate } from '../persistence/repositories/activity-creation.repository.ts';
+import { insertEmptyRun } from '../persistence/repositories/empty-runs.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
 import { type BaseActivity, toBaseActivity } from './activity-views.ts';
@@ -33,7 +34,7 @@ export interface ComputerAction extends Delivery {
 }
 
 /**
- * Creates the group of an action and its line in the event log.
+ * Creates the group of an action and its line in the event log. A group without computers has succeeded.
  *
  * @returns id of the group
  * @throws {DomainError} UnknownActivity, InvalidParameter as {@link requirePrior}
@@ -47,11 +48,9 @@ export async function createAction(
   const { event, after, ...plan } = action;
   const afterActivity = await requirePrior(tx, caller, after, action.computers, at.now);
   const who = { accountId: caller.accountId, creatorId: caller.personId };
-  const group = await createGroup(
-    tx,
-    { ...plan, ...who, afterActivity, type: ACTIVITY_GROUP, now: at.now },
-    at.settings,
-  );
+  const created = { ...plan, ...who, afterActivity, type: ACTIVITY_GROUP, now: at.now };
+  const isEmpty = created.computers.length === 0;
+  const group = await (isEmpty ? insertEmptyRun(tx, created) : createGroup(tx, created, at.settings));
   await recordEvent(tx, caller, {
     entityType: 'Activity',
     entityId: group,

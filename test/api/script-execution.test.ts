@@ -136,8 +136,20 @@ describe('POST /scripts/<id>:execute', () => {
     expect(row!.fields).toMatchObject({ username: 'www-data', 'time-limit': 5 });
   });
 
+  it('succeeds at once where the query means no computer', async () => {
+    const { body } = await create({ title: title() });
+    const run = await call('POST', `/scripts/${body.id}:execute`, { query: 'tag:nobody' });
+    expect(run.status).toBe(200);
+    expect(run.body).toMatchObject({ type: 'ActivityGroup', activity_status: 'succeeded' });
+    expect((await call('GET', `/activities/${run.body.id}`)).body).toMatchObject({
+      activity_status: 'succeeded',
+      completion_time: '2026-11-21T12:00:00Z',
+      children: [],
+      actions: { cancelable: false, reappliable: false, revertable: false },
+    });
+  });
+
   it.each([
-    [{ query: 'tag:nobody' }, 'InvalidParameter', 'body.query'],
     [{ query: 'tag:lab OR' }, 'InvalidQueryError', 'body.query'],
     [{}, 'InvalidParameter', 'body.query'],
     [{ query: '', username: 'a b' }, 'InvalidParameter', 'body.username'],

@@ -57,12 +57,14 @@ describe('lists of script profiles', () => {
     expect((await call('PATCH', `/script-profiles/${id}`, { title: 'x' }, world.tokens.mixed)).status).toBe(403);
   });
 
-  it('shows a run on no computer to whoever sees the profile', async () => {
+  it('shows a run on no computer to whoever sees the profile or its script', async () => {
     const nobody = { trigger: once('2026-11-20T00:00:00Z'), all_computers: false, tags: ['nobody'] };
     const made = async (over: object) => (await create({ ...nobody, ...over })).body.activities.last_activity.id;
     const ours = await made({ script_id: scriptIds.servers });
     const theirs = await made({ title: `Global ${turn()}` });
     const { servers } = world.tokens;
+    const { body: by } = await call('POST', `/scripts/${scriptIds.servers}:execute`, { query: 'tag:nobody' }, servers);
+    expect((await call('GET', `/activities/${by.id}`, undefined, servers)).body).toMatchObject({ id: by.id });
     expect((await call('GET', `/activities/${ours}`, undefined, servers)).status).toBe(200);
     expect((await call('GET', `/activities/${theirs}`, undefined, servers)).status).toBe(404);
     for (const list of ['/activities', '/activities/parents', '/activities?query=status:succeeded']) {

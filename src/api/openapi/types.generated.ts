@@ -1414,7 +1414,8 @@ export interface paths {
         put?: never;
         /**
          * Runs a script once on computers
-         * @description On all computers that the query means, which must be one at least. The agent kills the script at its time limit;
+         * @description On all computers that the query means; where it means none, the answer is an activity without operations that has
+         *     `succeeded`. The agent kills the script at its time limit;
          *     an operation fails when nothing is heard of it 10 minutes after that. `result_text` of a failed operation begins
          *     with a line that tells how it failed, and the whole output follows.
          */

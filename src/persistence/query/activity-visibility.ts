@@ -37,18 +37,18 @@ export const computersIn = (groups: string) =>
   `(select c.id from computer c where c.account_id = $1 and c.access_group_id = any(${groups})
     union all select r.id from removed_computer r where r.account_id = $1 and r.access_group_id = any(${groups}))`;
 
-// What is on no computer at all belongs to a profile: a report, a run that found nothing to do.
+// What is on no computer at all belongs to a profile or a script: a report, a run that found nothing to do.
 const ON_NO_COMPUTER = 'a.parent_id is null and a.computer_id is null and a.children_count = 0';
-const profileAmong = (profiles: string, groups: string) => `(${groups}::int[] is null
-      or (a.parameters->>'profile_id')::int in (
-        select p.id from ${profiles} p where p.account_id = $1 and p.access_group_id = any(${groups})))`;
-// Profiles of the two kinds have numbers of their own; the runs of one are groups like any other.
+const ownerAmong = (owners: string, id: string, groups: string) => `(${groups}::int[] is null
+      or (a.parameters->>'${id}')::int in (
+        select p.id from ${owners} p where p.account_id = $1 and p.access_group_id = any(${groups})))`;
+// Profiles of the two kinds have numbers of their own; the runs of one are groups like any other, and of its script.
 const profileIn = (usgGroups: string, scriptGroups: string) => `case when a.type = '${ACTIVITY_GROUP}'
-      then ${profileAmong('scoped_script_profile', scriptGroups)} else ${profileAmong('usg_profile', usgGroups)} end`;
+      then ${ownerAmong('script', 'script_id', scriptGroups)} else ${ownerAmong('usg_profile', 'profile_id', usgGroups)} end`;
 
 /**
  * Over the alias `a` of `activity`, with the parameters of {@link seenBy}: visible when its computer is, a parent when any
- * child is, what is on no computer when its profile is. A removed computer counts where it last was.
+ * child is, what is on no computer when its profile or script is. A removed computer counts where it last was.
  */
 export const VISIBLE = `a.account_id = $1 and (($2::int[] is null and $3::int[] is null and $4::int[] is null)
     or case when ${ON_NO_COMPUTER} then ${profileIn('$3', '$4')}

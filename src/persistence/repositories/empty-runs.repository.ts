@@ -1,7 +1,7 @@
 import type { Sql } from '../sql.ts';
 import { orderStart } from './outbox.repository.ts';
 
-/** A run of a profile that found no computer. */
+/** A run of a profile or a script that found no computer. */
 export interface EmptyRun {
   accountId: number;
   creatorId: number;
@@ -17,7 +17,6 @@ export interface EmptyRun {
  * that operators see every run.
  *
  * @returns its id
- * @see temporal-design 1, decision 1
  */
 export async function insertEmptyRun(tx: Sql, run: EmptyRun): Promise<number> {
   const [row] = await tx.query<{ id: number }>(

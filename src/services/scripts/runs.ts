@@ -9,7 +9,6 @@ import type { Sql } from '../../persistence/sql.ts';
 import type { BaseActivity } from '../activity-views.ts';
 import { answerWithActivity, createAction } from '../computer-actions.ts';
 import { resolveComputerQuery } from '../computer-queries.ts';
-import { refusedField } from '../fields.ts';
 import type { Caller } from '../ports.ts';
 import { requireTargets } from '../targets.ts';
 import { requireActive } from './changes.ts';
@@ -64,7 +63,6 @@ export async function lockRunnable(tx: Sql, id: number): Promise<RunnableScript>
 
 async function findTargets(tx: Sql, { clock }: ScriptsDeps, caller: Caller, query: string): Promise<number[]> {
   const computers = await resolveComputerQuery({ db: tx, clock }, caller, query);
-  if (computers.length === 0) throw refusedField('body.query', 'finds no computer');
   if (computers.length > MAX_COMPUTERS) {
     throw new DomainError('InvalidParameter', `body.query must not find more than ${MAX_COMPUTERS} computers`, {
       details: [{ path: 'body.query', message: `finds ${computers.length} computers` }],
