@@ -51,7 +51,7 @@ export interface ScriptsService {
   /**
    * Runs a script once on the computers a query means, all or none.
    *
-   * @throws {DomainError} UnknownScript, ScriptArchived, InvalidParameter also when the query finds no computer,
+   * @throws {DomainError} UnknownScript, ScriptArchived, InvalidParameter,
    * InvalidQueryError, Forbidden when the caller may not run scripts in the script's group or on one of the computers
    */
   execute(caller: Caller, id: number, command: ScriptCommand): Promise<BaseActivity>;

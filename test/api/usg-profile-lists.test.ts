@@ -45,6 +45,31 @@ describe('GET /usg-profiles', () => {
     });
   });
 
+  it('finds by 100 who passes everywhere alone, and by 0 who passes nowhere', async () => {
+    for (const [title, passing, failing] of [
+      ['Rate all', 200, 0],
+      ['Rate all but one', 199, 1],
+      ['Rate one', 1, 199],
+      ['Rate none', 0, 200],
+    ] as const) {
+      const { id } = (await create({ title })).body;
+      await world.db.query(
+        `with a as (insert into activity (account_id, type, summary, status) values ($1, 'UsgActivity', 's', 'succeeded') returning id)
+         insert into usg_run (account_id, profile_id, activity_id, started_at, computer_count, passing_count, failing_count)
+         select $1, $2, id, now(), 200, $3, $4 from a`,
+        [world.accountId, id, passing, failing],
+      );
+    }
+    const list = async (query: string) => (await call('GET', `/usg-profiles?search=rate&${query}`)).body.results;
+    const rates = (await list('')).map((profile: { last_run_results: object }) => profile.last_run_results);
+    expect(rates).toMatchObject([{ pass_rate: 100 }, { pass_rate: 99 }, { pass_rate: 1 }, { pass_rate: 0 }]);
+    const titles = async (query: string) => (await list(query)).map(({ title }: { title: string }) => title);
+    expect(await titles('pass_rate_from=100')).toEqual(['Rate all']);
+    expect(await titles('pass_rate_from=99&pass_rate_to=99')).toEqual(['Rate all but one']);
+    expect(await titles('pass_rate_to=0')).toEqual(['Rate none']);
+    expect(await titles('pass_rate_from=1&pass_rate_to=1')).toEqual(['Rate one']);
+  });
+
   it.each([
     'pass_rate_from=50&pass_rate_to=49',
     'pass_rate_from=-1',

@@ -235,6 +235,7 @@ describe('POST /usg-profiles/<id>:execute', () => {
   it('succeeds at once without computers', async () => {
     const { body: profile } = await create({ all_computers: false });
     const { body } = await call('POST', `/usg-profiles/${profile.id}:execute`);
+    expect(body).toMatchObject({ activity_status: 'succeeded', completion_time: expect.any(String) });
     expect((await call('GET', `/activities/${body.id}`)).body).toMatchObject({
       activity_status: 'succeeded',
       children: [],

@@ -43,6 +43,15 @@ async function answer(activity: number, answers: Record<number, 'fetched' | 'pas
   await takeInReports({ db, clock: { now }, read: async (report) => readAuditReport(report) });
 }
 
+const computersOf = async (activity: number): Promise<number[]> =>
+  (await childrenOf(world.db, activity)).map(({ computer_id }) => computer_id);
+
+/** Cancels all that is open of a run, and has its lanes take that. */
+async function cancel(activity: number): Promise<void> {
+  expect((await call('POST', '/activities/cancel', { activity_ids: [activity] })).status).toBe(200);
+  await answer(activity, {});
+}
+
 describe('last_run_results', () => {
   it('follow a run from its start to its report', async () => {
     const { id } = await create();
@@ -91,20 +100,96 @@ describe('last_run_results', () => {
     const { body: again } = await call('POST', `/usg-profiles/${id}:execute`);
     expect((await childrenOf(world.db, again.id)).map(({ computer_id }) => computer_id)).toEqual([first]);
     expect(await results(id)).toMatchObject({ not_started: 1, passing: 0 });
-    expect(await found(`profile:usg:${id}:pass`)).toEqual([]);
+    expect(await found(`profile:usg:${id}:pass`)).toEqual([first]);
+  });
+
+  it('stay those of the last results after a run that was cancelled as a whole', async () => {
+    const { id } = await create();
+    const { body: run } = await call('POST', `/usg-profiles/${id}:execute`);
+    const [first, second, third] = await computersOf(run.id);
+    await answer(run.id, { [first!]: 'passes', [second!]: 'passes', [third!]: 'fails' });
+    const before = await results(id);
+    const { body: again } = await call('POST', `/usg-profiles/${id}:execute`);
+    await answer(again.id, { [first!]: 'fetched' });
+    expect(await results(id)).toMatchObject({ in_progress: 1, not_started: 2, passing: 0, report_uri: 'in-progress' });
+    await cancel(again.id);
+    expect(await results(id)).toEqual(before);
+    const listed = async (query: string) => (await call('GET', `/usg-profiles?${query}`)).body.results;
+    expect((await listed('pass_rate_from=67&pass_rate_to=67')).map((one: { id: number }) => one.id)).toEqual([id]);
+  });
+
+  it('count nobody as failing or in progress by a run that was cancelled', async () => {
+    const { id } = await create();
+    const { body: run } = await call('POST', `/usg-profiles/${id}:execute`);
+    const [first, second] = await computersOf(run.id);
+    await answer(run.id, { [first!]: 'fetched', [second!]: 'passes' });
+    await cancel(run.id);
+    expect(await results(id)).toMatchObject({
+      not_started: 2,
+      in_progress: 0,
+      passing: 1,
+      failing: 0,
+      pass_rate: 100,
+      report_uri: `usg_profile_audit_report_ID${id}-20261121.csv`,
+    });
   });
 });
 
 describe('selectors of profiles', () => {
-  it('find computers in scope that no run has reached as in progress, and nothing of another account', async () => {
+  it('find computers in scope, and nothing of another account', async () => {
     const { id } = await create({ access_group: 'servers' });
     const servers = await found('access-group-recursive:servers');
     expect(servers.length).toBeGreaterThan(0);
     expect(await found(`profile:usg:${id}`)).toEqual(servers);
-    expect(await found(`profile:usg:${id}:in-progress`)).toEqual(servers);
     expect(await found(`NOT profile:usg:${id} profile:usg:${id}`)).toEqual([]);
     expect(await found(`profile:usg:${id + 1000}`)).toEqual([]);
     expect((await call('GET', `/computers?query=profile:usg:${id}:bad`)).body).toMatchObject({ code: 400 });
+  });
+
+  it.each(['usg', 'security'])('find by profile:%s nobody in progress before the first run', async (name) => {
+    const { id } = await create();
+    expect(await found(`profile:${name}:${id}:in-progress`)).toEqual([]);
+    expect(await found(`NOT profile:${name}:${id}:in-progress`)).toEqual(await found(''));
+  });
+
+  it.each(['usg', 'security'])('find by profile:%s the last result, and beside it what is open', async (name) => {
+    const { id } = await create();
+    const select = (status: string) => found(`profile:${name}:${id}:${status}`);
+    const { body: run } = await call('POST', `/usg-profiles/${id}:execute`);
+    const [first, second, third] = await computersOf(run.id);
+    expect(await select('in-progress')).toEqual([first, second, third]);
+    await answer(run.id, { [first!]: 'passes', [second!]: 'fails', [third!]: 'fetched' });
+    expect(await select('in-progress')).toEqual([third]);
+    await cancel(run.id);
+    expect(await select('in-progress')).toEqual([]);
+    const { body: again } = await call('POST', `/usg-profiles/${id}:execute`);
+    await answer(again.id, { [first!]: 'fetched' });
+    expect(await select('in-progress')).toEqual([first, second, third]);
+    expect([await select('pass'), await select('fail')]).toEqual([[first], [second]]);
+    await cancel(again.id);
+    expect(await select('in-progress')).toEqual([]);
+    expect([await select('pass'), await select('fail')]).toEqual([[first], [second]]);
+    const { body: last } = await call('POST', `/usg-profiles/${id}:execute`);
+    await answer(last.id, { [first!]: 'fails', [second!]: 'passes', [third!]: 'breaks' });
+    expect([await select('pass'), await select('fail'), await select('in-progress')]).toEqual([
+      [second],
+      [first, third],
+      [],
+    ]);
+  });
+
+  it('find nobody in progress for an archived profile, and keep its last results', async () => {
+    const { id } = await create();
+    const { body: run } = await call('POST', `/usg-profiles/${id}:execute`);
+    const [first, second, third] = await computersOf(run.id);
+    await answer(run.id, { [first!]: 'passes', [second!]: 'fetched' });
+    await call('POST', `/usg-profiles/${id}:archive`);
+    expect(await found(`profile:usg:${id}:in-progress`)).toEqual([]);
+    expect(await found(`profile:usg:${id}:pass`)).toEqual([first]);
+    expect(await results(id)).toMatchObject({ in_progress: 0, not_started: 2, passing: 1 });
+    await answer(run.id, { [second!]: 'passes', [third!]: 'fails' });
+    expect(await results(id)).toMatchObject({ in_progress: 0, not_started: 0, passing: 2, failing: 1 });
+    expect(await found(`profile:usg:${id}:fail`)).toEqual([third]);
   });
 
   it('are told as deprecated by their older name', async () => {

@@ -68,7 +68,7 @@ describe('an audit', () => {
     await run.tell(0, 0, 'result');
     await run.tell(1, 0, 'delivered');
     await run.tell(1, 0, 'cancel');
-    expect(await run.results()).toEqual(counts(0, 0, 1, 1, false));
+    expect(await run.results()).toEqual(counts(1, 0, 1, 0, false));
     await run.tell(1, 0, 'result');
     await run.report(1, auditReport(['pass']));
     await takeIn();
@@ -132,6 +132,17 @@ describe('an audit', () => {
     expect(await run.results()).toEqual(counts(1, 0, 0, 0, false));
   });
 
+  it('that was cancelled after its delivery neither passes nor fails, and is not in progress', async () => {
+    const run = await aRun('audit', 2);
+    await run.tell(0, 0, 'delivered');
+    await run.tell(1, 0, 'delivered');
+    expect(await run.results()).toEqual(counts(0, 2, 0, 0, true));
+    await run.tell(0, 0, 'cancel');
+    expect(await run.results()).toEqual(counts(1, 1, 0, 0, true));
+    await run.tell(1, 0, 'cancel');
+    expect(await run.results()).toEqual(counts(2, 0, 0, 0, false));
+  });
+
   it('XML-wrong: fails with a reason in its result, in whatever order report and result come', async () => {
     const run = await aRun('audit', 2);
     await run.report(0, Buffer.from('<broken'));
@@ -190,7 +201,7 @@ describe('a run of several steps', () => {
     await run.tell(0, 1, 'cancel');
     expect(await run.results()).toEqual(counts(1, 0, 0, 0, true));
     await run.tell(0, 0, 'result');
-    expect(await run.results()).toEqual(counts(0, 0, 0, 1, false));
+    expect(await run.results()).toEqual(counts(1, 0, 0, 0, false));
   });
 
   it('counts a computer as failing as soon as a step fails, and cancels the rest', async () => {

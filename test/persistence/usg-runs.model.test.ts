@@ -45,7 +45,7 @@ interface Audit {
   reported: boolean;
 }
 
-/** A run of a profile, and beside it what api-decisions 5.4 says of each of its computers. */
+/** A run of a profile, and beside it what is to be said of each of its computers. */
 class RunTrial {
   readonly #world: UsgWorld;
   readonly #clock: TestClock;
@@ -170,10 +170,9 @@ function stateAfter({ state, steps: before, reported }: Audit, steps: readonly C
   const moved = steps.filter((one, n) => one.status !== before[n]?.status);
   const canceled = moved.filter(({ status }) => status === 'canceled');
   const onward = moved.filter(({ status }) => status === 'delivered' || status === 'succeeded');
-  const takenBack = canceled.some(({ delivery_time }) => delivery_time !== null);
-  if (state === 'not-started' && onward.length === 0 && !takenBack) return state;
+  if (canceled.length === 0 && onward.length === 0) return state;
   const inVain = onward.some(({ id }) => steps.some((one) => one.blocked_by === id && one.status === 'canceled'));
-  return canceled.length > 0 || inVain ? 'fail' : 'in-progress';
+  return canceled.length > 0 || inVain ? 'not-started' : 'in-progress';
 }
 
 describe('the results of a run', () => {

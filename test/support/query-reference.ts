@@ -113,8 +113,10 @@ function hasUsgProfile(c: WorldComputer, id: number, status: string | undefined,
   const name = own[0] as UsgProfileName;
   const { group, all, tags } = USG_PROFILES[name];
   if (!isBelow(c.group, group) || !(all || tags.some((tag) => c.tags.includes(tag)))) return false;
-  const latest = c.audits[name].at(-1) ?? 'not-started';
-  return status === undefined || status === (latest === 'not-started' ? 'in-progress' : latest);
+  const audits = c.audits[name];
+  if (status === undefined) return true;
+  if (status !== 'in-progress') return audits.findLast((state) => ['pass', 'fail'].includes(state)) === status;
+  return name !== 'archived' && audits.some((state) => ['queued', 'in-progress'].includes(state));
 }
 
 /** On the day of the world 26.04 is the newest with long-term support and 26.10 the newest of all. */

@@ -7,6 +7,7 @@ import {
   SEATS,
   USG_PROFILES,
   type UsgProfileName,
+  type UsgState,
   type WorldComputer,
 } from './query-world.ts';
 
@@ -49,9 +50,9 @@ async function storeUsgProfiles(db: Database, account: number): Promise<Record<U
   const rows = await db.query<{ name: UsgProfileName; id: number }>(
     `insert into usg_profile (account_id, access_group_id, creator_id, name, title, all_computers, tags, benchmark, mode,
        schedule, start_date, planned_dates, restart_deliver_delay, restart_deliver_delay_window, creation_time,
-       modification_time)
+       modification_time, archived)
      select $1, g.id, 1, p.name, p.name, p."all", p.tags, 'cis_level1_server', 'audit', 'FREQ=WEEKLY', now(), '{}', 0, 0,
-       now(), now()
+       now(), now(), p.name = 'archived'
      from jsonb_to_recordset($2::jsonb) as p(name text, "group" text, "all" boolean, tags text[])
      join access_group g on g.account_id = $1 and g.name = p."group" returning name, id`,
     [account, JSON.stringify(profiles)],
@@ -59,6 +60,7 @@ async function storeUsgProfiles(db: Database, account: number): Promise<Record<U
   return Object.fromEntries(rows.map(({ name, id }) => [name, id])) as Record<UsgProfileName, number>;
 }
 
+/** Every state of one profile and place is a run, which ends where nothing of it is open. */
 async function storeAudits(
   db: Database,
   world: readonly WorldComputer[],
@@ -67,29 +69,42 @@ async function storeAudits(
 ): Promise<void> {
   const audits = world.flatMap(({ index, account, audits: own }) =>
     Object.entries(own).flatMap(([name, states]) =>
-      states.map((state, run) => ({
-        computer: ids[index],
+      states.map((state, place) => ({
+        computer: ids[index]!,
         profile: usg[account]![name as UsgProfileName],
-        place: run,
+        place,
         state,
       })),
     ),
   );
-  await db.query(
-    `with audit as materialized (
-       select * from jsonb_to_recordset($1::jsonb) as a(computer int, profile int, place int, state text)
-     ), run as (
-       insert into usg_run (account_id, profile_id, nominal_time, started_at)
-       select p.account_id, p.id, timestamptz '2026-01-01' + make_interval(days => place), now()
-       from (select distinct profile, place from audit order by place) a join usg_profile p on p.id = a.profile
-       order by place returning id, profile_id, nominal_time
-     )
-     insert into usg_audit (computer_id, profile_id, run_id, state)
-     select a.computer, a.profile, r.id, a.state from audit a
-     join run r on r.profile_id = a.profile and r.nominal_time = timestamptz '2026-01-01' + make_interval(days => place)`,
-    [JSON.stringify(audits)],
+  const runs = Map.groupBy(
+    audits.toSorted((a, b) => a.place - b.place),
+    ({ profile, place }) => `${profile} ${place}`,
   );
+  for (const run of runs.values()) {
+    const of = (state: UsgState) => run.filter((audit) => audit.state === state).map(({ computer }) => computer);
+    const open = of('queued');
+    const states = run.map(({ state }) => (['queued', 'canceled'].includes(state) ? 'not-started' : state));
+    await db.query(RUN, [run[0]!.profile, open, of('in-progress').length, run.map(({ computer }) => computer), states]);
+  }
 }
+
+const RUN = `
+  with profile as (
+    select id, account_id from usg_profile where id = $1
+  ), parent as (
+    insert into activity (account_id, type, summary, status, open_count, children_count)
+    select account_id, 'UsgActivity', 'audit', 'undelivered', cardinality($2::int[]), cardinality($2::int[]) from profile
+    returning id, account_id
+  ), child as (
+    insert into activity (account_id, parent_id, type, summary, status, computer_id)
+    select account_id, id, 'UsgActivity', 'audit', 'undelivered', unnest($2::int[]) from parent
+  ), run as (
+    insert into usg_run (account_id, profile_id, activity_id, started_at, in_progress_count)
+    select p.account_id, p.id, parent.id, now(), $3 from profile p, parent returning id, profile_id
+  )
+  insert into usg_audit (computer_id, profile_id, run_id, state)
+  select a.computer, run.profile_id, run.id, a.state from run, unnest($4::int[], $5::text[]) as a(computer, state)`;
 
 async function storeAccount(db: Database, accounts: readonly [number, number], which: 0 | 1) {
   const account = accounts[which];

@@ -37,9 +37,10 @@ export interface WorldComputer {
   audits: Record<UsgProfileName, UsgState[]>;
 }
 
-export type UsgProfileName = 'all servers' | 'tagged' | 'nobody';
-export type UsgState = 'not-started' | 'in-progress' | 'pass' | 'fail';
-const USG_STATES: readonly UsgState[] = ['not-started', 'in-progress', 'pass', 'fail'];
+export type UsgProfileName = 'all servers' | 'tagged' | 'nobody' | 'archived';
+/** What a run is for a computer; `queued`: not delivered yet, `canceled`: over without a result. */
+export type UsgState = 'queued' | 'in-progress' | 'canceled' | 'pass' | 'fail';
+const USG_STATES: readonly UsgState[] = ['queued', 'in-progress', 'canceled', 'pass', 'fail'];
 
 /** USG profiles of both accounts. */
 export const USG_PROFILES: Readonly<Record<UsgProfileName, { group: string; all: boolean; tags: readonly string[] }>> =
@@ -47,6 +48,7 @@ export const USG_PROFILES: Readonly<Record<UsgProfileName, { group: string; all:
     'all servers': { group: 'servers', all: true, tags: [] },
     tagged: { group: 'global', all: false, tags: ['lab', 'web'] },
     nobody: { group: 'global', all: false, tags: [] },
+    archived: { group: 'global', all: true, tags: [] },
   };
 
 /** Access groups of both accounts by name, with their parents. */
@@ -145,7 +147,7 @@ function createComputer(random: Random, index: number): WorldComputer {
       id: random.int(1, 2),
       status: random.pick([null, 'compliant', 'noncompliant']),
     })),
-    audits: { 'all servers': states(), tagged: states(), nobody: states() },
+    audits: { 'all servers': states(), tagged: states(), nobody: states(), archived: states() },
   };
 }
 

@@ -3376,12 +3376,21 @@ export interface components {
         };
         /** @enum {string} */
         UsgMode: "audit" | "fix-audit" | "fix-restart-audit";
-        /** @description The latest run; each computer counts once */
+        /**
+         * @description The latest run; each computer counts once. A run that was cancelled before it had any result does not replace the one
+         *     before.
+         */
         UsgRunResults: {
             failing: number;
             passing: number;
+            /** @description The audit is delivered and open; 0 on an archived profile */
             in_progress: number;
+            /** @description Not delivered yet, or cancelled without a result */
             not_started: number;
+            /**
+             * @description Percent of the computers with a result that pass. 100 only when none fails, 0 only when none passes; null without
+             *     a result
+             */
             pass_rate: number | null;
             /** @description `in-progress` while a run is open */
             report_uri: string | null;
@@ -3452,7 +3461,10 @@ export interface components {
         UsgRestartDelay: number | null;
         /** @description Minutes that the restarts are spread over, with mode `fix-restart-audit` */
         UsgRestartWindow: number | null;
-        /** @description A run that was just started; reads of it show an activity status */
+        /**
+         * @description A run that was just started, `in-progress`; reads of it show an activity status. One that found no computer has
+         *     `succeeded`.
+         */
         UsgRunStarted: {
             id: components["schemas"]["Id"];
             /** @enum {string} */
@@ -3469,7 +3481,7 @@ export interface components {
             result_text: string | null;
             result_code: number | null;
             /** @enum {string} */
-            activity_status: "in-progress";
+            activity_status: "in-progress" | "succeeded";
         };
         /** @description A report that is there */
         UsgReportFound: {
@@ -4480,7 +4492,7 @@ export interface operations {
                  *     | `annotation:<key>[:<text>]` | has the annotation, its value containing the text |
                  *     | `alert:<name>` | active alert |
                  *     | `needs:reboot` `release-upgrade:available` | restart wanted; newer release on offer |
-                 *     | `profile:<type>:<id>[:<status>]` | associated with the profile; status of `usg`: `pass`, `fail`, `in-progress`, of `wsl`: `compliant`, `noncompliant` |
+                 *     | `profile:<type>:<id>[:<status>]` | associated with the profile; status of `usg`: `pass` and `fail`, the last audit that has a result, `in-progress`, an audit is open now; of `wsl`: `compliant`, `noncompliant` |
                  *     | `needs:license` `license-id:<id or none>` `license-type:<type>` | `unlicensed`, `pro`, `free_pro`, `legacy` |
                  *     | `contract:<id>` `contract-expires-within-days:<n>` `license-expires-within-days:<n>` | from now on |
                  *     | `has-pro-management:<true or false>` | attached to Pro |
@@ -6399,7 +6411,7 @@ export interface operations {
                 search?: string;
                 /** @description `over-limit`: active with more than 5000 computers */
                 status?: "active" | "archived" | "over-limit";
-                /** @description Pass rate of the last run at or above */
+                /** @description Pass rate of the last run at or above; 100 finds the profiles that no computer fails */
                 pass_rate_from?: number;
                 /** @description Pass rate of the last run at or below */
                 pass_rate_to?: number;

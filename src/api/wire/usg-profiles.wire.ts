@@ -1,3 +1,4 @@
+import { passRate } from '../../domain/usg/pass-rate.ts';
 import { dayRange, reportPath } from '../../domain/usg/report.ts';
 import type { BaseActivity } from '../../services/activity-views.ts';
 import { refusedField } from '../../services/fields.ts';
@@ -44,28 +45,28 @@ export function wireUsgProfile(profile: UsgProfile): Schemas['UsgProfile'] {
   };
 }
 
-function wireLastRun({ id, lastRun, associatedInstances }: UsgProfile): Schemas['UsgRunResults'] {
+function wireLastRun({ id, archived, lastRun, associatedInstances }: UsgProfile): Schemas['UsgRunResults'] {
   const { failing, passing, in_progress, not_started } = lastRun ?? {
     failing: 0,
     passing: 0,
     in_progress: 0,
     not_started: associatedInstances,
   };
-  const judged = failing + passing;
+  // As the selector: nobody is in progress for an archived profile, though a run that is open goes on.
+  const shown = archived ? { in_progress: 0, not_started: not_started + in_progress } : { in_progress, not_started };
   return {
     failing,
     passing,
-    in_progress,
-    not_started,
-    pass_rate: judged === 0 ? null : Math.round((100 * passing) / judged),
+    ...shown,
+    pass_rate: passRate(passing, failing),
     report_uri: lastRun && (lastRun.open ? OPEN_RUN : reportPath(id, dayRange(lastRun.started_at), false)),
     timestamp: wireTime(lastRun?.started_at ?? null),
   };
 }
 
-/** The answer to starting a run; only here it reads `in-progress`. @see api-decisions 4.1 */
+/** The answer to starting a run; only here it reads `in-progress`, unless it found no computer and is over. */
 export function wireStartedRun(activity: BaseActivity) {
-  return { ...wireActivity(activity), activity_status: 'in-progress' };
+  return { ...wireActivity(activity), activity_status: activity.status === 'succeeded' ? 'succeeded' : OPEN_RUN };
 }
 
 export function readUsgProfileQuery(query: Record<string, unknown>, page: Page): UsgProfileQuery {

@@ -1,5 +1,6 @@
 import type { ProfileCriterion, ProfileType } from '../../domain/query/computer-query.ts';
 import { inScope, scopedProfiles } from '../repositories/profile-scope.ts';
+import { openAuditsOf } from '../repositories/usg-runs.repository.ts';
 import type { Compilation } from './compilation.ts';
 
 /**
@@ -37,20 +38,21 @@ function membership({ type, id, status }: ProfileCriterion, compilation: Compila
 }
 
 /**
- * How a computer stands is what came of its latest run; without one it has not started. The profile is read once, not
- * for every computer: that is what the materialized expression is for.
+ * `pass` and `fail` are the last result of an audit, whatever was cancelled or is open since; `in-progress` is an audit
+ * that is open now, of a profile that is not archived. The profile and what is open of it are read once, not for every
+ * computer: that is what the materialized expression is for.
  */
 function usgProfile({ id, status }: ProfileCriterion, compilation: Compilation): string {
   const profile = compilation.value(id, 'int');
-  const scoped = `${scopedProfiles('usg')} where p.id = ${profile} and p.account_id = ${compilation.account()}`;
+  const active = status === 'in-progress' ? ' and not p.archived' : '';
+  const scoped = `${scopedProfiles('usg')} where p.id = ${profile} and p.account_id = ${compilation.account()}${active}`;
   const associated = `exists (with p as materialized (${scoped}) select from p where ${inScope('c', 'p')})`;
   if (status === null) return associated;
-  const latest = `(select u.state from usg_audit u where u.computer_id = c.id and u.profile_id = ${profile}
+  if (status === 'in-progress') return `(${associated} and c.id in (${openAuditsOf(profile)}))`;
+  const result = `(select u.state from usg_audit u
+    where u.computer_id = c.id and u.profile_id = ${profile} and u.state in ('pass', 'fail')
     order by u.run_id desc limit 1)`;
-  const open = `coalesce(${latest}, 'not-started') in ('not-started', 'in-progress')`;
-  const standing =
-    status === 'in-progress' ? open : `coalesce(${latest} = ${compilation.value(status, 'text')}, false)`;
-  return `(${associated} and ${standing})`;
+  return `(${associated} and coalesce(${result} = ${compilation.value(status, 'text')}, false))`;
 }
 
 /** A profile that runs at enrolments, or is archived, is associated with no computer. */

@@ -32,11 +32,10 @@ export async function insertRunAudits(
 /**
  * Takes along, in the transaction that moved operations of a run, what that means for its computers: a failed step makes
  * a computer fail, one that has been delivered brings it into progress, and a successful audit makes it wait for its
- * report.
+ * report. A cancelled one is no result: the computer counts as not started, until a late result.
  *
  * @remarks Three statements whatever their number; before the row of the activity is locked. A report that is there
  * already is the last word.
- * @see api-decisions 5.4
  */
 export async function recordAuditProgress(tx: Sql, runId: number, changes: Moved, now: Date): Promise<void> {
   const real = changes.filter(({ from, to }) => from !== to);
@@ -156,7 +155,7 @@ const PROGRESS = `
       state = case
         when b.failed then 'fail'
         when b.old in ('pass', 'fail') then b.old
-        when b.canceled and (b.begun or b.old = 'in-progress') then 'fail'
+        when b.canceled then 'not-started'
         when b.begun then 'in-progress'
         else b.old end,
       awaiting_since = case when b.audited and b.old_reported_at is null and b.old <> 'fail' then $4::timestamptz end

@@ -1,7 +1,9 @@
 import type { UsgMode } from '../../domain/usg/profile.ts';
 import type { PageRequest } from '../page.ts';
 import { type GroupScope, groupsOf } from '../query/group-scope.ts';
+import { passRateOf } from '../query/pass-rate.ts';
 import type { Sql } from '../sql.ts';
+import { lastRunOf } from './usg-runs.repository.ts';
 
 export interface UsgProfileRow {
   id: number;
@@ -199,9 +201,7 @@ const MATCHING = `${VISIBLE}
   and ($3::text is null or strpos(lower(p.title), lower($3)) > 0)
   and ($4::boolean is null or p.archived = $4)
   and (coalesce($5::int, $6) is null or (
-    select round(100.0 * r.passing_count / nullif(r.passing_count + r.failing_count, 0))
-    from usg_run r where r.profile_id = p.id and r.activity_id is not null
-    order by r.started_at desc, r.id desc limit 1) between coalesce($5, 0) and coalesce($6::int, 100))
+    select ${passRateOf('r.passing_count', 'r.failing_count')} from (${lastRunOf('p.id')}) r) between coalesce($5, 0) and coalesce($6::int, 100))
   and ($7::int[] is null or p.id = any($7))`;
 
 const LIST = `

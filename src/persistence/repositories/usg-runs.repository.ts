@@ -1,7 +1,7 @@
 import type { Sql } from '../sql.ts';
 import { isOpen } from '../status-sql.ts';
 
-/** How the latest run of a profile stands; each computer counts once. */
+/** How the last run of a profile stands; each computer counts once. */
 export interface LastRun {
   profile_id: number;
   activity_id: number;
@@ -11,6 +11,7 @@ export interface LastRun {
   passing: number;
   failing: number;
   in_progress: number;
+  /** Without a result and not in progress: not delivered yet, or cancelled. */
   not_started: number;
 }
 
@@ -43,31 +44,59 @@ export async function setRunActivity(tx: Sql, runId: number, activityId: number,
 
 /** Those of some computers that have no operation of an open run of the profile, in the same order. */
 export async function withoutOpenRun(tx: Sql, profileId: number, computers: readonly number[]): Promise<number[]> {
-  const busy = await tx.query<{ computer_id: number }>(BUSY, [profileId]);
+  const busy = await tx.query<{ computer_id: number }>(busyWith('$1'), [profileId]);
   if (busy.length === 0) return [...computers];
   const taken = new Set(busy.map(({ computer_id }) => computer_id));
   return computers.filter((id) => !taken.has(id));
 }
 
-/** The latest run of each of some profiles that had one, in one statement. @see api-decisions 5.4 */
+/** The run that stands for each of some profiles that had one, in one statement. @see lastRunOf */
 export async function readLastRuns(sql: Sql, profileIds: readonly number[]): Promise<Map<number, LastRun>> {
   if (profileIds.length === 0) return new Map();
   const rows = await sql.query<LastRun & Record<string, unknown>>(LAST_RUNS, [profileIds]);
   return new Map(rows.map((row) => [row.profile_id, row]));
 }
 
-const BUSY = `
+const busyWith = (profile: string) => `
   select distinct k.computer_id
   from usg_run r join activity a on a.id = r.activity_id and a.open_count > 0
   join activity k on k.parent_id = a.id
-  where r.profile_id = $1 and ${isOpen('k.status')}`;
+  where r.profile_id = ${profile} and ${isOpen('k.status')}`;
 
+/**
+ * Select of the computers with an open audit: a step of a run has not ended, or its report is awaited; some repeatedly.
+ *
+ * @param profile - SQL of the id of a profile
+ */
+export const openAuditsOf = (profile: string) => `${busyWith(profile)}
+  union all
+  select u.computer_id from usg_run r join usg_audit u on u.run_id = r.id
+  where r.profile_id = ${profile} and r.in_progress_count > 0 and u.state = 'in-progress'`;
+
+// It has ended on all of its computers without a result of any.
+const WITHOUT_RESULT = `latest.computer_count > 0 and latest.passing_count + latest.failing_count + latest.in_progress_count = 0
+      and not exists (select from activity a where a.id = latest.activity_id and a.open_count > 0)`;
+
+/**
+ * Select of the run that stands for a profile: its latest one, unless that was cancelled as a whole: then the latest one
+ * with a result, if there is any.
+ *
+ * @param profile - SQL of its id
+ */
+export const lastRunOf = (profile: string) => `
+    select r.* from (
+      select * from usg_run where profile_id = ${profile} and activity_id is not null
+      order by started_at desc, id desc limit 1) latest
+    join usg_run r on r.id = case when ${WITHOUT_RESULT} then coalesce((
+        select w.id from usg_run w
+        where w.profile_id = ${profile} and w.activity_id is not null and w.passing_count + w.failing_count > 0
+        order by w.started_at desc, w.id desc limit 1), latest.id) else latest.id end`;
+
+// The activity of a run before the latest may have been removed.
 const LAST_RUNS = `
-  select r.profile_id, r.activity_id, r.started_at, a.open_count > 0 or r.in_progress_count > 0 as open,
+  select r.profile_id, r.activity_id, r.started_at, coalesce(a.open_count, 0) > 0 or r.in_progress_count > 0 as open,
     r.passing_count as passing, r.failing_count as failing, r.in_progress_count as in_progress,
     r.not_started_count as not_started
   from unnest($1::int[]) as wanted(id)
-  cross join lateral (
-    select * from usg_run where profile_id = wanted.id and activity_id is not null
-    order by started_at desc, id desc limit 1) r
-  join activity a on a.id = r.activity_id`;
+  cross join lateral (${lastRunOf('wanted.id')}) r
+  left join activity a on a.id = r.activity_id`;

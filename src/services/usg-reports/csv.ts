@@ -1,4 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
+import { passRate } from '../../domain/usg/pass-rate.ts';
 import { reportName } from '../../domain/usg/report.ts';
 import type { ReportRow, ReportRule } from '../../persistence/repositories/usg-report-rows.ts';
 import type { Pieces } from './pieces.ts';
@@ -56,10 +57,9 @@ function cellOf(text: string): string {
 
 const timeOf = (moment: Date | null): string => (moment === null ? '' : `${moment.toISOString().slice(0, 19)}Z`);
 
-/** The line of one computer in one run. @see api-decisions 5.5 "Summary CSV" */
+/** The line of one computer in one run; its pass rate is that of its rules. */
 export function summaryLine({ computer_id, title, passed, failed, reported_at }: ReportRow): string {
-  const judged = passed + failed;
-  const rate = judged === 0 ? NOT_APPLICABLE : Math.round((100 * passed) / judged);
+  const rate = passRate(passed, failed) ?? NOT_APPLICABLE;
   return `${computer_id},${cellOf(title ?? '')},${passed},${failed},${rate},${timeOf(reported_at)}\r\n`;
 }
 

@@ -38,6 +38,17 @@ describe('summaryLine', () => {
     expect(summaryLine({ ...row, title })).toBe(line);
   });
 
+  it.each([
+    [199, 1, 99],
+    [1, 199, 1],
+    [200, 0, 100],
+    [0, 200, 0],
+  ])('gives %d rules that pass and %d that fail the rate %d', (passed, failed, rate) => {
+    expect(summaryLine({ ...row, passed, failed })).toBe(
+      `7,web-1,${passed},${failed},${rate},2026-05-04T02:12:09Z\r\n`,
+    );
+  });
+
   it('has no rate without rules that count, no name of a computer that is gone, no time without a report', () => {
     expect(summaryLine({ ...row, title: null, passed: 0, failed: 0, reported_at: null })).toBe('7,,0,0,n/a,\r\n');
   });
