@@ -4,6 +4,7 @@ import {
   condition,
   continueAsNew,
   defineSignal,
+  patched,
   setCurrentDetails,
   setHandler,
   workflowInfo,
@@ -17,6 +18,9 @@ import { laneLine } from './support/details.ts';
 import { DueTimer } from './support/due-timer.ts';
 
 const nudge = defineSignal(NUDGE_SIGNAL);
+
+/** Patch: a computer of whose operations one was canceled closes as Canceled, also when others succeeded. */
+const ANY_CANCELED = 'any-canceled';
 
 /**
  * Drives the operations of one lane until none is open: settles news whenever nudged or due, and otherwise waits,
@@ -69,7 +73,12 @@ async function close(input: LaneInput, end: LaneProgress, cancellation: CancelWa
   if (input.single && failed > 0) {
     throw ApplicationFailure.nonRetryable('the operation failed on the computer', FAILURE_TYPES.agent);
   }
-  const isCanceled = input.single ? succeeded === 0 && canceled > 0 : canceled > 0 && cancellation.requested;
-  if (isCanceled) await closeAsCanceled(cancellation);
+  if (canceled > 0 && isCanceled(input, succeeded, cancellation)) await closeAsCanceled(cancellation);
   return { succeeded, failed, canceled };
+}
+
+/** As the operations of one computer read together; of many, only when all of the lane was to be canceled. */
+function isCanceled(input: LaneInput, succeeded: number, cancellation: CancelWatch): boolean {
+  if (!input.single) return cancellation.requested;
+  return succeeded === 0 || patched(ANY_CANCELED);
 }

@@ -193,6 +193,14 @@ async function cancelGroupAtWork(stage: Stage): Promise<void> {
   await cancelGroup(stage);
 }
 
+async function cancelSecondStep(stage: Stage): Promise<number> {
+  const lane = await startLane(stage, { single: true });
+  await advances(stage, 1);
+  stage.lanes.tell(lane, 1, 'canceled');
+  await tell(stage, lane, 0, 'succeeded');
+  return lane;
+}
+
 /** The paths that every released shape of the workflows must be able to take again from its history. */
 export const SCENARIOS: readonly Scenario[] = [
   outcome('lane-succeeded', 'succeeded'),
@@ -227,6 +235,9 @@ export const SCENARIOS: readonly Scenario[] = [
     await tell(stage, lane, 0, 'failed');
     return lane;
   }),
+  // Recorded before the patch `any-canceled`, and since.
+  lanePath('lane-chain-canceled', [2], cancelSecondStep),
+  lanePath('lane-chain-any-canceled', [2], cancelSecondStep),
   lanePath('lane-database-away', [1], async (stage) => {
     stage.lanes.failures = 4;
     stage.lanes.tell(stage.ids[0]!, 0, 'succeeded');

@@ -232,6 +232,27 @@ describe('lane of one computer', () => {
     }));
 });
 
+describe('lane of a chain on one computer', () => {
+  it.each([
+    ['succeeded', 'canceled', 'CANCELLED'],
+    ['succeeded', 'failed', 'FAILED'],
+    ['failed', 'canceled', 'FAILED'],
+    ['canceled', 'canceled', 'CANCELLED'],
+    ['succeeded', 'succeeded', 'COMPLETED'],
+  ] as const)('of which one step %s and one %s closes as %s', (one, other, status) =>
+    withLanes(async ({ lanes, client, start, nudge }) => {
+      const lane = nextLane++;
+      lanes.add(lane, 2);
+      const handle = await start(lane, { single: true });
+      lanes.tell(lane, 0, one);
+      lanes.tell(lane, 1, other);
+      await nudge(lane);
+      await handle.result().catch(() => undefined);
+      expect(await statusOf(client, handle.workflowId)).toBe(status);
+    }),
+  );
+});
+
 describe('lane of many computers', () => {
   it('takes 500 results in few steps, empty and doubled nudges included', () =>
     withLanes(async ({ lanes, start, nudge }) => {
