@@ -12,14 +12,16 @@ const GROUP = 10;
 const LANE = 5;
 
 const group = (over: Partial<ActivityFact> = {}): ActivityFact => ({
-  ...{ id: GROUP, account: 1, parent: null, lane: null, computer: null, status: 'succeeded', ended: true },
+  ...{ id: GROUP, account: 1, parent: null, lane: null, computer: null },
+  ...{ status: 'succeeded', delivered: true, ended: true },
   counts: { ...NONE, children: 2, succeeded: 2 },
   message: null,
   ...over,
 });
 
 const operation = (id: number, computer: number, over: Partial<ActivityFact> = {}): ActivityFact => ({
-  ...{ id, account: 1, parent: GROUP, lane: LANE, computer, status: 'succeeded', ended: true, counts: NONE },
+  ...{ id, account: 1, parent: GROUP, lane: LANE, computer },
+  ...{ status: 'succeeded', delivered: true, ended: true, counts: NONE },
   message: 'acked',
   ...over,
 });
@@ -97,6 +99,22 @@ const BROKEN: ReadonlyArray<readonly [Invariant, string, Partial<Facts>]> = [
     'I1',
     'a lane that counts otherwise',
     { lanes: [{ id: LANE, parent: GROUP, workflow: 'w', size: 2, counts: { ...NONE, succeeded: 1, open: 1 } }] },
+  ],
+  [
+    'I1',
+    'a group that succeeded with a canceled operation',
+    {
+      activities: [
+        group({ counts: { ...NONE, children: 2, succeeded: 1, canceled: 1 } }),
+        operation(11, 101),
+        operation(12, 102, { status: 'canceled' }),
+      ],
+    },
+  ],
+  [
+    'I1',
+    'a group that says nothing was delivered',
+    { activities: [group({ delivered: false }), operation(11, 101), operation(12, 102)] },
   ],
   ['I2', 'a success that became a failure', { transitions: [{ activity: 11, from: 'succeeded', to: 'failed' }] }],
   [

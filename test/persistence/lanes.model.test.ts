@@ -175,12 +175,15 @@ class Trial {
     expect(seen).toEqual(expected);
     const [parent] = await db.query(
       `select open_count as open, delivered_count as delivered, succeeded_count as succeeded,
-         failed_count as failed, canceled_count as canceled, status, completion_time from activity where id = $1`,
+         failed_count as failed, canceled_count as canceled, status, delivery_time, completion_time
+       from activity where id = $1`,
       [this.group],
     );
     const ends = rows.map((row) => row.completion_time?.getTime() ?? 0);
     const ended = counts.open === 0 ? new Date(Math.max(...ends)) : null;
-    expect(parent).toEqual({ ...counts, delivered, status, completion_time: ended });
+    const deliveries = rows.flatMap((row) => row.delivery_time?.getTime() ?? []);
+    const begun = deliveries.length > 0 ? new Date(Math.min(...deliveries)) : null;
+    expect(parent).toEqual({ ...counts, delivered, status, delivery_time: begun, completion_time: ended });
   }
 
   async #deliver(id: number): Promise<void> {

@@ -146,17 +146,64 @@ describe('results', () => {
     expect(await parent()).toEqual({ delivery_time: moments[2], completion_time: moments[0] });
   });
 
-  it('of groups say when the first ended, where that was before any was delivered', async () => {
+  it('of groups do not say that anything was delivered when one loses its computer before', async () => {
     const account = await anAccount(world.db, { computers: 2 });
     const group = await aGroup(world.db, account, { now: world.clock.now() });
-    const [gone] = await childrenOf(world.db, group);
+    const [gone, other] = await childrenOf(world.db, group);
     await world.store.advance(gone!.lane_id, false);
     const at = world.clock.now();
     world.clock.advance(3_600_000);
+    const parent = () => world.db.query('select status, delivery_time from activity where id = $1', [group]);
     await tell(world.db, { lane: gone!.lane_id, activity: gone!.id, kind: 'gone', at });
     await world.store.advance(gone!.lane_id, false);
-    const rows = await world.db.query('select status, delivery_time from activity where id = $1', [group]);
-    expect(rows).toEqual([{ status: 'delivered', delivery_time: at }]);
+    expect(await parent()).toEqual([{ status: 'undelivered', delivery_time: null }]);
+    await tell(world.db, { lane: other!.lane_id, activity: other!.id, kind: 'delivered', at: world.clock.now() });
+    await world.store.advance(other!.lane_id, false);
+    expect(await parent()).toEqual([{ status: 'delivered', delivery_time: world.clock.now() }]);
+  });
+
+  it('of groups say that something was delivered, though it had been cancelled by then', async () => {
+    const account = await anAccount(world.db, { computers: 2 });
+    const group = await aGroup(world.db, account, { now: world.clock.now() });
+    const [first] = await childrenOf(world.db, group);
+    const { lane_id: lane, id: activity } = first!;
+    await world.store.advance(lane, false);
+    await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [activity]);
+    await tell(world.db, { lane, activity, kind: 'cancel', at: world.clock.now() });
+    await world.store.advance(lane, false);
+    const parent = () => world.db.query('select status, delivery_time from activity where id = $1', [group]);
+    expect(await parent()).toEqual([{ status: 'undelivered', delivery_time: null }]);
+    const at = world.clock.now();
+    await tell(world.db, { lane, activity, kind: 'delivered', at });
+    await world.store.advance(lane, false);
+    expect(await parent()).toEqual([{ status: 'delivered', delivery_time: at }]);
+  });
+
+  it.each([
+    ['succeeded', 'canceled', 'canceled'],
+    ['canceled', 'failed', 'failed'],
+    ['succeeded', 'expired', 'failed'],
+    ['succeeded', 'gone', 'failed'],
+    ['canceled', 'canceled', 'canceled'],
+    ['succeeded', 'succeeded', 'succeeded'],
+  ])('of a group of one that %s and one that %s read %s', async (one, other, status) => {
+    const account = await anAccount(world.db, { computers: 2 });
+    const group = await aGroup(world.db, account, { now: world.clock.now() });
+    const children = await childrenOf(world.db, group);
+    for (const [index, end] of [one, other].entries()) {
+      const { lane_id: lane, id: activity } = children[index]!;
+      const news = { lane, activity, at: world.clock.now() };
+      await world.store.advance(lane, false);
+      if (end === 'canceled') await tell(world.db, { ...news, kind: 'cancel' });
+      else if (end === 'gone') await tell(world.db, { ...news, kind: 'gone' });
+      else if (end === 'expired') {
+        await tell(world.db, { ...news, kind: 'delivered' });
+        await world.store.advance(lane, false);
+        world.clock.advance(31 * 86_400_000);
+      } else await tell(world.db, { ...news, kind: 'result', ok: end === 'succeeded' });
+      await world.store.advance(lane, false);
+    }
+    expect(await world.store.settle(group, false)).toMatchObject({ open: 0, status });
   });
 
   it('AGENT-reorder: lets a late result replace canceled once and recomputes the parent', async () => {

@@ -10,6 +10,7 @@ export interface RawActivity {
   type: string;
   status: string;
   deliver_at: Date | null;
+  delivery_time: Date | null;
   reverts: number | null;
   after_activity_id: number | null;
   message: string | null;
@@ -23,7 +24,7 @@ export interface RawActivity {
 /** Every activity of an account, row by row. */
 export function readRaw(sql: Sql, accountId: number): Promise<RawActivity[]> {
   return sql.query<RawActivity>(
-    `select a.id, a.parent_id, a.lane_id, a.computer_id, a.type, a.status, a.deliver_at, a.reverts,
+    `select a.id, a.parent_id, a.lane_id, a.computer_id, a.type, a.status, a.deliver_at, a.delivery_time, a.reverts,
        a.after_activity_id, m.state as message,
        exists (select from agent_inbox i where i.kind = 'cancel' and case when a.lane_id is null
          then i.activity_id is null and i.lane_id in (select l.id from lane l where l.parent_id = a.id)
@@ -176,10 +177,9 @@ export class Recount {
   #rolledUp(children: readonly RawActivity[]): string {
     const statuses = children.map(({ status }) => status);
     if (statuses.every((status) => ENDED.includes(status))) {
-      if (statuses.every((status) => status === 'canceled')) return 'canceled';
-      return statuses.includes('failed') ? 'failed' : 'succeeded';
+      return ['failed', 'canceled'].find((status) => statuses.includes(status)) ?? 'succeeded';
     }
-    if (statuses.some((status) => status === 'delivered' || ENDED.includes(status))) return 'delivered';
+    if (children.some(({ delivery_time }) => delivery_time !== null)) return 'delivered';
     const shown = children.map((child) => this.statusOf(child));
     return ['unapproved', 'blocked', 'undelivered', 'scheduled', 'waiting'].find((status) => shown.includes(status))!;
   }

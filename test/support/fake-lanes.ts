@@ -118,7 +118,7 @@ export class FakeLanes {
     }
     return {
       ...sum,
-      status: sum.open > 0 ? 'open' : sum.failed > 0 ? 'failed' : sum.succeeded > 0 ? 'succeeded' : 'canceled',
+      status: sum.open > 0 ? 'open' : sum.failed > 0 ? 'failed' : sum.canceled > 0 ? 'canceled' : 'succeeded',
     };
   }
 

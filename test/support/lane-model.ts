@@ -65,7 +65,8 @@ export class LaneModel {
       failed: of('failed'),
       canceled: of('canceled'),
     };
-    return { ...counts, status: rollUp(counts) };
+    const isBegun = [...this.operations.values()].some(({ deliveredAtMs }) => deliveredAtMs !== null);
+    return { ...counts, status: rollUp(counts, isBegun) };
   }
 
   /** The decisive event of each operation: its first result, else its first `gone`, else that it was delivered. */

@@ -196,7 +196,7 @@ describe('activity', () => {
       for (const lane of context.ids) expect(await statusOf(context.client, `activity/${lane}`)).toBe('CANCELLED');
     }));
 
-  it('completes when it was cancelled half way, as its row does', () =>
+  it('closes as Canceled when it was cancelled half way, as its row does', () =>
     withGroup([1, 1], async (context) => {
       const [first, second] = context.ids as [number, number];
       const handle = await context.start();
@@ -204,7 +204,19 @@ describe('activity', () => {
       await context.report(first, 'succeeded');
       await until(async () => !(await running(context.client, first)));
       await handle.cancel();
-      expect(await handle.result()).toEqual({ succeeded: 1, failed: 0, canceled: 1 });
+      expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
+      expect(await statusOf(context.client, `activity/${second}`)).toBe('CANCELLED');
+    }));
+
+  it('closes as Canceled when one computer was cancelled by itself and the others succeeded', () =>
+    withGroup([1, 1], async (context) => {
+      const [first, second] = context.ids as [number, number];
+      const handle = await context.start();
+      await until(() => opened(context));
+      await context.report(first, 'succeeded');
+      await context.report(second, 'canceled');
+      expect(await failureOf(handle)).toBeInstanceOf(CancelledFailure);
+      expect(await statusOf(context.client, `activity/${first}`)).toBe('COMPLETED');
       expect(await statusOf(context.client, `activity/${second}`)).toBe('CANCELLED');
     }));
 

@@ -9,20 +9,20 @@ export interface ChildCounts {
   canceled: number;
 }
 
-/** What is stored for a group; `scheduled` and `waiting` are derived when it is read. */
+/** What is stored for a group; `scheduled` and `waiting` are derived when it is read, `unapproved` is its approval's. */
 export type GroupStatus = 'undelivered' | 'delivered' | 'succeeded' | 'failed' | 'canceled';
 
 /**
  * Status of a group from its children alone.
  *
- * @remarks A group without children has succeeded: its expansion is over.
- * @see api-decisions 4.2
+ * @param isBegun - something of it was delivered
+ * @remarks A group without children has succeeded: its expansion is over. Children that ended before their delivery are
+ * no beginning.
  */
-export function rollUp(counts: ChildCounts): GroupStatus {
-  const ended = counts.succeeded + counts.failed + counts.canceled;
-  if (counts.open > 0) return counts.delivered > 0 || ended > 0 ? 'delivered' : 'undelivered';
-  if (ended > 0 && counts.canceled === ended) return 'canceled';
-  return counts.failed > 0 ? 'failed' : 'succeeded';
+export function rollUp(counts: ChildCounts, isBegun: boolean): GroupStatus {
+  if (counts.open > 0) return isBegun ? 'delivered' : 'undelivered';
+  if (counts.failed > 0) return 'failed';
+  return counts.canceled > 0 ? 'canceled' : 'succeeded';
 }
 
 /** One kind of status change and how many operations made it. */

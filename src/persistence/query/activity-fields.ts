@@ -34,10 +34,12 @@ export const heldAt = (now: string) => `case
  *
  * @param now - SQL of the present moment
  */
-// Without a window all is due at once, and without a bound what is due is free: no child is asked but in rare cases.
+// Without a window all is due at once; as long as nothing has ended and there is no bound, what is due is free: no child
+// is asked but in rare cases.
 export const onlyLater = (now: string) => `case
     when a.status <> 'undelivered' or a.children_count = 0 or a.deliver_at > ${now} then false
-    when a.after_activity_id is null and (a.deliver_delay_window = 0 or not ${isBounded}) then false
+    when a.after_activity_id is null
+      and (a.deliver_delay_window = 0 or not (a.canceled_count + a.failed_count > 0 or ${isBounded})) then false
     when ${anyChild(isFree(now))} then false
     else ${anyChild(`k.status = 'scheduled' or (k.status = 'undelivered' and k.deliver_at > ${now})`)} end`;
 

@@ -230,7 +230,9 @@ async function recordCounts(
     [lane.id, difference.open, difference.succeeded, difference.failed, difference.canceled, now, nextDue],
     'lane-move',
   );
-  if (lane.parent_id !== null && Object.values(difference).some((value) => value !== 0)) {
+  // What was cancelled moves no counter when its delivery comes to be known, and yet its group has begun.
+  const isNews = Object.values(difference).some((value) => value !== 0) || changes.some((change) => change.deliveredAt);
+  if (lane.parent_id !== null && isNews) {
     await moveParent(tx, lane.parent_id, difference, changes, now);
   }
   return progressOf(row!, lane.has_dependents, now);

@@ -25,7 +25,7 @@ export function violationsIn(facts: Facts): { invariant: Invariant; text: string
   return INVARIANTS.flatMap((invariant) => CHECKS[invariant](facts).map((text) => ({ invariant, text })));
 }
 
-/** I1: what was accepted = rows = sum over the states, on groups and on lanes. */
+/** I1: what was accepted = rows = sum over the states, on groups and on lanes; a group reads as its rows together. */
 function conservation({ activities, lanes, acknowledged }: Facts): string[] {
   const byParent = Map.groupBy(activities, ({ parent }) => parent);
   const byLane = Map.groupBy(activities, ({ lane }) => lane);
@@ -39,6 +39,7 @@ function conservation({ activities, lanes, acknowledged }: Facts): string[] {
         ? []
         : [`group ${group.id} says ${group.counts.children} operations and has ${children.length}`]),
       ...compareCounts(`group ${group.id}`, group.counts, children),
+      ...compareEnd(group, children),
     ];
   });
   for (const lane of lanes) {
@@ -70,6 +71,16 @@ function compareCounts(what: string, said: Counts, rows: readonly ActivityFact[]
   return (Object.keys(real) as (keyof Counts)[])
     .filter((key) => said[key] !== real[key])
     .map((key) => `${what} says ${key} ${said[key]} and its rows say ${real[key]}`);
+}
+
+function compareEnd({ id, status, delivered }: ActivityFact, rows: readonly ActivityFact[]): string[] {
+  if (rows.length === 0) return [];
+  const is = (wanted: string) => rows.some((row) => row.status === wanted);
+  const end = is('failed') ? 'failed' : is('canceled') ? 'canceled' : 'succeeded';
+  const found =
+    rows.every((row) => FINAL.has(row.status)) && status !== end ? [`group ${id} is ${status}, not ${end}`] : [];
+  if (delivered === rows.some((row) => row.delivered)) return found;
+  return [...found, `group ${id} says that ${delivered ? 'something' : 'nothing'} was delivered`];
 }
 
 /** I2: one terminal state, out of which only a cancel may go, once, by a result. */

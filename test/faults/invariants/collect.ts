@@ -23,7 +23,7 @@ export async function readRows(
 ): Promise<{ activities: ActivityFact[]; lanes: LaneFact[]; transitions: TransitionFact[] }> {
   const activities = await stack.rows<Row<ActivityFact>>(
     `select a.id, a.account_id as account, a.parent_id as parent, a.lane_id as lane, a.computer_id as computer, a.status,
-       a.completion_time is not null as ended, ${COUNTS}, m.state as message
+       a.delivery_time is not null as delivered, a.completion_time is not null as ended, ${COUNTS}, m.state as message
      from activity a left join agent_message m on m.activity_id = a.id where a.id > $1`,
     [activity],
   );

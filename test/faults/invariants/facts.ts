@@ -9,6 +9,7 @@ export interface ActivityFact {
   lane: number | null;
   computer: number | null;
   status: string;
+  delivered: boolean;
   ended: boolean;
   /** What the row says of its children. */
   counts: Counts & { children: number };

@@ -17,17 +17,19 @@ const counts = (set: Partial<Parameters<typeof rollUp>[0]>) => ({
 
 describe('roll-up', () => {
   it.each([
-    [{}, 'succeeded'],
-    [{ open: 3 }, 'undelivered'],
-    [{ open: 3, delivered: 1 }, 'delivered'],
-    [{ open: 3, canceled: 1 }, 'delivered'],
-    [{ succeeded: 2 }, 'succeeded'],
-    [{ succeeded: 2, canceled: 1 }, 'succeeded'],
-    [{ succeeded: 2, canceled: 1, failed: 1 }, 'failed'],
-    [{ canceled: 2 }, 'canceled'],
-    [{ canceled: 2, failed: 1 }, 'failed'],
-  ])('reads %j as %s', (set, status) => {
-    expect(rollUp(counts(set))).toBe(status);
+    [{}, false, 'succeeded'],
+    [{ open: 3 }, false, 'undelivered'],
+    [{ open: 3, delivered: 1 }, true, 'delivered'],
+    [{ open: 3, canceled: 1 }, false, 'undelivered'],
+    [{ open: 3, failed: 1 }, false, 'undelivered'],
+    [{ open: 3, canceled: 1 }, true, 'delivered'],
+    [{ succeeded: 2 }, true, 'succeeded'],
+    [{ succeeded: 2, canceled: 1 }, true, 'canceled'],
+    [{ succeeded: 2, canceled: 1, failed: 1 }, true, 'failed'],
+    [{ canceled: 2 }, false, 'canceled'],
+    [{ canceled: 2, failed: 1 }, false, 'failed'],
+  ])('reads %j, begun %j, as %s', (set, isBegun, status) => {
+    expect(rollUp(counts(set), isBegun)).toBe(status);
   });
 
   it('moves counters so that they stay a recount', () => {
