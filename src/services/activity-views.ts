@@ -2,7 +2,12 @@ import { type ActivityActions, type ActivitySubject, actionsOf } from '../domain
 import { readStatus } from '../domain/activity/reading.ts';
 import type { ActivityStatus } from '../domain/activity/status.ts';
 import { shownResult } from '../domain/scripts/result.ts';
-import type { ActivityRow, BaseActivityRow, ParentRow } from '../persistence/repositories/activities.repository.ts';
+import type {
+  ActivityRow,
+  BaseActivityRow,
+  ChildRow,
+  ParentRow,
+} from '../persistence/repositories/activities.repository.ts';
 
 /** What only the status is read from. */
 type Position = 'deliver_at' | 'held' | 'only_later';
@@ -12,8 +17,10 @@ export type BaseActivity = Omit<BaseActivityRow, Position>;
 
 export type ParentActivity = Omit<ParentRow, Position>;
 
+export type ChildActivity = Omit<ChildRow, Position>;
+
 export interface DetailedActivity extends Omit<ActivityRow, Position> {
-  children: BaseActivity[];
+  children: ChildActivity[];
   actions: ActivityActions;
 }
 
@@ -25,11 +32,7 @@ export function toBaseActivity<T extends BaseActivityRow>(row: T, now: Date): T 
 }
 
 /** As {@link toBaseActivity}, with children and what the caller may do. */
-export function toDetailedActivity(
-  row: ActivityRow,
-  children: readonly BaseActivityRow[],
-  now: Date,
-): DetailedActivity {
+export function toDetailedActivity(row: ActivityRow, children: readonly ChildRow[], now: Date): DetailedActivity {
   const activity = toBaseActivity(row, now);
   return {
     ...activity,

@@ -52,6 +52,32 @@ describe('GET /activities/{id}', () => {
     ]);
   });
 
+  it('names the computer of each child, also in lists and of one that was removed', async () => {
+    const { accountId } = world;
+    const leaving = await insertComputer(world.db, { accountId, title: 'leaving', group: 'servers' });
+    const group = await act([], { computer_ids: [world.ids['web'], leaving] });
+    await world.settle();
+    const token = world.tokens.admin;
+    await world.app.call('POST', '/computers:delete', { token, body: { computer_ids: [leaving] } });
+    await world.settle();
+    const expected = [
+      { computer_id: world.ids['web'], computer_title: 'web', cancel_requested: false },
+      { computer_id: leaving, computer_title: 'leaving', cancel_requested: false },
+    ];
+    const query = encodeURIComponent(`id:${group}`);
+    const shown = [
+      (await get(`/activities/${group}`)).body,
+      (await get(`/activities?query=${query}`)).body.results[0],
+      (await get(`/activities/${group}`, world.tokens.servers)).body,
+    ];
+    for (const { children } of shown) expect(children).toMatchObject(expected);
+    const of = (await get(`/computers/activities?computer_ids=${world.ids['web']}`)).body.results;
+    expect(of.find(({ id }: { id: number }) => id === group).children).toMatchObject(expected);
+    await world.db.query('delete from removed_computer where id = $1', [leaving]);
+    const children = (await get(`/activities/${group}`)).body.children;
+    expect(children[1]).toMatchObject({ computer_id: leaving, computer_title: null });
+  });
+
   it('tells when a group was delivered whose result came in the same moment', async () => {
     const group = await act(['web']);
     await world.settle();

@@ -33,6 +33,49 @@ describe('POST /activities/cancel', () => {
     });
   });
 
+  it('shows at once what it accepted, and no longer once that is carried out', async () => {
+    const group = await act(['web', 'db']);
+    await world.settle();
+    const [first, second] = await childrenOf(world.db, group);
+    await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [first!.id]);
+    /** Of the group and its operations, however they are read. */
+    async function read(): Promise<unknown> {
+      const { body } = await get(`/activities/${group}`);
+      const all = (await get(`/activities?query=${encodeURIComponent(`id:${group} OR parent-id:${group}`)}`)).body
+        .results;
+      const parents = (await get(`/activities/parents?query=${encodeURIComponent(`id:${group}`)}`)).body.results;
+      const shown = (one: { activity_status: string; cancel_requested: boolean }) =>
+        one.cancel_requested ? `${one.activity_status}, cancel requested` : one.activity_status;
+      const seen = [body, ...body.children].map(shown);
+      const found = new Map(all.map((one: { id: number }) => [one.id, one]));
+      expect([group, first!.id, second!.id].map((id) => shown(found.get(id) as typeof body))).toEqual(seen);
+      expect(parents.map(shown)).toEqual([seen[0]]);
+      expect((found.get(group) as typeof body).children.map(shown)).toEqual(seen.slice(1));
+      return seen;
+    }
+    expect(await read()).toEqual(['undelivered', 'undelivered', 'undelivered']);
+    await cancel([second!.id]);
+    expect(await read()).toEqual(['undelivered', 'undelivered', 'undelivered, cancel requested']);
+    await world.settle();
+    expect(await read()).toEqual(['undelivered', 'undelivered', 'canceled']);
+    await cancel([group]);
+    expect(await read()).toEqual(['undelivered, cancel requested', 'undelivered, cancel requested', 'canceled']);
+    await world.settle();
+    expect(await read()).toEqual(['canceled', 'canceled', 'canceled']);
+  });
+
+  it('shows that at once on a group whose lanes were never opened', async () => {
+    const group = await act(['web', 'db']);
+    await cancel([group]);
+    const { body } = await get(`/activities/${group}`);
+    expect([body, ...body.children].map((one: { cancel_requested: boolean }) => one.cancel_requested)).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    await world.settle();
+  });
+
   it('cancels one operation of a group and its own workflow, and leaves the others', async () => {
     const group = await act(['web', 'db']);
     await world.settle();

@@ -171,24 +171,37 @@ class CountedTrial {
     const { rows, recount } = await this.#read();
     const { count, results } = await this.#trial.activities.list(this.#trial.caller, '', { limit: 1000, offset: 0 });
     expect([count, results.map(({ id }) => id)]).toEqual([rows.length, recount.ids]);
-    const expected = rows.toReversed().map((row) => [row.id, recount.statusOf(row), recount.actionsOf(row)]);
-    expect(results.map(({ id, status, actions }) => [id, status, actions])).toEqual(expected);
+    const expected = rows
+      .toReversed()
+      .map((row) => [row.id, recount.statusOf(row), recount.isCancelRequested(row), recount.actionsOf(row)]);
+    expect(results.map((one) => [one.id, one.status, one.cancel_requested, one.actions])).toEqual(expected);
+    const byId = new Map(results.map((one) => [one.id, one]));
+    for (const child of results.flatMap(({ children }) => children)) {
+      const { computer_id, status, cancel_requested } = byId.get(child.id)!;
+      const title = this.#trial.titleOf(child.computer_id);
+      expect([child.id, child.computer_id, child.computer_title]).toEqual([child.id, computer_id, title]);
+      expect([child.id, child.status, child.cancel_requested]).toEqual([child.id, status, cancel_requested]);
+    }
     const middle = { limit: 3, offset: Math.floor(rows.length / 2) };
     const page = await this.#trial.activities.list(this.#trial.caller, '', middle);
     expect([page.count, page.results]).toEqual([count, results.slice(middle.offset, middle.offset + 3)]);
   }
 
   async #compareParents(): Promise<void> {
-    const { recount } = await this.#read();
+    const { rows, recount } = await this.#read();
     const { count, results } = await this.#trial.activities.listParents(this.#trial.caller, '', {
       limit: 1000,
       offset: 0,
     });
     expect([count, results.map(({ id }) => id)]).toEqual([recount.parents.length, recount.parents]);
-    const seen = results.map(wireParent).map((row) => [row.children_count, row.children_statuses, row.computer_count]);
+    const seen = results
+      .map(wireParent)
+      .map((row) => [row.children_count, row.children_statuses, row.computer_count, row.cancel_requested]);
+    const byId = new Map(rows.map((row) => [row.id, row]));
     const expected = recount.parents.map((parent) => {
       const { size, open, succeeded, failed, canceled, computers } = recount.counts({ parent });
-      return [size, { good: succeeded, warning: open, bad: failed + canceled }, computers];
+      const requested = recount.isCancelRequested(byId.get(parent)!);
+      return [size, { good: succeeded, warning: open, bad: failed + canceled }, computers, requested];
     });
     expect(seen).toEqual(expected);
   }

@@ -140,6 +140,11 @@ export class Recount {
     return deliver_at === null || deliver_at.getTime() <= this.#nowMs;
   }
 
+  /** Its cancel was accepted, and it goes on. */
+  isCancelRequested(row: RawActivity): boolean {
+    return row.cancel_ordered && !ENDED.includes(this.statusOf(row));
+  }
+
   /** Nothing of it is left that a cancel could stop, though it is still open. */
   isOverAhead(row: RawActivity): boolean {
     const open = this.#operationsOf(row).filter(({ status }) => !ENDED.includes(status));

@@ -69,6 +69,10 @@ export class AccountTrial {
     return this.account.computers.filter((id) => !this.gone.has(id));
   }
 
+  titleOf(computer: number): string {
+    return `web-${this.account.computers.indexOf(computer) + 1}`;
+  }
+
   async act(plan: TrialGroup): Promise<void> {
     const { computers, steps, oneLane, unapproved, inHours, windowHours, after } = plan;
     if (after !== null) {
@@ -122,7 +126,7 @@ export class AccountTrial {
   }
 
   async leave(id: number, how: 'archive' | 'remove'): Promise<void> {
-    const title = `web-${this.account.computers.indexOf(id) + 1}`;
+    const title = this.titleOf(id);
     if (how === 'remove') await this.removal.remove(this.caller, [id], null);
     else await this.removal.archive(this.caller, { id, title, traceparent: null });
     this.gone.add(id);

@@ -1903,7 +1903,9 @@ export interface components {
             audit_retention_period?: number | null;
         };
         /**
-         * @description Final are `succeeded`, `failed` and `canceled`; a computer's late report may replace `canceled` once
+         * @description Final are `succeeded`, `failed` and `canceled`; a computer's late report may replace `canceled` once. A group is
+         *     `delivered` from the first delivery to the last end of its operations, and has a `delivery_time` from then on. Ended, it
+         *     is `failed` if any of them failed, else `canceled` if any was canceled, else `succeeded`.
          * @enum {string}
          */
         ActivityStatus: "unapproved" | "blocked" | "waiting" | "scheduled" | "undelivered" | "delivered" | "succeeded" | "failed" | "canceled";
@@ -1955,6 +1957,33 @@ export interface components {
             /** @description Null only in the answers of kernel changes */
             activity_status: components["schemas"]["ActivityStatus"] | null;
         };
+        /** @description An operation of a group */
+        ChildActivity: {
+            id: components["schemas"]["Id"];
+            /** @example ActivityGroup */
+            type: string;
+            /** @example Install snaps on computer */
+            summary: string;
+            creation_time: components["schemas"]["Time"];
+            creator: components["schemas"]["ActivityCreator"];
+            approval_time: components["schemas"]["OptionalTime"];
+            completion_time: components["schemas"]["OptionalTime"];
+            /** @description Minutes */
+            deliver_delay_window: number;
+            parent_id: number | null;
+            result_text: string | null;
+            result_code: number | null;
+            activity_status: components["schemas"]["ActivityStatus"];
+            computer_id: components["schemas"]["Id"];
+            /** @description The title of the computer, the last one known where it was removed; null where none is known */
+            computer_title: string | null;
+            cancel_requested: components["schemas"]["CancelRequested"];
+        };
+        /**
+         * @description Its cancel was accepted and is not carried out yet; false once it has ended. True on a group when all of it is to be
+         *     canceled, and then on its operations too
+         */
+        CancelRequested: boolean;
         /** @description An activity that is nobody's child */
         ParentActivity: {
             id: components["schemas"]["Id"];
@@ -1985,6 +2014,7 @@ export interface components {
                 id: components["schemas"]["Id"];
                 title: string;
             } | null;
+            cancel_requested: components["schemas"]["CancelRequested"];
         };
         /** @description An activity in detail */
         DetailedActivity: {
@@ -2013,7 +2043,8 @@ export interface components {
             modification_time: components["schemas"]["OptionalTime"];
             package_ids: number[];
             changes: components["schemas"]["PackageChange"][];
-            children: components["schemas"]["Activity"][];
+            cancel_requested: components["schemas"]["CancelRequested"];
+            children: components["schemas"]["ChildActivity"][];
             /** @description What the caller may do now */
             actions: {
                 approvable: boolean;

@@ -1,4 +1,4 @@
-import type { BaseActivity, DetailedActivity, ParentActivity } from '../../services/activity-views.ts';
+import type { BaseActivity, ChildActivity, DetailedActivity, ParentActivity } from '../../services/activity-views.ts';
 import { wireTime } from './time.wire.ts';
 
 /** The shape every answer about an activity starts with. */
@@ -35,6 +35,17 @@ export function wireParent(activity: ParentActivity) {
     },
     computer_count: activity.computer_count,
     computer: activity.computer,
+    cancel_requested: activity.cancel_requested,
+  };
+}
+
+/** An operation as its group shows it. */
+function wireChild(activity: ChildActivity) {
+  return {
+    ...wireActivity(activity),
+    computer_id: activity.computer_id,
+    computer_title: activity.computer_title,
+    cancel_requested: activity.cancel_requested,
   };
 }
 
@@ -51,7 +62,8 @@ export function wireDetailedActivity(activity: DetailedActivity) {
     modification_time: wireTime(activity.modification_time),
     package_ids: activity.package_ids,
     changes: activity.changes,
-    children: activity.children.map(wireActivity),
+    cancel_requested: activity.cancel_requested,
+    children: activity.children.map(wireChild),
     actions: activity.actions,
     reapplied_from: activity.reapplied_from,
     reapplied_by: activity.reapplied_by,

@@ -40,6 +40,7 @@ import { Migration20261122002100ToldPackages } from './migration-20261122002100-
 import { Migration20261123001000HoldsOfSome } from './migration-20261123001000-holds-of-some.ts';
 import { Migration20261123002000MembershipNumber } from './migration-20261123002000-membership-number.ts';
 import { Migration20261125010000CanceledResults } from './migration-20261125010000-canceled-results.ts';
+import { Migration20261125010100PendingCancels } from './migration-20261125010100-pending-cancels.ts';
 import { Migration20261125030000ProfileTimezones } from './migration-20261125030000-profile-timezones.ts';
 import { Migration20261125070000DeliveryOrder } from './migration-20261125070000-delivery-order.ts';
 import { Migration20261125070100DeliveryOrderIndexes } from './migration-20261125070100-delivery-order-indexes.ts';
@@ -88,6 +89,7 @@ export const MIGRATIONS = [
   { name: 'Migration20261123001000HoldsOfSome', class: Migration20261123001000HoldsOfSome },
   { name: 'Migration20261123002000MembershipNumber', class: Migration20261123002000MembershipNumber },
   { name: 'Migration20261125010000CanceledResults', class: Migration20261125010000CanceledResults },
+  { name: 'Migration20261125010100PendingCancels', class: Migration20261125010100PendingCancels },
   { name: 'Migration20261125030000ProfileTimezones', class: Migration20261125030000ProfileTimezones },
   { name: 'Migration20261125070000DeliveryOrder', class: Migration20261125070000DeliveryOrder },
   { name: 'Migration20261125070100DeliveryOrderIndexes', class: Migration20261125070100DeliveryOrderIndexes },

@@ -43,6 +43,26 @@ export const onlyLater = (now: string) => `case
     when ${anyChild(isFree(now))} then false
     else ${anyChild(`k.status = 'scheduled' or (k.status = 'undelivered' and k.deliver_at > ${now})`)} end`;
 
+// In the order of its index, as above: hardly ever is there one, and then no row is asked about.
+const ANY_CANCEL = `(select true from agent_inbox where kind = 'cancel' order by lane_id, activity_id limit 1) is true`;
+
+const cancelWaits = (lane: string, activity: string) => `exists (
+      select from agent_inbox i where i.kind = 'cancel' and i.lane_id = ${lane} and i.activity_id ${activity})`;
+
+const NOT_PENDING = `a.status in ${statusList(FINAL_STATUSES)} or not ${ANY_CANCEL}`;
+const OPERATION_CANCEL = `${cancelWaits('a.lane_id', '= a.id')} or ${cancelWaits('a.lane_id', 'is null')}`;
+
+/** As {@link CANCEL_REQUESTED}, of an operation. */
+export const OPERATION_CANCEL_REQUESTED = `case when ${NOT_PENDING} then false else ${OPERATION_CANCEL} end`;
+
+/**
+ * Over the alias `a` of `activity`: it has not ended, and its cancel was accepted: of it, of its lane as a whole, or, of a
+ * group, of all that is open in it. True or false.
+ */
+export const CANCEL_REQUESTED = `case when ${NOT_PENDING} then false
+    when a.lane_id is not null then ${OPERATION_CANCEL}
+    else exists (select from lane l where l.parent_id = a.id and ${cancelWaits('l.id', 'is null')}) end`;
+
 const REVERSIBLE = REVERSIBLE_TYPES.map((type) => `'${type}'`).join(', ');
 
 // Changed something that is known or taken for granted, and no undoing of it is open or done.

@@ -1,7 +1,14 @@
 import type { ActivityStatus } from '../../domain/activity/status.ts';
 import type { PageRequest } from '../page.ts';
 import type { ActivitySelection } from '../query/activity-conditions.ts';
-import { heldAt, lostAmong, onlyLater, UNDOABLE } from '../query/activity-fields.ts';
+import {
+  CANCEL_REQUESTED,
+  heldAt,
+  lostAmong,
+  OPERATION_CANCEL_REQUESTED,
+  onlyLater,
+  UNDOABLE,
+} from '../query/activity-fields.ts';
 import { type ActivityScope, manageableIn, runnableIn, seenBy, VISIBLE } from '../query/activity-visibility.ts';
 import { groupsOf } from '../query/group-scope.ts';
 import type { Sql } from '../sql.ts';
@@ -32,8 +39,18 @@ export interface BaseActivityRow {
   result_code: number | null;
 }
 
+/** An operation as its group shows it. */
+export interface ChildRow extends BaseActivityRow {
+  computer_id: number;
+  /** The last one known of a computer that was removed. */
+  computer_title: string | null;
+  cancel_requested: boolean;
+}
+
 export interface ActivityRow extends BaseActivityRow {
   computer_id: number | null;
+  /** Has not ended, and its cancel was accepted. */
+  cancel_requested: boolean;
   delivery_time: Date | null;
   deliver_after_time: Date | null;
   deliver_before_time: Date | null;
@@ -63,7 +80,10 @@ export interface ActivityRow extends BaseActivityRow {
   progress: number | null;
 }
 
-export interface ParentRow extends BaseActivityRow, ChildCounters {}
+export interface ParentRow extends BaseActivityRow, ChildCounters {
+  /** Has not ended, and its cancel was accepted. */
+  cancel_requested: boolean;
+}
 
 /** One page of the parents and operations that were asked for, newest first, and how many there are. */
 export async function listActivities(
@@ -141,15 +161,10 @@ export async function listChildren(
   parents: readonly number[],
   limit: number | null,
   now: Date,
-): Promise<Map<number, BaseActivityRow[]>> {
-  const children = new Map<number, BaseActivityRow[]>();
+): Promise<Map<number, ChildRow[]>> {
+  const children = new Map<number, ChildRow[]>();
   if (parents.length === 0) return children;
-  const rows = await db.query<BaseActivityRow & Record<string, unknown>>(CHILDREN, [
-    ...seenBy(scope),
-    parents,
-    limit,
-    now,
-  ]);
+  const rows = await db.query<ChildRow & Record<string, unknown>>(CHILDREN, [...seenBy(scope), parents, limit, now]);
   for (const row of rows) {
     const siblings = children.get(row.parent_id!);
     if (siblings) siblings.push(row);
@@ -179,13 +194,14 @@ const detail = (
   first: number,
   among: string,
 ) => `${base(heldAt(`$${first + 2}::timestamptz`), onlyLater(`$${first + 2}::timestamptz`))}, a.computer_id, a.delivery_time, a.deliver_after_time, a.deliver_before_time,
-    a.schedule_before_time, a.schedule_after_time, a.modification_time, a.package_ids, a.changes, a.child_types,
+    ${CANCEL_REQUESTED} as cancel_requested, a.schedule_before_time, a.schedule_after_time, a.modification_time, a.package_ids, a.changes, a.child_types,
     a.children_count, a.succeeded_count, ${manageableIn(`$${first}`)} as manageable, ${UNDOABLE} as undoable,
     ${runnableIn(`$${first + 1}`)} as runnable,
     ${lostAmong(among)} as lost, a.reapplied_from, a.reapplied_by, a.reverts, a.reverted_by,
     a.after_activity_id, a.progress`;
 
-const parent = (held: string, later: string) => `${base(held, later)}, a.children_count, a.computer_count, a.open_count,
+const parent = (held: string, later: string) => `${base(held, later)}, ${CANCEL_REQUESTED} as cancel_requested,
+    a.children_count, a.computer_count, a.open_count,
     a.succeeded_count, a.failed_count, a.canceled_count, case when a.computer_count = 1 then (
       select jsonb_build_object('id', k.computer_id, 'title', coalesce(c.title, r.title))
       from activity k left join computer c on c.id = k.computer_id left join removed_computer r on r.id = k.computer_id
@@ -213,8 +229,10 @@ const FIND = `
   from ${SOURCE} where ${VISIBLE} and a.id = any($5::int[])`;
 const READ_BASE = `select ${baseAt(2)} from ${SOURCE} where a.id = $1`;
 const CHILDREN = `
-  select page.*
+  select page.*, coalesce(c.title, r.title) as computer_title
   from unnest($5::int[]) as parent(id)
   cross join lateral (
-    select ${baseAt(7)} from ${SOURCE} where a.parent_id = parent.id and ${VISIBLE} order by a.id limit $6) page
+    select ${baseAt(7)}, a.computer_id, ${OPERATION_CANCEL_REQUESTED} as cancel_requested
+    from ${SOURCE} where a.parent_id = parent.id and ${VISIBLE} order by a.id limit $6) page
+  left join computer c on c.id = page.computer_id left join removed_computer r on r.id = page.computer_id
   order by page.id`;
