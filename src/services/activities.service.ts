@@ -117,7 +117,10 @@ async function withChildren(
 ): Promise<DetailedActivity[]> {
   const parents = rows.filter((row) => row.children_count > 0).map((row) => row.id);
   const children = await listChildren(db, scope, parents, LISTED_CHILDREN, now);
-  return rows.map((row) => toDetailedActivity(row, children.get(row.id) ?? [], now));
+  return rows.map((row) => {
+    const not_reverted = row.not_reverted?.slice(0, LISTED_CHILDREN) ?? null;
+    return toDetailedActivity({ ...row, not_reverted }, children.get(row.id) ?? [], now);
+  });
 }
 
 async function cancel(

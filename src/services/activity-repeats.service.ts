@@ -1,22 +1,14 @@
 import type { ActivitySettings } from '../config.ts';
 import { isReappliable, isRevertable } from '../domain/activity/eligibility.ts';
-import { inverseOf, revertSummary } from '../domain/activity/inverse.ts';
 import { ACTIVITY_GROUP } from '../domain/activity/kinds.ts';
 import { DomainError } from '../domain/errors.ts';
-import { orderedAnew } from '../domain/scripts/environment.ts';
 import { EXECUTE_SCRIPT } from '../domain/scripts/result.ts';
-import type { ActivityRow } from '../persistence/repositories/activities.repository.ts';
+import type { ActivityRow, NotReverted } from '../persistence/repositories/activities.repository.ts';
 import { lockLanesOf } from '../persistence/repositories/activity-cancel.repository.ts';
-import {
-  createPlacedGroup,
-  type OperationMessage,
-  type PlacedGroupPlan,
-} from '../persistence/repositories/activity-creation.repository.ts';
+import { createPlacedGroup } from '../persistence/repositories/activity-creation.repository.ts';
 import {
   linkReapplied,
   linkReverted,
-  readDone,
-  readMessages,
   readReverted,
   readSourceOperations,
   readSources,
@@ -28,7 +20,7 @@ import { keepFleet } from '../persistence/repositories/fleet-lock.ts';
 import { keepCarriedScripts } from '../persistence/repositories/script-endings.repository.ts';
 import { failUnsent } from '../persistence/repositories/undeliverable.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
-import { Layout } from './activity-layout.ts';
+import { type Draft, repeat, undo } from './activity-repeat-drafts.ts';
 import { requireActivities, requireEligible } from './activity-rights.ts';
 import { subjectOf } from './activity-views.ts';
 import type { Caller, Clock } from './ports.ts';
@@ -48,8 +40,9 @@ export interface ActivityRepeatsService {
    */
   reapply(caller: Caller, ids: readonly number[], options: RepeatOptions): Promise<number[]>;
   /**
-   * Undoes what activities did, all or none; what an earlier revert undoes or undid is left out, so that nothing is
-   * undone twice however many ask at once.
+   * Undoes what activities did, all or none. Of a group that has ended what succeeded is undone, and its revert names the
+   * rest: what failed, was canceled or changed nothing, whose computer is gone, and what an earlier revert undoes or undid,
+   * so that nothing is undone twice however many ask at once.
    *
    * @param ids - repeated ones count once
    * @returns ids of the new groups, in the order asked for
@@ -83,7 +76,7 @@ export function createActivityRepeatsService(deps: Deps): ActivityRepeatsService
     revert: (caller, ids, options) =>
       deps.db.transaction(async (tx) => {
         const order = await begin(tx, deps, caller, ids, { ...options, verb: REVERT });
-        return carryOut(tx, order, (source, operations) => undo(tx, source, operations, order.now));
+        return carryOut(tx, order, (source, operations, lost) => undo(tx, source, { operations, lost }, order.now));
       }),
   };
 }
@@ -110,7 +103,7 @@ const REAPPLY: Verb = {
 const REVERT: Verb = {
   name: 'revert',
   allows: (row) => isRevertable(subjectOf(row)),
-  reason: 'has not succeeded, is of a kind that cannot be undone, or nothing of it is left to undo',
+  reason: 'has not ended, is of a kind that cannot be undone, or nothing of it is left to undo',
   done: 'Reverted',
   link: linkReverted,
 };
@@ -154,22 +147,19 @@ async function begin(
   return { ...options, caller, ids, now, settings: deps.settings };
 }
 
-type Draft = Pick<PlacedGroupPlan, 'summary' | 'windowMinutes' | 'computers' | 'operations' | 'messages'> & {
-  parameters: NonNullable<PlacedGroupPlan['parameters']>;
-};
-
 async function carryOut(
   tx: Sql,
   order: Order,
-  draft: (source: SourceActivity, operations: readonly SourceOperation[]) => Promise<Draft>,
+  draft: (source: SourceActivity, operations: readonly SourceOperation[], lost: ReadonlySet<number>) => Promise<Draft>,
 ): Promise<number[]> {
   const { caller, verb, ids, now, settings, after, traceparent } = order;
   const operations = Map.groupBy(await readSourceOperations(tx, ids), ({ root }) => root);
-  await requireTargetsOf(tx, caller, verb, operations);
+  const lost = await requireTargetsOf(tx, caller, verb, operations);
   const sources = new Map((await readSources(tx, ids)).map((source) => [source.id, source]));
   const groups: number[] = [];
+  const events: string[] = [];
   for (const id of ids) {
-    const plan = await draft(sources.get(id)!, operations.get(id) ?? []);
+    const plan = await draft(sources.get(id)!, operations.get(id) ?? [], lost);
     if (plan.operations.length === 0) requireEligible(verb.name, new Map([[id, verb.reason]]));
     const link = verb.name === 'reapply' ? { reappliedFrom: id } : { reverts: id };
     const who = { accountId: caller.accountId, creatorId: caller.personId };
@@ -182,35 +172,62 @@ async function carryOut(
     await verb.link(tx, id, group);
     await failUnsent(tx, group, unsentSignals(plan), now);
     groups.push(group);
+    events.push(`with activity ${group}${restOf(plan, operations.get(id)!.length)}`);
   }
   await recordEvents(
     tx,
     caller,
     ids.map((id, index) => {
       const { summary } = sources.get(id)!;
-      const message = `${verb.done} the activity "${summary}" (${id}) with activity ${groups[index]}`;
+      const message = `${verb.done} the activity "${summary}" (${id}) ${events[index]}`;
       return { entityType: 'Activity', entityId: id, entityName: summary, message };
     }),
   );
   return groups;
 }
 
-/** A computer that is gone or archived since makes its activities ineligible, and scripts are asked about. */
+/** Most operations that an event names. */
+const NAMED = 20;
+
+/** What the event says of operations that were left out; the new group names all of them. */
+function restOf({ notReverted }: Draft, operations: number): string {
+  if (!notReverted || notReverted.length === 0) return '';
+  const named = notReverted.slice(0, NAMED).map(({ activity_id, reason }) => `${activity_id} (${REASONS[reason]})`);
+  const more = notReverted.length - named.length;
+  const list = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `, without ${notReverted.length} of its ${operations} operations: ${list}`;
+}
+
+const REASONS: Readonly<Record<NotReverted['reason'], string>> = {
+  failed: 'failed',
+  canceled: 'canceled',
+  computer_gone: 'its computer is gone',
+  reverted: 'reverted already',
+  unchanged: 'changed nothing',
+};
+
+/**
+ * A computer that is gone or archived since makes its activities ineligible, but for groups that are undone: these go
+ * without it. Scripts are asked about.
+ *
+ * @returns such computers
+ */
 async function requireTargetsOf(
   tx: Sql,
   caller: Caller,
   verb: Verb,
   operations: ReadonlyMap<number, readonly SourceOperation[]>,
-): Promise<void> {
+): Promise<Set<number>> {
   const all = [...operations.values()].flat();
   const lost = await findLostTargets(
     tx,
     caller,
     all.map(({ computer_id }) => computer_id),
   );
+  const needed = verb.name === 'revert' ? all.filter(({ id, root }) => id === root) : all;
   requireEligible(
     verb.name,
-    new Map(all.flatMap(({ root, computer_id }) => (lost.has(computer_id) ? [[root, LOST_TARGET]] : []))),
+    new Map(needed.flatMap(({ root, computer_id }) => (lost.has(computer_id) ? [[root, LOST_TARGET]] : []))),
   );
   await requireScriptsOf(
     tx,
@@ -218,6 +235,7 @@ async function requireTargetsOf(
     verb,
     all.filter(({ type }) => type === EXECUTE_SCRIPT),
   );
+  return lost;
 }
 
 /** @throws {DomainError} ActivityNotEligible when a script is redacted; Forbidden when the caller may not run it there */
@@ -236,59 +254,3 @@ async function requireScriptsOf(tx: Sql, caller: Caller, verb: Verb, runs: reado
 }
 
 const LOST_TARGET = 'one of its computers is archived or gone';
-
-async function repeat(
-  tx: Sql,
-  source: SourceActivity,
-  operations: readonly SourceOperation[],
-  { caller, now }: Pick<Order, 'caller' | 'now'>,
-): Promise<Draft> {
-  const known = await readMessages(
-    tx,
-    operations.map(({ payload_id }) => payload_id),
-  );
-  const positions = new Map([...known.keys()].map((payload, position) => [payload, position]));
-  const layout = new Layout();
-  for (const { id, computer_id, type, summary, payload_id, blocked_by, delay_seconds } of operations) {
-    const message = positions.get(payload_id)!;
-    layout.add(computer_id, { type, summary, message, origin: id }, blocked_by, delay_seconds);
-  }
-  return {
-    ...layout.result(),
-    summary: source.summary,
-    windowMinutes: source.deliver_delay_window,
-    messages: [...known.values()].map((message) => orderedAnew(message, { creatorId: caller.personId, now })),
-    parameters: source.parameters ?? {},
-  };
-}
-
-async function undo(
-  tx: Sql,
-  source: SourceActivity,
-  operations: readonly SourceOperation[],
-  now: Date,
-): Promise<Draft> {
-  const done = await readDone(
-    tx,
-    operations.map(({ id }) => id),
-  );
-  const messages = new Map<string, { position: number; message: OperationMessage }>();
-  const layout = new Layout();
-  for (const { id, computer_id } of operations) {
-    const original = done.get(id);
-    const steps = original ? inverseOf(original, now) : [];
-    for (const [index, { message, ...step }] of steps.entries()) {
-      const key = JSON.stringify(message);
-      const { position } = messages.get(key) ?? { position: messages.size };
-      messages.set(key, { position, message });
-      layout.add(computer_id, { ...step, message: position, origin: id }, index === 0 ? null : id, 0);
-    }
-  }
-  return {
-    ...layout.result(),
-    summary: revertSummary(source.summary),
-    windowMinutes: 0,
-    messages: [...messages.values()].map(({ message }) => message),
-    parameters: { operation: 'revert', activity: source.id },
-  };
-}

@@ -48,7 +48,6 @@ export function subjectOf(row: ActivityRow): ActivitySubject {
     status: row.status,
     childTypes: row.child_types,
     childrenCount: row.children_count,
-    succeededCount: row.succeeded_count,
     undoable: row.undoable,
     lost: row.lost,
     runnable: row.runnable,

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { childrenOf } from '../support/activity-rows.ts';
 import { activityVerbs } from '../support/activity-verbs.ts';
 import { insist } from '../support/app.ts';
+import { insertComputer } from '../support/computers.ts';
 import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
 
 let world: FleetWorld;
@@ -101,6 +102,79 @@ describe('POST /activities/revert', () => {
     expect((await detail(inverse.id)).package_ids.sort((a: number, b: number) => a - b)).toEqual([7, 9, 10, 11, 12]);
   });
 
+  it('undoes what succeeded of a group with failures, and names the rest with the reason', async () => {
+    const { accountId } = world;
+    const leaving = await insertComputer(world.db, { accountId, title: 'leaving', group: 'servers' });
+    const archived = await insertComputer(world.db, { accountId, title: 'put away', group: 'desktops' });
+    const idle = await insertComputer(world.db, { accountId, title: 'idle', group: 'servers' });
+    const of = (title: string) => world.ids[title]!;
+    const computer_ids = [of('web'), of('db'), leaving, archived, idle, of('desk')];
+    const old = await act([], { computer_ids });
+    const [web, db, left, away, none, desk] = (await childrenOf(world.db, old)).map(({ id }) => id);
+    await verb('cancel', [desk]);
+    await end(old, true, false, true, true, true, null);
+    await world.db.query('insert into snap_operation_before values ($1, $2, $3, true)', [none, idle, { hello: null }]);
+    const token = world.tokens.admin;
+    await world.app.call('POST', '/computers:delete', { token, body: { computer_ids: [leaving] } });
+    await world.db.query('update computer set archived = true where id = $1', [archived]);
+    expect(await detail(old)).toMatchObject({ activity_status: 'failed', actions: { revertable: true } });
+    const { status, body } = await verb('revert', [old]);
+    expect({ status, body }).toEqual({ status: 200, body: [expect.any(Number)] });
+    const rest = [
+      { activity_id: db, computer_id: of('db'), computer_title: 'db', reason: 'failed' },
+      { activity_id: left, computer_id: leaving, computer_title: 'leaving', reason: 'computer_gone' },
+      { activity_id: away, computer_id: archived, computer_title: 'put away', reason: 'computer_gone' },
+      { activity_id: none, computer_id: idle, computer_title: 'idle', reason: 'unchanged' },
+      { activity_id: desk, computer_id: of('desk'), computer_title: 'desk', reason: 'canceled' },
+    ];
+    const made = await detail(body[0]);
+    expect(made).toMatchObject({ reverts: old, not_reverted: rest });
+    expect(made.children).toMatchObject([{ type: 'RemoveSnaps', computer_id: of('web'), computer_title: 'web' }]);
+    expect(await detail(web!)).toMatchObject({ reverted_by: made.children[0].id, actions: { revertable: false } });
+    expect(await detail(old)).toMatchObject({ reverted_by: made.id, actions: { revertable: false } });
+    expect((await unchanged(() => verb('revert', [old]))).body).toMatchObject({ error: 'ActivityNotEligible' });
+    const seen = (await detail(made.id, world.tokens.servers)).not_reverted;
+    expect(seen.map((one: { computer_title: string }) => one.computer_title)).toEqual(['db', 'leaving', 'idle']);
+    const [event] = (await world.app.call('GET', '/events?search=Reverted&limit=1', { token })).body.results;
+    expect(event.message).toContain(`, without 5 of its 6 operations: ${db} (failed), ${left} (its computer is gone)`);
+    await end(made.id, true);
+    const [again] = (await verb('reapply', [made.id])).body;
+    expect(await detail(again)).not.toHaveProperty('not_reverted');
+    expect(await detail(old)).not.toHaveProperty('not_reverted');
+    await end(again, true);
+  });
+
+  it('says of a revert of everything that nothing was left out, and leaves out what was undone before', async () => {
+    const old = await act(['web', 'db']);
+    await end(old, true);
+    const [web, db] = await childrenOf(world.db, old);
+    const [first] = (await verb('revert', [web!.id])).body;
+    expect((await detail(first)).not_reverted).toEqual([]);
+    const [second] = (await verb('revert', [old])).body;
+    expect((await detail(second)).not_reverted).toEqual([
+      { activity_id: web!.id, computer_id: world.ids['web'], computer_title: 'web', reason: 'reverted' },
+    ]);
+    expect(await detail(db!.id)).toMatchObject({ actions: { revertable: false } });
+    const query = encodeURIComponent(`id:${second}`);
+    const { results } = (await world.app.call('GET', `/activities?query=${query}`, { token: world.tokens.admin })).body;
+    expect(results[0].not_reverted).toHaveLength(1);
+  });
+
+  it('refuses a group whose computers have all left, and an operation of one that has', async () => {
+    const computers = await Promise.all(
+      ['one', 'two'].map((title) => insertComputer(world.db, { accountId: world.accountId, title })),
+    );
+    const old = await act([], { computer_ids: computers });
+    await end(old, true);
+    await world.db.query('update computer set archived = true where id = any($1)', [computers]);
+    const [child] = await childrenOf(world.db, old);
+    for (const id of [old, child!.id]) {
+      expect((await detail(id)).actions.revertable).toBe(false);
+      const { body } = await unchanged(() => verb('revert', [id]));
+      expect(body).toMatchObject({ error: 'ActivityNotEligible', details: [{ id }] });
+    }
+  });
+
   it('undoes nothing twice, also when the one that failed is repeated', async () => {
     const old = await act(['web']);
     await end(old, true);
@@ -188,8 +262,8 @@ describe('POST /activities/revert', () => {
 
   it.each([
     ['failed', [false], {}],
-    ['failed in part', [true, false], {}],
     ['still open', [null], {}],
+    ['still open in part', [true, null], {}],
     ['without an inverse', [true], { action: 'remove' }],
   ])('STATE-bad: refuses what is %s', async (_, outcomes, over) => {
     const old = await act(['web', 'db'], over);

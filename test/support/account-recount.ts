@@ -46,8 +46,8 @@ const ALLOWED: Readonly<Record<string, string>> = {
   undelivered: 'cancel',
   delivered: 'cancel',
   succeeded: 'reapply revert',
-  failed: 'reapply',
-  canceled: 'reapply',
+  failed: 'reapply revert',
+  canceled: 'reapply revert',
 };
 
 /** What counters, states and permitted actions must be, counted anew from plain rows and knowing nothing of SQL. */
@@ -155,18 +155,16 @@ export class Recount {
     const status = this.statusOf(row);
     const operations = this.#operationsOf(row);
     const may = (action: string) => ALLOWED[status]!.split(' ').includes(action);
-    const here = operations.every(({ computer_id }) => !this.#gone.has(computer_id!));
+    const isHere = ({ computer_id }: RawActivity) => !this.#gone.has(computer_id!);
     const every = (what: 'repeatable' | 'reversible') => operations.every(({ type }) => kindOf(type)[what]);
     return {
       approvable: may('approve'),
       cancelable: may('cancel'),
-      reappliable: may('reapply') && here && every('repeatable'),
+      reappliable: may('reapply') && operations.every(isHere) && every('repeatable'),
       revertable:
         may('revert') &&
-        here &&
         every('reversible') &&
-        operations.every((one) => one.status === 'succeeded') &&
-        operations.some((one) => !this.#undone(one)),
+        operations.some((one) => one.status === 'succeeded' && isHere(one) && !this.#undone(one)),
     };
   }
 

@@ -127,7 +127,8 @@ export interface paths {
         /**
          * Cancels activities, all or none
          * @description What no computer has been given is taken back at once. What a computer already has is `canceled` until it
-         *     reports; its report then replaces that status once.
+         *     reports; its report then replaces that status once. Until the status says so, `cancel_requested` of the activity
+         *     does.
          */
         post: operations["cancelActivities"];
         delete?: never;
@@ -187,10 +188,12 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Undoes activities that have succeeded, all or none
+         * Undoes what activities did, all or none
          * @description New activities that are the exact inverse of what the results say was done: snaps and packages that were
-         *     installed are removed, versions exchanged back, holds set back as they were. What was undone before, or changed
-         *     nothing, is left out; an activity of which nothing is left is refused.
+         *     installed are removed, versions exchanged back, holds set back as they were. Of a group that has ended, everything
+         *     that succeeded is undone. What failed, was canceled, was undone before or changed nothing is left out, and so is
+         *     what a computer did that was archived or removed since: the new group names it in `not_reverted`, each operation
+         *     with the reason, and an event counts it. An activity of which nothing is left is refused.
          */
         post: operations["revertActivities"];
         delete?: never;
@@ -2062,8 +2065,25 @@ export interface components {
             reverted_by: number | null;
             /** @description The activity that has to succeed on each computer first; only where one was named */
             after?: number;
+            /**
+             * @description Only of a group that undoes another activity: the operations of that activity that it leaves out, in lists the
+             *     first 100
+             */
+            not_reverted?: components["schemas"]["NotReverted"][];
             /** @description Only of work that the server does, such as reports; percent, -1 when it failed */
             progress?: number;
+        };
+        NotReverted: {
+            activity_id: components["schemas"]["Id"];
+            computer_id: components["schemas"]["Id"];
+            /** @description The title of the computer at the time of the revert; null where none was known */
+            computer_title: string | null;
+            /**
+             * @description Why it is left out: it failed, was canceled, its computer was archived or removed, it was undone already, or it
+             *     had changed nothing
+             * @enum {string}
+             */
+            reason: "failed" | "canceled" | "computer_gone" | "reverted" | "unchanged";
         };
         ActivityPage: {
             count: number;

@@ -70,6 +70,7 @@ export function wireDetailedActivity(activity: DetailedActivity) {
     reverts: activity.reverts,
     reverted_by: activity.reverted_by,
     ...(activity.after_activity_id === null ? {} : { after: activity.after_activity_id }),
+    ...(activity.not_reverted === null ? {} : { not_reverted: activity.not_reverted }),
     ...(activity.progress === null ? {} : { progress: activity.progress }),
   };
 }

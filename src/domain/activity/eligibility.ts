@@ -8,8 +8,7 @@ export interface ActivitySubject {
   /** Types of its children; empty on an operation. */
   childTypes: readonly string[];
   childrenCount: number;
-  succeededCount: number;
-  /** Something that it did is still to be undone, as far as is known. */
+  /** Something that it did, of a group on a computer that is still there, is to be undone, as far as is known. */
   undoable: boolean;
   /** One of its computers is archived or gone. */
   lost: boolean;
@@ -29,14 +28,13 @@ export interface ActivityActions {
  * Which actions an activity allows now.
  *
  * @param manageable - the caller may act on every computer concerned
- * @see api-decisions 4.4 and 4.7
  */
 export function actionsOf(subject: ActivitySubject, manageable: boolean): ActivityActions {
   return {
     approvable: manageable && subject.status === 'unapproved',
     cancelable: manageable && isCancelable(subject.status),
     reappliable: manageable && subject.runnable && !subject.lost && isReappliable(subject),
-    revertable: manageable && !subject.lost && isRevertable(subject),
+    revertable: manageable && isRevertable(subject),
   };
 }
 
@@ -50,14 +48,13 @@ export function isReappliable(subject: ActivitySubject): boolean {
   return isFinal(subject.status) && operationTypes(subject).every((type) => kindOf(type).repeatable);
 }
 
-/** Succeeded on every computer, every operation of a type with an inverse, and not all of it undone already. */
+/**
+ * Every operation of a type with an inverse, and something that succeeded is not undone already: of a group that has
+ * ended, whatever became of the rest.
+ */
 export function isRevertable(subject: ActivitySubject): boolean {
-  return (
-    subject.undoable &&
-    subject.status === 'succeeded' &&
-    subject.succeededCount === subject.childrenCount &&
-    operationTypes(subject).every((type) => kindOf(type).reversible)
-  );
+  const isOver = subject.childrenCount > 0 ? isFinal(subject.status) : subject.status === 'succeeded' && !subject.lost;
+  return isOver && subject.undoable && operationTypes(subject).every((type) => kindOf(type).reversible);
 }
 
 function operationTypes(subject: ActivitySubject): readonly string[] {

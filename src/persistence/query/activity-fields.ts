@@ -73,12 +73,16 @@ const inForce = (operation: string) => `${operation}.status = 'succeeded'
     and not exists (
       select from activity r where r.id = ${operation}.reverted_by and r.status not in ('failed', 'canceled'))`;
 
+const isHere = (operation: string) => `exists (
+      select from computer c where c.id = ${operation}.computer_id and not c.archived)`;
+
 /**
  * Over the alias `a` of `activity`: it succeeded, is of a type with an inverse, and something of it is not undone; of a
- * group, of one operation.
+ * group that has ended, of one operation whose computer is still there.
  */
-export const UNDOABLE = `case when a.status <> 'succeeded' then false when a.computer_id is not null then ${inForce('a')}
-    else a.child_types && array[${REVERSIBLE}] and ${anyChild(inForce('k'))} end`;
+export const UNDOABLE = `case when a.computer_id is not null then ${inForce('a')}
+    when a.open_count > 0 or a.succeeded_count = 0 or not a.child_types && array[${REVERSIBLE}] then false
+    else ${anyChild(`${inForce('k')} and ${isHere('k')}`)} end`;
 
 const LEFT = `(select c.id from computer c where c.account_id = $1 and c.archived
     union all select r.id from removed_computer r where r.account_id = $1)`;

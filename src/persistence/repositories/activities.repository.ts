@@ -9,7 +9,14 @@ import {
   onlyLater,
   UNDOABLE,
 } from '../query/activity-fields.ts';
-import { type ActivityScope, manageableIn, runnableIn, seenBy, VISIBLE } from '../query/activity-visibility.ts';
+import {
+  type ActivityScope,
+  computersIn,
+  manageableIn,
+  runnableIn,
+  seenBy,
+  VISIBLE,
+} from '../query/activity-visibility.ts';
 import { groupsOf } from '../query/group-scope.ts';
 import type { Sql } from '../sql.ts';
 import { findPage, matching } from './activity-pages.ts';
@@ -39,6 +46,15 @@ export interface BaseActivityRow {
   result_code: number | null;
 }
 
+/** An operation of a group that was undone without it. */
+export interface NotReverted {
+  activity_id: number;
+  computer_id: number;
+  /** When the others were undone; null when none was known. */
+  computer_title: string | null;
+  reason: 'failed' | 'canceled' | 'computer_gone' | 'reverted' | 'unchanged';
+}
+
 /** An operation as its group shows it. */
 export interface ChildRow extends BaseActivityRow {
   computer_id: number;
@@ -61,12 +77,11 @@ export interface ActivityRow extends BaseActivityRow {
   changes: unknown[];
   child_types: string[];
   children_count: number;
-  succeeded_count: number;
   /** The caller may act on every computer concerned. */
   manageable: boolean;
   /** What it ran may be run again by the caller: true but for scripts that are redacted or that the caller may not run. */
   runnable: boolean;
-  /** Succeeded, of a type with an inverse, and something of it is not undone; of a group: of one operation. */
+  /** Succeeded, of a type with an inverse, and something of it is not undone; of a group: of one operation that can be. */
   undoable: boolean;
   /** Has ended, and one of its computers is archived or gone. */
   lost: boolean;
@@ -76,6 +91,8 @@ export interface ActivityRow extends BaseActivityRow {
   reverted_by: number | null;
   /** What has to succeed on its computers first; null for nothing. */
   after_activity_id: number | null;
+  /** Of a group that undoes another: what it leaves out, as far as its computer may be seen; null of all others. */
+  not_reverted: NotReverted[] | null;
   /** Percent of work that the server does; -1 when it failed, null for work of computers. */
   progress: number | null;
 }
@@ -187,7 +204,19 @@ const base = (held: string, later: string) => `a.id, a.parent_id, a.type, a.summ
 const baseAt = (now: number) => base(heldAt(`$${now}::timestamptz`), 'false');
 
 /** The parameters of {@link detail}. */
-const detailValues = ({ manage, execute }: ActivityScope, now: Date) => [groupsOf(manage), groupsOf(execute), now];
+const detailValues = ({ view, manage, execute }: ActivityScope, now: Date) => [
+  groupsOf(manage),
+  groupsOf(execute),
+  now,
+  groupsOf(view),
+];
+
+// Computers out of sight are not named.
+const notReverted = (groups: string) => `case
+      when a.reverts is null or a.computer_id is not null or a.parameters->'not_reverted' is null then null
+      when ${groups}::int[] is null then a.parameters->'not_reverted' else (
+        select coalesce(jsonb_agg(e), '[]') from jsonb_array_elements(a.parameters->'not_reverted') e
+        where (e->>'computer_id')::int in ${computersIn(groups)}) end`;
 
 /** @param first - number of its first parameter */
 const detail = (
@@ -195,10 +224,10 @@ const detail = (
   among: string,
 ) => `${base(heldAt(`$${first + 2}::timestamptz`), onlyLater(`$${first + 2}::timestamptz`))}, a.computer_id, a.delivery_time, a.deliver_after_time, a.deliver_before_time,
     ${CANCEL_REQUESTED} as cancel_requested, a.schedule_before_time, a.schedule_after_time, a.modification_time, a.package_ids, a.changes, a.child_types,
-    a.children_count, a.succeeded_count, ${manageableIn(`$${first}`)} as manageable, ${UNDOABLE} as undoable,
+    a.children_count, ${manageableIn(`$${first}`)} as manageable, ${UNDOABLE} as undoable,
     ${runnableIn(`$${first + 1}`)} as runnable,
     ${lostAmong(among)} as lost, a.reapplied_from, a.reapplied_by, a.reverts, a.reverted_by,
-    a.after_activity_id, a.progress`;
+    a.after_activity_id, ${notReverted(`$${first + 3}`)} as not_reverted, a.progress`;
 
 const parent = (held: string, later: string) => `${base(held, later)}, ${CANCEL_REQUESTED} as cancel_requested,
     a.children_count, a.computer_count, a.open_count,

@@ -1,5 +1,6 @@
 import type { DoneOperation } from '../../domain/activity/inverse.ts';
 import type { Sql } from '../sql.ts';
+import type { NotReverted } from './activities.repository.ts';
 import type { OperationMessage } from './activity-creation.repository.ts';
 
 /** An operation of an activity that shall be repeated or undone. */
@@ -70,6 +71,11 @@ export async function readDone(tx: Sql, operations: readonly number[]): Promise<
   );
 }
 
+/** Why some operations are not undone, by age: they did nothing that could be, are undone already, or are out of reach. */
+export function readNotReverted(tx: Sql, operations: readonly number[]): Promise<NotReverted[]> {
+  return tx.query<NotReverted & Record<string, unknown>>(NOT_REVERTED, [operations]);
+}
+
 /**
  * Makes what is repeated point at its repetition, each operation at its own. What the repeated one undoes is undone by
  * the repetition now. The caller holds the lanes' locks.
@@ -120,6 +126,17 @@ const MESSAGES = `
   select id, message_type as type, fields, answer_seconds as "answerSeconds", script_id as "scriptId"
   from operation_payload where id = any($1::bigint[])`;
 
+const UNDONE = (operation: string) => `exists (
+      select from activity r where r.id = ${operation}.reverted_by and r.status not in ('failed', 'canceled'))`;
+
+const NOT_REVERTED = `
+  select a.id as activity_id, a.computer_id, coalesce(c.title, g.title) as computer_title, case
+      when a.status <> 'succeeded' then a.status
+      when c.id is null or c.archived then 'computer_gone'
+      when ${UNDONE('a')} then 'reverted' else 'unchanged' end as reason
+  from activity a left join computer c on c.id = a.computer_id left join removed_computer g on g.id = a.computer_id
+  where a.id = any($1::int[]) order by a.id`;
+
 const DONE = `
   select a.id, a.type, a.summary, p.message_type, p.fields, coalesce(c.must_install, '{}') as must_install,
     coalesce(c.must_remove, '{}') as must_remove, b.snaps
@@ -127,9 +144,7 @@ const DONE = `
   left join package_change_result c on c.activity_id = a.id
   left join snap_operation_before b on b.activity_id = a.id
   where a.id = any($1::int[]) and a.status = 'succeeded' and b.idle is not true
-    and (p.message_type <> 'change-packages' or a.changes <> '[]')
-    and not exists (
-      select from activity r where r.id = a.reverted_by and r.status not in ('failed', 'canceled'))`;
+    and (p.message_type <> 'change-packages' or a.changes <> '[]') and not ${UNDONE('a')}`;
 
 // Where one operation is undone by several, the last stands for them: it ends canceled when one before it fails.
 const linked = (column: string, target: string) => `

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { actionsOf } from '../../../src/domain/activity/eligibility.ts';
+import { type ActivitySubject, actionsOf } from '../../../src/domain/activity/eligibility.ts';
 import { readStatus } from '../../../src/domain/activity/reading.ts';
 import { countDifference, rollUp } from '../../../src/domain/activity/roll-up.ts';
 import { snapMessage, snapOperationSummary } from '../../../src/domain/activity/snap-actions.ts';
-import { ACTIVITY_STATUSES, isFinal } from '../../../src/domain/activity/status.ts';
+import { ACTIVITY_STATUSES, type ActivityStatus, isFinal } from '../../../src/domain/activity/status.ts';
 
 const counts = (set: Partial<Parameters<typeof rollUp>[0]>) => ({
   open: 0,
@@ -80,16 +80,14 @@ describe('actions', () => {
     type: 'InstallSnaps',
     childTypes: [],
     childrenCount: 0,
-    succeededCount: 0,
     undoable: true,
     lost: false,
     runnable: true,
   };
-  const group = (childTypes: string[], succeededCount: number) => ({
+  const group = (...childTypes: string[]) => ({
     type: 'ActivityGroup',
     childTypes,
     childrenCount: 2,
-    succeededCount,
     undoable: true,
     lost: false,
     runnable: true,
@@ -104,21 +102,22 @@ describe('actions', () => {
     }
   });
 
-  it('reverts only what succeeded everywhere and has an inverse', () => {
-    const revertable = (subject: typeof operation | ReturnType<typeof group>, status = 'succeeded' as const) =>
+  it('reverts only what has an inverse and is not undone, of a group that has ended also with failures', () => {
+    const revertable = (subject: Omit<ActivitySubject, 'status'>, status: ActivityStatus = 'succeeded') =>
       actionsOf({ ...subject, status }, true).revertable;
     expect(revertable(operation)).toBe(true);
+    expect(revertable(operation, 'failed')).toBe(false);
     expect(revertable({ ...operation, type: 'RemoveSnaps' })).toBe(false);
-    expect(revertable(group(['HoldSnaps'], 2))).toBe(true);
-    expect(revertable(group(['HoldSnaps'], 1))).toBe(false);
-    expect(revertable(group(['HoldSnaps', 'RestartRequest'], 2))).toBe(false);
-    expect(actionsOf({ ...operation, status: 'failed' }, true).revertable).toBe(false);
-    expect(actionsOf({ ...operation, status: 'succeeded', undoable: false }, true).revertable).toBe(false);
+    expect(revertable({ ...operation, undoable: false })).toBe(false);
+    for (const status of ACTIVITY_STATUSES) expect(revertable(group('HoldSnaps'), status)).toBe(isFinal(status));
+    expect(revertable({ ...group('HoldSnaps'), undoable: false }, 'failed')).toBe(false);
+    expect(revertable({ ...group('HoldSnaps'), lost: true })).toBe(true);
+    expect(revertable(group('HoldSnaps', 'RestartRequest'))).toBe(false);
   });
 
   it('repeats neither recovery keys nor audits', () => {
     const reappliable = (type: string, childTypes: string[]) =>
-      actionsOf({ ...group(childTypes, 2), type, status: 'succeeded' }, true).reappliable;
+      actionsOf({ ...group(...childTypes), type, status: 'succeeded' }, true).reappliable;
     expect(reappliable('ActivityGroup', ['GenerateFDERecoveryKeyRequest'])).toBe(false);
     expect(reappliable('UsgActivity', ['UsgActivity', 'RestartRequest'])).toBe(false);
     expect(reappliable('ActivityGroup', ['InstallSnaps'])).toBe(true);
