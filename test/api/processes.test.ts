@@ -160,12 +160,13 @@ describe('POST /processes/kill and /terminate', () => {
     ]);
   });
 
-  it('reads as delivered, from when on, once a part of it has failed unsent', async () => {
+  it('is no more delivered when a part of it has failed unsent', async () => {
     const { body } = await signal(about([812, 999_999]));
     await world.settle();
     const { body: read } = await world.app.call('GET', `/activities/${body.id}`, { token: world.tokens.admin });
-    expect(read.activity_status).toBe('delivered');
-    expect(read.delivery_time).toMatch(/Z$/);
+    expect(read).toMatchObject({ activity_status: 'undelivered', delivery_time: null });
+    const statuses = read.children.map((child: { activity_status: string }) => child.activity_status);
+    expect(statuses).toEqual(['undelivered', 'failed']);
   });
 
   it('fails as a whole when it can send nothing', async () => {
