@@ -261,7 +261,8 @@ describe('reapply and revert', () => {
               ({ id, status }) => status === 'succeeded' && ['failed', 'canceled', undefined].includes(made.get(id)),
             );
             const allowed = !revert || inForce.length > 0;
-            const ask = () => repeats[revert ? 'revert' : 'reapply'](caller, [group, group], { after: null, traceparent: null });
+            const ask = () =>
+              repeats[revert ? 'revert' : 'reapply'](caller, [group, group], { after: null, traceparent: null });
             if (!allowed) {
               await expect(ask()).rejects.toThrow(`Cannot revert activity ${group}`);
               continue;
