@@ -77,7 +77,7 @@ export function parseRule(text: string): RecurrenceRule | RuleProblem {
   const parts = readParts(upper);
   if (typeof parts === 'string') return invalid(parts);
   const frequency = parts.get('FREQ')?.[0];
-  if (frequency === undefined) return invalid('must have FREQ');
+  if (frequency === undefined) return invalid('must have FREQ, such as FREQ=WEEKLY');
   if (!FREQUENCIES.includes(frequency)) return invalid(`FREQ must be one of ${FREQUENCIES.join(', ')}`);
   const perDay = DAY_MS / (PERIOD_MS[frequency as ShortFrequency] ?? DAY_MS);
   const interval = readNumber(parts, 'INTERVAL', MAX_INTERVAL * perDay);
@@ -124,9 +124,12 @@ function readUntil(value: string | undefined): RuleEnd | null | string {
   const match = UNTIL.exec(value);
   if (!match) return problem;
   const [year, month, day, hour, minute, second] = match.slice(1, 7).map((digits) => Number(digits ?? 0));
+  if (month! < 1 || month! > 12) return `UNTIL must have a month from 01 to 12, and ${match[2]} is not one`;
   if (year! < 1970 || hour! > 23 || minute! > 59 || second! > 59) return problem;
   const until = new Date(Date.UTC(year!, month! - 1, day!, hour!, minute!, second!));
-  if (until.getUTCMonth() !== month! - 1 || until.getUTCDate() !== day!) return problem;
+  if (until.getUTCMonth() !== month! - 1 || until.getUTCDate() !== day!) {
+    return `UNTIL must be a day of its month, and ${match[3]} is not one`;
+  }
   const isDate = match[4] === undefined;
   return { time: until.getTime() + (isDate ? DAY_MS - 1 : 0), isLocal: match[7] !== 'Z' };
 }

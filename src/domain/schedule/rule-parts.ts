@@ -1,3 +1,5 @@
+import { nearestName } from '../nearest-name.ts';
+
 /** The parts of a rule by name: single values as lists of one. */
 export type RuleParts = ReadonlyMap<string, readonly string[]>;
 
@@ -31,13 +33,16 @@ const LISTS: Readonly<Record<string, { valid: (entry: string) => boolean; what: 
  * @returns the problem when a part is unknown, given twice, empty or out of range
  */
 export function readParts(rule: string): RuleParts | string {
-  if (/[\r\n]/.test(rule)) return 'must be one rule';
+  const misplaced = findMisplaced(rule);
+  if (misplaced !== null) return misplaced;
   const parts = new Map<string, readonly string[]>();
   for (const part of rule.split(';')) {
     const at = part.indexOf('=');
     const name = part.slice(0, Math.max(at, 0));
     const value = part.slice(at + 1);
-    if (!SINGLE.includes(name) && !Object.hasOwn(LISTS, name)) return 'must be one rule of known parts NAME=VALUE';
+    if (at === -1) return `must be parts NAME=VALUE, and ${shown(part)} has no "="`;
+    if (!NAMES.includes(name)) return unknownPart(name);
+    if (value === '') return `${name} has no value`;
     if (parts.has(name)) return `${name} must be given once`;
     const entries = SINGLE.includes(name) ? [value] : readList(name, value);
     if (typeof entries === 'string') return entries;
@@ -48,10 +53,41 @@ export function readParts(rule: string): RuleParts | string {
   return parts;
 }
 
+const NAMES: readonly string[] = [...SINGLE, ...Object.keys(LISTS)];
+/** Lines of a calendar beside its rules; what they say stands in other fields, or cannot be said. */
+const OTHER_LINES = /(?:^|[\s;])(DTSTART|DTEND|EXDATE|EXRULE|RDATE|TZID)\b/;
+
+/** What stands in a rule and has no place there. */
+function findMisplaced(rule: string): string | null {
+  if (rule === '') return 'must not be empty';
+  const [, line] = OTHER_LINES.exec(rule) ?? [];
+  if (line === 'DTSTART') return 'must not have DTSTART; the rule counts from the start date of the profile';
+  if (line !== undefined) return `must not have ${line}; only one recurrence rule is taken`;
+  if (/[\r\n]/.test(rule)) return 'must be one rule on one line';
+  if (/\s/.test(rule)) return 'must not have spaces';
+  if (rule.endsWith(';')) return 'must not end with a semicolon';
+  if (rule.startsWith(';')) return 'must not begin with a semicolon';
+  return rule.includes(';;') ? 'must not have two semicolons in a row' : null;
+}
+
+function unknownPart(name: string): string {
+  const nearest = nearestName(name, NAMES);
+  return `has an unknown part ${shown(name)}; ${nearest ? `did you mean ${nearest}?` : `known are ${NAMES.join(', ')}`}`;
+}
+
+const MAX_SHOWN = 40;
+
+/** Text of a rule as a refusal shows it. */
+function shown(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text;
+}
+
 function readList(name: string, value: string): string[] | string {
   const { valid, what } = LISTS[name]!;
   const entries = value.split(',');
-  if (!entries.every(valid)) return `${name} must list ${what}`;
+  const wrong = entries.find((entry) => !valid(entry));
+  if (wrong !== undefined)
+    return `${name} must list ${what}, and ${wrong === '' ? 'has an empty entry' : `${shown(wrong)} is not one`}`;
   return [...new Set(entries.map((entry) => (name === 'BYDAY' ? plainDay(entry) : String(Number(entry)))))];
 }
 

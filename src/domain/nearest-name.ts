@@ -1,0 +1,46 @@
+/** Longer names are nobody's typing mistake. */
+const MAX_LENGTH = 64;
+
+/**
+ * The candidate that a name was probably meant to be: the same but for case, dashes and underscores, else the one with
+ * the fewest edits, of which there may be one in every three characters.
+ *
+ * @returns null when none is that near; of several equally near ones the first
+ * @remarks At most 64 x 64 steps for each candidate.
+ */
+export function nearestName(name: string, candidates: Iterable<string>): string | null {
+  if (name.length > MAX_LENGTH) return null;
+  const wanted = plain(name);
+  let nearest: string | null = null;
+  let fewest = Math.floor(wanted.length / 3) + 1;
+  for (const candidate of candidates) {
+    if (candidate.length > MAX_LENGTH) continue;
+    const edits = editsBetween(wanted, plain(candidate));
+    if (edits >= fewest) continue;
+    nearest = candidate;
+    fewest = edits;
+  }
+  return nearest;
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[-_]/g, '');
+}
+
+/** Characters to insert, remove or replace, and neighbours to exchange. */
+function editsBetween(from: string, to: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= from.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = last[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1);
+      row[j] = Math.min(replaced, last[j]! + 1, row[j - 1]! + 1);
+      const areExchanged = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      if (areExchanged) row[j] = Math.min(row[j]!, beforeLast[j - 2]! + 1);
+    }
+    beforeLast = last;
+    last = row;
+  }
+  return last[to.length]!;
+}
