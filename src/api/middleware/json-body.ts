@@ -3,7 +3,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Request } from 'express';
 import type { HeldBody } from '../../body-budget.ts';
 import { DomainError } from '../../domain/errors.ts';
+import { quoted } from '../../services/fields.ts';
 import { findJsonFault, scanJson } from '../json-scan.ts';
+import { findSyntaxFault } from '../json-syntax.ts';
 import { readBodyBytes } from './body-bytes.ts';
 
 /**
@@ -31,14 +33,14 @@ export async function readJsonBody(req: Request, limitBytes: number, held: HeldB
  */
 export async function parseJson(bytes: Buffer): Promise<unknown> {
   if (!isUtf8(bytes) || bytes.subarray(0, 3).equals(BYTE_ORDER_MARK))
-    throw invalidJson('must be UTF-8 without byte order mark');
+    throw invalidJson('is not JSON: it has to be UTF-8 text without byte order mark');
   const text = bytes.toString('utf8');
   const fault = await findFault(text);
   if (fault) throw invalidJson(fault);
   try {
     return JSON.parse(text);
   } catch {
-    throw invalidJson('is not JSON');
+    throw invalidJson(`is not JSON${text.length > LONG ? '' : placeOfFault(text)}`);
   } finally {
     if (text.length > LONG) await turn();
   }
@@ -60,6 +62,11 @@ async function findFault(text: string): Promise<string | null> {
   }
 }
 
+function placeOfFault(text: string): string {
+  const fault = findSyntaxFault(text);
+  return fault === null ? '' : `: line ${fault.line}, column ${fault.column}: ${fault.message}`;
+}
+
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 function checkMediaType(req: Request): void {
@@ -71,8 +78,11 @@ function checkMediaType(req: Request): void {
     ?.slice('charset='.length)
     .replaceAll('"', '');
   if (media === 'application/json' && (charset === undefined || charset === 'utf-8' || charset === 'utf8')) return;
-  throw new DomainError('UnsupportedMediaType', 'The body must be typed application/json, in UTF-8');
+  const fault = type === '' ? 'it has no Content-Type' : `its Content-Type is ${quoted(type)}`;
+  throw new DomainError('UnsupportedMediaType', `The body is not JSON: ${fault}. ${HOW_TO_SEND}`);
 }
+
+const HOW_TO_SEND = `Send JSON in UTF-8 like this: curl -H 'Content-Type: application/json' -d '{"name": "value"}'`;
 
 function invalidJson(fault: string): DomainError {
   return new DomainError('InvalidJson', `The body ${fault}`);
