@@ -58,6 +58,8 @@ export interface Config {
   readonly identity: IdentitySettings;
   readonly scriptProfiles: ScriptProfileLimits;
   readonly traffic: TrafficSettings;
+  /** What the API does with parameters and fields that an operation does not know. */
+  readonly unknownKeys: 'refuse' | 'ignore';
 }
 
 /** How much one sender may ask of one process; a rate is per second, null for no limit. @see perf-reliability B5 */
@@ -204,6 +206,7 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
       minIntervalMinutes: read.int('FLOTILLA_SCRIPT_PROFILE_MIN_INTERVAL', 60, 1, 527_040),
     }),
     traffic: readTrafficSettings(read, role === 'process' && !embedded),
+    unknownKeys: read.oneOf('FLOTILLA_UNKNOWN_KEYS', ['refuse', 'ignore'] as const, 'refuse'),
   };
   if (config.activities.laneMinSize > config.activities.laneMaxSize) {
     read.problem('FLOTILLA_LANE_MIN_SIZE', 'must not be above FLOTILLA_LANE_MAX_SIZE');

@@ -103,6 +103,7 @@ function createApiApp(deps: {
     trustedProxies: config.trustedProxies,
     rate: config.traffic.api,
     places: placesOf(config),
+    unknownKeys: config.unknownKeys,
     gateway,
     codec: [access.cors, createCodecRouter({ encryptionKeys: config.encryptionKeys, allow: access.allow })],
     onArrival: metrics.beginRequest,

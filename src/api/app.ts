@@ -37,6 +37,8 @@ export interface AppDeps extends HandlerDeps {
   codec?: RequestHandler[];
   /** Makes requests of every kind ready in the background; else each is made ready by the first of its kind. */
   prepareAhead?: boolean;
+  /** What happens to parameters and fields that an operation does not know; default: refuse. */
+  unknownKeys?: Config['unknownKeys'];
   /** Checks answers against the document; for tests. */
   validateResponses?: boolean;
   /** Told of every operation that begins. */
@@ -55,6 +57,7 @@ export function createApp(deps: AppDeps): Express {
   const operations = buildOperations(document, createHandlers(deps));
   const validator = createValidator(document, operations, {
     validateResponses: deps.validateResponses ?? false,
+    unknownKeys: deps.unknownKeys ?? 'refuse',
   });
   if (deps.prepareAhead) {
     void validator.prepareAll().catch((error: unknown) => {

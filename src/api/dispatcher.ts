@@ -14,14 +14,12 @@ import type { ClientAddress } from './client-address.ts';
 import type { Reply } from './handler.ts';
 import { holdBody } from './held-bodies.ts';
 import { JsonText } from './json-text.ts';
-import { refusedField } from '../services/fields.ts';
 import { ERROR_STATUS, type ErrorReply } from './middleware/error-body.ts';
 import { readJsonBody } from './middleware/json-body.ts';
 import { readPairsBody } from './middleware/pairs-body.ts';
 import { hasLeft, isCutByClient, replyToError, requestIdOf, sendJson, sendStream } from './middleware/send.ts';
 import type { Validator } from './middleware/validator.ts';
 import { type Access, isRead, type Operation } from './operations.ts';
-import { readQuery } from './query.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { RawBody } from './raw-body.ts';
 import { asRequest } from './request-span.ts';
@@ -129,14 +127,8 @@ async function serve(
   const admitted = principal && (await admit(deps, operation, principal));
   return holding(deps.bodies, asked, origin.address, async (held) => {
     const body = await readBody(operation, req, held);
-    // The validator misses an absent body where no property of it is required.
-    if (operation.needsBody && body === undefined) throw refusedField('body', 'is required');
-    const query = readQuery(operation, queryOf(req.url));
-    if (operation.takesBody || operation.queryParameters.size > 0) {
-      req.body = body;
-      Object.defineProperty(req, 'query', { value: query, writable: true, configurable: true });
-      await deps.validator.checkRequest(operation, req, res, params);
-    }
+    const input = { queryString: queryOf(req.url), body, params };
+    const query = await deps.validator.checkRequest(operation, req, res, input);
     return inPlace(deps.places, principal, async () => {
       const known = admitted && (isRead(operation, req.method) ? admitted : await askAgain(deps, operation, admitted));
       // Operations without a caller declare so in the document and never look at it.

@@ -1,9 +1,11 @@
 import type { Config } from '../config.ts';
 import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS, type Permission } from '../domain/permissions.ts';
+import type { SelectorLanguage } from './checks/selector-hints.ts';
 import type { Handler, Handlers } from './handler.ts';
 import { ERROR_STATUS } from './middleware/error-body.ts';
 import type { PairKind } from './middleware/pairs-body.ts';
 import {
+  bodySchemaOf,
   eachOperation,
   type HttpMethod,
   type JsonSchema,
@@ -51,6 +53,8 @@ export interface Operation {
   bodyPairs: ReadonlyMap<string, PairKind> | null;
   pathParameters: readonly PathParameter[];
   queryParameters: ReadonlyMap<string, ParameterKind>;
+  /** What its parameter `query` selects among; null where it has none. */
+  selectors: SelectorLanguage | null;
   statuses: ReadonlySet<number>;
   refusals: Refusals;
   handler: Handler;
@@ -124,15 +128,14 @@ function toOperation(
     bodyPairs: operation['x-body-pairs'] ? pairsOf(document, operation) : null,
     pathParameters: named.flatMap((name) => pathParameters.filter((p) => p.name === name)),
     queryParameters: new Map(parameters.filter((p) => p.in === 'query').map((p) => [p.name, kindOf(p)])),
+    selectors: parameters.find((p) => p['x-selectors'])?.['x-selectors'] ?? null,
     statuses: new Set(Object.keys(operation.responses).map(Number)),
     refusals: refusalsOf(operation, method, parameters),
   };
 }
 
 function pairsOf(document: OpenApiDocument, operation: OperationObject): Map<string, PairKind> {
-  const { content } = operation.requestBody!;
-  const schema = resolveReference<JsonSchema>(document, content['application/json']!.schema);
-  const fields = Object.entries(schema['properties'] as Record<string, JsonSchema>);
+  const fields = Object.entries(bodySchemaOf(document, operation)!['properties'] as Record<string, JsonSchema>);
   return new Map(
     fields.map(([name, field]) => {
       const type = [resolveReference<JsonSchema>(document, field)['type']].flat()[0];

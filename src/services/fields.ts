@@ -51,7 +51,16 @@ export function emailTaken(): DomainError {
 
 /** The refusal of one field. */
 export function refusedField(path: string, message: string): DomainError {
-  return new DomainError('InvalidParameter', `${path} ${message}`, { details: [{ path, message }] });
+  return refusedFields([{ path, message }]);
+}
+
+const MAX_REFUSED = 20;
+
+/** The refusal of fields, of which the first twenty are named. */
+export function refusedFields(faults: ReadonlyArray<{ path: string; message: string }>): DomainError {
+  const details = faults.slice(0, MAX_REFUSED);
+  const message = details.map((fault) => `${fault.path} ${fault.message}`).join('; ');
+  return new DomainError('InvalidParameter', message, { details });
 }
 
 const MAX_QUOTED = 60;

@@ -8,12 +8,12 @@ import {
 } from '../domain/activity/snap-actions.ts';
 import { computersText } from '../domain/activity/summary.ts';
 import { readDelivery } from '../domain/delivery.ts';
-import { DomainError } from '../domain/errors.ts';
 import { parseInstant } from '../domain/instant.ts';
 import type { PageRequest } from '../persistence/page.ts';
 import { type InstalledSnapRow, listInstalledSnaps } from '../persistence/repositories/installed-snaps.repository.ts';
 import type { BaseActivity } from './activity-views.ts';
 import { type ActingDeps, answerWithActivity, createAction } from './computer-actions.ts';
+import { refusedFields } from './fields.ts';
 import type { Caller } from './ports.ts';
 import { requireTargets, requireVisible } from './targets.ts';
 
@@ -85,18 +85,16 @@ function operationOf(action: SnapAction, snaps: readonly SnapEntry[]) {
 
 function checkSnaps(action: SnapAction, snaps: readonly SnapEntry[]): SnapEntry[] {
   const names = new Set<string>();
-  return snaps.map((snap, index) => {
-    if (names.has(snap.name)) throw refuse(`body.snaps.${index}.name`, `${snap.name} is named twice`);
+  const faults: Array<{ path: string; message: string }> = [];
+  const checked = snaps.map((snap, index) => {
+    if (names.has(snap.name)) faults.push({ path: `body.snaps.${index}.name`, message: `${snap.name} is named twice` });
     names.add(snap.name);
     if (action !== 'hold' || snap.time === undefined || snap.time === 'forever') return snap;
     const until = parseInstant(snap.time);
-    if (!until) throw refuse(`body.snaps.${index}.time`, 'must be "forever" or an ISO 8601 date and time');
-    return { ...snap, time: `${until.toISOString().slice(0, 19)}Z` };
+    if (until) return { ...snap, time: `${until.toISOString().slice(0, 19)}Z` };
+    faults.push({ path: `body.snaps.${index}.time`, message: 'must be "forever" or an ISO 8601 date and time' });
+    return snap;
   });
-}
-
-function refuse(path: string, message: string): DomainError {
-  return new DomainError('InvalidParameter', `${path.replace('body.', '')}: ${message}`, {
-    details: [{ path, message }],
-  });
+  if (faults.length > 0) throw refusedFields(faults);
+  return checked;
 }

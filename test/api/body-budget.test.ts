@@ -53,8 +53,8 @@ async function fill(from: string, bytes: number, auth = ''): Promise<Socket[]> {
 }
 
 const paddedTo = (bytes: number) => {
-  const empty = JSON.stringify({ ...LOGIN, pad: '' });
-  return JSON.stringify({ ...LOGIN, pad: 'x'.repeat(Math.max(0, bytes - empty.length)) });
+  const text = JSON.stringify(LOGIN);
+  return `{${' '.repeat(Math.max(0, bytes - text.length))}${text.slice(1)}`;
 };
 
 const login = (from: string, bytes: number) =>

@@ -33,7 +33,7 @@ describe('while PostgreSQL is away', () => {
     await proxy.cut();
     const answers = [
       await app.call('GET', '/computers', { token }),
-      await app.call('POST', '/login', { body: ADMIN }),
+      await app.call('POST', '/login', { body: { email: ADMIN.email, password: ADMIN.password } }),
       await app.call('GET', '/standalone-account'),
     ];
     for (const answer of answers) {

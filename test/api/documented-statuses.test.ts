@@ -112,10 +112,9 @@ async function provoke(operation: DocumentedOperation): Promise<Seen> {
     if (Array.isArray(operation.access)) note(await world.call('no permission', operation, { objects: world.objects }));
   }
   for (const odd of oddPaths(operation)) note(await world.app.call(method, odd, { token: admin, body }));
-  for (const name of operation.allQueryParameters.slice(0, 1)) {
-    for (const odd of [`${name}=%00`, `${name}=1&${name}=2`]) {
-      note(await world.app.call(method, `${path}${path.includes('?') ? '&' : '?'}${odd}`, { token: admin, body }));
-    }
+  const oddValues = operation.allQueryParameters.slice(0, 1).flatMap((name) => [`${name}=%00`, `${name}=1&${name}=2`]);
+  for (const odd of ['nowhere=1', ...oddValues]) {
+    note(await world.app.call(method, `${path}${path.includes('?') ? '&' : '?'}${odd}`, { token: admin, body }));
   }
   if (operation.body) note(await world.app.call(method, path, { token: admin, raw: '[]' }));
   if (method !== 'GET') {

@@ -14,7 +14,8 @@ let world: RightsWorld;
 let token: string;
 
 beforeAll(async () => {
-  world = await createRightsWorld();
+  // Unknown fields are refused otherwise: nothing would go all the way.
+  world = await createRightsWorld({ unknownKeys: 'ignore' });
   token = await world.app.login(ADMIN);
 });
 

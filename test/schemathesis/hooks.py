@@ -79,7 +79,7 @@ def refused_by_a_rule(context, response, case):
         paths = [detail.get("path", "") for detail in answer.get("details", [])]
         assert paths and all(is_within(path, fields) for path in paths), f"valid data is refused: {answer['message']}"
     elif answer["error"] == "InvalidJson":
-        # No string of a body may hold U+0000, the names of unknown fields included; schemas only speak of known ones.
+        # No string of a body may hold U+0000, which schemas do not say.
         body = response.request.body or b""
         text = body if isinstance(body, str) else body.decode("utf-8", "replace")
         assert "\\u0000" in text or "\\ud" in text.lower(), f"valid JSON is refused: {answer['message']}"

@@ -95,6 +95,7 @@ export async function createTestApp(persistence: Persistence, options: TestAppOp
     gateway: options.gateway,
     codec: options.codec,
     onAnswer: options.onAnswer,
+    unknownKeys: options.settings?.unknownKeys,
     validateResponses: true,
   });
   const server = createServer(app);

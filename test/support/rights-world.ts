@@ -1,3 +1,4 @@
+import type { Config } from '../../src/config.ts';
 import { SEED_ROLES } from '../../src/domain/permissions.ts';
 import type { Database } from '../../src/persistence/sql.ts';
 import { createAccount, createGroup, createMember } from './accounts.ts';
@@ -91,12 +92,16 @@ export interface RightsWorld {
   close(): Promise<void>;
 }
 
-/** Two accounts with one of everything each, and somebody of every kind that the matrix tells apart. */
-export async function createRightsWorld(): Promise<RightsWorld> {
+/**
+ * Two accounts with one of everything each, and somebody of every kind that the matrix tells apart.
+ *
+ * @param settings - of the application
+ */
+export async function createRightsWorld(settings: Partial<Config> = {}): Promise<RightsWorld> {
   const database = await createTestDatabase();
   const { db } = database.persistence;
   const { accountId } = await createAdmin(database.persistence);
-  const app = await createTestApp(database.persistence, { settings: { smtpUrl: null } });
+  const app = await createTestApp(database.persistence, { settings: { smtpUrl: null, ...settings } });
   const people = await createPeople(db, accountId);
   const objects = await createObjects(app, db, { accountId, admin: ADMIN, mark: MARK });
   const other = await createAccount(db, 'other');

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Request } from 'express';
 import type { HeldBody } from '../../body-budget.ts';
 import { DomainError } from '../../domain/errors.ts';
+import { refusedField } from '../../services/fields.ts';
 import { readBoolean } from '../spellings.ts';
 import { readBodyBytes } from './body-bytes.ts';
 import { parseJson } from './json-body.ts';
@@ -11,11 +12,10 @@ export type PairKind = 'integer' | 'boolean' | 'string';
 /**
  * Reads a body that may be a JSON object or `key=value` pairs, whatever media type it claims to be.
  *
- * @param kinds - types of the declared fields; pairs of other names are left out
+ * @param kinds - types of the declared fields; pairs of other names, and values that cannot be read, stay text
  * @returns undefined when there is none
- * @throws {DomainError} PayloadTooLarge, ServiceUnavailable, InvalidJson when it is neither, InvalidParameter on a pair
- * in no known spelling
- * @see api-decisions 9.1
+ * @throws {DomainError} PayloadTooLarge, ServiceUnavailable, InvalidJson when it is neither, InvalidParameter on a name
+ * that is repeated
  */
 export async function readPairsBody(
   req: Request,
@@ -37,27 +37,28 @@ export async function readPairsBody(
 /** Fields of this kind are a few numbers and words. */
 const MAX_PAIRS = 64 * 1024;
 
+/** Most characters of a name that are shown. */
+const MAX_NAME = 100;
+
 /** No JSON text begins with a name and an equals sign. */
 const PAIRS = /^[A-Za-z_][A-Za-z0-9_]*=/;
 
 function readPairs(sent: URLSearchParams, kinds: ReadonlyMap<string, PairKind>): Record<string, unknown> {
-  const body: Record<string, unknown> = {};
-  for (const [name, kind] of kinds) {
-    const values = sent.getAll(name);
-    if (values.length === 0) continue;
-    if (values.length > 1 || values[0]!.includes('\0')) {
-      const message = values.length > 1 ? 'must be given once' : 'must not contain U+0000';
-      throw new DomainError('InvalidParameter', `body.${name} ${message}`, {
-        details: [{ path: `body.${name}`, message }],
-      });
+  // Any name may come, those of every object's properties too.
+  const body = Object.create(null) as Record<string, unknown>;
+  for (const [name, value] of sent) {
+    if (name in body || value.includes('\0')) {
+      const message = name in body ? 'must be given once' : 'must not contain U+0000';
+      throw refusedField(`body.${name.slice(0, MAX_NAME)}`, message);
     }
-    body[name] = readPair(name, kind, values[0]!);
+    body[name] = readPair(kinds.get(name) ?? 'string', value);
   }
   return body;
 }
 
 /** What cannot be read stays text, for the document to refuse. */
-function readPair(name: string, kind: PairKind, value: string): unknown {
+function readPair(kind: PairKind, value: string): unknown {
   if (kind === 'integer') return /^-?\d{1,15}$/.test(value) ? Number(value) : value;
-  return kind === 'boolean' ? readBoolean(`body.${name}`, value) === 'true' : value;
+  const truth = kind === 'boolean' ? readBoolean(value) : null;
+  return truth === null ? value : truth === 'true';
 }

@@ -2,22 +2,34 @@ import { setImmediate } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
 import { type error as EovErrors, middleware as openApiMiddleware } from 'express-openapi-validator';
 import { DomainError, type ErrorDetail } from '../../domain/errors.ts';
+import type { UnknownKeys } from '../checks/findings.ts';
+import { prepareRequestCheck, type RequestCheck } from '../checks/request-check.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
 import type { Operation } from '../operations.ts';
+
+/** What a request brings, beside its path. */
+export interface RequestInput {
+  /** Behind the question mark. */
+  queryString: string;
+  /** Undefined when there is none. */
+  body: unknown;
+  params: Record<string, string | number>;
+}
 
 /** Checks requests, and in tests answers, against the document. */
 export interface Validator {
   /**
-   * Checks and coerces `req.query`, `params` and `req.body`.
+   * Checks parameters and body. What is unknown and ignored is taken out of the body and named in a header of the answer.
    *
-   * @throws {DomainError} InvalidParameter naming every refused point
+   * @returns the declared parameters of the query as values
+   * @throws {DomainError} InvalidParameter naming every fault, twenty at most; NotFound for a key that cannot be one
    */
   checkRequest(
     operation: Operation,
     req: Request,
     res: Response,
-    params: Record<string, string | number>,
-  ): Promise<void>;
+    input: RequestInput,
+  ): Promise<Record<string, unknown>>;
   /**
    * Prepares every operation that no request has asked for yet, one at a time between requests.
    *
@@ -45,7 +57,7 @@ type Prepare = (operation: Operation, req: OpenApiRequest, params: Record<string
 export function createValidator(
   document: OpenApiDocument,
   operations: readonly Operation[],
-  options: { validateResponses: boolean },
+  options: { validateResponses: boolean; unknownKeys: UnknownKeys },
 ): Validator {
   const steps = openApiMiddleware({
     apiSpec: validatedPart(document) as never,
@@ -73,18 +85,32 @@ export function createValidator(
   const prepare: Prepare = async (operation, req, params) => {
     req.openapi = { ...(await metadataOf(operation)), pathParams: params };
   };
+  const checks = new Map<Operation, RequestCheck>();
+  const checkOf = (operation: Operation): RequestCheck => {
+    const check = checks.get(operation) ?? prepareRequestCheck(document, operation, options.unknownKeys);
+    checks.set(operation, check);
+    return check;
+  };
   return {
-    async checkRequest(operation, req, res, params) {
+    async checkRequest(operation, req, res, { queryString, body, params }) {
+      const { query, ignored, refusal } = checkOf(operation)(queryString, body);
+      if (ignored !== null) res.setHeader('Flotilla-Ignored', ignored);
+      if (refusal) throw refusal;
+      if (!operation.takesBody && operation.queryParameters.size === 0) return query;
+      req.body = body;
+      Object.defineProperty(req, 'query', { value: query, writable: true, configurable: true });
       await prepare(operation, req, params);
       // The media type is checked already; the validator would keep compiled schemas for every spelling of it.
       req.headers['content-type'] = JSON_TYPE;
       await run(validate, req, res).catch((error: unknown) => {
         throw toDomainError(error);
       });
+      return query;
     },
     async prepareAll() {
       for (const operation of operations) {
         await setImmediate();
+        checkOf(operation);
         await warmUp(operation, await metadataOf(operation), validate);
       }
     },
@@ -165,18 +191,14 @@ function run(step: Step, req: Request, res: Response, late?: (error: unknown) =>
   });
 }
 
-type ValidationError = InstanceType<typeof EovErrors.BadRequest>;
-
+/** What our own check lets pass and the validator refuses is refused in its words. */
 function toDomainError(error: unknown): unknown {
-  const { status, errors } = error as Partial<ValidationError>;
+  const { status, errors } = error as Partial<InstanceType<typeof EovErrors.BadRequest>>;
   if (status === 415) return new DomainError('UnsupportedMediaType', 'The body must be typed application/json');
   if (status !== 400 || !errors) return error;
-  const details: ErrorDetail[] = [];
-  for (const { path, message } of withoutOtherBranches(errors).slice(0, MAX_DETAILS)) {
-    const dotted = path.replace(/^\//, '').replaceAll('/', '.');
-    if (!details.some((d) => d.path === dotted))
-      details.push({ path: dotted, message: spell(message ?? 'is not valid') });
-  }
+  const details = errors.slice(0, MAX_DETAILS).map(({ path, message }): ErrorDetail => {
+    return { path: path.replace(/^\//, '').replaceAll('/', '.'), message };
+  });
   const first = details[0];
   return new DomainError('InvalidParameter', first ? `${first.path} ${first.message}` : 'The request is not valid', {
     details,
@@ -184,40 +206,6 @@ function toDomainError(error: unknown): unknown {
 }
 
 const MAX_DETAILS = 20;
-
-/** Ajv names the types and values of a key that may be null with commas alone, and null as nothing. */
-function spell(message: string): string {
-  return message
-    .replace(/^must be (\w+(?:,\w+)+)$/, (_, types: string) => `must be ${types.replaceAll(',', ' or ')}`)
-    .replace(/, $/, '');
-}
-
-type Fault = ValidationError['errors'][number];
-
-/**
- * What is wrong by the branch of a union that is for values of this type: that it is not of the other branches' types
- * either goes without saying. Where it is of none of the types, they are named together.
- */
-function withoutOtherBranches(faults: readonly Fault[]): Fault[] {
-  const unions = new Set(faults.filter((fault) => isOf(fault, 'oneOf', 'anyOf')).map(({ path }) => path));
-  const isBare = (fault: Fault) => unions.has(fault.path) && isOf(fault, 'oneOf', 'anyOf', 'type');
-  const telling = faults.filter((fault) => !isBare(fault));
-  const left = faults.filter(
-    (fault) => !isBare(fault) || !telling.some(({ path }) => `${path}/`.startsWith(`${fault.path}/`)),
-  );
-  return left.map((fault) =>
-    isBare(fault) ? { ...fault, message: typesAt(fault.path, left) ?? fault.message } : fault,
-  );
-}
-
-function typesAt(path: string, faults: readonly Fault[]): string | null {
-  const types = faults.filter((fault) => fault.path === path && isOf(fault, 'type'));
-  return types.map(({ message }, i) => (i === 0 ? message : message.replace(/^must be /, ''))).join(' or ') || null;
-}
-
-function isOf({ errorCode }: Fault, ...keywords: string[]): boolean {
-  return keywords.some((keyword) => errorCode === `${keyword}.openapi.validation`);
-}
 
 /** The document as the validator holds requests to it. */
 function validatedPart(document: OpenApiDocument): OpenApiDocument {

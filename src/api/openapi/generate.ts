@@ -5,11 +5,12 @@ import { eachOperation, loadDocument } from './document.ts';
 
 export const TYPES_FILE = join(import.meta.dirname, 'types.generated.ts');
 
-/** TypeScript types of the merged document, refusals aside: those are thrown, never built by a handler. */
+/** TypeScript types of the merged document, refusals and headers aside: no handler builds those. */
 export async function renderTypes(): Promise<string> {
   const document = loadDocument();
   for (const { operation } of eachOperation(document)) {
     const answers = Object.entries(operation.responses).filter(([status]) => Number(status) < 400);
+    for (const [, answer] of answers) delete (answer as { headers?: unknown }).headers;
     operation.responses = Object.fromEntries(answers);
   }
   document.components['responses'] = {};

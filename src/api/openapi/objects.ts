@@ -1,5 +1,6 @@
 import type { Config } from '../../config.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
+import type { SelectorLanguage } from '../checks/selector-hints.ts';
 
 export type JsonSchema = Record<string, unknown>;
 
@@ -10,6 +11,8 @@ export interface ParameterObject {
   allowReserved?: boolean;
   /** A key that is only looked up: text that cannot be stored is not found, 404, instead of refused. */
   'x-opaque'?: boolean;
+  /** A text of selectors: over what it selects. */
+  'x-selectors'?: SelectorLanguage;
   schema: JsonSchema;
 }
 
@@ -33,6 +36,8 @@ export interface OperationObject {
   'x-acts'?: boolean;
   /** Its answer is a list of ids of activities. */
   'x-activity-ids'?: boolean;
+  /** Fields that the call shows and cannot change, with the call that changes them. */
+  'x-changed-by'?: Record<string, string>;
   /** Only deployments of this kind have the operation; 404 on others. */
   'x-deployment'?: Config['deployment'];
   /** Largest body in bytes where it is not the usual 2 MiB. */

@@ -34,7 +34,8 @@ export function refusalsOf(
     add(403, forbidden(operation));
   }
   for (const parameter of parameters) if (parameter.in === 'path') add(404, ['NotFound', ...unknown(parameter)]);
-  if (parameters.some((p) => p.in === 'query') || operation.requestBody) add(400, ['InvalidParameter']);
+  // Parameters and fields that are not known are refused everywhere.
+  add(400, ['InvalidParameter']);
   if (method !== 'get') {
     add(400, ['InvalidJson']);
     add(413, ['PayloadTooLarge']);

@@ -1768,7 +1768,7 @@ export interface paths {
         head?: never;
         /**
          * Changes a USG profile
-         * @description Naming `access_group`, `benchmark`, `mode`, `start_date` or `tailoring_file` is refused.
+         * @description Everything else is fixed once the profile is made.
          */
         patch: operations["patchUsgProfile"];
         trace?: never;
@@ -3482,7 +3482,12 @@ export interface components {
             restart_deliver_delay_window?: components["schemas"]["UsgRestartWindow"];
             /** @description XML text of at most 1 MiB without a document type */
             tailoring_file?: string | null;
-        };
+        } & ({
+            tailoring_file: string;
+        } | {
+            /** @enum {unknown} */
+            benchmark: "disa_stig" | "cis_level1_workstation" | "cis_level1_server" | "cis_level2_workstation" | "cis_level2_server";
+        });
         UsgProfilePatch: {
             title?: components["schemas"]["OptionalLine"];
             schedule?: components["schemas"]["UsgSchedule"] | null;
@@ -3632,6 +3637,8 @@ export interface components {
     headers: {
         /** @description The caller's own, where it is short and plain, or a new one; the server's log names it */
         RequestId: string;
+        /** @description Only where the server is set to ignore unknown parameters and fields (`FLOTILLA_UNKNOWN_KEYS=ignore`): those of the request, with commas between them */
+        Ignored: string;
         /** @description How to prove who calls */
         Authenticate: "Bearer";
         /** @description Seconds after which trying again makes sense */

@@ -40,7 +40,7 @@ interface KernelParameters {
 /**
  * What a request asks for; what the body has wins over the query, null counts as absent.
  *
- * @throws {DomainError} InvalidParameter when no package is named
+ * @throws {DomainError} InvalidParameter when no package is named, InvalidParameterCombination
  */
 export function readKernelCommand({ params, query, body }: RequestContext, traceparent: string | null): KernelCommand {
   const [first, second] = [(body ?? {}) as KernelParameters, query as KernelParameters];

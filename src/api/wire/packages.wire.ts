@@ -13,7 +13,7 @@ interface PackageBody {
   after?: number | null;
 }
 
-/** What a request to POST /packages asks for. */
+/** What a request to POST /packages asks for. @throws {DomainError} InvalidParameterCombination */
 export function readPackageCommand(body: unknown, traceparent: string | null): PackageCommand {
   const { action, computer_ids, package_ids, deliver_after, deliver_delay_window, after } = body as PackageBody;
   return {

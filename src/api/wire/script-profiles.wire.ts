@@ -63,7 +63,7 @@ export function readScriptProfileQuery(query: Record<string, unknown>, page: Pag
   return { ...page, archived: ARCHIVED[archived] ?? null, search: search || null, names: names ?? null };
 }
 
-/** Body of POST /script-profiles; keys of no meaning are left behind. */
+/** Body of POST /script-profiles. */
 export function readScriptProfileRequest(body: unknown, traceparent: string | null): ScriptProfileRequest {
   const request = body as Schemas['ScriptProfileRequest'];
   return {

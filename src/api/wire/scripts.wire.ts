@@ -64,7 +64,7 @@ export function readScriptQuery(query: Record<string, unknown>, page: Page): Scr
   return { ...page, status: STATUS[script_type] ?? null, search: search || null };
 }
 
-/** Body of POST /scripts; keys of no meaning are left behind. */
+/** Body of POST /scripts. */
 export function readScriptRequest(body: unknown): ScriptRequest {
   const request = body as Schemas['ScriptRequest'];
   return {
@@ -94,7 +94,7 @@ function uploadsOf(attachments: Schemas['ScriptPatch']['attachments']): ScriptPa
   return attachments?.map(({ filename, content }) => ({ filename, content: content ?? null }));
 }
 
-/** Body of POST /scripts/<id>:execute. */
+/** Body of POST /scripts/<id>:execute. @throws {DomainError} InvalidParameterCombination */
 export function readScriptCommand(body: unknown, traceparent: string | null): ScriptCommand {
   const command = body as Schemas['ScriptCommand'];
   return {

@@ -20,7 +20,7 @@ interface SnapBody {
   after?: number | null;
 }
 
-/** What a request to POST /snaps asks for; keys of no meaning are left behind. */
+/** What a request to POST /snaps asks for. @throws {DomainError} InvalidParameterCombination */
 export function readSnapCommand(body: unknown, traceparent: string | null): SnapCommand {
   const { action, computer_ids, snaps, deliver_after, deliver_after_window, after } = body as SnapBody;
   return {

@@ -1,7 +1,6 @@
 import { passRate } from '../../domain/usg/pass-rate.ts';
 import { dayRange, reportPath } from '../../domain/usg/report.ts';
 import type { BaseActivity } from '../../services/activity-views.ts';
-import { refusedField } from '../../services/fields.ts';
 import type {
   UsgProfile,
   UsgProfilePatch,
@@ -85,7 +84,7 @@ export function readUsgProfileQuery(query: Record<string, unknown>, page: Page):
   };
 }
 
-/** Body of POST /usg-profiles; keys of no meaning are left behind. */
+/** Body of POST /usg-profiles. */
 export function readUsgProfileRequest(body: unknown, traceparent: string | null): UsgProfileRequest {
   const request = body as Schemas['UsgProfileRequest'];
   return {
@@ -105,17 +104,8 @@ export function readUsgProfileRequest(body: unknown, traceparent: string | null)
   };
 }
 
-const FIXED = ['access_group', 'benchmark', 'mode', 'start_date', 'tailoring_file'];
-
-/**
- * Body of PATCH /usg-profiles/<id>; null is the same as absent.
- *
- * @throws {DomainError} InvalidParameter when it names what cannot be changed
- * @see api-decisions 2.1
- */
+/** Body of PATCH /usg-profiles/<id>; null is the same as absent. */
 export function readUsgProfilePatch(body: unknown): UsgProfilePatch {
-  const fixed = FIXED.find((name) => ((body as Record<string, unknown>)[name] ?? null) !== null);
-  if (fixed) throw refusedField(`body.${fixed}`, 'cannot be changed');
   const patch = body as Schemas['UsgProfilePatch'];
   return {
     title: patch.title ?? undefined,

@@ -56,6 +56,9 @@ const ACTIVITY_LANGUAGE: QueryLanguage<ActivityCriterion> = {
   ]),
 };
 
+/** Names of all selectors. */
+export const ACTIVITY_SELECTORS: readonly string[] = [...ACTIVITY_LANGUAGE.selectors.keys()];
+
 function readStatus(value: SelectorValue): ActivityCriterion {
   const name = Object.hasOwn(STATUS_ALIASES, value.text) ? STATUS_ALIASES[value.text] : value.text;
   const status = ACTIVITY_STATUSES.find((known) => known === name);

@@ -108,6 +108,9 @@ const SELECTORS: ReadonlyArray<readonly [string, Reader]> = [
   ...CLOUD_FIELDS.map((field) => [field, cloudOf(field)] as const),
 ];
 
+/** Names of all selectors. */
+export const COMPUTER_SELECTORS: readonly string[] = SELECTORS.map(([name]) => name);
+
 const COMPUTER_LANGUAGE: QueryLanguage<ComputerCriterion> = {
   keyword: (text) => ({ kind: 'keyword', text }),
   selectors: new Map(SELECTORS),

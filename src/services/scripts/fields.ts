@@ -7,7 +7,7 @@ import {
   type ScriptBody,
 } from '../../domain/scripts/script.ts';
 import type { AttachmentSize, NewAttachment } from '../../persistence/repositories/script-attachments.repository.ts';
-import { refusedField } from '../fields.ts';
+import { refusedField, refusedFields } from '../fields.ts';
 import type { AttachmentUpload } from './model.ts';
 
 /**
@@ -50,22 +50,22 @@ export function readAttachments(
   const sizes = new Map(present.map(({ filename, size }) => [filename, size]));
   const change: AttachmentChange = { kept: [], added: [] };
   const names = new Set<string>();
+  const faults: Array<{ path: string; message: string }> = [];
   let total = 0;
   for (const [index, { filename, content }] of uploads.entries()) {
-    const path = `body.attachments.${index}`;
-    if (!isAttachmentName(filename)) throw refusedField(`${path}.filename`, 'must be the name of a file');
-    if (names.has(filename)) throw refusedField(`${path}.filename`, 'comes twice');
+    const fault = (name: string, message: string) =>
+      faults.push({ path: `body.attachments.${index}.${name}`, message });
+    if (!isAttachmentName(filename)) fault('filename', 'must be the name of a file');
+    else if (names.has(filename)) fault('filename', 'comes twice');
     names.add(filename);
-    if (content === null) {
-      if (!sizes.has(filename)) throw refusedField(`${path}.content`, 'is required for a new file');
-      change.kept.push(filename);
-      total += sizes.get(filename)!;
-    } else {
-      const bytes = readBase64(`${path}.content`, content);
-      change.added.push({ filename, content: bytes });
-      total += bytes.length;
-    }
+    const bytes = content === null ? null : readBase64(content);
+    if (bytes) change.added.push({ filename, content: bytes });
+    else if (content !== null) fault('content', 'must be base64');
+    else if (sizes.has(filename)) change.kept.push(filename);
+    else fault('content', 'is required for a new file');
+    total += bytes?.length ?? sizes.get(filename) ?? 0;
   }
+  if (faults.length > 0) throw refusedFields(faults);
   if (total > MAX_ATTACHMENT_BYTES) {
     throw refusedField('body.attachments', `must not have more than ${MAX_ATTACHMENT_BYTES} bytes together`);
   }
@@ -74,8 +74,8 @@ export function readAttachments(
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-function readBase64(path: string, text: string): Buffer {
+/** Null for another text. */
+function readBase64(text: string): Buffer | null {
   const plain = text.replace(/[\r\n]/g, '');
-  if (!BASE64.test(plain)) throw refusedField(path, 'must be base64');
-  return Buffer.from(plain, 'base64');
+  return BASE64.test(plain) ? Buffer.from(plain, 'base64') : null;
 }

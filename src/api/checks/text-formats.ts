@@ -1,0 +1,49 @@
+import { DomainError } from '../../domain/errors.ts';
+import { parseInstant } from '../../domain/instant.ts';
+import { isCronProblem, parseCron } from '../../domain/schedule/cron.ts';
+import { isProblem, parseRule } from '../../domain/schedule/recurrence-rule.ts';
+import { isAttachmentName } from '../../domain/scripts/script.ts';
+import { readAnnotationKey, readTags } from '../../services/computer-fields.ts';
+import { readEmail, readLine } from '../../services/fields.ts';
+import { readScheduleMoment } from '../../services/schedule/moments.ts';
+import { readScriptBody, readUsername } from '../../services/scripts/fields.ts';
+
+/** What is wrong with a text, or null. */
+export type TextFormat = (text: string) => string | null;
+
+/**
+ * Formats that the document names by `x-format`: rules of services that a pattern cannot say, or not in words that a
+ * person understands.
+ */
+export const TEXT_FORMATS: Readonly<Record<string, TextFormat>> = {
+  line: refusalOf((text) => readLine('', text)),
+  email: refusalOf((text) => readEmail('', text)),
+  tag: refusalOf((text) => readTags('', [text])),
+  'annotation-key': refusalOf((text) => readAnnotationKey('', text)),
+  'file-name': (text) => (isAttachmentName(text) ? null : 'must be the name of a file'),
+  username: refusalOf(readUsername),
+  'script-code': refusalOf(readScriptBody),
+  moment: (text) => (parseInstant(text) ? null : 'must be an ISO 8601 date, or date and time'),
+  'schedule-moment': refusalOf((text) => readScheduleMoment('', text)),
+  cron(text) {
+    const cron = parseCron(text);
+    return isCronProblem(cron) ? cron.problem : null;
+  },
+  'recurrence-rule'(text) {
+    const rule = parseRule(text);
+    // That a rule is due too often has an error code of its own.
+    return isProblem(rule) && rule.kind === 'invalid' ? rule.message : null;
+  },
+};
+
+function refusalOf(read: (text: string) => unknown): TextFormat {
+  return (text) => {
+    try {
+      read(text);
+      return null;
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      return error.details?.[0]?.message ?? error.message;
+    }
+  };
+}
