@@ -31,8 +31,7 @@ export const TEXT_FORMATS: Readonly<Record<string, TextFormat>> = {
   },
   'recurrence-rule'(text) {
     const rule = parseRule(text);
-    // That a rule is due too often has an error code of its own.
-    return isProblem(rule) && rule.kind === 'invalid' ? rule.message : null;
+    return isProblem(rule) ? rule.message : null;
   },
 };
 

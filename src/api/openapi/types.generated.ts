@@ -2236,6 +2236,10 @@ export interface components {
         FollowingRequest: {
             after?: components["schemas"]["After"];
         };
+        /** @description Minutes; each computer waits a random time within it */
+        DeliverDelayWindow: number | null;
+        /** @description Another name of `deliver_delay_window`; the same value where both are given */
+        DeliverAfterWindow: number | null;
         /** @description Absolute address of a neighbouring page */
         PageLink: string | null;
         Error: {
@@ -2782,9 +2786,8 @@ export interface components {
             deliver_after?: components["schemas"]["DeliverAfter"];
             deliver_delay_window?: components["schemas"]["DeliverDelayWindow"];
             after?: components["schemas"]["After"];
+            deliver_after_window?: components["schemas"]["DeliverAfterWindow"];
         };
-        /** @description Minutes; each computer waits a random time within it */
-        DeliverDelayWindow: number | null;
         MessageBacklogSetting: {
             /** @description Most messages that wait for one computer */
             max_message_backlog: number;
@@ -2838,6 +2841,7 @@ export interface components {
             deliver_after?: components["schemas"]["DeliverAfter"];
             deliver_delay_window?: components["schemas"]["DeliverDelayWindow"];
             after?: components["schemas"]["After"];
+            deliver_after_window?: components["schemas"]["DeliverAfterWindow"];
         };
         PendingComputer: {
             id: components["schemas"]["Id"];
@@ -2873,6 +2877,7 @@ export interface components {
             deliver_after?: components["schemas"]["DeliverAfter"];
             deliver_delay_window?: components["schemas"]["DeliverDelayWindow"];
             after?: components["schemas"]["After"];
+            deliver_after_window?: components["schemas"]["DeliverAfterWindow"];
         };
         Process: {
             /** @description As pid; unique on its computer */
@@ -3259,8 +3264,8 @@ export interface components {
             time_limit?: components["schemas"]["ScriptTimeLimit"];
             deliver_after?: components["schemas"]["DeliverAfter"];
             after?: components["schemas"]["After"];
-            /** @description Minutes; each computer waits a random time within it */
-            deliver_delay_window?: number | null;
+            deliver_delay_window?: components["schemas"]["DeliverDelayWindow"];
+            deliver_after_window?: components["schemas"]["DeliverAfterWindow"];
         };
         SnapRequest: {
             /** @enum {string} */
@@ -3271,8 +3276,8 @@ export interface components {
             snaps: components["schemas"]["SnapEntry"][];
             deliver_after?: components["schemas"]["DeliverAfter"];
             after?: components["schemas"]["After"];
-            /** @description Minutes; each computer waits a random time within it */
-            deliver_after_window?: number | null;
+            deliver_delay_window?: components["schemas"]["DeliverDelayWindow"];
+            deliver_after_window?: components["schemas"]["DeliverAfterWindow"];
         };
         SnapEntry: {
             /** @example hello */
@@ -3621,6 +3626,8 @@ export interface components {
         DeliverDelayWindow: number;
         /** @description Activity that has to succeed on the computer first */
         After: components["schemas"]["Id"];
+        /** @description Another name of `deliver_delay_window`; the same value where both are given */
+        DeliverAfterWindow: number;
         InvitationId: components["schemas"]["Id"];
         SecureId: string;
         PersonId: components["schemas"]["Id"];

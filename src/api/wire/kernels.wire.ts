@@ -4,6 +4,7 @@ import type { KernelCommand, KernelListing } from '../../services/kernels.servic
 import type { KernelView } from '../../services/views.ts';
 import type { RequestContext } from '../handler.ts';
 import { refusedField } from '../../services/fields.ts';
+import { type DeliveryFields, readWindow } from './delivery.wire.ts';
 
 /** The reports, under the names of the API and otherwise untouched. */
 export function wireHotpatchInfo({ hotpatchInfo, serviceInfo, rebootRequiredInfo }: HotpatchReports) {
@@ -29,12 +30,9 @@ function wireKernel({ id, name, version, fixes }: KernelView) {
 }
 
 /** Parameters of a kernel change, as the document admits them in the body and in the query. */
-interface KernelParameters {
+interface KernelParameters extends DeliveryFields {
   kernel_package_id?: number | null;
   reboot_after?: boolean | null;
-  deliver_after?: string | null;
-  deliver_delay_window?: number | null;
-  after?: number | null;
 }
 
 /**
@@ -52,7 +50,7 @@ export function readKernelCommand({ params, query, body }: RequestContext, trace
     rebootAfter: first.reboot_after ?? second.reboot_after ?? false,
     deliverAfter: first.deliver_after ?? second.deliver_after ?? null,
     deliverAfterPath: first.deliver_after == null ? 'query.deliver_after' : 'body.deliver_after',
-    windowMinutes: first.deliver_delay_window ?? second.deliver_delay_window ?? 0,
+    windowMinutes: readWindow(first, 'body') ?? readWindow(second, 'query') ?? 0,
     after: first.after ?? second.after ?? null,
     traceparent,
   };

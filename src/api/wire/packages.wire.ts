@@ -2,27 +2,23 @@ import type { PackageAction } from '../../domain/activity/package-operations.ts'
 import { PACKAGE_STATES } from '../../domain/packages/package-states.ts';
 import type { PackageCommand, PackageOnComputers, PackagesQuery } from '../../services/packages.service.ts';
 import type { RequestContext } from '../handler.ts';
+import { type DeliveryFields, readDeliveryFields } from './delivery.wire.ts';
 
 /** Body of POST /packages, as the document admits it. */
-interface PackageBody {
+interface PackageBody extends DeliveryFields {
   action: PackageAction;
   computer_ids: number[];
   package_ids: number[];
-  deliver_after?: string | null;
-  deliver_delay_window?: number | null;
-  after?: number | null;
 }
 
 /** What a request to POST /packages asks for. @throws {DomainError} InvalidParameterCombination */
 export function readPackageCommand(body: unknown, traceparent: string | null): PackageCommand {
-  const { action, computer_ids, package_ids, deliver_after, deliver_delay_window, after } = body as PackageBody;
+  const { action, computer_ids, package_ids, ...delivery } = body as PackageBody;
   return {
     action,
     computerIds: computer_ids,
     packageIds: package_ids,
-    deliverAfter: deliver_after ?? null,
-    windowMinutes: deliver_delay_window ?? 0,
-    after: after ?? null,
+    ...readDeliveryFields(delivery),
     traceparent,
   };
 }

@@ -2,6 +2,7 @@ import type { Script, ScriptCommand, ScriptPatch, ScriptQuery, ScriptRequest } f
 import type { ScriptVersionView } from '../../services/views.ts';
 import type { components } from '../openapi/types.generated.ts';
 import type { Page } from '../pagination.ts';
+import { readDeliveryFields } from './delivery.wire.ts';
 import { wireLocalTime } from './time.wire.ts';
 
 type Schemas = components['schemas'];
@@ -101,9 +102,7 @@ export function readScriptCommand(body: unknown, traceparent: string | null): Sc
     query: command.query,
     username: command.username ?? null,
     timeLimit: command.time_limit ?? null,
-    deliverAfter: command.deliver_after ?? null,
-    windowMinutes: command.deliver_delay_window ?? 0,
-    after: command.after ?? null,
+    ...readDeliveryFields(command),
     traceparent,
   };
 }

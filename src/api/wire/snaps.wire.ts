@@ -1,6 +1,7 @@
 import type { SnapAction, SnapEntry } from '../../domain/activity/snap-actions.ts';
 import type { SnapCommand } from '../../services/snaps.service.ts';
 import type { InstalledSnapView } from '../../services/views.ts';
+import { type DeliveryFields, readDeliveryFields } from './delivery.wire.ts';
 
 interface SnapInBody {
   name: string;
@@ -11,25 +12,20 @@ interface SnapInBody {
 }
 
 /** Body of POST /snaps, as the document admits it. */
-interface SnapBody {
+interface SnapBody extends DeliveryFields {
   action: SnapAction;
   computer_ids: number[];
   snaps: SnapInBody[];
-  deliver_after?: string | null;
-  deliver_after_window?: number | null;
-  after?: number | null;
 }
 
 /** What a request to POST /snaps asks for. @throws {DomainError} InvalidParameterCombination */
 export function readSnapCommand(body: unknown, traceparent: string | null): SnapCommand {
-  const { action, computer_ids, snaps, deliver_after, deliver_after_window, after } = body as SnapBody;
+  const { action, computer_ids, snaps, ...delivery } = body as SnapBody;
   return {
     action,
     computerIds: computer_ids,
     snaps: snaps.map(readSnap),
-    deliverAfter: deliver_after ?? null,
-    windowMinutes: deliver_after_window ?? 0,
-    after: after ?? null,
+    ...readDeliveryFields(delivery),
     traceparent,
   };
 }
