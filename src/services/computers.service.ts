@@ -11,10 +11,13 @@ export type { ComputerBlock };
 /** Optional parts that are asked for. */
 export type ComputerBlocks = ReadonlySet<ComputerBlock>;
 
+/** Whether computers are archived; `all` of them, or only some. */
+export type ComputerStatus = 'active' | 'archived' | 'all';
+
 export interface ComputersQuery {
   /** Text of the query language; empty for no filter. */
   query: string;
-  archivedOnly: boolean;
+  status: ComputerStatus;
   rootOnly: boolean;
   wslParents: boolean;
   wslChildren: boolean;
@@ -59,7 +62,7 @@ export function createComputersService(deps: { db: Sql; keyed: Sql; clock: Clock
       const { accountId } = caller;
       const now = deps.clock.now();
       const selection = await prepareComputerQuery(deps, accountId, query.query);
-      const filter = { accountId, groups: viewable(caller), archived: query.archivedOnly, selection, ...query };
+      const filter = { accountId, groups: viewable(caller), selection, ...query };
       return { ...(await listComputers(deps, filter, query, { blocks, now })), deprecated: selection.deprecated };
     },
     async get(caller, id, blocks) {

@@ -231,7 +231,7 @@ class CountedTrial {
 
   async #compareComputers(): Promise<void> {
     const { account, computers } = this.#trial;
-    const filter = { accountId: account.accountId, groups: null, archived: false, rootOnly: true };
+    const filter = { accountId: account.accountId, groups: null, status: 'active' as const, rootOnly: true };
     const selection = await prepareComputerQuery({ db, clock: this.#trial.clock }, account.accountId, '');
     const all = { ...filter, wslParents: false, wslChildren: false, selection };
     const page = { limit: 2, offset: 0, after: null };

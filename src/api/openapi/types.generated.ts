@@ -4568,6 +4568,9 @@ export interface operations {
                 query?: string;
                 /** @description Where a page begins, as links to next pages carry it: following them shows every computer that stays once, while others come and go. It counts beside the `offset` of the same link only. */
                 after?: string;
+                /** @description Default `active`; `all` also lists archived computers */
+                status?: "active" | "archived" | "all";
+                /** @description Older name: true is `status=archived`, false `status=active` */
                 archived_only?: boolean;
                 root_only?: boolean;
                 wsl_parents?: boolean;
@@ -5683,7 +5686,10 @@ export interface operations {
     listScriptProfiles: {
         parameters: {
             query?: {
-                archived?: "archived" | "active" | "all";
+                /** @description Default `active` */
+                status?: "active" | "archived" | "all";
+                /** @description Older name of `status` */
+                archived?: "active" | "archived" | "all";
                 /** @description Part of the title, in any case */
                 search?: string;
                 /** @description Exact titles */
@@ -5906,7 +5912,9 @@ export interface operations {
     listScripts: {
         parameters: {
             query?: {
-                /** @description `v2` is the same as `active`: every script is of version 2 */
+                /** @description Default `active` */
+                status?: "active" | "archived" | "redacted" | "all";
+                /** @description Older name of `status`; `v2` is the same as `active`: every script is of version 2 */
                 script_type?: "v2" | "active" | "archived" | "redacted" | "all";
                 /** @description Part of the title, in any case */
                 search?: string;
@@ -6474,8 +6482,8 @@ export interface operations {
             query?: {
                 /** @description Part of the title, in any case */
                 search?: string;
-                /** @description `over-limit`: active with more than 5000 computers */
-                status?: "active" | "archived" | "over-limit";
+                /** @description Default `all`; `over-limit`: active with more than 5000 computers */
+                status?: "active" | "archived" | "all" | "over-limit";
                 /** @description Pass rate of the last run at or above; 100 finds the profiles that no computer fails */
                 pass_rate_from?: number;
                 /** @description Pass rate of the last run at or below */

@@ -1,10 +1,11 @@
-import type { ComputerBlock } from '../../services/computers.service.ts';
+import type { ComputerBlock, ComputerStatus } from '../../services/computers.service.ts';
 import type { Services } from '../../services/services.ts';
 import { DEPRECATION } from '../deprecation.ts';
 import type { Handlers, RequestContext } from '../handler.ts';
 import { JsonText } from '../json-text.ts';
 import type { components } from '../openapi/types.generated.ts';
 import { cursorOf, envelope, pageOf } from '../pagination.ts';
+import { readListStatus, type StatusAlias } from '../wire/list-status.wire.ts';
 
 export function computersRoutes(deps: {
   services: Pick<Services, 'computers' | 'computerEdits'>;
@@ -16,7 +17,7 @@ export function computersRoutes(deps: {
       const { query } = context;
       const filter = {
         query: (query['query'] as string | undefined) ?? '',
-        archivedOnly: query['archived_only'] === true,
+        status: readListStatus(query, ARCHIVED_ONLY, 'active'),
         rootOnly: query['root_only'] !== false,
         wslParents: query['wsl_parents'] === true,
         wslChildren: query['wsl_children'] === true,
@@ -43,6 +44,11 @@ export function computersRoutes(deps: {
     },
   };
 }
+
+const ARCHIVED_ONLY: StatusAlias<ComputerStatus> = {
+  name: 'archived_only',
+  meaning: { true: 'archived', false: 'active' },
+};
 
 /** The block that each parameter asks for. */
 const BLOCKS: ReadonlyArray<readonly [parameter: string, block: ComputerBlock]> = [

@@ -46,8 +46,12 @@ export function scriptProfilesRoutes(deps: {
     },
     async listScriptProfileComputers(context) {
       const query = await scriptProfiles.computersQuery(context.caller, idOf(context.params));
-      const flags = { archivedOnly: false, rootOnly: false, wslParents: false, wslChildren: false, after: null };
-      const page = await computers.list(context.caller, { query, ...flags, ...pageOf(context) }, new Set());
+      const flags = { rootOnly: false, wslParents: false, wslChildren: false, after: null };
+      const page = await computers.list(
+        context.caller,
+        { query, status: 'active' as const, ...flags, ...pageOf(context) },
+        new Set(),
+      );
       const results = new JsonText(page.resultsJson);
       return { body: envelope(context, deps.publicUrl, { count: page.count, results }) };
     },

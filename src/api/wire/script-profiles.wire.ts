@@ -8,6 +8,7 @@ import type {
 import type { components } from '../openapi/types.generated.ts';
 import type { Page } from '../pagination.ts';
 import { wireParent } from './activities.wire.ts';
+import { readListStatus, type StatusAlias } from './list-status.wire.ts';
 import { wireLocalTime, wireTime } from './time.wire.ts';
 
 type Schemas = components['schemas'];
@@ -56,11 +57,17 @@ function wireTrigger({ trigger, state }: ScriptProfile): Schemas['ScriptProfileT
   }
 }
 
-const ARCHIVED: Readonly<Record<string, boolean | null>> = { active: false, archived: true, all: null };
+const ARCHIVED: StatusAlias<'active' | 'archived' | 'all'> = {
+  name: 'archived',
+  meaning: { active: 'active', archived: 'archived', all: 'all' },
+};
 
+/** @throws {DomainError} InvalidParameterCombination */
 export function readScriptProfileQuery(query: Record<string, unknown>, page: Page): ScriptProfileQuery {
-  const { archived = 'active', search, names } = query as { archived?: string; search?: string; names?: string[] };
-  return { ...page, archived: ARCHIVED[archived] ?? null, search: search || null, names: names ?? null };
+  const status = readListStatus(query, ARCHIVED, 'active');
+  const { search, names } = query as { search?: string; names?: string[] };
+  const archived = status === 'all' ? null : status === 'archived';
+  return { ...page, archived, search: search || null, names: names ?? null };
 }
 
 /** Body of POST /script-profiles. */

@@ -3,6 +3,7 @@ import type { ScriptVersionView } from '../../services/views.ts';
 import type { components } from '../openapi/types.generated.ts';
 import type { Page } from '../pagination.ts';
 import { readDeliveryFields } from './delivery.wire.ts';
+import { readListStatus, type StatusAlias } from './list-status.wire.ts';
 import { wireLocalTime } from './time.wire.ts';
 
 type Schemas = components['schemas'];
@@ -51,18 +52,19 @@ export function wireScriptVersionDetail(id: number, version: ScriptVersionView):
   return { ...wireScriptVersion(id, version), interpreter: version.interpreter, code: version.code ?? '' };
 }
 
-/** All scripts are of version 2, and those in use are meant where nothing else is said. */
-const STATUS: Readonly<Record<string, ScriptQuery['status']>> = {
-  v2: 'active',
-  active: 'active',
-  archived: 'archived',
-  redacted: 'redacted',
-  all: null,
+type ScriptStatus = NonNullable<ScriptQuery['status']> | 'all';
+
+/** All scripts are of version 2. */
+const SCRIPT_TYPE: StatusAlias<ScriptStatus> = {
+  name: 'script_type',
+  meaning: { v2: 'active', active: 'active', archived: 'archived', redacted: 'redacted', all: 'all' },
 };
 
+/** Those in use are meant where nothing else is said. @throws {DomainError} InvalidParameterCombination */
 export function readScriptQuery(query: Record<string, unknown>, page: Page): ScriptQuery {
-  const { script_type = 'active', search } = query as { script_type?: string; search?: string };
-  return { ...page, status: STATUS[script_type] ?? null, search: search || null };
+  const status = readListStatus(query, SCRIPT_TYPE, 'active');
+  const { search } = query as { search?: string };
+  return { ...page, status: status === 'all' ? null : status, search: search || null };
 }
 
 /** Body of POST /scripts. */

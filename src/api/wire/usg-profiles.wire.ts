@@ -71,14 +71,14 @@ export function wireStartedRun(activity: BaseActivity) {
 export function readUsgProfileQuery(query: Record<string, unknown>, page: Page): UsgProfileQuery {
   const { search, status, pass_rate_from, pass_rate_to } = query as {
     search?: string;
-    status?: UsgProfileQuery['status'];
+    status?: NonNullable<UsgProfileQuery['status']> | 'all';
     pass_rate_from?: number;
     pass_rate_to?: number;
   };
   return {
     ...page,
     search: search || null,
-    status: status ?? null,
+    status: status === undefined || status === 'all' ? null : status,
     passRateFrom: pass_rate_from ?? null,
     passRateTo: pass_rate_to ?? null,
   };

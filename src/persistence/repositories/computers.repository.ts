@@ -11,7 +11,7 @@ export interface ComputerScope {
 
 /** Which computers. */
 export interface ComputerFilter extends ComputerScope {
-  archived: boolean;
+  status: 'active' | 'archived' | 'all';
   rootOnly: boolean;
   /** Restrict to WSL hosts, to WSL instances, or to both when both are set. */
   wslParents: boolean;
@@ -49,7 +49,7 @@ export async function listComputers(
   const values = [accountId, groups, page.limit, page.after ?? page.offset, ...condition.values];
   const statement = pageStatement(matching(filter, condition.text), {
     afterId: page.after !== null,
-    once: filter.archived || selection.query.clauses.length > 0,
+    once: filter.status !== 'active' || selection.query.clauses.length > 0,
   });
   const rows = await db.query<{ count: number; ids: number[]; more: boolean }>(statement, values);
   const { count, ids, more } = rows[0]!;
@@ -101,8 +101,10 @@ function countOf(source: string, { afterId, once }: { afterId: boolean; once: bo
     : `case when size between 1 and $3::int then ($4::bigint + size)::int else ${counted} end`;
 }
 
+const STATUS = { active: 'not c.archived', archived: 'c.archived', all: '' } as const;
+
 function matching(filter: ComputerFilter, condition: string): string {
-  const conditions = [VISIBLE, filter.archived ? 'c.archived' : 'not c.archived', condition];
+  const conditions = [VISIBLE, STATUS[filter.status], condition].filter((text) => text !== '');
   if (filter.rootOnly) conditions.push('c.parent_id is null');
   const kinds = [filter.wslParents ? IS_WSL_HOST : '', filter.wslChildren ? 'c.is_wsl' : ''].filter(Boolean);
   if (kinds.length > 0) conditions.push(`(${kinds.join(' or ')})`);
