@@ -42,6 +42,12 @@ describe('loadConfig', () => {
     expect(loadConfig({ FLOTILLA_DEPLOYMENT: 'saas' }, 'stack').identity.selfServiceAccounts).toBe(true);
   });
 
+  it('refuses unknown parameters and fields unless set to ignore them', () => {
+    expect(loadConfig({}, 'stack').unknownKeys).toBe('refuse');
+    expect(loadConfig({ FLOTILLA_UNKNOWN_KEYS: 'ignore' }, 'stack').unknownKeys).toBe('ignore');
+    expect(() => loadConfig({ FLOTILLA_UNKNOWN_KEYS: 'maybe' }, 'stack')).toThrow('FLOTILLA_UNKNOWN_KEYS');
+  });
+
   it('reads the settings about people', () => {
     const env = {
       FLOTILLA_PUBLIC_URL: 'https://fleet.example:8443/base',

@@ -5,6 +5,7 @@ import { isProblem, parseRule } from '../../domain/schedule/recurrence-rule.ts';
 import { isAttachmentName } from '../../domain/scripts/script.ts';
 import { readAnnotationKey, readTags } from '../../services/computer-fields.ts';
 import { readEmail, readLine } from '../../services/fields.ts';
+import { readTimezone } from '../../services/people.service.ts';
 import { readScheduleMoment } from '../../services/schedule/moments.ts';
 import { readScriptBody, readUsername } from '../../services/scripts/fields.ts';
 
@@ -21,6 +22,7 @@ export const TEXT_FORMATS: Readonly<Record<string, TextFormat>> = {
   tag: refusalOf((text) => readTags('', [text])),
   'annotation-key': refusalOf((text) => readAnnotationKey('', text)),
   'file-name': (text) => (isAttachmentName(text) ? null : 'must be the name of a file'),
+  'time-zone': refusalOf(readTimezone),
   username: refusalOf(readUsername),
   'script-code': refusalOf(readScriptBody),
   moment: (text) => (parseInstant(text) ? null : 'must be an ISO 8601 date, or date and time'),
