@@ -4,8 +4,7 @@ import { isCronProblem, parseCron } from '../../domain/schedule/cron.ts';
 import { isProblem, parseRule } from '../../domain/schedule/recurrence-rule.ts';
 import { isAttachmentName } from '../../domain/scripts/script.ts';
 import { readAnnotationKey, readTags } from '../../services/computer-fields.ts';
-import { readEmail, readLine } from '../../services/fields.ts';
-import { readTimezone } from '../../services/people.service.ts';
+import { readEmail, readLine, readTimezone } from '../../services/fields.ts';
 import { readScheduleMoment } from '../../services/schedule/moments.ts';
 import { readScriptBody, readUsername } from '../../services/scripts/fields.ts';
 
@@ -22,7 +21,7 @@ export const TEXT_FORMATS: Readonly<Record<string, TextFormat>> = {
   tag: refusalOf((text) => readTags('', [text])),
   'annotation-key': refusalOf((text) => readAnnotationKey('', text)),
   'file-name': (text) => (isAttachmentName(text) ? null : 'must be the name of a file'),
-  'time-zone': refusalOf(readTimezone),
+  'time-zone': refusalOf((text) => readTimezone('', text)),
   username: refusalOf(readUsername),
   'script-code': refusalOf(readScriptBody),
   moment: (text) => (parseInstant(text) ? null : 'must be an ISO 8601 date, or date and time'),
