@@ -139,6 +139,31 @@ describe('GET /computers/<id>/hotpatch/kernel', () => {
     ['Fully patched', { hotpatch: running({ Hotpatch: undefined, Livepatch: { State: 'applied' } }) }, false],
     ['Waiting for status', { hotpatch: running({ Hotpatch: { State: 'unapplied' } }), service: SERVICE }, false],
     ['Waiting for status', { hotpatch: [1, 'text'], service: 7, reboot: 'text' }, false],
+    ['Kernel upgrade available', { hotpatch: running({ Supported: 'kernel-upgrade-required' }) }, false],
+    ['Kernel upgrade available', { hotpatch: running({ Hotpatch: { State: 'Kernel-upgrade-required' } }) }, false],
+    [
+      'Kernel upgrade available',
+      {
+        hotpatch: running({
+          Livepatch: { State: 'applied', CheckState: 'kernel-upgrade-required' },
+          Hotpatch: undefined,
+        }),
+      },
+      false,
+    ],
+    [
+      'Kernel upgrade available',
+      {
+        hotpatch: HOT_PATCHED,
+        reboot: { output: { hotpatch_enabled: true, livepatch_support: 'kernel-upgrade-required' } },
+      },
+      false,
+    ],
+    [
+      'Kernel upgrade available',
+      { hotpatch: HOT_PATCHED, service: { ...SERVICE, warning: { code: 'livepatch-kernel-upgrade-required' } } },
+      false,
+    ],
   ])('finds %s', async (status, facts, upgradable) => {
     const { old, now, next } = await reportKernels(world.db, world.ids['db']!);
     if (!upgradable) await reportPackages(world.db, world.ids['db']!, { installed: [next], available: [old, now] });
@@ -153,5 +178,27 @@ describe('GET /computers/<id>/hotpatch/kernel', () => {
     expect((await listing('db')).installed.id).toBe(kernels.now);
     await report({}, 'db');
     expect((await listing('db')).installed.id).toBe(aws);
+  });
+
+  it('takes the package of the running kernel of one flavour, offers its upgrade and carries it out', async () => {
+    const [ga, hwe, hweNext] = [
+      await insertPackage(world.db, 'linux-image-generic', '5.15.0.122.122'),
+      await insertPackage(world.db, 'linux-image-generic-hwe-22.04', '6.8.0-45.45~22.04.1'),
+      await insertPackage(world.db, 'linux-image-generic-hwe-22.04', '6.8.0-51.52~22.04.1'),
+    ];
+    await reportPackages(world.db, world.ids['db']!, { installed: [ga, hwe], available: [ga, hwe, hweNext] });
+    const hotpatch = running({ Kernel: '6.8.0-45.45~22.04.1-generic' });
+    await report({ hotpatch, service: SERVICE, reboot: NO_REBOOT }, 'db');
+    const { installed, upgrades, smart_status } = await listing('db');
+    expect({ installed: installed.id, upgrades: upgrades.map(({ id }: { id: number }) => id), smart_status }).toEqual({
+      installed: hwe,
+      upgrades: [hweNext],
+      smart_status: 'Kernel upgrade available',
+    });
+    const { status } = await world.app.call('POST', `/computers/${world.ids['db']}/kernel/upgrade`, {
+      token: world.tokens.admin,
+      body: { kernel_package_id: hweNext },
+    });
+    expect(status).toBe(200);
   });
 });

@@ -2768,6 +2768,10 @@ export interface components {
             } | null;
         };
         KernelListing: {
+            /**
+             * @description Of several kernel packages that are installed the one that the running kernel comes from, as far as the hot-patch
+             *     report names it, else the newest
+             */
             installed: components["schemas"]["KernelPackage"] | null;
             /** @description Newest first */
             upgrades: components["schemas"]["KernelPackage"][];
@@ -2775,7 +2779,11 @@ export interface components {
             downgrades: components["schemas"]["KernelPackage"][];
             /** @description Why nothing is listed */
             message: string;
-            /** @enum {string} */
+            /**
+             * @description The first that holds, in the order of the values; without data the last. A hot-patch state that requires another
+             *     kernel counts as an available upgrade
+             * @enum {string}
+             */
             smart_status: "Hotpatch disabled" | "Restart required" | "End of life" | "Kernel upgrade available" | "Fully patched" | "Waiting for status";
         };
         KernelChange: {

@@ -40,22 +40,21 @@ export interface KernelChoices<K extends ReportedKernel = ReportedKernel> {
 /**
  * Picks the kernel package of a computer, and the versions it could be changed to.
  *
- * @param kernels - versions of kernel meta packages; of several that are installed the one of the running kernel's
- * flavour counts, else the first by name
- * @see agent-protocol 8, "Packages"
+ * @param kernels - versions of kernel meta packages; of several that are installed the one that the running kernel
+ * comes from counts ({@link comesFrom}), and without a report of it the newest
  */
 export function kernelChoices<K extends ReportedKernel>(
   kernels: readonly K[],
   reports: HotpatchReports,
 ): KernelChoices<K> {
-  const newestFirst = [...kernels].sort((a, b) => compareVersions(b.version, a.version));
-  const candidates = newestFirst
-    .filter((kernel) => kernel.installed)
-    .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-  const flavour = runningFlavour(reports);
-  const installed =
-    candidates.find(({ name }) => flavour !== null && isOfFlavour(name, flavour)) ?? candidates[0] ?? null;
-  if (!installed) return { installed: null, upgrades: [], downgrades: [] };
+  const newestFirst = [...kernels].sort((a, b) => compareVersions(b.version, a.version) || byText(a.name, b.name));
+  const choices = newestFirst.filter((kernel) => kernel.installed).map((kernel) => choicesOf(kernel, newestFirst));
+  return pick(choices, runningKernel(reports)) ?? { installed: null, upgrades: [], downgrades: [] };
+}
+
+type Installed<K extends ReportedKernel> = KernelChoices<K> & { installed: K };
+
+function choicesOf<K extends ReportedKernel>(installed: K, newestFirst: readonly K[]): Installed<K> {
   const others = newestFirst.filter(({ name, available }) => name === installed.name && available);
   return {
     installed,
@@ -64,15 +63,93 @@ export function kernelChoices<K extends ReportedKernel>(
   };
 }
 
-/** The first status that holds, in the order of {@link SMART_STATUSES}; without data the last. */
+/** Of what the running kernel fits equally well, one with upgrades counts, so that none is hidden; then the first name. */
+function pick<K extends ReportedKernel>(
+  newestFirst: ReadonlyArray<Installed<K>>,
+  running: RunningKernel | null,
+): Installed<K> | undefined {
+  const [newest] = newestFirst;
+  if (!running) return newest;
+  const ofFlavour = newestFirst.filter(({ installed }) => flavourOf(installed.name) === running.flavour);
+  const [best] = ofFlavour.sort(
+    (a, b) =>
+      comesFrom(running, a.installed.version, b.installed.version) ||
+      Number(b.upgrades.length > 0) - Number(a.upgrades.length > 0) ||
+      byText(a.installed.name, b.installed.name),
+  );
+  return best ?? newest;
+}
+
+/**
+ * Compares two versions of meta packages: negative when the running kernel rather comes from `a`. It does from its own
+ * build, else from its own series, else from the oldest that is newer: a package has moved on when its kernel waits for
+ * a restart.
+ */
+function comesFrom({ build }: RunningKernel, a: string, b: string): number {
+  const [left, right] = [buildOf(a), buildOf(b)];
+  const has = (test: (own: Build) => boolean) => Number(test(right)) - Number(test(left));
+  const newer = (own: Build) => compareBuilds(own, build) > 0;
+  return (
+    has((own) => compareBuilds(own, build) === 0) ||
+    has((own) => own.series === build.series) ||
+    has(newer) ||
+    (newer(left) ? compareBuilds(left, right) : compareBuilds(right, left))
+  );
+}
+
+interface RunningKernel {
+  build: Build;
+  flavour: string;
+}
+
+/** What kernels and their meta packages have in common: `6.8.0-45.45` is from the package version `6.8.0.45.45`. */
+interface Build {
+  series: string;
+  abi: string;
+}
+
+function buildOf(version: string): Build {
+  const [, series = version, abi = ''] = /^(?:\d+:)?(\d+\.\d+(?:\.\d+)?)[-.](\d+)/.exec(version) ?? [];
+  return { series, abi };
+}
+
+function compareBuilds(a: Build, b: Build): number {
+  return compareVersions(`${a.series}-${a.abi}`, `${b.series}-${b.abi}`);
+}
+
+/** By the structured report, else by the readable one; null when neither names it. */
+function runningKernel(reports: HotpatchReports): RunningKernel | null {
+  const readable = dict(dict(dict(reports.hotpatchInfo)['humane'])['output'])['kernel'];
+  const text = String(runningPatch(reports)['Kernel'] ?? readable ?? '');
+  const flavour = /-([a-z][a-z0-9-]*)$/.exec(text)?.[1];
+  return flavour === undefined ? null : { build: buildOf(text), flavour };
+}
+
+/** Which line of kernels a meta package follows, as in `-hwe-24.04`, `-lts-24.04`, `-24.04a`, `-6.8` and `-edge`. */
+const TRACK = /-(?:hwe|lts)(?:-[a-z0-9.]+)?(?:-edge)?$|-\d+\.\d+[a-z]?(?:-edge)?$|-edge$/;
+
+/** The flavour of the kernels that a meta package brings. */
+function flavourOf(name: string): string {
+  const flavour = name.replace('linux-image-', '').replace(TRACK, '');
+  return flavour === 'virtual' ? 'generic' : flavour;
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/**
+ * The first status that holds, in the order of {@link SMART_STATUSES}; without data the last.
+ *
+ * @remarks Where the hot-patch tool says that only another kernel helps, an upgrade is due, listed or not.
+ */
 export function smartStatus(choices: KernelChoices, reports: HotpatchReports): SmartStatus {
   if (!choices.installed) return 'Waiting for status';
-  const running = runningPatch(reports);
   if (isDisabled(reports)) return 'Hotpatch disabled';
   if (needsRestart(reports)) return 'Restart required';
-  if (isEndOfLife(running)) return 'End of life';
-  if (choices.upgrades.length > 0) return 'Kernel upgrade available';
-  return isPatched(running) ? 'Fully patched' : 'Waiting for status';
+  if (OUT_OF_SUPPORT.includes(runningPatch(reports)['Supported'])) return 'End of life';
+  if (choices.upgrades.length > 0 || needsKernel(reports)) return 'Kernel upgrade available';
+  return isPatched(runningPatch(reports)) ? 'Fully patched' : 'Waiting for status';
 }
 
 type Dict = Record<string, unknown>;
@@ -98,14 +175,6 @@ function runningPatch(reports: HotpatchReports): Dict {
   return list.find((entry) => entry['Running'] === true) ?? list[0] ?? {};
 }
 
-function runningFlavour(reports: HotpatchReports): string | null {
-  return /-([a-z][a-z0-9-]*)$/.exec(String(runningPatch(reports)['Kernel'] ?? ''))?.[1] ?? null;
-}
-
-function isOfFlavour(name: string, flavour: string): boolean {
-  return name === `linux-image-${flavour}` || name.startsWith(`linux-image-${flavour}-`);
-}
-
 /** Said by the service, by the tool that is missing or fails, or by the Pro tool; silence says nothing. */
 function isDisabled(reports: HotpatchReports): boolean {
   const service = dict(reports.serviceInfo)['status'];
@@ -121,8 +190,19 @@ function needsRestart({ rebootRequired, rebootRequiredInfo }: HotpatchReports): 
 
 const OUT_OF_SUPPORT: readonly unknown[] = ['kernel-end-of-life', 'end-of-life', 'unsupported'];
 
-function isEndOfLife(running: Dict): boolean {
-  return OUT_OF_SUPPORT.includes(running['Supported']);
+/** Said by the patch tool or the Pro tool, of the running kernel or of its patches. */
+function needsKernel(reports: HotpatchReports): boolean {
+  const running = runningPatch(reports);
+  const patch = dict(either(running, 'Hotpatch'));
+  const pro = dict(dict(reports.rebootRequiredInfo)['output']);
+  return [
+    running['Supported'],
+    patch['State'],
+    patch['CheckState'],
+    either(pro, 'hotpatch_state'),
+    either(pro, 'hotpatch_support'),
+    dict(dict(reports.serviceInfo)['warning'])['code'],
+  ].some((state) => typeof state === 'string' && /kernel-upgrade-required$/i.test(state));
 }
 
 const SETTLED_STATES: readonly unknown[] = ['applied', 'nothing-to-apply'];
