@@ -132,8 +132,8 @@ describe('with_hardware and with_grouped_hardware', () => {
     ['no XML', 'lshw: command not found'],
     ['a document type', '<!DOCTYPE node [<!ENTITY x "y">]><node id="a" class="system"><product>&x;</product></node>'],
     ['an outer entity', '<!DOCTYPE n [<!ENTITY x SYSTEM "file:///etc/passwd">]><node id="a">&x;</node>'],
-    ['an unknown entity', '<node id="a" class="system"><product>&x;</product></node>'],
-    ['a node left open', '<node id="a" class="system">'],
+    ['an entity of its own', '<!ENTITY x "y"><node id="a" class="system"><product>&x;</product></node>'],
+    ['a number of NUL characters', '\0'.repeat(100)],
     ['too deep a tree', '<node id="a">'.repeat(200) + '</node>'.repeat(200)],
     ['no nodes', '<list></list>'],
   ])('take %s for no report', async (_what, data) => {
@@ -141,6 +141,108 @@ describe('with_hardware and with_grouped_hardware', () => {
     const shown = await read(agent, 'with_hardware=1&with_grouped_hardware=1');
     expect(shown).toMatchObject({ total_memory: 7, hardware: [] });
     expect(Object.keys(shown.grouped_hardware)).toEqual(GROUPS);
+  });
+
+  it.each<[string, string, Record<string, unknown>]>([
+    ['a bare ampersand', '<product>AT&T & Sons &amp; &x; &#65;&#0;</product>', { product: 'AT&T & Sons & &x; A' }],
+    [
+      'a bare angle',
+      '<product>less < than <BAD INDEX> <unknown> 4<5</product>',
+      { product: 'less < than <BAD INDEX> <unknown> 4<5' },
+    ],
+    ['control characters', '<product>\u0001Pro\u001b[0mduct\u0008</product>', { product: 'Pro[0mduct' }],
+    [
+      'an angle in an attribute',
+      '<configuration><setting id="a" value="x<y & z"/></configuration><vendor>V</vendor>',
+      { vendor: 'V' },
+    ],
+    ['CDATA', '<product><![CDATA[a <b> & c]]></product><!-- <product>no</product> -->', { product: 'a <b> & c' }],
+    ['an end too many', '</size></nope><product>P</product>', { product: 'P' }],
+    ['an element left open', '<capabilities><capability id="x">X</capabilities><product>P</product>', { product: 'P' }],
+  ])('make out a report with %s', async (_what, inner, expected) => {
+    const data = `<?xml version="1.0"?><list><node id="a" class="system">${inner}<node id="b" class="bus"><product>Q</product></node></node></list>`;
+    const agent = await reporting({ type: 'hardware-info', data });
+    const { hardware } = await read(agent, 'with_hardware=1');
+    expect(hardware).toMatchObject([
+      { class: 'system', ...expected },
+      { parent_id: 1, class: 'bus', product: 'Q' },
+    ]);
+  });
+
+  it('keep of a truncated report what came whole, wherever it was cut', async () => {
+    const whole = hardwareXml(blueprintOf(1, 15, 1_795_265_174));
+    const [agent] = (await fleet.enrol(1)) as [RawAgent];
+    let before = 0;
+    for (const share of [0.1, 0.3, 0.5, 0.77, 0.9, 1]) {
+      await agent.exchange([{ type: 'hardware-info', data: whole.slice(0, Math.floor(whole.length * share)) }]);
+      const { hardware } = await read(agent, 'with_hardware=1&with_grouped_hardware=1');
+      expect(hardware.length).toBeGreaterThan(before);
+      before = hardware.length;
+    }
+    const cut = '<list><node id="a" class="system"><product>P</product><size units="bytes">1048';
+    await agent.exchange([{ type: 'hardware-info', data: cut }]);
+    expect((await read(agent, 'with_hardware=1')).hardware).toMatchObject([{ product: 'P', size: null }]);
+  });
+
+  it('stay as they were when a report says nothing', async () => {
+    const agent = await reporting({
+      type: 'hardware-info',
+      data: '<node id="a" class="system"><product>P</product></node>',
+    });
+    for (const data of ['', '<list></list>', 'lshw: command not found', '<?xml version="1.0"?>\n<list>']) {
+      await agent.exchange([{ type: 'hardware-info', data }]);
+      expect((await read(agent, 'with_hardware=1')).hardware).toMatchObject([{ product: 'P' }]);
+    }
+    await agent.exchange([{ type: 'hardware-info', data: '<node id="a" class="system"><product>R</product></node>' }]);
+    expect((await read(agent, 'with_hardware=1')).hardware).toMatchObject([{ product: 'R' }]);
+  });
+
+  const bank = (n: number, size: number | null, change = '') =>
+    `<node id="bank:${n}" class="memory" ${change}><description>DIMM</description>${
+      size === null ? '' : `<size units="bytes">${size}</size>`
+    }</node>`;
+  const GIB = 2 ** 30;
+  it.each<[string, string, string]>([
+    [
+      'banks alone',
+      `<node id="memory" class="memory"><description>System Memory</description>${bank(0, 16 * GIB)}${bank(1, null)}${bank(2, 16 * GIB)}</node>`,
+      '32 GiB',
+    ],
+    [
+      'several memories, each with banks alone',
+      `<node id="memory:0" class="memory">${bank(0, 8 * GIB)}</node><node id="memory:1" class="memory">${bank(0, 8 * GIB)}${bank(1, 8 * GIB)}</node>`,
+      '24 GiB',
+    ],
+    [
+      'a size of the whole, which counts',
+      `<node id="memory" class="memory"><size units="bytes">${31 * GIB}</size>${bank(0, 16 * GIB)}${bank(1, 16 * GIB)}</node>`,
+      '31 GiB',
+    ],
+    [
+      'a whole and another of banks',
+      `<node id="memory:0" class="memory"><size units="bytes">${4 * GIB}</size></node><node id="memory:1" class="memory">${bank(0, 8 * GIB)}</node>`,
+      '12 GiB',
+    ],
+    [
+      'a bank turned off',
+      `<node id="memory" class="memory">${bank(0, GIB)}${bank(1, GIB, 'disabled="true"')}</node>`,
+      '1 GiB',
+    ],
+    ['no size at all', `<node id="memory" class="memory">${bank(0, null)}</node>`, 'Not available'],
+  ])('sum the memory of %s', async (_what, memory, size) => {
+    const data = `<node id="a" class="system"><node id="core" class="bus">${memory}</node></node>`;
+    const agent = await reporting({ type: 'hardware-info', data });
+    expect((await read(agent, 'with_grouped_hardware=1')).grouped_hardware.memory).toEqual({ size });
+  });
+
+  it('count neither logical processors nor disabled ones', async () => {
+    const cpu = (id: string, change = '', inner = '') =>
+      `<node id="${id}" ${change} class="processor"><product>${id}</product>${inner}</node>`;
+    const threads = cpu('logicalcpu:0') + cpu('logicalcpu:1');
+    const data = `<node id="a" class="system">${cpu('cpu:0', 'claimed="true"', threads)}${cpu('cpu:1', 'disabled="true"')}${cpu('cpu:2', 'disabled="false"')}</node>`;
+    const agent = await reporting({ type: 'hardware-info', data });
+    const { cpu: listed } = (await read(agent, 'with_grouped_hardware=1')).grouped_hardware;
+    expect(listed.map(({ model }: { model: string }) => model)).toEqual(['cpu:0', 'cpu:2']);
   });
 
   it('show something in every group of a simulated laptop', async () => {

@@ -1,11 +1,13 @@
-import { SaxesParser, type SaxesTagPlain } from 'saxes';
 import { MalformedMessage } from './fields.ts';
+import { readLenientXml, type XmlEvents } from './lenient-xml.ts';
 
 /** One node of the hardware lister's tree. */
 export interface HardwareNode {
   /** The lister's name, such as `cpu:0`; not unique. */
   id: string;
   class: string;
+  /** The firmware or an administrator has turned it off, or nothing is in its socket. */
+  disabled: boolean;
   parent: HardwareNode | null;
   children: HardwareNode[];
   description: string | null;
@@ -28,72 +30,87 @@ const MAX_DEPTH = 100;
 const MAX_ITEMS = 1000;
 const MAX_TEXT = 1024;
 
+/** Elements of the lister. */
+const NAMES = new Set(
+  (
+    'list node description product vendor physid businfo logicalname dev version date serial slot size capacity width ' +
+    'clock configuration setting capabilities capability resources resource hints hint'
+  ).split(' '),
+);
 const TEXTS = new Set(['description', 'vendor', 'product', 'version', 'serial', 'date'] as const);
 const NUMBERS = new Set(['size', 'capacity', 'width'] as const);
 type TextKey = typeof TEXTS extends Set<infer K> ? K : never;
 type NumberKey = typeof NUMBERS extends Set<infer K> ? K : never;
 
 /**
- * Reads the XML of the hardware lister: every node, each before its children. Entities and document types of its own
+ * Reads the XML of the hardware lister: every node, each before its children, as far as it can be made out. Texts that
+ * the report ends in are left out, as part of a number would be another number. Entities and document types of its own
  * are refused, and nothing outside is ever looked up.
  *
- * @throws {MalformedMessage} when it is no such XML, or is absurdly large or deep
- * @see agent-protocol 8, `hardware-info`
+ * @throws {MalformedMessage} when it declares such, or is absurdly deep
  */
 export function parseHardwareXml(xml: string): HardwareNode[] {
   const reader = new TreeReader();
-  const parser = new SaxesParser();
-  parser.on('error', (error) => refuse(error.message));
-  parser.on('doctype', () => refuse('document types are not taken'));
-  parser.on('opentag', (tag) => reader.open(tag));
-  parser.on('text', (text) => reader.text(text));
-  parser.on('cdata', (text) => reader.text(text));
-  parser.on('closetag', (tag) => reader.close(tag.name));
-  parser.write(xml).close();
+  readLenientXml(xml, NAMES, reader);
   return reader.nodes;
 }
 
 function refuse(reason: string): never {
-  throw new MalformedMessage(`hardware: ${reason.slice(0, 200)}`);
+  throw new MalformedMessage(`hardware: ${reason}`);
 }
 
-class TreeReader {
+class TreeReader implements XmlEvents {
   readonly nodes: HardwareNode[] = [];
   #node: HardwareNode | null = null;
+  /** Nodes that are open beyond those that are kept. */
+  #beyond = 0;
   #depth = 0;
   #text = '';
   #code: string | null = null;
 
-  open({ name, attributes }: SaxesTagPlain): void {
+  open(name: string, attributes: Record<string, string>): void {
     if (++this.#depth > MAX_DEPTH) refuse('nested too deeply');
     this.#text = '';
     if (name === 'node') this.#enter(attributes);
     else if (name === 'setting') this.#set(attributes['id'], attributes['value']);
     else if (name === 'capability') this.#code = attributes['id'] ?? null;
-    else if ((name === 'size' || name === 'capacity') && this.#node) this.#node.units ??= attributes['units'] ?? null;
+    else if (name === 'size' || name === 'capacity') this.#measure(attributes['units']);
+  }
+
+  declaration(): void {
+    refuse('document types are not taken');
   }
 
   text(text: string): void {
     if (this.#text.length < MAX_TEXT) this.#text = (this.#text + text).slice(0, MAX_TEXT);
   }
 
-  close(name: string): void {
+  close(name: string, whole: boolean): void {
     this.#depth--;
     const node = this.#node;
     const text = this.#text.trim();
     this.#text = '';
-    if (node === null) return;
-    if (name === 'node') this.#node = node.parent;
+    if (name === 'node') this.#leave();
+    else if (node === null || this.#beyond > 0 || !whole) return;
     else if (name === 'capability') this.#addCapability(node, text);
     else if (TEXTS.has(name as TextKey)) node[name as TextKey] ??= text === '' ? null : text;
     else if (NUMBERS.has(name as NumberKey)) node[name as NumberKey] ??= /^\d{1,15}$/.test(text) ? Number(text) : null;
   }
 
+  #leave(): void {
+    if (this.#beyond > 0) this.#beyond--;
+    else this.#node = this.#node?.parent ?? null;
+  }
+
   #enter(attributes: Record<string, string>): void {
-    if (this.nodes.length >= MAX_NODES) refuse('too many nodes');
+    if (this.nodes.length >= MAX_NODES) {
+      this.#beyond++;
+      return;
+    }
     const node: HardwareNode = {
       id: (attributes['id'] ?? '').slice(0, MAX_TEXT),
       class: (attributes['class'] ?? '').slice(0, MAX_TEXT),
+      disabled: attributes['disabled'] === 'true',
       parent: this.#node,
       children: [],
       description: null,
@@ -114,8 +131,12 @@ class TreeReader {
     this.#node = node;
   }
 
+  #measure(units: string | undefined): void {
+    if (this.#node && this.#beyond === 0) this.#node.units ??= units ?? null;
+  }
+
   #set(id: string | undefined, value: string | undefined): void {
-    const settings = this.#node?.settings;
+    const settings = this.#beyond > 0 ? null : this.#node?.settings;
     if (!settings || id === undefined || value === undefined || settings.size >= MAX_ITEMS) return;
     settings.set(id.slice(0, MAX_TEXT), value.slice(0, MAX_TEXT));
   }

@@ -69,17 +69,16 @@ export interface GroupedHardware {
   usb: Device[];
 }
 
-/** Stands for text that a report does not have. @see api-decisions 7.2 */
+/** Stands for text that a report does not have. */
 const UNKNOWN = 'Not available';
 
-/** Reports are some ten kilobytes; what is larger than this is kept as it came, and not read: nobody else is served then. */
+/** Reports are some ten kilobytes; of larger ones as much is read as takes little time: nobody else is served then. */
 const MAX_READ = 1024 * 1024;
 
-/** Reads a hardware report; null when it cannot be read, which leaves its text as all there is. */
+/** Reads a hardware report; null when nothing of it can be read, which leaves its text as all there is. */
 export function readHardwareReport(xml: string): Hardware | null {
-  if (xml.length > MAX_READ) return null;
   try {
-    const nodes = parseHardwareXml(xml);
+    const nodes = parseHardwareXml(xml.slice(0, MAX_READ));
     return nodes.length === 0 ? null : { flat: flatten(nodes), grouped: group(nodes) };
   } catch (error) {
     if (!(error instanceof MalformedMessage)) throw error;
@@ -109,7 +108,7 @@ function group(nodes: readonly HardwareNode[]): GroupedHardware {
   const product = (node: HardwareNode | undefined) => ({ model: text(node?.product), vendor: text(node?.vendor) });
   const disks = ofClass('disk').filter((disk) => disk.parent?.class !== 'disk');
   return {
-    cpu: ofClass('processor').map(processor),
+    cpu: ofClass('processor').filter(isProcessor).map(processor),
     display: product(ofClass('display')[0]),
     memory: { size: memorySize(ofClass('memory')) },
     multimedia: product(ofClass('multimedia')[0]),
@@ -148,6 +147,11 @@ function isScsiController(node: HardwareNode): boolean {
   return named(node, 'scsi') || (node.class === 'storage' && /\bscsi\b/i.test(node.description ?? ''));
 }
 
+/** Neither a thread of another processor nor an empty socket. */
+function isProcessor(node: HardwareNode): boolean {
+  return !node.disabled && !named(node, 'logicalcpu');
+}
+
 function processor(node: HardwareNode): GroupedHardware['cpu'][number] {
   const caches = node.children.filter((child) => named(child, 'cache'));
   return {
@@ -167,13 +171,20 @@ function architecture({ capabilities, width }: HardwareNode): string {
   return width === null ? UNKNOWN : `${width}-bit`;
 }
 
+/** Some machines state the size of their memory as a whole, others that of each bank alone. */
 function memorySize(nodes: readonly HardwareNode[]): string {
-  const banks = nodes.filter((node) => named(node, 'memory') && node.size !== null);
-  if (banks.length === 0) return UNKNOWN;
-  return amount(
-    banks.reduce((sum, node) => sum + node.size!, 0),
-    'bytes',
-  );
+  const banks = nodes.filter((node) => named(node, 'bank') && !node.disabled && !isWithin(node, isSizedMemory));
+  const wholes = nodes.filter((node) => isSizedMemory(node) && !isWithin(node, isSizedMemory));
+  const size = [...wholes, ...banks].reduce((sum, node) => sum + (node.size ?? 0), 0);
+  return size === 0 ? UNKNOWN : amount(size, 'bytes');
+}
+
+function isSizedMemory(node: HardwareNode): boolean {
+  return named(node, 'memory') && !node.disabled && node.size !== null;
+}
+
+function isWithin({ parent }: HardwareNode, test: (node: HardwareNode) => boolean): boolean {
+  return parent !== null && (test(parent) || isWithin(parent, test));
 }
 
 function disk(node: HardwareNode): GroupedHardware['storage'][number] {

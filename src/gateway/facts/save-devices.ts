@@ -29,7 +29,7 @@ export async function saveNetworks(tx: Sql, reports: ReadonlyArray<Of<readonly N
   );
 }
 
-/** Replaces the hardware lister's reports. */
+/** Replaces the hardware lister's reports; one that says nothing never replaces one that does. */
 export async function saveHardware(
   tx: Sql,
   reports: ReadonlyArray<Of<{ report: HardwareReport; now: Date }>>,
@@ -80,7 +80,8 @@ const SAVE_HARDWARE = `
   insert into computer_hardware (computer_id, data, flat, grouped, reported_at)
   select * from unnest($1::int[], $2::text[], $3::json[], $4::json[], $5::timestamptz[])
   on conflict (computer_id) do update set data = excluded.data, flat = excluded.flat, grouped = excluded.grouped,
-    reported_at = excluded.reported_at`;
+    reported_at = excluded.reported_at
+  where excluded.flat is not null or computer_hardware.flat is null`;
 
 // What is known already is left out before the insert, which would lock and log every row it meets.
 const SAVE_NETWORKS = `
