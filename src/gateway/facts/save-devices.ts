@@ -2,7 +2,7 @@ import type { Sql } from '../../persistence/sql.ts';
 import type { HardwareReport, InstalledSnap, NetworkDevice } from './facts.ts';
 import { idsOf, keysOf, type Of, rowsOf } from './set-wise.ts';
 
-/** Interfaces that were reported once and are gone stay known, as inactive ones; so many of them at most. */
+/** Interfaces that were reported once and are gone stay known, as inactive ones; so many of them at most, the last seen. */
 const MAX_FORMER_INTERFACES = 256;
 
 /** Replaces the active network devices of computers; one that is not reported any more is kept as inactive. */
@@ -83,18 +83,21 @@ const SAVE_HARDWARE = `
     reported_at = excluded.reported_at
   where excluded.flat is not null or computer_hardware.flat is null`;
 
-// What is known already is left out before the insert, which would lock and log every row it meets.
+// What is known already is left out before the insert, which would lock and log every row it meets. Interfaces that go
+// with one report get one number, higher than those of all that went before; reports have no time of their own.
 const SAVE_NETWORKS = `
   with former as (
-    select n.computer_id, n.interface, row_number() over (partition by n.computer_id order by n.interface) as place
+    select n.computer_id, n.interface, n.left_order,
+      row_number() over (partition by n.computer_id order by n.left_order desc nulls first, n.interface) as place,
+      coalesce(max(n.left_order) over (partition by n.computer_id), 0) + 1 as next_order
     from unnest($1::int[], $2::jsonb[]) v(id, present) join computer_network n on n.computer_id = v.id
     where not (v.present ? n.interface)
   ), forgotten as (
     delete from computer_network n using former f
     where n.computer_id = f.computer_id and n.interface = f.interface and f.place > $13
   ), down as (
-    update computer_network n set active = false from former f
-    where n.computer_id = f.computer_id and n.interface = f.interface and f.place <= $13 and n.active
+    update computer_network n set active = false, left_order = f.next_order from former f
+    where n.computer_id = f.computer_id and n.interface = f.interface and f.place <= $13 and f.left_order is null
   )
   insert into computer_network (computer_id, interface, ip_address, mac_address, broadcast_address, netmask, flags,
     active, speed, duplex)
@@ -102,13 +105,14 @@ const SAVE_NETWORKS = `
       $10::boolean[], $11::int[], $12::boolean[])
     r(computer_id, interface, ip_address, mac_address, broadcast_address, netmask, flags, active, speed, duplex)
     left join computer_network known on known.computer_id = r.computer_id and known.interface = r.interface
-  where known.computer_id is null
+  where known.computer_id is null or known.left_order is not null
     or (known.ip_address, known.mac_address, known.broadcast_address, known.netmask, known.flags, known.active,
       known.speed, known.duplex) is distinct from
       (r.ip_address, r.mac_address, r.broadcast_address, r.netmask, r.flags, r.active, r.speed, r.duplex)
   on conflict (computer_id, interface) do update set ip_address = excluded.ip_address,
     mac_address = excluded.mac_address, broadcast_address = excluded.broadcast_address, netmask = excluded.netmask,
-    flags = excluded.flags, active = excluded.active, speed = excluded.speed, duplex = excluded.duplex`;
+    flags = excluded.flags, active = excluded.active, speed = excluded.speed, duplex = excluded.duplex,
+    left_order = null`;
 
 const SAVE_SNAPS = `
   with gone as (

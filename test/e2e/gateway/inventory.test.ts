@@ -171,6 +171,26 @@ describe('devices', () => {
     ]);
   });
 
+  it('remember of the former interfaces those seen last', async () => {
+    const report = (...names: string[]) =>
+      agent.exchange([
+        { type: 'network-device', devices: names.map((name) => device(name, '10.0.0.5', 4163)), 'device-speeds': [] },
+      ]);
+    await report('kept', ...Array.from({ length: 300 }, (_, i) => `aaa${i}`));
+    await report('kept', ...Array.from({ length: 200 }, (_, i) => `zzz${i}`));
+    await report('kept', 'mmm', 'aaa7');
+    await report('kept');
+    const names = async () => (await rows('computer_network', 'interface')).map((row) => row['interface']);
+    const known = await names();
+    expect(known).toHaveLength(257);
+    expect(known.filter((name) => String(name).startsWith('zzz'))).toHaveLength(200);
+    expect(known).toEqual(expect.arrayContaining(['kept', 'mmm', 'aaa7']));
+    for (let i = 0; i < 3; i++) await report('kept', `once${i}`);
+    await report('kept');
+    expect(await names()).toEqual(expect.arrayContaining(['kept', 'once0', 'once1', 'once2', 'mmm', 'aaa7']));
+    expect(await names()).toHaveLength(257);
+  });
+
   it('keep hardware, processors, snaps, services, device identity and preferences', async () => {
     const snap = (name: string, revision: string) => ({
       name,
