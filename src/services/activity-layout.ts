@@ -10,7 +10,7 @@ export class Layout {
   /** @param behind - origin of the operation on the same computer that this one waits for, if it is here */
   add(
     computer: number,
-    operation: Pick<PlacedOperation, 'type' | 'summary' | 'message' | 'origin'>,
+    operation: Pick<PlacedOperation, 'type' | 'summary' | 'message'> & { origin: number },
     behind: number | null,
     delaySeconds: number,
   ): void {

@@ -2,8 +2,14 @@ import type { ActivitySettings } from '../config.ts';
 import { ACTIVITY_GROUP } from '../domain/activity/kinds.ts';
 import type { Delivery } from '../domain/delivery.ts';
 import { readBaseActivity } from '../persistence/repositories/activities.repository.ts';
-import { createGroup, type OperationTemplate } from '../persistence/repositories/activity-creation.repository.ts';
-import { insertEmptyRun } from '../persistence/repositories/empty-runs.repository.ts';
+import {
+  createGroup,
+  createPlacedGroup,
+  type GroupPlan,
+  type OperationTemplate,
+  type PlacedGroupPlan,
+} from '../persistence/repositories/activity-creation.repository.ts';
+import { type EmptyRun, insertEmptyRun } from '../persistence/repositories/empty-runs.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
 import { type BaseActivity, toBaseActivity } from './activity-views.ts';
@@ -24,7 +30,8 @@ export interface ComputerAction extends Delivery {
   /** Activity that has to succeed on a computer first; null for none. */
   after: number | null;
   summary: string;
-  operations: readonly OperationTemplate[];
+  /** What each computer does, or what every one does by itself. */
+  operations: readonly OperationTemplate[] | Pick<PlacedGroupPlan, 'messages' | 'operations'>;
   /** What was asked for, for showing and repeating it. */
   parameters: Readonly<Record<string, unknown>>;
   /** W3C trace context of the request. */
@@ -45,12 +52,11 @@ export async function createAction(
   action: ComputerAction,
   at: { now: Date; settings: ActivitySettings },
 ): Promise<number> {
-  const { event, after, ...plan } = action;
+  const { event, after, operations, ...rest } = action;
   const afterActivity = await requirePrior(tx, caller, after, action.computers, at.now);
   const who = { accountId: caller.accountId, creatorId: caller.personId };
-  const created = { ...plan, ...who, afterActivity, type: ACTIVITY_GROUP, now: at.now };
-  const isEmpty = created.computers.length === 0;
-  const group = await (isEmpty ? insertEmptyRun(tx, created) : createGroup(tx, created, at.settings));
+  const plan = { ...rest, ...who, afterActivity, type: ACTIVITY_GROUP, now: at.now };
+  const group = await createGroupOf(tx, plan, operations, at.settings);
   await recordEvent(tx, caller, {
     entityType: 'Activity',
     entityId: group,
@@ -58,6 +64,18 @@ export async function createAction(
     message: event,
   });
   return group;
+}
+
+async function createGroupOf(
+  tx: Sql,
+  plan: Omit<GroupPlan, 'operations'> & EmptyRun,
+  operations: ComputerAction['operations'],
+  settings: ActivitySettings,
+): Promise<number> {
+  if (plan.computers.length === 0) return await insertEmptyRun(tx, plan);
+  return 'messages' in operations
+    ? await createPlacedGroup(tx, { ...plan, ...operations }, settings)
+    : await createGroup(tx, { ...plan, operations }, settings);
 }
 
 /**

@@ -1,20 +1,15 @@
-import { type PackageAction, packageOperation, packageSummary } from '../domain/activity/package-operations.ts';
+import type { PackageAction } from '../domain/activity/package-operations.ts';
 import { computersText } from '../domain/activity/summary.ts';
 import { readDelivery } from '../domain/delivery.ts';
-import { DomainError } from '../domain/errors.ts';
 import { type PackageStanding, standingOf } from '../domain/packages/package-states.ts';
 import type { PageRequest } from '../persistence/page.ts';
 import { groupsOf } from '../persistence/query/group-scope.ts';
-import { namePackages, readPackages } from '../persistence/repositories/package-changes.repository.ts';
-import {
-  findIneligible,
-  listPackages,
-  type PackageFilter,
-  type PackageRow,
-} from '../persistence/repositories/packages.repository.ts';
+import { nameSentPackages } from '../persistence/repositories/package-changes.repository.ts';
+import { listPackages, type PackageFilter, type PackageRow } from '../persistence/repositories/packages.repository.ts';
 import type { BaseActivity } from './activity-views.ts';
 import { type ActingDeps, answerWithActivity, createAction } from './computer-actions.ts';
 import { resolveComputerQuery } from './computer-queries.ts';
+import { choosePackages } from './package-choices.ts';
 import type { Caller } from './ports.ts';
 import { requireTargets, requireVisible } from './targets.ts';
 
@@ -35,6 +30,7 @@ export interface PackageCommand {
   action: PackageAction;
   /** Repeated ids count once. */
   computerIds: readonly number[];
+  /** Of versions, or of packages as the listings show them. */
   packageIds: readonly number[];
   /** ISO 8601; null: at once. */
   deliverAfter: string | null;
@@ -102,31 +98,19 @@ async function act(deps: ActingDeps, caller: Caller, command: PackageCommand): P
   const ids = [...new Set(command.packageIds)];
   return answerWithActivity(deps, async (tx, now) => {
     await requireTargets(tx, caller, computers, 'ManageComputer');
-    const ineligible = await findIneligible(tx, computers, action, ids);
-    if (ineligible.length > 0) throw notEligible(action, ineligible);
-    const known = await readPackages(tx, ids);
-    const packages = ids.map((id) => known.get(id)!);
-    const summary = packageSummary(action, packages);
+    const choice = await choosePackages(tx, { accountId: caller.accountId, action, computers, ids });
     const plan = {
       ...delivery,
+      ...choice,
       computers,
       after,
-      summary,
-      operations: [packageOperation(action, packages)],
       parameters: { operation: 'packages', action, package_ids: ids },
       traceparent,
-      event: `${summary} on ${computersText(computers.length)}`,
+      event: `${choice.summary} on ${computersText(computers.length)}`,
     };
     const group = await createAction(tx, caller, plan, { now, settings: deps.settings });
-    await namePackages(tx, group, ids);
+    await nameSentPackages(tx, group);
     return group;
-  });
-}
-
-function notEligible(action: PackageAction, computers: readonly number[]): DomainError {
-  const message = `cannot ${action} all of these packages`;
-  return new DomainError('PackageNotEligible', `Computer ${computers[0]} ${message}`, {
-    details: computers.map((id) => ({ id, message })),
   });
 }
 

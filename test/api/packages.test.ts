@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
-import { insertPackage, reportPackages } from '../support/packages.ts';
+import { insertPackage, reportPackages, tellPackages } from '../support/packages.ts';
 
 let world: FleetWorld;
 const id: Record<string, number> = {};
@@ -177,6 +177,75 @@ describe('POST /packages', () => {
       [body.id],
     );
     expect(row!['fields']).toEqual({ [Object.keys(fields)[0]!]: [id[key]], policy: 2 });
+  });
+
+  describe('by the id that the list shows', () => {
+    const fieldsOf = (group: number) =>
+      world.db.query(
+        `select a.summary, a.package_ids, p.fields from activity a join operation_payload p on p.id = a.payload_id
+         where a.parent_id = $1 order by a.computer_id`,
+        [group],
+      );
+    const idOf = async (name: string, token = world.tokens.admin) =>
+      (await list(`?names=${name}`, token)).results[0].id;
+
+    it.each([
+      ['upgrade', 'curl', 'curl10', 'install'],
+      ['upgrade', 'vim', 'vim9', 'install'],
+      ['remove', 'curl', 'curl2', 'remove'],
+      ['hold', 'curl', 'curl2', 'hold'],
+      ['unhold', 'vim', 'vim', 'remove-hold'],
+      ['install', 'jq', 'jq', 'install'],
+    ] as const)('does %s of %s', async (action, name, expected, field) => {
+      const { status, body } = await act({ ...web(), action, package_ids: [await idOf(name)] });
+      expect(status).toBe(200);
+      expect(await fieldsOf(body.id)).toMatchObject([
+        { package_ids: [id[expected]], fields: { [field]: [id[expected]], policy: 2 } },
+      ]);
+    });
+
+    it('takes on each computer the version that it has', async () => {
+      const { status, body } = await act({ action: 'remove', package_ids: [await idOf('curl')] });
+      expect({ status, summary: body.summary }).toEqual({ status: 200, summary: 'Remove package curl' });
+      expect(await fieldsOf(body.id)).toEqual([
+        {
+          summary: 'Remove package curl 8.5.0-2',
+          package_ids: [id['curl2']],
+          fields: { remove: [id['curl2']], policy: 2 },
+        },
+        {
+          summary: 'Remove package curl 8.5.0-10',
+          package_ids: [id['curl10']],
+          fields: { remove: [id['curl10']], policy: 2 },
+        },
+      ]);
+      const { body: read } = await world.app.call('GET', `/activities/${body.id}`, { token: world.tokens.admin });
+      expect(read).toMatchObject({ activity_status: 'undelivered', children: [{}, {}] });
+    });
+
+    it('downgrades to the newest that is older', async () => {
+      const desk = { computer_ids: [world.ids['desk']] };
+      const { status, body } = await act({ ...desk, action: 'downgrade', package_ids: [id['curl10']] });
+      expect(status).toBe(200);
+      expect(await fieldsOf(body.id)).toMatchObject([{ fields: { install: [id['curl2']] } }]);
+    });
+
+    it('installs it where another computer has it', async () => {
+      const computer = world.ids['db']!;
+      await reportPackages(world.db, computer, { available: [id['curl10']!] });
+      const taken = await act({ computer_ids: [computer], package_ids: [id['curl2']] });
+      expect({ status: taken.status, error: taken.body.error }).toEqual({ status: 400, error: 'PackageNotEligible' });
+      await tellPackages(world.db, world.accountId, id['curl2']!);
+      const { status, body } = await act({ computer_ids: [computer], package_ids: [id['curl2']] });
+      expect(status).toBe(200);
+      expect(await fieldsOf(body.id)).toMatchObject([{ fields: { install: [id['curl10']] } }]);
+    });
+
+    it('never takes an upgrade back to an older version', async () => {
+      const desk = { computer_ids: [world.ids['desk']] };
+      const { status, body } = await act({ ...desk, action: 'upgrade', package_ids: [await idOf('curl')] });
+      expect({ status, error: body.error }).toEqual({ status: 400, error: 'PackageNotEligible' });
+    });
   });
 
   it.each<[string, () => object, number, string]>([

@@ -2844,7 +2844,11 @@ export interface components {
             action: "install" | "remove" | "upgrade" | "downgrade" | "hold" | "unhold";
             /** @description Repeated ids count once */
             computer_ids: components["schemas"]["Id"][];
-            /** @description Versions of packages; repeated ids count once */
+            /**
+             * @description Versions of packages, or packages by the `id` that the lists show. A version with which a computer can do it is
+             *     taken as it is; else the id stands for its package: the newest on offer is installed or upgraded to, the newest
+             *     older one downgraded to, and the installed one removed, held or released. Repeated ids count once
+             */
             package_ids: components["schemas"]["Id"][];
             deliver_after?: components["schemas"]["DeliverAfter"];
             deliver_delay_window?: components["schemas"]["DeliverDelayWindow"];

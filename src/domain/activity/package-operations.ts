@@ -47,9 +47,15 @@ export function kernelOperations(
 
 const SHOWN_NAMES = 3;
 
-/** For example "Install packages curl 8.5.0-2 and jq 1.7-1". */
-export function packageSummary(action: PackageAction, packages: readonly PackageVersion[]): string {
-  const names = packages.slice(0, SHOWN_NAMES).map(({ name, version }) => `${name} ${version}`);
+/**
+ * For example "Install packages curl 8.5.0-2, jq 1.7-1".
+ *
+ * @param packages - names alone where computers differ in the versions
+ */
+export function packageSummary(action: PackageAction, packages: ReadonlyArray<PackageVersion | string>): string {
+  const names = packages
+    .slice(0, SHOWN_NAMES)
+    .map((entry) => (typeof entry === 'string' ? entry : `${entry.name} ${entry.version}`));
   const more = packages.length > SHOWN_NAMES ? ` and ${packages.length - SHOWN_NAMES} more` : '';
   return `${capital(action)} package${packages.length === 1 ? '' : 's'} ${names.join(', ')}${more}`;
 }

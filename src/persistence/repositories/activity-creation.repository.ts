@@ -123,8 +123,8 @@ export interface PlacedOperation {
   summary: string;
   /** Position in the plan's messages, from 0. */
   message: number;
-  /** Operation that this one repeats or undoes. */
-  origin: number;
+  /** Operation that this one repeats or undoes; null where the group repeats and undoes nothing. */
+  origin: number | null;
 }
 
 export type PlacedGroupPlan = Omit<GroupPlan, 'operations'> & {

@@ -2,6 +2,7 @@ import type { DoneOperation } from '../../domain/activity/inverse.ts';
 import type { Sql } from '../sql.ts';
 import type { NotReverted } from './activities.repository.ts';
 import type { OperationMessage } from './activity-creation.repository.ts';
+import { nameSentPackages } from './package-changes.repository.ts';
 
 /** An operation of an activity that shall be repeated or undone. */
 export interface SourceOperation {
@@ -85,14 +86,14 @@ export async function linkReapplied(tx: Sql, source: number, group: number): Pro
   await tx.query('update activity set reapplied_by = $2 where id = $1', [source, group]);
   await tx.query(CARRY_REVERTS_ON, [group]);
   await tx.query(MOVE_REVERTED, [group]);
-  await tx.query(NAME_PACKAGES, [group]);
+  await nameSentPackages(tx, group);
 }
 
 /** As {@link linkReapplied}, for what is undone. */
 export async function linkReverted(tx: Sql, source: number, group: number): Promise<void> {
   await tx.query(LINK_REVERTED_OPERATIONS, [group]);
   await tx.query('update activity set reverted_by = $2 where id = $1', [source, group]);
-  await tx.query(NAME_PACKAGES, [group]);
+  await nameSentPackages(tx, group);
 }
 
 interface DoneRow {
@@ -177,10 +178,3 @@ const MOVE_REVERTED = `
 
 const LINK_REAPPLIED_OPERATIONS = linked('reapplied_by', 'reapplied_from');
 const LINK_REVERTED_OPERATIONS = linked('reverted_by', 'reverts');
-
-const NAME_PACKAGES = `
-  update activity a set package_ids = array(
-    select i::int from jsonb_each(p.fields) f, jsonb_array_elements_text(f.value) i
-    where f.key in ('install', 'remove', 'hold', 'remove-hold'))
-  from operation_payload p
-  where a.parent_id = $1 and p.id = a.payload_id and p.message_type = 'change-packages'`;

@@ -25,6 +25,11 @@ export async function namePackages(tx: Sql, group: number, packages: readonly nu
   ]);
 }
 
+/** As {@link namePackages}, of operations that do not all do the same: those that each sends to its computer. */
+export async function nameSentPackages(tx: Sql, group: number): Promise<void> {
+  await tx.query(NAME_SENT, [group]);
+}
+
 /**
  * Writes into operations that have just succeeded what was really done on their computers.
  *
@@ -103,3 +108,10 @@ const RECORD = `
   update activity a set package_ids = r.package_ids, changes = r.changes
   from jsonb_to_recordset($1::jsonb) r(id int, package_ids int[], changes jsonb)
   where a.id = r.id`;
+
+const NAME_SENT = `
+  update activity a set package_ids = array(
+    select i::int from jsonb_each(p.fields) f, jsonb_array_elements_text(f.value) i
+    where f.key in ('install', 'remove', 'hold', 'remove-hold'))
+  from operation_payload p
+  where a.parent_id = $1 and p.id = a.payload_id and p.message_type = 'change-packages'`;

@@ -1,5 +1,4 @@
-import type { PackageAction } from '../../domain/activity/package-operations.ts';
-import { MAX_INT4 } from '../../domain/integers.ts';
+import type { KnownVersion } from '../../domain/packages/package-choice.ts';
 import type { PackageState, ReportedVersion } from '../../domain/packages/package-states.ts';
 import { containing } from '../like.ts';
 import type { PageRequest } from '../page.ts';
@@ -107,38 +106,64 @@ async function findRows(
   return [...rows.values()].flat();
 }
 
+/** Computers that know the same of some packages. */
+export interface SameKnowledge {
+  computers: number[];
+  /** By place among the packages that were given: the versions of that package that these computers know. */
+  versions: ReadonlyMap<number, readonly KnownVersion[]>;
+}
+
 /**
- * Computers that cannot do something with all of some packages: the package is not on offer there, not installed,
- * already as wanted, or not known at all. At most 100, in order.
+ * What computers know of the packages that some versions belong to, computers that know the same together.
+ *
+ * @param packages - ids of versions; nothing is found of those that are not in the catalogue
  */
-export async function findIneligible(
+export async function readKnowledge(
   db: Sql,
   computers: readonly number[],
-  action: PackageAction,
   packages: readonly number[],
-): Promise<number[]> {
-  // Open where the range of the largest id cannot be closed; no set has that one.
-  const ids = `{${packages.map((id) => `[${id},${id < MAX_INT4 ? id + 1 : ''})`).join(',')}}`;
+): Promise<SameKnowledge[]> {
+  const rows = await db.query<{ computers: number[]; known: Array<KnownVersion & { place: number }> }>(KNOWLEDGE, [
+    computers,
+    packages,
+  ]);
+  return rows.map(({ computers: same, known }) => ({
+    computers: same,
+    versions: Map.groupBy(known, ({ place }) => place),
+  }));
+}
+
+/** Those of some packages that computers of an account were told the ids of. */
+export async function findTold(db: Sql, accountId: number, packages: readonly number[]): Promise<Set<number>> {
   const rows = await db.query<{ id: number }>(
-    `select c.id from unnest($1::int[]) c(id) left join computer_packages s on s.computer_id = c.id
-     where not coalesce((${ELIGIBLE[action]}) @> $2::int4multirange, false)
-       or exists (select from unnest($3::int[]) u(id) where not exists (select from package p where p.id = u.id))
-     order by c.id limit 100`,
-    [computers, ids, packages],
+    `select u.id from unnest($2::int[]) u(id) join account_packages k on k.account_id = $1 and k.known @> u.id`,
+    [accountId, packages],
   );
-  return rows.map(({ id }) => id);
+  return new Set(rows.map(({ id }) => id));
 }
 
 const AVAILABLE = '(s.available + s.available_upgrades)';
 
-const ELIGIBLE: Readonly<Record<PackageAction, string>> = {
-  install: `${AVAILABLE} - s.installed`,
-  upgrade: `${AVAILABLE} - s.installed`,
-  downgrade: `${AVAILABLE} - s.installed`,
-  remove: 's.installed',
-  hold: 's.installed - s.locked',
-  unhold: 's.locked',
-};
+// Sets are narrowed to the few ids in question, and computers that are left with the same ones put together, before
+// anything is looked up in them.
+const KNOWLEDGE = `
+  with named as materialized (
+    select a.place, p.id, p.version from unnest($2::int[]) with ordinality a(id, place)
+    join package given on given.id = a.id join package p on p.name = given.name
+  ), wanted as materialized (
+    select coalesce(range_agg(int4range(id, id, '[]')), '{}') as ids from named
+  ), mine as materialized (
+    select c.id, s.installed * ids as installed, ${AVAILABLE} * ids as available, s.locked * ids as held
+    from unnest($1::int[]) c(id) cross join wanted left join computer_packages s on s.computer_id = c.id
+  ), same as materialized (
+    select array_agg(id order by id) as computers, installed, available, held from mine
+    group by installed, available, held
+  )
+  select s.computers, coalesce((
+    select jsonb_agg(jsonb_build_object('place', n.place - 1, 'id', n.id, 'version', n.version,
+      'installed', s.installed @> n.id, 'available', s.available @> n.id, 'held', s.held @> n.id) order by n.place, n.id)
+    from named n where s.installed @> n.id or s.available @> n.id or s.held @> n.id), '[]') as known
+  from same s order by s.computers[1]`;
 
 const SETS: Readonly<Record<PackageState, string>> = {
   installed: 's.installed',
