@@ -5,7 +5,7 @@ import { EVERYTHING, REGISTER_ONLY } from './message-types.ts';
 
 /** How an exchange of an agent with an identity ended. */
 const EXCHANGE_OUTCOMES = ['accepted', 'repeated', 'late', 'clone', 'unknown', 'removed'] as const;
-const ENROLMENT_OUTCOMES = ['approved', 'pending', 'refused'] as const;
+const ENROLMENT_OUTCOMES = ['approved', 'pending', 'refused', 'late'] as const;
 
 /** What a gateway counts. Labels come from closed lists alone: agents choose none of them. */
 export interface GatewayMetrics {

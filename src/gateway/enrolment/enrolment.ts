@@ -1,7 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { recordNotices } from '../../persistence/repositories/computer-notices.repository.ts';
 import type { Database, Sql } from '../../persistence/sql.ts';
 import { acceptComputers, beginAcceptance } from '../../services/acceptance.ts';
 import type { ProfileRunDeps } from '../../services/script-profile-runs.ts';
+import { findOriginal, isSentAway } from './copies.ts';
 import { isWsl, type Registration, registrationDigest } from './registration.ts';
 import { hashSecureId, newSecureId } from './secure-id.ts';
 
@@ -25,10 +27,11 @@ interface AccountRow {
  * Enrols a computer, at once or as a pending one.
  *
  * @remarks A registration that is repeated because its answer was lost finds the computer of the first one, as long as
- * nobody has used the identity given then. Two machines that say the same of themselves both get it at first; the one
- * that uses its identity first keeps the computer and the other, unknown by then, gets its own when it comes back.
- * A registration that the network brings late, when its computer enrolled by a repetition and is in use, enrols nobody;
- * only when the agent's clock went back between the two it cannot be told from a new one.
+ * nobody has used the identity given then. Machines that say the same of themselves all get it at first; the one that
+ * uses its identity first keeps the computer and the others, sent away by then, each get their own when they come back.
+ * A registration that the network brings late, when its computer enrolled by a repetition and is in use, enrols nobody.
+ * It cannot be told from that of a machine whose clock is behind: the events of the computer say so, and such a machine
+ * enrols once its clock has passed the time of the other registration, at the latest after {@link LATEST_SECONDS}.
  * @param admit - asked once the key has opened the account; what it throws refuses the registration, and nothing is stored
  * @see agent-protocol 6; design.md 8 "Enrolment"
  */
@@ -45,15 +48,13 @@ export async function enrol(
     }
     admit(account.id);
     if (account.auto_register) await beginAcceptance(tx, account.id);
-    const digest = registrationDigest(account.id, registration);
-    await tx.query('select pg_advisory_xact_lock($1)', [digest.readBigInt64BE(0).toString()]);
+    const { digest, existing, isNew } = await recognize(tx, account.id, registration, now);
     const secureId = newSecureId();
-    const existing = await findRepeated(tx, registration, digest);
     if (existing) {
       await takeOver(tx, existing, hashSecureId(secureId), registration.madeAt);
       return { kind: 'enrolled', computerId: existing.id, secureId, approved: !existing.pending };
     }
-    if (await isLate(tx, registration, digest)) return { kind: 'late' };
+    if (!isNew) return { kind: 'late' };
     if (!account.auto_register && (await isFull(tx, account)))
       return { kind: 'refused', info: 'max-pending-computers' };
     const secureIdHash = hashSecureId(secureId);
@@ -65,6 +66,30 @@ export async function enrol(
     }
     return { kind: 'enrolled', computerId, secureId, approved: account.auto_register };
   });
+}
+
+interface Recognized {
+  digest: Buffer;
+  /** The computer of the same machine. */
+  existing: Enrolled | undefined;
+  /** Whether it is no registration from before that of a computer in use. */
+  isNew: boolean;
+}
+
+/** Finds out whose registration it is; others of equal machines wait until the transaction ends. */
+async function recognize(tx: Sql, accountId: number, registration: Registration, now: Date): Promise<Recognized> {
+  const former = registration.cloneSecureId ? hashSecureId(registration.cloneSecureId) : null;
+  const original = former && (await findOriginal(tx, accountId, former));
+  const digest = registrationDigest(accountId, registration, original?.isOwn ? former : null);
+  await tx.query('select pg_advisory_xact_lock($1)', [digest.readBigInt64BE(0).toString()]);
+  const existing = await findRepeated(tx, registration, digest);
+  const isCopy = (existing || original) && (await isSentAway(tx, original, digest, now));
+  if (existing && isCopy && !original?.isOwn) return { digest, existing: undefined, isNew: true };
+  if (existing || original) return { digest, existing, isNew: true };
+  const later = await findLater(tx, registration, digest);
+  if (!later || (await isSentAway(tx, null, digest, now))) return { digest, existing, isNew: true };
+  await noteLate(tx, later, registration.madeAt!, now);
+  return { digest, existing, isNew: false };
 }
 
 async function findAccount(tx: Sql, name: string): Promise<AccountRow | undefined> {
@@ -121,17 +146,33 @@ async function takeOver(tx: Sql, { id, pending }: Enrolled, hash: Buffer, madeAt
   );
 }
 
-/** A copy that knows of its original is none of these, and a machine that lost its identity registers anew, later. */
-async function isLate(tx: Sql, { madeAt, cloneSecureId }: Registration, digest: Buffer): Promise<boolean> {
-  if (madeAt === null || cloneSecureId !== null) return false;
-  const [row] = await tx.query<{ late: boolean }>(
-    `select exists (
-       select from agent s join computer c on c.id = s.computer_id
-       where s.registration_digest = $1 and not c.archived and s.in_next is not null
-         and s.registered_at_agent between $2 and $3) as late`,
+/** A computer in use that registered after this registration was made. */
+interface Later {
+  id: number;
+  madeAt: number;
+}
+
+/** A copy that knows of its original registers late by no means, and a machine that lost its identity registers anew, later. */
+async function findLater(tx: Sql, { madeAt, cloneSecureId }: Registration, digest: Buffer): Promise<Later | undefined> {
+  if (madeAt === null || cloneSecureId !== null) return undefined;
+  const [row] = await tx.query<Later & Record<string, unknown>>(
+    `select c.id, s.registered_at_agent as "madeAt"
+     from agent s join computer c on c.id = s.computer_id
+     where s.registration_digest = $1 and not c.archived and s.in_next is not null
+       and s.registered_at_agent between $2 and $3
+     order by s.registered_at_agent desc limit 1`,
     [digest, madeAt, madeAt + LATEST_SECONDS],
   );
-  return row!.late;
+  return row;
+}
+
+async function noteLate(tx: Sql, later: Later, madeAt: number, now: Date): Promise<void> {
+  const at = (seconds: number) => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
+  const message =
+    `A registration was not accepted: by the clock of the machine it was made at ${at(madeAt)}, which is not after ` +
+    `the registration of this computer at ${at(later.madeAt)}. Check the clock of the machine: it is accepted when it ` +
+    'registers again and its clock is past that time.';
+  await recordNotices(tx, [{ computerId: later.id, subject: 'late registration', message }], now);
 }
 
 async function isFull(tx: Sql, account: AccountRow): Promise<boolean> {
@@ -189,8 +230,11 @@ const INSERT = `
   ), twin as materialized (
     select id, state, archived from computer where account_id = $1 and machine_id = $8
   ), original as materialized (
-    select i.computer_id as id from agent_identity i join computer o on o.id = i.computer_id and o.account_id = $1
-    where i.secure_id_hash = $12
+    select i.computer_id as id from (
+      select computer_id from agent_identity where secure_id_hash = $12
+      union all
+      select computer_id from agent_spare_identity where secure_id_hash = $12
+    ) i join computer o on o.id = i.computer_id and o.account_id = $1
     union all
     select id from twin where state = 'approved' and not archived
   ), made as (

@@ -67,10 +67,15 @@ export function isWsl(registration: Registration): boolean {
   return registration.containerInfo === 'wsl';
 }
 
-/** Equal for registrations that can only be told apart by what happens next: repeats, or twins. */
-export function registrationDigest(accountId: number, registration: Registration): Buffer {
+/**
+ * Equal for registrations that can only be told apart by what happens next: repeats, or twins.
+ *
+ * @param ownMark - what no other machine has; null when there is nothing
+ */
+export function registrationDigest(accountId: number, registration: Registration, ownMark: Buffer | null): Buffer {
   const { title, hostname, machineId, containerInfo, hostagentUid } = registration;
-  return createHash('sha256')
-    .update(JSON.stringify([accountId, title, hostname, machineId, containerInfo, hostagentUid]))
-    .digest();
+  const digest = createHash('sha256').update(
+    JSON.stringify([accountId, title, hostname, machineId, containerInfo, hostagentUid]),
+  );
+  return (ownMark === null ? digest : digest.update(ownMark)).digest();
 }

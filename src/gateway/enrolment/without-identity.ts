@@ -53,7 +53,10 @@ export async function answerWithoutIdentity(
   }
   const admit = (accountId: number): void => spend(deps, deps.rate, `account ${accountId}`);
   const enrolment = await deps.gate.run(() => enrol(deps, registration, deps.clock.now(), admit));
-  if (enrolment.kind === 'late') return [acceptedTypesMessage(REGISTER_ONLY.types)];
+  if (enrolment.kind === 'late') {
+    deps.metrics.enrolled('late');
+    return [acceptedTypesMessage(REGISTER_ONLY.types)];
+  }
   if (enrolment.kind === 'refused') {
     deps.metrics.enrolled('refused');
     deps.logger.info({ address, reason: enrolment.info }, 'registration refused');

@@ -60,7 +60,7 @@ export async function writeExchanges(
   return written;
 }
 
-/** An identity is in use: whoever else was given one for its computer, by a repeated registration, is unknown now. */
+/** An identity is in use: whoever else was given one for its computer, by a repeated registration, needs another computer. */
 async function settleIdentities(tx: Sql, firsts: readonly ExchangeWrite[]): Promise<void> {
   if (firsts.length === 0) return;
   const values = [firsts.map(({ session }) => session.computerId), firsts.map(({ secureIdHash }) => secureIdHash)];
@@ -74,5 +74,13 @@ async function wantResync(tx: Sql, apart: ReadonlySet<number>): Promise<void> {
 }
 
 const SETTLE_IDENTITIES = `
-  delete from agent_identity i using unnest($1::int[], $2::bytea[]) v(computer_id, hash)
-  where i.computer_id = v.computer_id and i.secure_id_hash <> v.hash`;
+  with others as (
+    delete from agent_identity i using unnest($1::int[], $2::bytea[]) v(computer_id, hash)
+    where i.computer_id = v.computer_id and i.secure_id_hash <> v.hash
+    returning i.secure_id_hash, i.computer_id
+  ), forgotten as (
+    delete from agent_spare_identity
+    where computer_id = any($1::int[]) and created_at < now() - interval '1 week'
+  )
+  insert into agent_spare_identity (secure_id_hash, computer_id) select secure_id_hash, computer_id from others
+  on conflict (secure_id_hash) do nothing`;

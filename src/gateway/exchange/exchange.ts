@@ -1,5 +1,6 @@
 import { withLogFields } from '../../log-fields.ts';
 import { isLostRace } from '../../persistence/availability.ts';
+import { sendCopyAway, sendSpareAway } from '../enrolment/copies.ts';
 import { refusalOf } from '../http/failure.ts';
 import { KeyedQueue } from '../http/gate.ts';
 import { Refusal } from '../http/refusal.ts';
@@ -53,8 +54,9 @@ export class IdentifiedExchange {
     const now = clock.now();
     const identified = await sessions.read(request.secureIdHash);
     if (!identified) {
-      metrics.exchanged('unknown');
-      return this.#unknown();
+      const original = await sendSpareAway(this.#deps.db, request.secureIdHash, now);
+      metrics.exchanged(original ? 'clone' : 'unknown');
+      return this.#unknown(original?.title);
     }
     const { computerId } = identified.kind === 'computer' ? identified.session : identified;
     return withLogFields({ computerId }, () => this.#exchange(identified, request, now));
@@ -78,6 +80,7 @@ export class IdentifiedExchange {
     if (verdict === 'foreign') {
       metrics.exchanged('clone');
       this.#deps.logger.warn({ computerId: session.computerId }, 'an identity is used by two machines');
+      await sendCopyAway(this.#deps.db, session.computerId, now);
       return this.#unknown(session.title);
     }
     if (verdict === 'late') {
