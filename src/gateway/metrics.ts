@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { CLIENT_CLOSED } from '../http-answers.ts';
+import type { Fault } from './facts/faults.ts';
 import { EVERYTHING, REGISTER_ONLY } from './message-types.ts';
 
 /** How an exchange of an agent with an identity ended. */
@@ -14,6 +15,8 @@ export interface GatewayMetrics {
   exchanged(outcome: (typeof EXCHANGE_OUTCOMES)[number]): void;
   /** Counts new messages of an accepted exchange by type. */
   received(types: Iterable<string>): void;
+  /** Counts values of messages that could not be stored as they came, by type and what became of them. */
+  faulty(faults: Iterable<Fault>): void;
   /** Counts operations handed out for the first time. */
   delivered(count: number): void;
   /** Counts results of operations that were waiting for one. */
@@ -32,6 +35,10 @@ const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 512, 2000];
 const KNOWN_TYPES = new Set([...EVERYTHING.types, ...REGISTER_ONLY.types]);
 const OTHER = 'other';
 
+function known(type: string): string {
+  return KNOWN_TYPES.has(type) ? type : OTHER;
+}
+
 /** Registers the metrics of the agents' side; counters that alerts watch begin at 0. */
 export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   const registers = [registry];
@@ -39,6 +46,7 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
     new Counter({ name: `flotilla_gateway_${what}_total`, help, labelNames, registers });
   const exchanges = counter('exchanges', 'Exchanges of agents with an identity, by outcome', 'outcome');
   const messages = counter('messages_received', 'New messages of agents, by type', 'type');
+  const faulty = counter('faulty_values', 'Reported values that were cut, left out or refused', 'type', 'outcome');
   const operations = counter('operations_delivered', 'Operations handed out for the first time');
   const results = counter('results', 'Results of operations that were waiting for one', 'outcome');
   const poisoned = counter('poisoned_messages', 'Operations given up because an agent cannot get past them');
@@ -58,7 +66,10 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
     measured: measure(registry),
     exchanged: (outcome) => exchanges.inc({ outcome }),
     received: (types) => {
-      for (const type of types) messages.inc({ type: KNOWN_TYPES.has(type) ? type : OTHER });
+      for (const type of types) messages.inc({ type: known(type) });
+    },
+    faulty: (faults) => {
+      for (const { type, outcome, count } of faults) faulty.inc({ type: known(type), outcome }, count);
     },
     delivered: (count) => operations.inc(count),
     results: (oks) => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
+import { Registry } from 'prom-client';
 import { createClientAddress } from '../../src/api/client-address.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway/gateway.ts';
@@ -23,6 +24,8 @@ export interface GatewayWorld {
   gateway: Gateway;
   /** A second gateway on the same database, as in another process. */
   another(): Promise<{ url: string }>;
+  /** What the first gateway counts, as a scrape shows it. */
+  metrics(): Promise<string>;
   /** Advances by hand. */
   clock: { now(): Date; advance(ms: number): void };
   close(): Promise<void>;
@@ -52,9 +55,11 @@ export async function createGatewayWorld(
   };
   const servers: Server[] = [];
   const gateways: Gateway[] = [];
-  const start = async (): Promise<{ url: string; gateway: Gateway }> => {
+  const registry = new Registry();
+  const start = async (own = new Registry()): Promise<{ url: string; gateway: Gateway }> => {
     const gateway = createGateway({
       persistence,
+      registry: own,
       config,
       logger,
       clock,
@@ -67,12 +72,13 @@ export async function createGatewayWorld(
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, gateway };
   };
   return {
-    ...(await start()),
+    ...(await start(registry)),
+    metrics: () => registry.metrics(),
     db: database.persistence.db,
     connection: proxy,
     config,
     clock,
-    another: start,
+    another: () => start(),
     async close() {
       for (const server of servers) {
         server.closeAllConnections();

@@ -121,7 +121,7 @@ const NOT_REPEATED: ReadonlySet<FactType> = new Set(['snaps', 'processor-info', 
 
 const SCOPES: Readonly<Record<string, readonly FactType[]>> = {
   computer: ['computer-info', 'distribution-info', 'snap-info', 'reboot-required-info', 'update-manager-info'],
-  package: ['update-manager-info', 'apt-preferences'],
+  package: ['update-manager-info', 'apt-preferences', 'reboot-required-info'],
   process: ['active-process-info'],
   network: ['network-device'],
   users: ['users'],

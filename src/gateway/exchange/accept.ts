@@ -4,9 +4,9 @@ import { MAX_INT4 } from '../../domain/integers.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import type { BValue } from '../../protocol/bpickle.ts';
 import { typeListDigest } from '../../protocol/type-digest.ts';
-import { type Facts, noFacts, type OperationResult, type RejectedMessage } from '../facts/facts.ts';
+import { type Facts, noFacts, type OperationResult } from '../facts/facts.ts';
 import { isUnstorable } from '../facts/fields.ts';
-import { messageType, readMessages, readMessagesInTurns } from '../facts/read-messages.ts';
+import { messageType, readMessages, readMessagesInTurns, reject } from '../facts/read-messages.ts';
 import { hasFacts } from '../facts/save-facts.ts';
 import { saveOneByOne } from '../facts/save-one-by-one.ts';
 import { EVERYTHING, REGISTER_ONLY } from '../message-types.ts';
@@ -20,11 +20,12 @@ import {
   queueOf,
 } from './counters.ts';
 import type { ExchangeDeps, IdentifiedRequest } from './deps.ts';
-import { asksForPackages, type ExchangeWrite, writeExchanges } from './exchange-writer.ts';
+import { type ExchangeWrite, writeExchanges } from './exchange-writer.ts';
 import { noteForeignResults } from './foreign-results.ts';
 import { continueWith } from './freshness.ts';
 import { type Outgoing, type PackageIds, planOutgoing } from './outgoing.ts';
 import { renderPlaces } from './render.ts';
+import { openResyncs, packagesAsked, resyncAfter, scopesToAsk } from './resync.ts';
 import type { DueOperation, Session } from './session.ts';
 import type { SessionChange, SessionWritten } from './session-writer.ts';
 
@@ -63,7 +64,8 @@ export async function acceptExchange(deps: ExchangeDeps, arrival: Arrival): Prom
   const received = await receive(deps, arrival);
   const outgoing = await planAnswer(deps.db, received);
   const change = toChange(received, outgoing);
-  const written = await write(deps, received, change);
+  const resync = resyncAfter(session, outgoing.asked, received.facts.faults.refused, now);
+  const written = await write(deps, { ...received, resync }, change);
   if (!written) return null;
   await noteForeignResults(deps, session, change.results, written.accepted, now);
   for (const type of received.facts.unknownTypes) deps.contacts.sawUnknownType(type);
@@ -83,14 +85,13 @@ async function receive(deps: ExchangeDeps, arrival: Arrival): Promise<Received> 
   if (deps.encryptionKeys.length === 0) refuseSecrets(facts);
   const queue = queueOf(controls, sent);
   const ack = acknowledge({ outBase, headTries, headSends, queue }, payload.nextExpected, arrival.arrived);
-  const { packageIds, rejected } = await answerPackageRequests(deps, session, ack, facts.packageRequests);
-  const all = { ...facts, rejected: [...facts.rejected, ...rejected] };
-  return { ...arrival, incoming, messages, facts: all, ack, packageIds };
+  const packageIds = await answerPackageRequests(deps, session, ack, facts);
+  return { ...arrival, incoming, messages, facts, ack, packageIds };
 }
 
 function noteAccepted(
   { metrics, traces, logger }: ExchangeDeps,
-  { session: { computerId }, now, messages }: Received,
+  { session: { computerId }, now, messages, facts }: Received,
   { claims, results, dropped }: SessionChange,
   { claimed, accepted }: SessionWritten,
 ): void {
@@ -99,6 +100,7 @@ function noteAccepted(
   const answered = results.filter(({ operationId }) => accepted.has(operationId));
   metrics.exchanged('accepted');
   metrics.received(messages.map((message) => messageType(message)));
+  metrics.faulty(facts.faults.all);
   metrics.delivered(delivered.length);
   metrics.results(answered.map(({ ok }) => ok));
   if (dropped) metrics.poisoned();
@@ -109,9 +111,9 @@ function noteAccepted(
 
 /** Nobody has agreed to know anything of a pending computer; an archived one may only finish what it was given. */
 async function takeIn({ session, body, payload }: Arrival, messages: readonly BValue[]): Promise<Facts> {
-  const { approved, archived, resyncId } = session;
+  const { approved, archived } = session;
   const read = body.length <= LARGE_BYTES ? readMessages : readMessagesInTurns;
-  const facts = approved || archived ? await read(messages, resyncId) : noFacts();
+  const facts = approved || archived ? await read(messages, openResyncs(session)) : noFacts();
   const kept = session.approved ? facts : { ...noFacts(), ...resultsOf(facts) };
   if (payload.clientAcceptedTypes) kept.inventory.client_types = [...payload.clientAcceptedTypes];
   return kept;
@@ -136,33 +138,33 @@ async function answerPackageRequests(
   deps: ExchangeDeps,
   session: Session,
   ack: Acknowledged,
-  requests: Facts['packageRequests'],
-): Promise<{ packageIds: PackageIds[]; rejected: RejectedMessage[] }> {
+  facts: Facts,
+): Promise<PackageIds[]> {
   const packageIds: PackageIds[] = [];
-  const rejected: RejectedMessage[] = [];
   // An agent asks for one thing at a time, and again for what was not answered: a flood of requests does not pile up.
   const waiting = ack.queue.filter((entry) => entry.kind === 'control').length;
-  for (const request of requests.slice(0, Math.max(0, MAX_MESSAGES_PER_ANSWER - waiting))) {
+  for (const request of facts.packageRequests.slice(0, Math.max(0, MAX_MESSAGES_PER_ANSWER - waiting))) {
     try {
       const ids = await deps.catalogue.answer(request, session.accountId);
       packageIds.push({ requestId: request.requestId, ids });
     } catch (error) {
       if (!isUnstorable(error)) throw error;
-      rejected.push({ type: 'add-packages', reason: 'could not be stored' });
+      reject(facts, 'add-packages', 'could not be stored');
     }
   }
-  return { packageIds, rejected };
+  return packageIds;
 }
 
 async function planAnswer(db: Sql, received: Received): Promise<Outgoing> {
   const { session, payload, incoming, ack, facts, packageIds, now } = received;
-  const free = asksForPackages(session, now) && !ack.queue.some((entry) => entry.kind === 'operation');
+  const scopes = scopesToAsk(session, facts.faults.refused, now);
+  const free = scopes.length > 0 && !incoming.gap && !ack.queue.some((entry) => entry.kind === 'operation');
   return planOutgoing(session, ack, {
     silent: incoming.gap,
     wantedTypes: session.approved ? EVERYTHING : REGISTER_ONLY,
     typesDigest: payload.acceptedTypesDigest,
     packageIds,
-    resyncId: free && !incoming.gap ? await nextOperationId(db) : null,
+    resync: free ? { id: await nextOperationId(db), scopes } : null,
     answered: new Set(facts.results.map((result) => result.operationId)),
   });
 }
@@ -175,12 +177,9 @@ async function nextOperationId(db: Sql): Promise<number> {
 
 function toChange(received: Received, outgoing: Outgoing): SessionChange {
   const { session, payload, incoming, ack, facts, now } = received;
-  const { places, controls, outNext, headSends, askedResync } = outgoing;
+  const { places, controls, outNext, headSends, asked } = outgoing;
   const moved = incoming.take > 0 || ack.outBase !== session.outBase;
   const { token, requestDigest, kept } = continueWith(session, received, moved, randomUUID);
-  const asked = places.find((place) => place.kind === 'control' && place.message['type'] === 'resynchronize');
-  const resyncId =
-    askedResync && asked?.kind === 'control' ? (asked.message['operation-id'] as number) : session.resyncId;
   const results = firstResults(facts.results);
   const poison = ack.poison?.kind === 'operation' ? ack.poison.activityId : null;
   // What it answers it has taken, however often it was sent.
@@ -199,9 +198,7 @@ function toChange(received: Received, outgoing: Outgoing): SessionChange {
       ? typeListDigest(payload.clientAcceptedTypes)
       : session.clientTypesDigest,
     servedApproved: session.approved,
-    resyncWanted: session.resyncWanted && !askedResync,
-    resyncId,
-    resyncAt: askedResync ? now : session.resyncAt,
+    ...packagesAsked(session, asked, now),
     acked: poison !== null && isAnswered ? [...ack.acked, poison] : ack.acked,
     claims: places.flatMap((place) => (place.kind === 'claim' ? [toClaim(place.operation, place.position)] : [])),
     resent: places.flatMap((place) => (place.kind === 'resend' ? [place.activityId] : [])),
@@ -228,12 +225,12 @@ function firstResults(results: readonly OperationResult[]): OperationResult[] {
 
 async function write(
   deps: ExchangeDeps,
-  { session, secureIdHash, body, now, facts, messages }: Received,
+  { session, secureIdHash, body, now, facts, messages, resync }: Received & Pick<ExchangeWrite, 'resync'>,
   change: SessionChange,
 ): Promise<SessionWritten | null> {
   const context = { computerId: session.computerId, now, encryptionKeys: deps.encryptionKeys };
   const reported = hasFacts(facts) ? { context, facts } : null;
-  const whole: ExchangeWrite = { session, change, now, secureIdHash, reported };
+  const whole: ExchangeWrite = { session, change, now, secureIdHash, reported, resync };
   try {
     return body.length <= MAX_SHARED_BYTES ? await deps.sessions.write(whole) : await writeAlone(deps, whole);
   } catch (error) {

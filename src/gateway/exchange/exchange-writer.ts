@@ -1,8 +1,8 @@
-import { HOUR_MS } from '../../domain/durations.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import { type Reported, saveFacts } from '../facts/save-facts.ts';
 import { keepSnapsHandedOut, needsSnapsBefore } from '../facts/snaps-before.ts';
-import type { Session } from './session.ts';
+import { saveResyncs } from './resync.ts';
+import type { ResyncState, Session } from './session.ts';
 import { type SessionWrite, type SessionWritten, writeSessions } from './session-writer.ts';
 
 /** Everything one exchange writes. */
@@ -10,20 +10,15 @@ export interface ExchangeWrite extends SessionWrite {
   secureIdHash: Buffer;
   /** Null when there is nothing but counters, hand-outs and results. */
   reported: Reported | null;
-}
-
-/** Ask for packages afresh at most this often: a reporter run is dear for the computer. */
-const RESYNC_PAUSE_MS = 6 * HOUR_MS;
-
-/** Whether an agent is to be asked for its packages afresh now. */
-export function asksForPackages({ approved, resyncWanted, resyncAt }: Session, now: Date): boolean {
-  return approved && resyncWanted && now.getTime() - (resyncAt?.getTime() ?? 0) > RESYNC_PAUSE_MS;
+  /** What the agent is to report afresh, where that changes. */
+  resync: ResyncState | null;
 }
 
 /** Whether one statement writes all there is. */
 export function isPlain(write: ExchangeWrite): boolean {
-  const { session, reported } = write;
-  return reported === null && session.inNext !== null && snapOperations(write).length === 0;
+  const { session, reported, resync } = write;
+  const isMore = reported !== null || resync !== null || snapOperations(write).length > 0;
+  return session.inNext !== null && !isMore;
 }
 
 /** Operations handed out for the first time whose undoing takes knowing how the snaps stood. */
@@ -53,6 +48,8 @@ export async function writeExchanges(
     tx,
     done.filter(({ session }) => session.inNext === null),
   );
+  const resyncs = done.flatMap(({ session, resync }) => (resync ? [{ computerId: session.computerId, resync }] : []));
+  if (resyncs.length > 0) await saveResyncs(tx, resyncs);
   const reports = done.flatMap(({ reported }) => (reported === null ? [] : [reported]));
   if (reports.length > 0) await wantResync(tx, await save(tx, reports));
   const handedOut = done.flatMap((write) => [...snapOperations(write), ...foundAnew(write)]);

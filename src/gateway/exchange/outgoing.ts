@@ -3,6 +3,7 @@ import type { BObject } from '../../protocol/bpickle.ts';
 import type { TypeList } from '../message-types.ts';
 import { acceptedTypesMessage, dictFromJson } from './answer.ts';
 import { type Acknowledged, MAX_MESSAGES_PER_ANSWER, type QueueEntry } from './counters.ts';
+import type { AskedResync } from './resync.ts';
 import type { Addressee, Control, DueOperation, Session } from './session.ts';
 
 const RESYNCHRONIZE = 'resynchronize';
@@ -22,8 +23,8 @@ export interface OutgoingWishes {
   /** What the agent believes is wanted. */
   typesDigest: Buffer | null;
   packageIds: readonly PackageIds[];
-  /** Id of a `resynchronize` request to make, if the queue allows. */
-  resyncId: number | null;
+  /** A `resynchronize` request to make, if the queue allows. */
+  resync: AskedResync | null;
   /** Operations not to hand out: their results are here already. */
   answered: ReadonlySet<number>;
 }
@@ -40,7 +41,8 @@ export interface Outgoing {
   outNext: number;
   headTries: number;
   headSends: number;
-  askedResync: boolean;
+  /** The `resynchronize` request that is made. */
+  asked: AskedResync | null;
 }
 
 /**
@@ -56,10 +58,8 @@ export function planOutgoing(session: Session, ack: Acknowledged, wishes: Outgoi
   const messages = controlMessages(queue, wishes);
   const hasOperations = queue.some((entry) => entry.kind === 'operation');
   const hasRoom = queue.length + messages.length < MAX_MESSAGES_PER_ANSWER;
-  const askedResync = wishes.resyncId !== null && !hasOperations && hasRoom;
-  if (askedResync) {
-    messages.push({ type: RESYNCHRONIZE, 'operation-id': wishes.resyncId, scopes: ['package'] });
-  }
+  const asked = hasOperations || !hasRoom ? null : wishes.resync;
+  if (asked) messages.push({ type: RESYNCHRONIZE, 'operation-id': asked.id, scopes: asked.scopes });
   let position = session.outNext;
   const places: Place[] = queue.map(toPlace);
   for (const message of messages) places.push({ kind: 'control', position: position++, message });
@@ -72,7 +72,7 @@ export function planOutgoing(session: Session, ack: Acknowledged, wishes: Outgoi
   const { headTries } = ack;
   // What is sent beyond the limit could never be acknowledged, and its operations would run again and again.
   const sent = places.slice(0, MAX_MESSAGES_PER_ANSWER);
-  return { places: sent, controls: controlsOf(places), outNext: position, headTries, headSends, askedResync };
+  return { places: sent, controls: controlsOf(places), outNext: position, headTries, headSends, asked };
 }
 
 /**
@@ -106,7 +106,7 @@ function stayed(session: Session, ack: Acknowledged): Outgoing {
     // The next payload will show that this answer arrived, which says nothing about messages that are not in it.
     headTries: ack.headTries - 1,
     headSends: ack.headSends,
-    askedResync: false,
+    asked: null,
   };
 }
 

@@ -34,6 +34,10 @@ interface SessionRow {
   resync_wanted: boolean;
   resync_id: number | null;
   resync_at: Date | null;
+  wanted_scopes: string[];
+  asked_scopes: string[];
+  asked_id: number | null;
+  asked_at: Date | null;
   sent: SentOperation[] | null;
   due: DueOperation[] | null;
 }
@@ -84,6 +88,12 @@ function toSession(row: SessionRow, accountId: number): Session {
     resyncWanted: row.resync_wanted,
     resyncId: row.resync_id,
     resyncAt: row.resync_at,
+    resync: {
+      wantedScopes: row.wanted_scopes,
+      askedScopes: row.asked_scopes,
+      askedId: row.asked_id,
+      askedAt: row.asked_at,
+    },
     sent: row.sent ?? [],
     due: row.due ?? [],
   };
@@ -119,6 +129,7 @@ const READ = `
   select i.secure_id_hash, i.computer_id, c.account_id, c.title, c.tags, c.state, c.archived, ac.disabled,
     ac.max_message_backlog, s.version, s.in_next, s.out_base, s.out_next, s.token, s.request_digest, s.controls,
     s.head_tries, s.head_sends, s.client_types_digest, s.served_approved, s.resync_wanted, s.resync_id, s.resync_at,
+    s.wanted_scopes, s.asked_scopes, s.asked_id, s.asked_at,
     (select json_agg(json_build_object('activityId', m.activity_id, 'payloadId', m.payload_id,
         'messageType', p.message_type, 'position', m.position))
       from agent_message m join operation_payload p on p.id = m.payload_id

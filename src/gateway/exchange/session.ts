@@ -26,6 +26,15 @@ export interface Addressee {
   tags: string[];
 }
 
+/** What an agent is to report afresh, and what it was last asked for. */
+export interface ResyncState {
+  /** Kinds of facts of which a message could not be used. */
+  wantedScopes: readonly string[];
+  askedScopes: readonly string[];
+  askedId: number | null;
+  askedAt: Date | null;
+}
+
 /** One computer as an exchange finds it. @see agent-protocol 4, "Server state per computer" */
 export interface Session extends Addressee {
   accountId: number;
@@ -56,6 +65,7 @@ export interface Session extends Addressee {
   resyncWanted: boolean;
   resyncId: number | null;
   resyncAt: Date | null;
+  resync: ResyncState;
   sent: SentOperation[];
   /** What may be handed over, in the order of acceptance, without regard to `maxBacklog`. */
   due: DueOperation[];

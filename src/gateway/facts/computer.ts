@@ -1,100 +1,154 @@
 import { MAX_INT4 } from '../../domain/integers.ts';
-import type { BObject } from '../../protocol/bpickle.ts';
+import { type BObject, isDict } from '../../protocol/bpickle.ts';
 import { MAX_TAGS } from '../../services/computer-fields.ts';
-import type { ComputerColumns, Facts, InstalledSnap, NetworkDevice } from './facts.ts';
-import {
-  shortTextOrNull,
-  toBoolean,
-  toDict,
-  toDicts,
-  toInt,
-  toIntOrNull,
-  toNumberOrNull,
-  toText,
-  toTextOrNull,
-  toTexts,
-} from './fields.ts';
-import { readHardwareReport } from './hardware.ts';
-import { isJsonObject, type Json, parseJson, wireToJson } from './json.ts';
+import type { ComputerColumns, Facts } from './facts.ts';
+import { called, type Notes } from './faults.ts';
+import { MalformedMessage, toInt, toNumberOrNull, toText } from './fields.ts';
+import { isJsonObject, type Json, wireToJson } from './json.ts';
+import { readItems, shorten, shownBoolean, shownInt, shownText } from './shown.ts';
 
 const MAX_NAME = 1024;
-const MAX_CONFIG = 100_000;
+const MAX_MACHINE_ID = 256;
+const MAX_ANNOTATIONS = 10_000;
+const MAX_ANNOTATION = 100_000;
 const MAX_REPORT_ERROR = 100_000;
-const MAX_HARDWARE = 8 * 1024 * 1024;
-const FLAG_UP = 1;
+const MAX_PREFERENCES = 10_000;
+const MAX_PREFERENCE = 1_000_000;
+const MAX_TAG_LIST = 100_000;
 
 /** Reads `computer-info`; only what changed is in it. */
-export function readComputerInfo(message: BObject, facts: Facts): void {
+export function readComputerInfo(message: BObject, facts: Facts, notes: Notes): void {
   const columns: ComputerColumns = {};
-  if (message['hostname'] !== undefined) columns.hostname = toText(message['hostname'] ?? '', 'hostname', MAX_NAME);
+  const hostname = shownText(message['hostname'] ?? undefined, MAX_NAME, { what: 'the host name', notes });
+  if (message['hostname'] === null) columns.hostname = '';
+  else if (hostname !== null) columns.hostname = hostname;
   for (const [key, column] of [
     ['total-memory', 'total_memory'],
     ['total-swap', 'total_swap'],
   ] as const) {
-    if (message[key] !== undefined) columns[column] = toIntOrNull(message[key], key, 0, MAX_INT4);
+    const size = shownInt(message[key], [0, MAX_INT4], { what: key, notes });
+    if (size !== null || message[key] === null) columns[column] = size;
   }
-  if (message['machine-id'] !== undefined) {
-    columns.machine_id = toTextOrNull(message['machine-id'], 'machine-id', 256);
-  }
-  const annotations = message['annotations'] === undefined ? null : readAnnotations(message);
+  const machineId = readMachineId(message, notes);
+  if (machineId !== undefined) columns.machine_id = machineId;
+  const annotations = readAnnotations(message, notes);
+  notes.requireUse(Object.keys(columns).length > 0 || annotations !== null);
   Object.assign(facts.computer, columns);
   if (annotations) facts.annotations = annotations;
 }
 
-function readAnnotations(message: BObject): Record<string, string> | null {
-  if (message['annotations'] === null) return null;
-  const entries = Object.entries(toDict(message['annotations'], 'annotations')).map(([key, value]) => [
-    toText(key, 'annotation', MAX_NAME),
-    // Agents read annotations from files, with the newline that ends them.
-    toText(value, 'annotation', 100_000).replace(/\n$/, ''),
-  ]);
-  return Object.fromEntries(entries) as Record<string, string>;
+/** Machines are told apart by it: part of one would be another's. */
+function readMachineId(message: BObject, notes: Notes): string | null | undefined {
+  const value = message['machine-id'];
+  if (value === undefined || value === null) return value;
+  try {
+    return toText(value, 'the machine id', MAX_MACHINE_ID);
+  } catch (error) {
+    if (!(error instanceof MalformedMessage)) throw error;
+    notes.skipped(error.message);
+    return undefined;
+  }
+}
+
+function readAnnotations(message: BObject, notes: Notes): Record<string, string> | null {
+  const given = message['annotations'];
+  if (given === undefined || given === null) return null;
+  if (!isDict(given)) {
+    notes.skipped('annotations must be a dict');
+    return null;
+  }
+  const entries = readItems(
+    Object.entries(given),
+    MAX_ANNOTATIONS,
+    { what: 'annotations', notes },
+    {
+      name: (entry) => called('annotation', (entry as [string, BObject[string]])[0]),
+      read: (entry, self): [string, string] => {
+        const [key, value] = entry as [string, BObject[string]];
+        const name = toText(key, 'the name of an annotation', MAX_NAME);
+        const text = shownText(value, MAX_ANNOTATION, { what: 'an annotation', notes, item: self });
+        if (text === null) throw new MalformedMessage('an annotation must be text');
+        // Agents read annotations from files, with the newline that ends them.
+        return [name, text.replace(/\n$/, '')];
+      },
+    },
+  );
+  return entries.length === 0 && Object.keys(given).length > 0 ? null : Object.fromEntries(entries);
 }
 
 /** Reads `distribution-info`. */
-export function readDistribution(message: BObject, facts: Facts): void {
-  const release = toTextOrNull(message['release'], 'release', MAX_NAME);
+export function readDistribution(message: BObject, facts: Facts, notes: Notes): void {
+  const shown = (key: string) => shownText(message[key], MAX_NAME, { what: key, notes });
+  const release = shown('release');
   const info = {
-    distributor: toTextOrNull(message['distributor-id'], 'distributor-id', MAX_NAME),
-    description: toTextOrNull(message['description'], 'description', MAX_NAME),
+    distributor: shown('distributor-id'),
+    description: shown('description'),
     release,
-    code_name: toTextOrNull(message['code-name'], 'code-name', MAX_NAME),
+    code_name: shown('code-name'),
   };
+  notes.requireUse(Object.values(info).some((value) => value !== null));
   facts.computer.distribution = release;
   facts.computer.distribution_info = info;
 }
 
 /** Reads `cloud-instance-metadata`. */
-export function readCloudInstance(message: BObject, facts: Facts): void {
+export function readCloudInstance(message: BObject, facts: Facts, notes: Notes): void {
   const metadata: { [key: string]: Json } = {};
   for (const key of ['instance-id', 'instance-type', 'ami-id']) {
-    const value = toTextOrNull(message[key], key, MAX_NAME);
+    const value = shownText(message[key], MAX_NAME, { what: key, notes });
     if (value !== null) metadata[key] = value;
   }
+  notes.requireUse(Object.keys(metadata).length > 0);
   facts.computer.cloud_instance_metadata = metadata;
 }
 
 /** Reads `update-manager-info`. */
-export function readUpdateManager(message: BObject, facts: Facts): void {
-  facts.computer.update_manager_prompt = toTextOrNull(message['prompt'], 'prompt', 64);
+export function readUpdateManager(message: BObject, facts: Facts, notes: Notes): void {
+  const prompt = shownText(message['prompt'], 64, { what: 'prompt', notes });
+  notes.requireUse(prompt !== null);
+  facts.computer.update_manager_prompt = prompt;
 }
 
 /** Reads `reboot-required-info`; only what changed is in it. */
-export function readRebootRequired(message: BObject, facts: Facts): void {
+export function readRebootRequired(message: BObject, facts: Facts, notes: Notes): void {
   const columns: ComputerColumns = {};
-  if (message['flag'] !== undefined) columns.reboot_required = toBoolean(message['flag'], 'flag');
-  if (message['packages'] !== undefined) {
-    columns.reboot_packages = toTexts(message['packages'], 'packages', 10_000, MAX_NAME).sort();
+  const flag = shownBoolean(message['flag'], { what: 'flag', notes });
+  if (flag !== null) columns.reboot_required = flag;
+  const given = message['packages'];
+  if (given !== undefined) {
+    const packages = readItems(
+      given,
+      10_000,
+      { what: 'packages', notes },
+      {
+        name: (item) => called('package', item),
+        read: (item, self) => {
+          const name = shownText(item, MAX_NAME, { what: 'the name of a package', notes, item: self });
+          if (name === null) throw new MalformedMessage('the name of a package must be text');
+          return name;
+        },
+      },
+    );
+    const isEmpty = given === null || (Array.isArray(given) && given.length === 0);
+    if (packages.length > 0 || isEmpty) columns.reboot_packages = packages.sort();
   }
+  notes.requireUse(Object.keys(columns).length > 0);
   Object.assign(facts.computer, columns);
 }
 
 /** Reads `computer-tags`: the tags configured on the machine itself. */
-export function readTags(message: BObject, facts: Facts): void {
-  facts.tags = splitTags(toTextOrNull(message['tags'], 'tags', 100_000));
+export function readTags(message: BObject, facts: Facts, notes: Notes): void {
+  const list = shownText(message['tags'], MAX_TAG_LIST, { what: 'tags', notes });
+  notes.requireUse(list !== null);
+  const tags = splitTags(list);
+  const given = (list ?? '').split(',').map((tag) => tag.trim());
+  for (const tag of given) {
+    if (tag !== '' && !tags.includes(tag)) notes.skipped('a tag is none, or one too many', () => called('tag', tag));
+  }
+  facts.tags = tags;
 }
 
-/** As agents read it: words of any script. @see agent-protocol 6 */
+/** As agents read it: words of any script. */
 const TAG = /^[\p{L}\p{N}_][\p{L}\p{N}_-]*$/u;
 
 /** Tags of a comma-separated list; what is no tag is left out, and so is what administrators could not add either. */
@@ -103,145 +157,52 @@ export function splitTags(list: string | null): string[] {
   return [...new Set(tags.filter((tag) => TAG.test(tag) && tag.length <= 255))].slice(0, MAX_TAGS);
 }
 
-/** Reads `network-device`. */
-export function readNetwork(message: BObject, facts: Facts): void {
-  const speeds = new Map(
-    toDicts(message['device-speeds'], 'device-speeds', 10_000).map((item) => [
-      toText(item['interface'], 'interface', 64),
-      {
-        speed: toIntOrNull(item['speed'], 'speed', -1, MAX_INT4),
-        duplex: item['duplex'] === undefined || item['duplex'] === null ? null : toBoolean(item['duplex'], 'duplex'),
-      },
-    ]),
-  );
-  const devices = toDicts(message['devices'], 'devices', 10_000).map((device): NetworkDevice => {
-    const name = toText(device['interface'], 'interface', 64);
-    const ipAddress = toText(device['ip_address'], 'ip_address', 64);
-    const flags = toInt(device['flags'], 'flags', 0, Number.MAX_SAFE_INTEGER);
-    return {
-      interface: name,
-      ipAddress,
-      macAddress: toText(device['mac_address'], 'mac_address', 64),
-      broadcastAddress: toText(device['broadcast_address'], 'broadcast_address', 64),
-      netmask: toText(device['netmask'], 'netmask', 64),
-      flags,
-      active: flags % 2 === FLAG_UP && ipAddress !== '0.0.0.0' && ipAddress !== '',
-      speed: speeds.get(name)?.speed ?? null,
-      duplex: speeds.get(name)?.duplex ?? null,
-    };
-  });
-  facts.network = [...new Map(devices.map((device) => [device.interface, device])).values()];
-}
-
-/** Reads `hardware-info`; a report that cannot be read is kept as it is. */
-export function readHardware(message: BObject, facts: Facts): void {
-  const data = toText(message['data'], 'data', MAX_HARDWARE);
-  facts.hardware = { data, ...(readHardwareReport(data) ?? { flat: null, grouped: null }) };
-}
-
-/** Reads `processor-info`. */
-export function readProcessors(message: BObject, facts: Facts): void {
-  facts.inventory.processors = toDicts(message['processors'], 'processors', 10_000).map((item) => ({
-    id: toInt(item['processor-id'], 'processor-id', 0, MAX_INT4),
-    model: toTextOrNull(item['model'], 'model', MAX_NAME),
-    vendor: toTextOrNull(item['vendor'], 'vendor', MAX_NAME),
-    cache_size: toIntOrNull(item['cache-size'], 'cache-size', -1, MAX_INT4),
-  }));
-}
-
-/** Reads `snaps`. */
-export function readSnaps(message: BObject, facts: Facts): void {
-  const installed = toDicts(toDict(message['snaps'], 'snaps')['installed'], 'installed', 10_000).map(readSnap);
-  facts.snaps = [...new Map(installed.map((snap) => [snap.name, snap])).values()];
-}
-
-function readSnap(snap: BObject): InstalledSnap {
-  const publisher = snap['publisher'] ? toDict(snap['publisher'], 'publisher') : {};
-  const optional = (value: BObject[string] | undefined, what: string) => toTextOrNull(value, what, 100_000);
-  return {
-    name: toText(snap['name'], 'name', 256),
-    id: toTextOrNull(snap['id'], 'id', 256) ?? '',
-    version: toTextOrNull(snap['version'], 'version', 256) ?? '',
-    revision:
-      typeof snap['revision'] === 'number' ? String(snap['revision']) : (optional(snap['revision'], 'revision') ?? ''),
-    trackingChannel: optional(snap['tracking-channel'], 'tracking-channel'),
-    confinement: optional(snap['confinement'], 'confinement'),
-    heldUntil: optional(snap['hold'], 'hold'),
-    publisherUsername: optional(publisher['username'], 'username'),
-    publisherValidation: optional(publisher['validation'], 'validation'),
-    summary: optional(snap['summary'], 'summary'),
-    config: shortTextOrNull(snap['config'], 'config', MAX_CONFIG),
-  };
-}
-
-/** Reads `snap-services`. */
-export function readSnapServices(message: BObject, facts: Facts): void {
-  const running = toDicts(toDict(message['services'], 'services')['running'], 'running', 100_000);
-  facts.inventory.snap_services = running.map((service) => wireToJson(service));
-}
-
 /** Reads `snap-info`: the identity the device was given by its store. */
-export function readSnapDevice(message: BObject, facts: Facts): void {
+export function readSnapDevice(message: BObject, facts: Facts, notes: Notes): void {
   const device: { [key: string]: Json } = {};
   for (const key of ['brand', 'model', 'serial']) {
-    if (message[key] !== undefined) device[key] = toTextOrNull(message[key], key, MAX_NAME);
+    const value = shownText(message[key], MAX_NAME, { what: key, notes });
+    if (value !== null || message[key] === null) device[key] = value;
   }
+  notes.requireUse(Object.keys(device).length > 0);
   const earlier = facts.inventory.snap_device;
   facts.inventory.snap_device = { ...(isJsonObject(earlier) ? earlier : {}), ...device };
 }
 
 /** Reads `apt-preferences`. */
-export function readAptPreferences(message: BObject, facts: Facts): void {
+export function readAptPreferences(message: BObject, facts: Facts, notes: Notes): void {
   const data = message['data'];
-  facts.inventory.apt_preferences = data === undefined || data === null ? null : wireToJson(toDict(data, 'data'));
+  if (data === undefined || data === null) {
+    facts.inventory.apt_preferences = null;
+    return;
+  }
+  if (!isDict(data)) throw new MalformedMessage('data must be a dict');
+  const files = readItems(
+    Object.entries(data),
+    MAX_PREFERENCES,
+    { what: 'data', notes },
+    {
+      name: (entry) => called('file', (entry as [string, BObject[string]])[0]),
+      read: (entry, self): [string, Json] => {
+        const [file, content] = entry as [string, BObject[string]];
+        const name = toText(file, 'the name of a file', 4096);
+        const place = { what: 'a file', notes, item: self };
+        const isText = typeof content === 'string' || content instanceof Uint8Array;
+        return [name, isText ? shownText(content, MAX_PREFERENCE, place) : wireToJson(content)];
+      },
+    },
+  );
+  notes.requireUse(files.length > 0);
+  facts.inventory.apt_preferences = Object.fromEntries(files);
 }
 
 /** Reads `package-reporter-result`; its time is the computer's own and only ever shown. */
-export function readPackageReport(message: BObject, facts: Facts): void {
+export function readPackageReport(message: BObject, facts: Facts, notes: Notes): void {
+  const code = toInt(message['code'], 'code', -MAX_INT4, MAX_INT4);
   facts.inventory.package_report = {
-    code: toInt(message['code'], 'code', -MAX_INT4, MAX_INT4),
+    code,
     // Agents cut it themselves, and say so in what they add.
-    err: [...(toTextOrNull(message['err'], 'err') ?? '')].slice(0, MAX_REPORT_ERROR).join(''),
+    err: shorten(shownText(message['err'], 2 * MAX_REPORT_ERROR, { what: 'err', notes }) ?? '', MAX_REPORT_ERROR),
     report_timestamp: toNumberOrNull(message['report-timestamp']),
   };
-}
-
-/** Reads `cloud-init`. */
-export function readCloudInit(message: BObject, facts: Facts): void {
-  const report = readToolReport(message, 'cloud-init', facts);
-  if (report === undefined) return;
-  const output = isJsonObject(report) ? report['output'] : null;
-  facts.computer.cloud_init = isJsonObject(output) ? output : {};
-}
-
-/** Reads `livepatch`. */
-export function readHotPatch(message: BObject, facts: Facts): void {
-  const report = readToolReport(message, 'livepatch', facts);
-  if (report !== undefined) facts.computer.hotpatch_info = objectOrNull(report);
-}
-
-/** Reads `ubuntu-pro-info`; an empty object means that the tool is absent. */
-export function readProInfo(message: BObject, facts: Facts): void {
-  const report = readToolReport(message, 'ubuntu-pro-info', facts);
-  if (report === undefined) return;
-  facts.computer.distro_pro_info = isJsonObject(report) && Object.keys(report).length > 0 ? report : null;
-}
-
-/** Reads `ubuntu-pro-reboot-required`. */
-export function readProReboot(message: BObject, facts: Facts): void {
-  const report = readToolReport(message, 'ubuntu-pro-reboot-required', facts);
-  if (report !== undefined) facts.computer.distro_pro_reboot_required_info = objectOrNull(report);
-}
-
-/** Readers of these reports look for their keys. */
-function objectOrNull(report: Json): Json {
-  return isJsonObject(report) ? report : null;
-}
-
-/** Tools print JSON, mostly: what is none is kept as it is, beside the parsed facts. */
-function readToolReport(message: BObject, key: string, facts: Facts): Json | undefined {
-  const text = toText(message[key], key);
-  const value = parseJson(text);
-  if (value === undefined) facts.unparsed[key] = text;
-  return value;
 }

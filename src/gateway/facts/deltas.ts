@@ -61,10 +61,10 @@ export interface PackageDescription {
   relations: Array<[number, string]>;
 }
 
-/** A question that the answer replies to with `package-ids`. @see agent-protocol 8, "Packages" */
+/** A question that the answer replies to with `package-ids`; null where there is nothing to answer. */
 export type PackageRequest =
-  | { kind: 'hashes'; requestId: number; hashes: Buffer[] }
-  | { kind: 'packages'; requestId: number; packages: PackageDescription[] };
+  | { kind: 'hashes'; requestId: number; hashes: Array<Buffer | null> }
+  | { kind: 'packages'; requestId: number; packages: Array<PackageDescription | null> };
 
 /** Sets of package ids that agents keep. */
 export type PackageSet = 'installed' | 'available' | 'available-upgrades' | 'locked' | 'autoremovable' | 'security';

@@ -1,4 +1,5 @@
 import type { PackageDelta, PackageRequest, ProcessDelta, UserDelta } from './deltas.ts';
+import { Faults } from './faults.ts';
 import type { Hardware } from './hardware.ts';
 import type { Json } from './json.ts';
 
@@ -68,6 +69,12 @@ export interface RejectedMessage {
   reason: string;
 }
 
+/** A `resynchronize` request of the server's own, for which the agent reports some kinds of facts afresh. */
+export interface OpenResync {
+  id: number;
+  scopes: readonly string[];
+}
+
 /** Columns of `computer` that agents report; only those present change. */
 export interface ComputerColumns {
   hostname?: string;
@@ -118,13 +125,14 @@ export interface Facts {
   recoveryKeys: RecoveryKey[];
   auditReports: AuditReport[];
   packageResults: PackageChangeResult[];
-  /** Id of the server's own `resynchronize` request that is open, if any. */
-  openResync: number | null;
+  openResyncs: readonly OpenResync[];
   rejected: RejectedMessage[];
+  /** Everything that could not be stored as it came, rejected messages included. */
+  faults: Faults;
   unknownTypes: string[];
 }
 
-export function noFacts(openResync: number | null = null): Facts {
+export function noFacts(openResyncs: readonly OpenResync[] = []): Facts {
   return {
     computer: {},
     inventory: {},
@@ -142,8 +150,9 @@ export function noFacts(openResync: number | null = null): Facts {
     recoveryKeys: [],
     auditReports: [],
     packageResults: [],
-    openResync,
+    openResyncs,
     rejected: [],
+    faults: new Faults(),
     unknownTypes: [],
   };
 }

@@ -24,24 +24,18 @@ const MAX_TEXT = 1024 * 1024;
 export function toText(value: BValue | undefined, what: string, maxLength = MAX_TEXT): string {
   const text = value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value;
   if (typeof text !== 'string') throw new MalformedMessage(`${what} must be text`);
-  if (isLonger(text, maxLength)) throw new MalformedMessage(`${what} is too long`);
+  if (isLonger(text, maxLength)) throw new MalformedMessage(`${what} is longer than ${maxLength} characters`);
   return storable(text);
 }
 
 /** Counts characters as people do; what is far too long is not looked through. */
-function isLonger(text: string, maxLength: number): boolean {
+export function isLonger(text: string, maxLength: number): boolean {
   return text.length > maxLength && (text.length > 2 * maxLength || [...text].length > maxLength);
 }
 
 /** As {@link toText}; absent and none are null. */
 export function toTextOrNull(value: BValue | undefined, what: string, maxLength = MAX_TEXT): string | null {
   return value === undefined || value === null ? null : toText(value, what, maxLength);
-}
-
-/** As {@link toTextOrNull}; what is too long is left out, and what came with it counts. */
-export function shortTextOrNull(value: BValue | undefined, what: string, maxLength: number): string | null {
-  const text = toTextOrNull(value, what, Number.POSITIVE_INFINITY);
-  return text === null || isLonger(text, maxLength) ? null : text;
 }
 
 /** Removes what PostgreSQL cannot store in text. */
@@ -84,25 +78,7 @@ export function toList(value: BValue | undefined, what: string, maxItems: number
   return items;
 }
 
-/** A list of dicts. */
-export function toDicts(value: BValue | undefined, what: string, maxItems: number): readonly BObject[] {
-  return toList(value, what, maxItems).map((item) => toDict(item, what));
-}
-
 export function toDict(value: BValue | undefined, what: string): BObject {
   if (!isDict(value)) throw new MalformedMessage(`${what} must be a dict`);
   return value;
-}
-
-/** A list of names. */
-export function toTexts(value: BValue | undefined, what: string, maxItems: number, maxLength: number): string[] {
-  return toList(value, what, maxItems).map((item) => toText(item, what, maxLength));
-}
-
-/** A dict of names to lists of names. */
-export function toTextLists(value: BValue | undefined, what: string, max: number): Map<string, string[]> {
-  if (value === undefined || value === null) return new Map();
-  const entries = Object.entries(toDict(value, what));
-  if (entries.length > max) throw new MalformedMessage(`${what} has too many keys`);
-  return new Map(entries.map(([key, items]) => [toText(key, what, 256), toTexts(items, what, max, 256)]));
 }

@@ -29,15 +29,20 @@ export class PackageCatalogue {
    * @param accountId - whose computer asks; from now on its computers may name these ids
    */
   async answer(request: PackageRequest, accountId: number): Promise<Array<number | null>> {
-    const hashes = request.kind === 'hashes' ? request.hashes : request.packages.map((item) => item.hash);
+    const described = request.kind === 'packages' ? request.packages : [];
+    const hashes = request.kind === 'hashes' ? request.hashes : described.map((item) => item?.hash ?? null);
     // The same one to the end, whoever forgets meanwhile.
     const known = this.#known;
-    await this.#look(known, hashes);
-    if (request.kind === 'packages') {
-      const unknown = request.packages.filter((item) => !known.has(key(item.hash)));
-      await this.#add(known, unknown);
-    }
-    const ids = hashes.map((hash) => known.get(key(hash)) ?? null);
+    await this.#look(
+      known,
+      hashes.filter((hash) => hash !== null),
+    );
+    const unknown = described.filter((item) => item !== null && !known.has(key(item.hash)));
+    await this.#add(
+      known,
+      unknown.filter((item) => item !== null),
+    );
+    const ids = hashes.map((hash) => (hash && known.get(key(hash))) ?? null);
     // Forgetting all is cheap: what is still in use comes back with one look-up each.
     if (this.#known.size > this.#most) this.#known = new Map();
     await this.#told.record(

@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { MAX_INT4 } from '../../domain/integers.ts';
 import type { Sql } from '../../persistence/sql.ts';
-import { type BObject, BTuple, type BValue, compareCodePoints } from '../../protocol/bpickle.ts';
+import { type BObject, BTuple, type BValue, compareCodePoints, isDict } from '../../protocol/bpickle.ts';
 import type { IdRange, PackageDelta, PackageDescription, PackageSet } from './deltas.ts';
 import type { Facts } from './facts.ts';
-import { MalformedMessage, toDicts, toInt, toIntOrNull, toList, toText, toTextOrNull } from './fields.ts';
+import { type Called, called, type Notes } from './faults.ts';
+import { MalformedMessage, storable, toInt, toList, toText } from './fields.ts';
 import { idsOf, type Of } from './set-wise.ts';
+import { readItems, shorten, shownInt, shownText } from './shown.ts';
 
 /** Sets of package ids that agents keep, as named on the wire and as columns. */
 const SETS = {
@@ -23,35 +25,66 @@ const SET_NAMES = Object.keys(SETS) as PackageSet[];
 const MAX_HASHES = 2000;
 const MAX_PACKAGES = 10_000;
 const MAX_RELATIONS = 10_000;
+const MAX_RELATION = 20_000;
 const MAX_RANGES = 500_000;
 const HASH_BYTES = 20;
 /** Ranges that are written in one go: some milliseconds of work. */
 const TURN_RANGES = 20_000;
 
 /** Reads `unknown-package-hashes`. */
-export function readUnknownHashes(message: BObject, facts: Facts): void {
-  const hashes = toList(message['hashes'], 'hashes', MAX_HASHES).map((hash) => {
+export function readUnknownHashes(message: BObject, facts: Facts, notes: Notes): void {
+  const requestId = readRequestId(message);
+  const hashes = inPlaces(message['hashes'], 'hashes', MAX_HASHES, notes, (hash) => {
     if (!(hash instanceof Uint8Array) || hash.length !== HASH_BYTES)
       throw new MalformedMessage('hashes must be digests');
     return Buffer.from(hash);
   });
-  facts.packageRequests.push({ kind: 'hashes', requestId: readRequestId(message), hashes });
+  notes.requireUse(hashes.some((hash) => hash !== null));
+  facts.packageRequests.push({ kind: 'hashes', requestId, hashes });
 }
 
 /** Reads `add-packages`. */
-export function readAddPackages(message: BObject, facts: Facts): void {
-  const packages = toDicts(message['packages'], 'packages', MAX_PACKAGES).map(readPackage);
-  facts.packageRequests.push({ kind: 'packages', requestId: readRequestId(message), packages });
+export function readAddPackages(message: BObject, facts: Facts, notes: Notes): void {
+  const requestId = readRequestId(message);
+  const packages = inPlaces(message['packages'], 'packages', MAX_PACKAGES, notes, (item, self) => {
+    if (!isDict(item)) throw new MalformedMessage('packages must be dicts');
+    return readPackage(item, self, notes);
+  });
+  notes.requireUse(packages.some((description) => description !== null));
+  facts.packageRequests.push({ kind: 'packages', requestId, packages });
+}
+
+/** The items of a request, null in place of those that cannot be answered: agents find the answers by their places. */
+function inPlaces<T>(
+  value: BValue | undefined,
+  what: string,
+  max: number,
+  notes: Notes,
+  read: (item: BValue, self: Called) => T,
+): Array<T | null> {
+  const all = toList(value, what, Number.POSITIVE_INFINITY);
+  if (all.length > max) notes.skipped(`${what} has more than ${max} items`);
+  return all.slice(0, max).map((item) => {
+    const self = () => called('package', isDict(item) ? item['name'] : undefined);
+    try {
+      return read(item, self);
+    } catch (error) {
+      if (!(error instanceof MalformedMessage)) throw error;
+      notes.skipped(error.message, self);
+      return null;
+    }
+  });
 }
 
 /** Reads `packages`. */
-export function readPackageSets(message: BObject, facts: Facts): void {
+export function readPackageSets(message: BObject, facts: Facts, notes: Notes): void {
   const step = Object.fromEntries(
     SET_NAMES.map((set) => [
       set,
-      { add: readRanges(message[set], set), remove: readRanges(message[`not-${set}`], `not-${set}`) },
+      { add: readRanges(message[set], set, notes), remove: readRanges(message[`not-${set}`], `not-${set}`, notes) },
     ]),
   ) as PackageDelta['steps'][number];
+  notes.requireUse(SET_NAMES.some((set) => step[set].add.length + step[set].remove.length > 0));
   facts.packages ??= { restart: false, steps: [] };
   facts.packages.steps.push(step);
 }
@@ -65,23 +98,41 @@ function readRequestId(message: BObject): number {
   return toInt(message['request-id'], 'request-id', 0, Number.MAX_SAFE_INTEGER);
 }
 
-function readPackage(fields: BObject): PackageDescription {
+/** The digest is that of the fields as they came, whatever is stored of them. */
+function readPackage(fields: BObject, item: Called, notes: Notes): PackageDescription {
   const type = toInt(fields['type'], 'type', 0, MAX_INT4);
   const name = toWord(fields['name'], 'name');
   const version = toWord(fields['version'], 'version');
-  const relations = toList(fields['relations'], 'relations', MAX_RELATIONS).map(readRelation).sort(byTypeAndText);
+  const relations = toList(fields['relations'], 'relations', Number.POSITIVE_INFINITY)
+    .map(readRelation)
+    .sort(byTypeAndText);
+  const shown = (key: string, max: number) => shownText(fields[key], max, { what: `${key} of a package`, notes, item });
+  const size = (key: string) =>
+    shownInt(fields[key], [0, Number.MAX_SAFE_INTEGER], { what: `${key} of a package`, notes, item });
   return {
     hash: packageHash(type, name, version, relations),
     type,
     name,
     version,
-    section: toTextOrNull(fields['section'], 'section', 512),
-    summary: toTextOrNull(fields['summary'], 'summary', 10_000),
-    description: toTextOrNull(fields['description'], 'description', 100_000),
-    size: toIntOrNull(fields['size'], 'size', 0, Number.MAX_SAFE_INTEGER),
-    installedSize: toIntOrNull(fields['installed-size'], 'installed-size', 0, Number.MAX_SAFE_INTEGER),
-    relations,
+    section: shown('section', 512),
+    summary: shown('summary', 10_000),
+    description: shown('description', 100_000),
+    size: size('size'),
+    installedSize: size('installed-size'),
+    relations: storableRelations(relations, item, notes),
   };
+}
+
+function storableRelations(
+  relations: ReadonlyArray<[number, string]>,
+  item: Called,
+  notes: Notes,
+): Array<[number, string]> {
+  if (relations.length > MAX_RELATIONS) notes.skipped(`a package has more than ${MAX_RELATIONS} relations`, item);
+  return relations.slice(0, MAX_RELATIONS).map(([type, text]) => {
+    if (text.length > MAX_RELATION) notes.shortened(`a relation is longer than ${MAX_RELATION} characters`, item);
+    return [type, shorten(storable(text), MAX_RELATION)];
+  });
 }
 
 /** A word of the text that {@link packageHash} digests: what could end it there would describe another package too. */
@@ -94,7 +145,10 @@ function toWord(value: BValue | undefined, what: string): string {
 function readRelation(value: BValue): [number, string] {
   const items = value instanceof BTuple ? value.items : value;
   if (!Array.isArray(items) || items.length !== 2) throw new MalformedMessage('relations must be pairs');
-  return [toInt(items[0], 'relation type', 0, MAX_INT4), toText(items[1], 'relation', 20_000)];
+  const [type, text] = [toInt(items[0], 'relation type', 0, MAX_INT4), items[1]];
+  if (text instanceof Uint8Array) return [type, Buffer.from(text).toString('utf8')];
+  if (typeof text !== 'string') throw new MalformedMessage('relations must be text');
+  return [type, text];
 }
 
 function byTypeAndText(a: [number, string], b: [number, string]): number {
@@ -113,13 +167,21 @@ export function packageHash(
   return digest.digest();
 }
 
-function readRanges(value: BValue | undefined, what: string): IdRange[] {
-  return toList(value, what, MAX_RANGES).map((item) => {
-    if (!(item instanceof BTuple)) return [readId(item), readId(item)];
-    const [first, last] = [readId(item.items[0]), readId(item.items[1])];
-    if (item.items.length !== 2 || last < first) throw new MalformedMessage(`${what} has a range that is none`);
-    return [first, last];
-  });
+function readRanges(value: BValue | undefined, what: string, notes: Notes): IdRange[] {
+  return readItems(
+    value,
+    MAX_RANGES,
+    { what, notes },
+    {
+      name: (item) => called('package', item instanceof BTuple ? item.items[0] : item),
+      read: (item): IdRange => {
+        if (!(item instanceof BTuple)) return [readId(item), readId(item)];
+        const [first, last] = [readId(item.items[0]), readId(item.items[1])];
+        if (item.items.length !== 2 || last < first) throw new MalformedMessage(`${what} has a range that is none`);
+        return [first, last];
+      },
+    },
+  );
 }
 
 // One below the bound of the column's type: the upper end of a stored range is exclusive.

@@ -3,22 +3,46 @@ import type { Sql } from '../../persistence/sql.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import type { ProcessDelta, ReportedProcess } from './deltas.ts';
 import type { Facts } from './facts.ts';
-import { toDicts, toInt, toIntOrNull, toList, toNumberOrNull, toText } from './fields.ts';
+import { type Called, called, type Notes } from './faults.ts';
+import { MalformedMessage, toInt, toNumberOrNull } from './fields.ts';
 import type { Of } from './set-wise.ts';
+import { readDicts, readItems, shownInt, shownText } from './shown.ts';
 
 const MAX_PROCESSES = 100_000;
 const MAX_ID = 2 ** 32;
 const MAX_SECONDS = 2 ** 40;
+const MAX_TITLE = 4096;
 
-/** Reads `active-process-info`. Applying it twice changes nothing more. */
-export function readProcesses(message: BObject, facts: Facts): void {
+/**
+ * Reads `active-process-info`. Applying it twice changes nothing more. What is known of a process whose news cannot be
+ * stored is void, as these may be of another one.
+ */
+export function readProcesses(message: BObject, facts: Facts, notes: Notes): void {
   const forgetAll = message['kill-all-processes'] === true;
-  const upserts = [...toDicts(message['add-processes'], 'add-processes', MAX_PROCESSES)]
-    .concat(toDicts(message['update-processes'], 'update-processes', MAX_PROCESSES))
-    .map(readProcess);
-  const kills = toList(message['kill-processes'], 'kill-processes', MAX_PROCESSES).map(readPid);
+  const lost = new Set<number>();
+  const upserts = ['add-processes', 'update-processes'].flatMap((key) =>
+    readDicts(
+      message[key],
+      MAX_PROCESSES,
+      { what: key, notes },
+      {
+        name: (process) => called('process', process['pid']),
+        read: (process, item) => readProcess(process, item, notes, lost),
+      },
+    ),
+  );
+  const kills = readItems(
+    message['kill-processes'],
+    MAX_PROCESSES,
+    { what: 'kill-processes', notes },
+    {
+      name: (pid) => called('process', pid),
+      read: readPid,
+    },
+  );
+  notes.requireUse(forgetAll || upserts.length + kills.length > 0);
   const delta = forgetAll ? forgetProcesses(facts) : ensureDelta(facts);
-  for (const pid of kills) {
+  for (const pid of [...kills, ...lost]) {
     delta.upserts.delete(pid);
     delta.kills.add(pid);
   }
@@ -43,17 +67,26 @@ function readPid(value: Parameters<typeof toInt>[0]): number {
   return toInt(value, 'pid', 0, MAX_INT4);
 }
 
-function readProcess(process: BObject): ReportedProcess {
-  return {
-    pid: readPid(process['pid']),
-    name: toText(process['name'], 'name', 4096),
-    state: toText(process['state'], 'state', 8),
-    uid: toIntOrNull(process['uid'], 'uid', -1, MAX_ID),
-    gid: toIntOrNull(process['gid'], 'gid', -1, MAX_ID),
-    startTime: toInt(process['start-time'], 'start-time', -MAX_SECONDS, MAX_SECONDS),
-    vmSize: toIntOrNull(process['vm-size'], 'vm-size', 0, Number.MAX_SAFE_INTEGER),
+function readProcess(process: BObject, item: Called, notes: Notes, lost: Set<number>): ReportedProcess {
+  const pid = readPid(process['pid']);
+  lost.add(pid);
+  const shown = (key: string, max: number) =>
+    shownText(process[key], max, { what: `the ${key} of a process`, notes, item });
+  const number = (key: string, max: number, min = 0) => shownInt(process[key], [min, max], { what: key, notes, item });
+  const startTime = number('start-time', MAX_SECONDS, -MAX_SECONDS);
+  if (startTime === null) throw new MalformedMessage('a process must have a start-time');
+  const reported = {
+    pid,
+    name: shown('name', MAX_TITLE) ?? '',
+    state: shown('state', 8) ?? '',
+    uid: number('uid', MAX_ID, -1),
+    gid: number('gid', MAX_ID, -1),
+    startTime,
+    vmSize: number('vm-size', Number.MAX_SAFE_INTEGER),
     cpuUtilisation: toPercent(process['percent-cpu']),
   };
+  lost.delete(pid);
+  return reported;
 }
 
 function toPercent(value: BObject[string] | undefined): number | null {

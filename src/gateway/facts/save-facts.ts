@@ -1,12 +1,15 @@
 import type { EncryptionKey } from '../../config.ts';
 import { MAX_INT4 } from '../../domain/integers.ts';
+import { recordNotices } from '../../persistence/repositories/computer-notices.repository.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import { recoveryKeyContext, sealSecret } from '../../services/secret-box.ts';
 import type { Facts, RecoveryKey, RejectedMessage } from './facts.ts';
+import type { Fault } from './faults.ts';
 import { savePackages } from './packages.ts';
 import { saveProcesses } from './processes.ts';
 import { lockComputers, saveComputers, saveInventories, saveOwnAnnotations, saveOwnTags } from './save-computer.ts';
 import { saveHardware, saveNetworks, saveSnaps } from './save-devices.ts';
+import { scopeOf } from './scopes.ts';
 import type { Of } from './set-wise.ts';
 import { keepSnapsBefore, keepSnapsBetween } from './snaps-before.ts';
 import { saveUsers } from './users.ts';
@@ -23,7 +26,7 @@ export function hasFacts(facts: Facts): boolean {
     Object.keys(facts.computer).length > 0 ||
     Object.keys(facts.inventory).length > 0 ||
     Object.keys(facts.unparsed).length > 0 ||
-    facts.rejected.length > 0 ||
+    facts.faults.all.length > 0 ||
     facts.recoveryKeys.length + facts.auditReports.length + facts.packageResults.length > 0 ||
     [facts.tags, facts.annotations, facts.network, facts.hardware].some((fact) => fact !== null) ||
     [facts.snaps, facts.processes, facts.users, facts.packages].some((fact) => fact !== null)
@@ -64,6 +67,7 @@ export async function saveFacts(tx: Sql, reports: readonly Reported[]): Promise<
     await saveReports(tx, context, facts);
     if (facts.rejected.length > 0) await saveRejected(tx, context.computerId, facts.rejected, context.now);
   }
+  await saveFaults(tx, reports);
   const packages = pick(all, (facts) => facts.packages);
   return packages.length > 0 ? savePackages(tx, packages, reports[0]!.context.now) : new Set();
 }
@@ -115,6 +119,32 @@ export async function saveRejected(
       now,
     ],
   );
+}
+
+/** Tells in the event logs what could not be stored as it came, and why. */
+export async function saveFaults(
+  tx: Sql,
+  reports: ReadonlyArray<{ context: SaveContext; facts: Pick<Facts, 'faults'> }>,
+): Promise<void> {
+  const notices = reports.flatMap(({ context: { computerId }, facts }) =>
+    facts.faults.all.map((fault) => ({ computerId, subject: subjectOf(fault), message: sentenceOf(fault) })),
+  );
+  if (notices.length > 0) await recordNotices(tx, notices, reports[0]!.context.now);
+}
+
+/** Whoever can start a process can have its title cut: of that there is one line a day, whichever process it is. */
+function subjectOf({ type, outcome, reason, items }: Fault): string {
+  return `${type} ${outcome} ${outcome === 'skipped' ? items.join(' ') : ''} ${reason}`;
+}
+
+function sentenceOf({ type, outcome, reason, items, count }: Fault): string {
+  const more = count > items.length && items.length > 0 ? ` and ${count - items.length} more` : '';
+  const which = items.length === 0 ? '' : ` (${items.join(', ')}${more})`;
+  const report = type === '' ? 'message without a type' : `report ${type}`;
+  if (outcome === 'shortened') return `Text in the computer's ${report} was cut: ${reason}${which}`;
+  if (outcome === 'skipped') return `A part of the computer's ${report} was left out: ${reason}${which}`;
+  const again = scopeOf(type) === null ? '' : '; it is requested again, at most once an hour';
+  return `The computer's ${report} could not be used: ${reason}${which}${again}`;
 }
 
 /** Keeps what belongs to operations of this very computer beside their results; anything else is ignored. */

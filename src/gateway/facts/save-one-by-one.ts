@@ -2,9 +2,11 @@ import type { Sql } from '../../persistence/sql.ts';
 import type { BValue } from '../../protocol/bpickle.ts';
 import type { Facts } from './facts.ts';
 import { noFacts } from './facts.ts';
+import { Faults } from './faults.ts';
 import { isUnstorable } from './fields.ts';
-import { messageType, readMessages } from './read-messages.ts';
-import { type SaveContext, saveFacts, saveRejected } from './save-facts.ts';
+import { messageType, readMessages, reject } from './read-messages.ts';
+import { type SaveContext, saveFacts, saveFaults, saveRejected } from './save-facts.ts';
+import { scopesOf, wantScopes } from './scopes.ts';
 
 /**
  * As saving all facts at once, for payloads where that failed: each message alone, so that the one that cannot be
@@ -27,14 +29,18 @@ export async function saveOneByOne(
   };
   await trySave(tx, () => saveFacts(tx, [{ context, facts: aside }]));
   const apart = new Set<number>();
-  const rejected = [];
+  const failed = { rejected: [], faults: new Faults() };
   for (const message of messages) {
-    const part = { ...readMessages([message], facts.openResync), recoveryKeys: [] };
+    const part = { ...readMessages([message], facts.openResyncs), recoveryKeys: [] };
     const saved = await trySave(tx, () => saveFacts(tx, [{ context, facts: part }]));
     if (saved) for (const computerId of saved) apart.add(computerId);
-    else rejected.push({ type: messageType(message), reason: 'could not be stored' });
+    else reject(failed, messageType(message), 'could not be stored');
   }
-  if (rejected.length > 0) await saveRejected(tx, context.computerId, rejected, context.now);
+  if (failed.rejected.length === 0) return apart;
+  await saveRejected(tx, context.computerId, failed.rejected, context.now);
+  await saveFaults(tx, [{ context, facts: failed }]);
+  await wantScopes(tx, context.computerId, scopesOf(failed.faults.refused));
+  for (const fault of failed.faults.all) facts.faults.add(fault);
   return apart;
 }
 

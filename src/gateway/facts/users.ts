@@ -1,32 +1,80 @@
 import type { Sql } from '../../persistence/sql.ts';
-import type { BObject } from '../../protocol/bpickle.ts';
+import { type BObject, isDict } from '../../protocol/bpickle.ts';
 import type { LocalGroup, LocalUser, UserDelta } from './deltas.ts';
 import type { Facts } from './facts.ts';
-import { toBoolean, toDicts, toIntOrNull, toText, toTextLists, toTextOrNull, toTexts } from './fields.ts';
+import { type Called, called, type Notes } from './faults.ts';
+import { MalformedMessage, toText } from './fields.ts';
 import { idsOf, keysOf, type Of } from './set-wise.ts';
+import { readDicts, readItems, readNames, shownBoolean, shownInt, shownText } from './shown.ts';
 
 const MAX_NAMES = 200_000;
 const MAX_NAME = 256;
+const NAMES = { items: MAX_NAMES, length: MAX_NAME };
+const MAX_TEXT = 4096;
 const MAX_ID = 2 ** 33;
 
 /** Reads `users`. */
-export function readUsers(message: BObject, facts: Facts): void {
-  const users = ['create-users', 'update-users'].flatMap((key) => toDicts(message[key], key, MAX_NAMES).map(readUser));
-  const groups = ['create-groups', 'update-groups'].flatMap((key) =>
-    toDicts(message[key], key, MAX_NAMES).map(readGroup),
+export function readUsers(message: BObject, facts: Facts, notes: Notes): void {
+  const users = ['create-users', 'update-users'].flatMap((key) =>
+    readDicts(
+      message[key],
+      MAX_NAMES,
+      { what: key, notes },
+      {
+        name: (user) => called('user', user['username']),
+        read: (user, item) => readUser(user, item, notes),
+      },
+    ),
   );
-  const removedUsers = toTexts(message['delete-users'], 'delete-users', MAX_NAMES, MAX_NAME);
-  const removedGroups = toTexts(message['delete-groups'], 'delete-groups', MAX_NAMES, MAX_NAME);
-  const joins = toTextLists(message['create-group-members'], 'create-group-members', MAX_NAMES);
-  const leaves = toTextLists(message['delete-group-members'], 'delete-group-members', MAX_NAMES);
+  const groups = ['create-groups', 'update-groups'].flatMap((key) =>
+    readDicts(
+      message[key],
+      MAX_NAMES,
+      { what: key, notes },
+      {
+        name: (group) => called('group', group['name']),
+        read: (group, item) => readGroup(group, item, notes),
+      },
+    ),
+  );
+  const names = (key: string) => readNames(message[key], NAMES, { what: key, notes });
+  const [removedUsers, removedGroups] = [names('delete-users'), names('delete-groups')];
+  const joins = readMembers(message['create-group-members'], 'create-group-members', notes);
+  const leaves = readMembers(message['delete-group-members'], 'delete-group-members', notes);
+  const count =
+    users.length + groups.length + removedUsers.length + removedGroups.length + joins.length + leaves.length;
+  notes.requireUse(count > 0);
   facts.users ??= noChange(false);
   const delta = facts.users;
   for (const name of removedUsers) replace(delta.users, delta.removedUsers, name, null);
   for (const user of users) replace(delta.users, delta.removedUsers, user.username, user);
   for (const name of removedGroups) replace(delta.groups, delta.removedGroups, name, null);
   for (const group of groups) replace(delta.groups, delta.removedGroups, group.name, group);
-  for (const [group, names] of leaves) moveMembers(delta.joins, delta.leaves, group, names);
-  for (const [group, names] of joins) moveMembers(delta.leaves, delta.joins, group, names);
+  for (const [group, members] of leaves) moveMembers(delta.joins, delta.leaves, group, members);
+  for (const [group, members] of joins) moveMembers(delta.leaves, delta.joins, group, members);
+}
+
+/** Reads a dict of groups to the names of users. */
+function readMembers(value: BObject[string] | undefined, what: string, notes: Notes): Array<[string, string[]]> {
+  if (value === undefined || value === null) return [];
+  if (!isDict(value)) {
+    notes.skipped(`${what} must be a dict`);
+    return [];
+  }
+  return readItems(
+    Object.entries(value),
+    MAX_NAMES,
+    { what, notes },
+    {
+      name: (entry) => called('group', (entry as [string, BObject[string]])[0]),
+      read: (entry) => {
+        const [group, members] = entry as [string, BObject[string]];
+        const name = toText(group, 'the name of a group', MAX_NAME);
+        if (!Array.isArray(members)) throw new MalformedMessage(`${what} must be lists`);
+        return [name, readNames(members, NAMES, { what, notes })];
+      },
+    },
+  );
 }
 
 /** Everything known of the computer's users and groups, also from this exchange, is void. */
@@ -70,21 +118,25 @@ function moveMembers(
   to.set(group, target);
 }
 
-function readUser(user: BObject): LocalUser {
+function readUser(user: BObject, item: Called, notes: Notes): LocalUser {
+  const username = toText(user['username'], 'the name of a user', MAX_NAME);
+  const shown = (key: string) => shownText(user[key], MAX_TEXT, { what: `${key} of a user`, notes, item });
+  const number = (key: string) => shownInt(user[key], [-1, MAX_ID], { what: `${key} of a user`, notes, item });
   return {
-    username: toText(user['username'], 'username', MAX_NAME),
-    uid: toIntOrNull(user['uid'], 'uid', -1, MAX_ID),
-    name: toTextOrNull(user['name'], 'name', 4096),
-    enabled: toBoolean(user['enabled'] ?? true, 'enabled'),
-    location: toTextOrNull(user['location'], 'location', 4096),
-    homePhone: toTextOrNull(user['home-phone'], 'home-phone', 4096),
-    workPhone: toTextOrNull(user['work-phone'], 'work-phone', 4096),
-    primaryGid: toIntOrNull(user['primary-gid'], 'primary-gid', -1, MAX_ID),
+    username,
+    uid: number('uid'),
+    name: shown('name'),
+    enabled: shownBoolean(user['enabled'], { what: 'enabled of a user', notes, item }) ?? true,
+    location: shown('location'),
+    homePhone: shown('home-phone'),
+    workPhone: shown('work-phone'),
+    primaryGid: number('primary-gid'),
   };
 }
 
-function readGroup(group: BObject): LocalGroup {
-  return { name: toText(group['name'], 'name', MAX_NAME), gid: toIntOrNull(group['gid'], 'gid', -1, MAX_ID) };
+function readGroup(group: BObject, item: Called, notes: Notes): LocalGroup {
+  const name = toText(group['name'], 'the name of a group', MAX_NAME);
+  return { name, gid: shownInt(group['gid'], [-1, MAX_ID], { what: 'gid of a group', notes, item }) };
 }
 
 /** Saves the deltas of different computers: users in one statement, groups and their members in two more. */

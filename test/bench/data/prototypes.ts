@@ -50,7 +50,7 @@ export async function makePrototypes(db: Database, options: PrototypeOptions): P
     if (enrolment.kind !== 'enrolled') throw new Error(`the account takes no computers: ${enrolment.kind}`);
     const messages = FACTS.flatMap((type) => factOf(type, machine) ?? []);
     const packages = await packageMessages(machine, catalogue, options.account.id, now);
-    const facts = readMessages([...messages, ...packages].map(overWire), null);
+    const facts = readMessages([...messages, ...packages].map(overWire), []);
     if (facts.rejected.length > 0) throw new Error(`rejected: ${JSON.stringify(facts.rejected[0])}`);
     reports.push({ context: { computerId: enrolment.computerId, now, encryptionKeys: [] }, facts });
     made.push({ id: enrolment.computerId, index, serial: blueprint.serial });
@@ -70,7 +70,7 @@ async function packageMessages(
   if (!catalogue) return [];
   const description = { type: 'add-packages', 'request-id': 1, packages: catalogue.packages.map(packageDescription) };
   const ids: number[] = [];
-  for (const request of readMessages([overWire(description)], null).packageRequests) {
+  for (const request of readMessages([overWire(description)], []).packageRequests) {
     ids.push(...(await known.answer(request, accountId)).map((id) => id!));
   }
   const sets = packageSets(catalogue, { installed: machine.installed, held: machine.held, kernel: machine.kernel });

@@ -1,0 +1,46 @@
+import type { Sql } from '../../persistence/sql.ts';
+
+/** The scope in which agents report facts of a type afresh; what has none is reported whole every day or at each change. */
+const SCOPES: ReadonlyMap<string, string> = new Map([
+  ['active-process-info', 'process'],
+  ['add-packages', 'package'],
+  ['apt-preferences', 'package'],
+  ['cloud-init', 'cloud-init'],
+  ['cloud-instance-metadata', 'computer'],
+  ['computer-info', 'computer'],
+  ['distribution-info', 'computer'],
+  ['livepatch', 'livepatch'],
+  ['network-device', 'network'],
+  ['package-reporter-result', 'package'],
+  ['packages', 'package'],
+  ['processor-info', 'cpu'],
+  ['reboot-required-info', 'package'],
+  ['snap-info', 'computer'],
+  ['snap-services', 'snaps'],
+  ['snaps', 'snaps'],
+  ['ubuntu-pro-info', 'ubuntu-pro'],
+  ['ubuntu-pro-reboot-required', 'ubuntu-pro'],
+  ['unknown-package-hashes', 'package'],
+  ['update-manager-info', 'package'],
+  ['users', 'users'],
+]);
+
+/** The scope of a type of message; null when nothing brings it again. */
+export function scopeOf(type: string): string | null {
+  return SCOPES.get(type) ?? null;
+}
+
+/** The scopes of some types, each once. */
+export function scopesOf(types: readonly string[]): string[] {
+  return [...new Set(types.flatMap((type) => scopeOf(type) ?? []))];
+}
+
+/** Has an agent report some kinds of facts afresh, at a later exchange. */
+export async function wantScopes(tx: Sql, computerId: number, scopes: readonly string[]): Promise<void> {
+  if (scopes.length === 0) return;
+  await tx.query(WANT, [computerId, scopes]);
+}
+
+const WANT = `
+  update agent set wanted_scopes = array(select distinct s from unnest(wanted_scopes || $2::text[]) s order by s)
+  where computer_id = $1`;
