@@ -16,6 +16,8 @@ export interface DecodeLimits {
   maxDicts?: number;
   /** Keep byte-string keys as Buffers (the dict then is a Map) instead of turning them into text. Default false. */
   rawKeys?: boolean;
+  /** Read halves of surrogate pairs, which no UTF-8 has, as replacement characters instead of refusing them. Default false. */
+  replaceSurrogates?: boolean;
   /** Called with how many values, and dicts among them, each step of the reading made; it may throw. Default nothing. */
   onStep?: (values: number, dicts: number) => void;
 }
@@ -26,6 +28,7 @@ const DEFAULTS: Required<DecodeLimits> = {
   maxValues: 1_000_000,
   maxDicts: 100_000,
   rawKeys: false,
+  replaceSurrogates: false,
   onStep: () => undefined,
 };
 
@@ -208,11 +211,14 @@ class Reader {
     const end = this.#end();
     const value = this.#bytes.toString('utf8', this.#at, end);
     // The decoder writes U+FFFD for what it cannot read, so only text that has one needs the slower check.
-    if (value.includes('\ufffd') && !isUtf8(this.#bytes.subarray(this.#at, end))) {
-      throw new BpickleError('invalid UTF-8', start);
+    if (!value.includes('\ufffd') || isUtf8(this.#bytes.subarray(this.#at, end))) {
+      this.#at = end;
+      return value;
     }
+    const whole = this.#limits.replaceSurrogates ? withoutSurrogates(this.#bytes.subarray(this.#at, end)) : null;
+    if (whole === null) throw new BpickleError('invalid UTF-8', start);
     this.#at = end;
-    return value;
+    return whole;
   }
 
   #items(depth: number): BValue[] {
@@ -285,4 +291,14 @@ class Reader {
   #error(message: string): BpickleError {
     return new BpickleError(message, this.#at);
   }
+}
+
+/** Halves of surrogate pairs as some encoders write them: ED A0 80 to ED BF BF. */
+const SURROGATES = /\xed[\xa0-\xbf][\x80-\xbf]/g;
+const REPLACEMENT = '\xef\xbf\xbd';
+
+/** Text with replacement characters for surrogates; null when it is no UTF-8 even then. */
+function withoutSurrogates(bytes: Buffer): string | null {
+  const replaced = Buffer.from(bytes.toString('latin1').replace(SURROGATES, REPLACEMENT), 'latin1');
+  return isUtf8(replaced) ? replaced.toString('utf8') : null;
 }

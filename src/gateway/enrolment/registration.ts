@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { BObject } from '../../protocol/bpickle.ts';
+import type { BObject, BValue } from '../../protocol/bpickle.ts';
 import { splitTags } from '../facts/computer.ts';
-import { toDict, toText, toTextOrNull } from '../facts/fields.ts';
+import { MalformedMessage, toText, toTextOrNull } from '../facts/fields.ts';
 import { isJsonObject, type Json, parseJson } from '../facts/json.ts';
+import { shorten } from '../facts/shown.ts';
 
 const MAX_NAME = 255;
+const MAX_PRO_INFO = 1024 * 1024;
 
 /** What a computer says of itself when it enrols. @see agent-protocol 6 */
 export interface Registration {
@@ -27,23 +29,24 @@ export interface Registration {
 }
 
 /**
- * Reads a `register` message.
+ * Reads a `register` message. Of the fields that do not decide over the enrolment, text that is only shown is cut, and
+ * what cannot be used is left out.
  *
  * @throws {MalformedMessage} when a field that decides over the enrolment is missing or of a wrong type
  */
 export function readRegistration(message: BObject): Registration {
-  const optional = (key: string) => toTextOrNull(message[key], key, MAX_NAME);
-  if (message['juju-info'] !== undefined && message['juju-info'] !== null) toDict(message['juju-info'], 'juju-info');
+  const optional = (key: string) => orNull(message[key], key, MAX_NAME);
+  const shown = (key: string) => shorten(orNull(message[key], key, Number.POSITIVE_INFINITY) ?? '', MAX_NAME);
   const title = oneLine(toText(message['computer_title'], 'computer_title', MAX_NAME));
   return {
     accountName: toText(message['account_name'], 'account_name', MAX_NAME),
     password: toTextOrNull(message['registration_password'], 'registration_password', 1024),
-    title: title || oneLine(optional('hostname') ?? ''),
-    hostname: optional('hostname') ?? '',
-    tags: splitTags(toTextOrNull(message['tags'], 'tags', 100_000)),
+    title: title || oneLine(shown('hostname')),
+    hostname: shown('hostname'),
+    tags: splitTags(orNull(message['tags'], 'tags', 100_000)),
     accessGroup: optional('access_group'),
-    vmInfo: optional('vm-info') ?? optional('vm_info') ?? '',
-    containerInfo: optional('container-info') ?? optional('container_info') ?? '',
+    vmInfo: shown('vm-info') || shown('vm_info'),
+    containerInfo: shown('container-info') || shown('container_info'),
     machineId: optional('machine_id') || null,
     proInfo: readProInfo(message),
     cloneSecureId: optional('clone_secure_id') || null,
@@ -52,14 +55,33 @@ export function readRegistration(message: BObject): Registration {
   };
 }
 
+/** Text of at most so many characters; null for anything else. */
+function orNull(value: BValue | undefined, what: string, max: number): string | null {
+  try {
+    return toTextOrNull(value, what, max);
+  } catch (error) {
+    if (error instanceof MalformedMessage) return null;
+    throw error;
+  }
+}
+
 /** Titles are one line, as those that people give. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
 
 function readProInfo(message: BObject): Json {
-  const info = parseJson(toTextOrNull(message['ubuntu_pro_info'], 'ubuntu_pro_info') ?? '');
+  const info = tryJson(orNull(message['ubuntu_pro_info'], 'ubuntu_pro_info', MAX_PRO_INFO) ?? '');
   return isJsonObject(info) && Object.keys(info).length > 0 ? info : null;
+}
+
+function tryJson(text: string): Json | undefined {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof MalformedMessage) return undefined;
+    throw error;
+  }
 }
 
 /** Tells whether the registration is that of a WSL instance; its host has the same uid and is none itself. */

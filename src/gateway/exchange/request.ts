@@ -54,8 +54,8 @@ async function decodeBody(body: Buffer, charge: Charge): Promise<BObject> {
   try {
     const value =
       body.length <= LARGE_BYTES
-        ? decode(body, { onStep })
-        : await turns.run(() => decodeInTurns(body, { ...LARGE_LIMITS, onStep }));
+        ? decode(body, { replaceSurrogates: true, onStep })
+        : await turns.run(() => decodeInTurns(body, { ...LARGE_LIMITS, replaceSurrogates: true, onStep }));
     if (isDict(value)) return value;
   } catch (error) {
     if (!(error instanceof BpickleError)) throw error;
@@ -71,12 +71,12 @@ function counter(payload: BObject, name: string): number | null {
   return value;
 }
 
+/** What is no name of a type is none that operations need: it is left out. */
 function typeNames(value: BValue | undefined): string[] | null {
-  if (value === undefined || value === null) return null;
-  if (!Array.isArray(value) || value.length > MAX_CLIENT_TYPES) throw bad('client-accepted-types must be a list');
-  return value.map((name) => {
+  if (!Array.isArray(value)) return null;
+  return value.slice(0, MAX_CLIENT_TYPES).flatMap((name) => {
     const text = name instanceof Uint8Array ? Buffer.from(name).toString('latin1') : name;
-    if (typeof text !== 'string' || text.length > MAX_TYPE_LENGTH) throw bad('client-accepted-types must be names');
+    if (typeof text !== 'string' || text.length > MAX_TYPE_LENGTH) return [];
     return text.replaceAll('\0', '').toWellFormed();
   });
 }

@@ -3,11 +3,12 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FactType, factOf } from '../../../src/fleet/inventory/facts.ts';
 import { Machine } from '../../../src/fleet/inventory/machine.ts';
-import { BFloat, BTuple, type BValue, isDict } from '../../../src/protocol/bpickle.ts';
+import { BFloat, BTuple, type BValue, encode, isDict } from '../../../src/protocol/bpickle.ts';
 import {
   anAccount,
   anOperation,
   createGatewayWorld,
+  post,
   type GatewayWorld,
   RawAgent,
 } from '../../support/gateway-world.ts';
@@ -295,6 +296,17 @@ describe('one value beyond its limit', () => {
     expect(await events()).toEqual(
       expect.arrayContaining([expect.stringMatching(/computer-tags was left out: .*\(tag "no tag", tag "x{60}…"\)/)]),
     );
+  });
+
+  it('of text that no UTF-8 has, or of a list that the agent sends along, leaves the payload', async () => {
+    const payload = agent.payload([{ type: 'computer-info', hostname: 'aXXXz', 'total-memory': 9 }], {
+      'client-accepted-types': ['execute-script', 'x'.repeat(201), 7],
+    });
+    const bytes = encode(payload);
+    bytes.set([0xed, 0xa0, 0x80], bytes.indexOf('XXX'));
+    expect((await post(world, bytes, agent.headers())).status).toBe(200);
+    expect(await computer()).toMatchObject({ hostname: 'a\ufffdz', total_memory: 9 });
+    expect((await rows('computer_inventory', 'client_types'))[0]).toEqual({ client_types: ['execute-script'] });
   });
 
   it('of a result leaves the result', async () => {

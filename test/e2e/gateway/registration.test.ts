@@ -115,6 +115,32 @@ describe('registration', () => {
     expect(await computers(account.id)).toEqual([]);
   });
 
+  it('enrols a computer whatever else it says of itself', async () => {
+    const account = await anAccount(world.db);
+    const agent = await RawAgent.enrol(world, account, {
+      hostname: 'h'.repeat(300),
+      tags: 'x'.repeat(100_001),
+      access_group: 7,
+      'vm-info': 'v'.repeat(300),
+      'container-info': [],
+      machine_id: 'm'.repeat(300),
+      ubuntu_pro_info: `${'['.repeat(100)}${']'.repeat(100)}`,
+      clone_secure_id: 'c'.repeat(300),
+      hostagent_uid: 7,
+      'juju-info': 'none',
+    });
+    expect((await computers(account.id))[0]).toMatchObject({
+      id: agent.id,
+      hostname: `${'h'.repeat(254)}…`,
+      tags: [],
+      access_group: 'global',
+      vm_info: `${'v'.repeat(254)}…`,
+      container_info: '',
+      machine_id: null,
+      distro_pro_info: null,
+    });
+  });
+
   it('keeps NUL characters and lone surrogates out of the database', async () => {
     const account = await anAccount(world.db);
     await register(world, { account_name: `${account.name}\0`, computer_title: 'we\0b', hostname: 'h\0' });

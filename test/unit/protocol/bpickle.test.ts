@@ -84,6 +84,13 @@ describe('encode and decode', () => {
     }
   });
 
+  it('read surrogates in UTF-8 as replacement characters where that is wanted', () => {
+    const read = (hex: string) => decode(Buffer.from(hex, 'hex'), { replaceSurrogates: true });
+    expect(read('75353a61eda0807a')).toBe('a\ufffdz');
+    expect(read('75333aefbfbd')).toBe('\ufffd');
+    expect(() => read('75343aeda080ff')).toThrow('invalid UTF-8');
+  });
+
   it('write text with lone surrogates as replacement characters', () => {
     expect(decode(encode('a\ud800b'))).toBe('a\ufffdb');
   });
