@@ -2,10 +2,13 @@
 export class BpickleError extends Error {
   /** Where in the input, in bytes; -1 when writing. */
   readonly offset: number;
+  /** Nothing is wrong but that there is too much of it. */
+  readonly isTooMuch: boolean;
 
-  constructor(message: string, offset: number) {
+  constructor(message: string, offset: number, isTooMuch = false) {
     super(offset < 0 ? message : `${message} at byte ${offset}`);
     this.name = 'BpickleError';
     this.offset = offset;
+    this.isTooMuch = isTooMuch;
   }
 }

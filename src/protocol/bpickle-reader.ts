@@ -75,6 +75,27 @@ export async function decodeInTurns(buffer: Uint8Array, limits: DecodeLimits = {
   }
 }
 
+/** A dict, or what could be read of its beginning. */
+export interface DictStart {
+  /** Entries that are whole, and as the last one perhaps a list with those of its items that are. */
+  value: BValue;
+  /** Why the reading ended before the dict did; null when it did not. */
+  error: BpickleError | null;
+}
+
+/**
+ * As {@link decodeInTurns}, for a dict that may be cut off or have more values than the limits allow. Never throws for
+ * what is wrong with the input.
+ */
+export async function decodeStart(buffer: Uint8Array, limits: DecodeLimits = {}): Promise<DictStart> {
+  const steps = new Reader(buffer, { ...DEFAULTS, ...limits }).startInSteps();
+  for (;;) {
+    await turn();
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
 /** Levels that are read in steps: the payload, its messages, their fields, and the lists in those. */
 const STEPPED_DEPTH = 4;
 /** Values, and bytes, of one step: some milliseconds of work. */
@@ -122,6 +143,35 @@ class Reader {
     return value;
   }
 
+  *startInSteps(): Generator<void, DictStart> {
+    this.#step = { left: this.#left, at: 0 };
+    const entries = new DictEntries();
+    try {
+      if (this.#bytes[this.#at] !== DICT) throw this.#error('not a dict');
+      this.#at++;
+      while (!this.#closed()) yield* this.#entryInSteps(entries);
+      if (this.#at !== this.#bytes.length) throw this.#error('trailing bytes');
+      this.#tell();
+      return { value: entries.value, error: null };
+    } catch (error) {
+      if (!(error instanceof BpickleError)) throw error;
+      return { value: entries.value, error };
+    }
+  }
+
+  /** An entry of the outermost dict; a list is there from its first item on. */
+  *#entryInSteps(entries: DictEntries): Generator<void, void> {
+    const key = this.#key(2);
+    if (this.#bytes[this.#at] !== LIST) {
+      entries.add(key, yield* this.#valueInSteps(2));
+      return;
+    }
+    const items: BValue[] = [];
+    entries.add(key, items);
+    this.#at++;
+    while (!this.#closed()) items.push(yield* this.#valueInSteps(3));
+  }
+
   *#valueInSteps(depth: number): Generator<void, BValue> {
     if (this.#step.left - this.#left > STEP_VALUES || this.#at - this.#step.at > STEP_BYTES) {
       this.#tell();
@@ -131,7 +181,7 @@ class Reader {
     const type = this.#bytes[this.#at];
     if (depth > Math.min(STEPPED_DEPTH, this.#limits.maxDepth) || (type !== LIST && type !== DICT))
       return this.#value(depth);
-    if (--this.#left < 0) throw this.#error('too many values');
+    if (--this.#left < 0) throw new BpickleError('too many values', this.#at, true);
     this.#at++;
     return type === LIST ? yield* this.#itemsInSteps(depth) : yield* this.#dictInSteps(depth);
   }
@@ -150,7 +200,7 @@ class Reader {
 
   #value(depth: number): BValue {
     if (depth > this.#limits.maxDepth) throw this.#error('nested too deeply');
-    if (--this.#left < 0) throw this.#error('too many values');
+    if (--this.#left < 0) throw new BpickleError('too many values', this.#at, true);
     switch (this.#bytes[this.#at++]) {
       case 0x6e:
         return null;
@@ -234,7 +284,7 @@ class Reader {
   }
 
   #newDict(): DictEntries {
-    if (--this.#dictsLeft < 0) throw this.#error('too many dicts');
+    if (--this.#dictsLeft < 0) throw new BpickleError('too many dicts', this.#at, true);
     return new DictEntries();
   }
 

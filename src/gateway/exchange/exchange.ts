@@ -26,6 +26,11 @@ export class IdentifiedExchange {
     this.#deps = deps;
   }
 
+  /** Whether an identity is that of a computer. */
+  async knows(secureIdHash: Buffer): Promise<boolean> {
+    return (await this.#deps.sessions.read(secureIdHash))?.kind === 'computer';
+  }
+
   /**
    * Takes in one payload and answers it. Exchanges of one computer take effect one after another: here they wait for
    * each other, and against other processes the row's version decides.

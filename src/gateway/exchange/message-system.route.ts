@@ -4,7 +4,7 @@ import type { Clock } from '../../services/ports.ts';
 import type { TokenBuckets } from '../../services/token-buckets.ts';
 import { hashSecureId } from '../enrolment/secure-id.ts';
 import { answerWithoutIdentity, type EnrolmentDeps } from '../enrolment/without-identity.ts';
-import { type Charge, withBody } from '../http/body.ts';
+import { announcedBytes, type Charge, type KeptBody, withKeptBody } from '../http/body.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { Refusal } from '../http/refusal.ts';
 import { sendBytes } from '../http/send.ts';
@@ -23,6 +23,8 @@ export interface MessageSystemDeps {
 }
 
 const MAX_BODY_BYTES = 32 * 1024 * 1024;
+/** Agents that were away keep up to some hundred megabytes; of more than `MAX_BODY_BYTES` they get through in parts. */
+const MAX_READ_BYTES = 1024 * 1024 * 1024;
 const SUPPORTED_APIS = new Set(['3.2', '3.3']);
 const MESSAGE_COST = 0.1;
 
@@ -38,14 +40,19 @@ export function messageSystemRoute(deps: MessageSystemDeps) {
     if (api !== undefined && !SUPPORTED_APIS.has(String(api))) {
       throw new Refusal(404, 'NotFound', 'This version of the message API is not supported');
     }
-    sendBytes(
-      res,
-      await withBody(req, MAX_BODY_BYTES, deps.budget, (body, charge) => answerBody(deps, req, body, charge)),
-    );
+    const limits = { keptBytes: MAX_BODY_BYTES, readBytes: await readBytes(deps, req) };
+    sendBytes(res, await withKeptBody(req, limits, deps.budget, (body, charge) => answerBody(deps, req, body, charge)));
   };
 }
 
-async function answerBody(deps: MessageSystemDeps, req: Request, body: Buffer, charge: Charge): Promise<Buffer> {
+/** Nobody but a known computer may send more than is kept. */
+async function readBytes({ exchange }: MessageSystemDeps, req: Request): Promise<number> {
+  const secureId = req.headers['x-computer-id'];
+  if (announcedBytes(req) <= MAX_BODY_BYTES || typeof secureId !== 'string') return MAX_BODY_BYTES;
+  return (await exchange.knows(hashSecureId(secureId))) ? MAX_READ_BYTES : MAX_BODY_BYTES;
+}
+
+async function answerBody(deps: MessageSystemDeps, req: Request, body: KeptBody, charge: Charge): Promise<Buffer> {
   const payload = await readPayload(body, charge);
   const secureId = req.headers['x-computer-id'];
   if (typeof secureId !== 'string' || secureId === '') {
@@ -61,7 +68,7 @@ async function answerBody(deps: MessageSystemDeps, req: Request, body: Buffer, c
   return deps.exchange.handle({
     secureIdHash,
     token: typeof token === 'string' && token !== '' ? token : null,
-    body,
+    body: body.start,
     payload,
   });
 }

@@ -1,6 +1,7 @@
 import { LARGE_BYTES } from '../../body-budget.ts';
-import { type BObject, BpickleError, type BValue, decode, decodeInTurns, isDict } from '../../protocol/bpickle.ts';
-import type { Charge } from '../http/body.ts';
+import { type BObject, BpickleError, type BValue, decode, decodeStart, isDict } from '../../protocol/bpickle.ts';
+import { TOO_LARGE } from '../facts/read-messages.ts';
+import type { Charge, KeptBody } from '../http/body.ts';
 import { Gate } from '../http/gate.ts';
 import { Refusal } from '../http/refusal.ts';
 
@@ -20,12 +21,14 @@ const MAX_CLIENT_TYPES = 1000;
 const MAX_TYPE_LENGTH = 200;
 
 /**
- * Decodes and checks the frame of an exchange; the messages inside are checked one by one, later.
+ * Decodes and checks the frame of an exchange; the messages inside are checked one by one, later. Of a payload that is
+ * larger than is kept of it, or has more values than are taken at once, the first messages are read: the agent sends the
+ * rest again. A message that is too large by itself is {@link TOO_LARGE}, so that the agent gets past it.
  *
  * @param charge - learns what memory the values take, as they are read
  * @throws {Refusal} 400 on anything that is no payload, and what `charge` throws
  */
-export async function readPayload(body: Buffer, charge: Charge): Promise<ExchangePayload> {
+export async function readPayload(body: KeptBody, charge: Charge): Promise<ExchangePayload> {
   const payload = await decodeBody(body, charge);
   const messages = payload['messages'];
   if (!Array.isArray(messages)) throw bad('messages must be a list');
@@ -49,19 +52,42 @@ const turns = new Gate(READ_AT_ONCE, Number.POSITIVE_INFINITY);
 const VALUE_BYTES = 40;
 const DICT_BYTES = 400;
 
-async function decodeBody(body: Buffer, charge: Charge): Promise<BObject> {
+async function decodeBody({ start, end }: KeptBody, charge: Charge): Promise<BObject> {
   const onStep = (values: number, dicts: number): void => charge(values * VALUE_BYTES + dicts * DICT_BYTES);
+  if (start.length <= LARGE_BYTES) return dictOf(() => decode(start, { replaceSurrogates: true, onStep }));
+  const limits = { ...LARGE_LIMITS, replaceSurrogates: true, onStep };
+  const { value, error } = await turns.run(() => decodeStart(start, limits));
+  if (error && end === null && !error.isTooMuch) throw bad(error.message);
+  const payload = dictOf(() => value);
+  return error ? withoutRest(payload, end ?? start) : payload;
+}
+
+function dictOf(read: () => BValue): BObject {
   try {
-    const value =
-      body.length <= LARGE_BYTES
-        ? decode(body, { replaceSurrogates: true, onStep })
-        : await turns.run(() => decodeInTurns(body, { ...LARGE_LIMITS, replaceSurrogates: true, onStep }));
+    const value = read();
     if (isDict(value)) return value;
   } catch (error) {
     if (!(error instanceof BpickleError)) throw error;
     throw bad(error.message);
   }
   throw bad('the body must be a dict');
+}
+
+/** What stands behind the messages, in the order in which agents write it. */
+const BEHIND_MESSAGES = ['next-expected-sequence', 'sequence'];
+const MAX_BEHIND_BYTES = 4096;
+const DICT = Buffer.from('d');
+
+/** The payload of an agent whose messages are not all read: with its counters, which stand behind them. */
+function withoutRest(start: BObject, end: Buffer): BObject {
+  const { messages } = start;
+  if (!Array.isArray(messages)) throw bad('messages must be a list');
+  const bytes = end.subarray(-MAX_BEHIND_BYTES);
+  const places = BEHIND_MESSAGES.map((key) => bytes.lastIndexOf(`${key.length}:${key}i`)).filter((place) => place > 0);
+  if (places.length === 0) throw bad('sequence is missing');
+  // One byte before the length is the type of the key.
+  const behind = dictOf(() => decode(Buffer.concat([DICT, bytes.subarray(Math.min(...places) - 1)])));
+  return { ...start, ...behind, messages: messages.length === 0 ? [TOO_LARGE] : messages };
 }
 
 function counter(payload: BObject, name: string): number | null {

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { type BObject, type BValue, isDict } from '../../protocol/bpickle.ts';
+import { type BObject, type BValue, emptyDict, isDict } from '../../protocol/bpickle.ts';
 import * as computer from './computer.ts';
 import * as devices from './devices.ts';
 import { type Facts, noFacts, type OpenResync } from './facts.ts';
@@ -49,6 +49,9 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 
 const MAX_TYPE_LENGTH = 100;
 
+/** Stands for a message that is too large to be read. */
+export const TOO_LARGE: BValue = emptyDict();
+
 /**
  * Takes in messages in order. What is malformed is noted as rejected, what has no meaning as unknown; neither stops
  * the rest, and a part of a message that cannot be stored does not stop the rest of it.
@@ -79,6 +82,7 @@ function readMessage(message: BValue, facts: Facts): void {
   const reader = READERS.get(type);
   const notes = new Notes(type);
   try {
+    if (message === TOO_LARGE) throw new MalformedMessage('it is larger than the server takes, and is left out');
     if (!isDict(message) || type === '') throw new MalformedMessage('not a message');
     if (reader) reader(message, facts, notes);
     else facts.unknownTypes.push(type);

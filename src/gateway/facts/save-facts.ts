@@ -140,7 +140,7 @@ function subjectOf({ type, outcome, reason, items }: Fault): string {
 function sentenceOf({ type, outcome, reason, items, count }: Fault): string {
   const more = count > items.length && items.length > 0 ? ` and ${count - items.length} more` : '';
   const which = items.length === 0 ? '' : ` (${items.join(', ')}${more})`;
-  const report = type === '' ? 'message without a type' : `report ${type}`;
+  const report = type === '' ? 'message of no known type' : `report ${type}`;
   if (outcome === 'shortened') return `Text in the computer's ${report} was cut: ${reason}${which}`;
   if (outcome === 'skipped') return `A part of the computer's ${report} was left out: ${reason}${which}`;
   const again = scopeOf(type) === null ? '' : '; it is requested again, at most once an hour';
