@@ -60,7 +60,7 @@ export class IdentifiedExchange {
     const identified = await sessions.read(request.secureIdHash);
     if (!identified) {
       const original = await sendSpareAway(this.#deps.db, request.secureIdHash, now);
-      metrics.exchanged(original ? 'clone' : 'unknown');
+      metrics.exchanged('unknown');
       return this.#unknown(original?.title);
     }
     const { computerId } = identified.kind === 'computer' ? identified.session : identified;
