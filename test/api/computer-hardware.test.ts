@@ -228,6 +228,11 @@ describe('with_hardware and with_grouped_hardware', () => {
       `<node id="memory" class="memory">${bank(0, GIB)}${bank(1, GIB, 'disabled="true"')}</node>`,
       '1 GiB',
     ],
+    [
+      'a whole of nothing and banks',
+      `<node id="memory" class="memory"><size units="bytes">0</size>${bank(0, GIB)}</node>`,
+      '1 GiB',
+    ],
     ['no size at all', `<node id="memory" class="memory">${bank(0, null)}</node>`, 'Not available'],
   ])('sum the memory of %s', async (_what, memory, size) => {
     const data = `<node id="a" class="system"><node id="core" class="bus">${memory}</node></node>`;

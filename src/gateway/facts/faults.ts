@@ -18,7 +18,7 @@ export interface Fault {
 
 /** Items that a fault names at most. */
 const MAX_ITEMS = 3;
-const MAX_ITEM_LENGTH = 60;
+const MAX_ITEM_LENGTH = 100;
 
 /** The faults of the messages of one exchange. */
 export class Faults {

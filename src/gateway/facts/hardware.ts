@@ -149,7 +149,7 @@ function isScsiController(node: HardwareNode): boolean {
 
 /** Neither a thread of another processor nor an empty socket. */
 function isProcessor(node: HardwareNode): boolean {
-  return !node.disabled && !named(node, 'logicalcpu');
+  return !node.disabled && !named(node, 'logicalcpu') && !/^logical cpu\b/i.test(node.description ?? '');
 }
 
 function processor(node: HardwareNode): GroupedHardware['cpu'][number] {
@@ -180,7 +180,7 @@ function memorySize(nodes: readonly HardwareNode[]): string {
 }
 
 function isSizedMemory(node: HardwareNode): boolean {
-  return named(node, 'memory') && !node.disabled && node.size !== null;
+  return named(node, 'memory') && !node.disabled && (node.size ?? 0) > 0;
 }
 
 function isWithin({ parent }: HardwareNode, test: (node: HardwareNode) => boolean): boolean {
