@@ -33,7 +33,6 @@ interface AccountRow {
  * It cannot be told from that of a machine whose clock is behind: the events of the computer say so, and such a machine
  * enrols once its clock has passed the time of the other registration, at the latest after {@link LATEST_SECONDS}.
  * @param admit - asked once the key has opened the account; what it throws refuses the registration, and nothing is stored
- * @see agent-protocol 6; design.md 8 "Enrolment"
  */
 export async function enrol(
   { db, runs }: { db: Database; runs: ProfileRunDeps },
