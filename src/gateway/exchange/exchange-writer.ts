@@ -2,7 +2,7 @@ import type { Sql } from '../../persistence/sql.ts';
 import { type Reported, saveFacts } from '../facts/save-facts.ts';
 import { keepSnapsHandedOut, needsSnapsBefore } from '../facts/snaps-before.ts';
 import { saveResyncs } from './resync.ts';
-import type { ResyncState, Session } from './session.ts';
+import type { ResyncState } from './session.ts';
 import { type SessionWrite, type SessionWritten, writeSessions } from './session-writer.ts';
 
 /** Everything one exchange writes. */
