@@ -41,7 +41,8 @@ export interface Config {
   readonly adminEmail: string;
   readonly adminPassword: string | null;
   readonly simulatedComputers: number;
-  readonly jwtSecret: string | null;
+  /** Secrets of tokens, newest first: the first signs, all verify. */
+  readonly jwtSecrets: readonly string[];
   /** AES-256 keys, newest first; the first encrypts, all decrypt. */
   readonly encryptionKeys: readonly EncryptionKey[];
   readonly smtpUrl: string | null;
@@ -190,7 +191,7 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
     adminEmail: read.email('FLOTILLA_ADMIN_EMAIL', 'admin@example.com'),
     adminPassword: read.secret('FLOTILLA_ADMIN_PASSWORD', 3, 1024),
     simulatedComputers: read.int('FLOTILLA_SIMULATED_COMPUTERS', 25, 0, 200_000),
-    jwtSecret: read.secret('FLOTILLA_JWT_SECRET', 32, 4096, needs('jwt')),
+    jwtSecrets: read.secrets('FLOTILLA_JWT_SECRET', 32, 4096, needs('jwt')),
     encryptionKeys: read.keys('FLOTILLA_ENCRYPTION_KEYS', needs('keys')),
     smtpUrl: read.url('FLOTILLA_SMTP_URL', ['smtp:', 'smtps:']),
     mailFrom: read.email('FLOTILLA_MAIL_FROM', '') || `flotilla@${mailDomain(publicUrl)}`,

@@ -40,7 +40,7 @@ const SECRET_KEYS = [
   'token',
   'authorization',
   'secureId',
-  'jwtSecret',
+  'jwtSecrets',
   'encryptionKeys',
   'code',
   'recoveryKey',

@@ -42,7 +42,7 @@ async function main(): Promise<void> {
     persistence,
     temporal,
     clock: systemClock,
-    jwtSecret: config.jwtSecret!,
+    jwtSecrets: config.jwtSecrets,
     logger,
     settings: config,
   });

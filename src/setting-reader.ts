@@ -148,6 +148,22 @@ export class SettingReader {
     return value;
   }
 
+  /** Secrets separated by commas; each has `min` to `max` characters, and none is there twice. */
+  secrets(name: string, min: number, max: number, required: boolean): readonly string[] {
+    const value = this.#env[name];
+    if (!value) {
+      if (required) this.problem(name, 'is required');
+      return [];
+    }
+    // White space around a secret that stands alone is part of it.
+    const secrets = value.includes(',') ? value.split(',').map((part) => part.trim()) : [value];
+    const isGood = (secret: string) => secret.length >= min && secret.length <= max;
+    if (!secrets.every(isGood) || new Set(secrets).size < secrets.length) {
+      this.problem(name, `must be different secrets of ${min} to ${max} characters, newest first, separated by commas`);
+    }
+    return secrets;
+  }
+
   keys(name: string, required: boolean): readonly EncryptionKey[] {
     const value = this.text(name, required);
     if (value === null) return [];

@@ -19,7 +19,7 @@ import { readJsonBody } from './middleware/json-body.ts';
 import { readPairsBody } from './middleware/pairs-body.ts';
 import { hasLeft, isCutByClient, replyToError, requestIdOf, sendJson, sendStream } from './middleware/send.ts';
 import type { Validator } from './middleware/validator.ts';
-import { type Access, isRead, type Operation } from './operations.ts';
+import { isRead, type Operation } from './operations.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { RawBody } from './raw-body.ts';
 import { asRequest } from './request-span.ts';
@@ -195,7 +195,7 @@ async function identify(
 /** Who is refused by what is remembered is asked for once more: a role may have come since. */
 async function admit(deps: DispatcherDeps, operation: Operation, known: Principal): Promise<Principal> {
   try {
-    authorize(operation.access, known);
+    authorize(operation, known);
     return known;
   } catch {
     return askAgain(deps, operation, known);
@@ -208,7 +208,7 @@ async function admit(deps: DispatcherDeps, operation: Operation, known: Principa
  */
 async function askAgain({ authenticator }: DispatcherDeps, operation: Operation, known: Principal): Promise<Principal> {
   const principal = await authenticator.askAgain(known);
-  authorize(operation.access, principal);
+  authorize(operation, principal);
   return principal;
 }
 
@@ -218,8 +218,11 @@ function bearerOf(req: Request): string {
   return header.slice('bearer '.length);
 }
 
-/** The one place where `x-permission` is held. */
-function authorize(access: Access, caller: Principal): void {
+/** The one place where `x-permission` and `x-login` are held. */
+function authorize({ access, needsLogin }: Operation, caller: Principal): void {
+  if (needsLogin && caller.token.method === 'key') {
+    throw new DomainError('Forbidden', 'A token from an access key may not do this: log in with a password');
+  }
   if (access === 'token' || access === 'none') return;
   if (caller.accountName === '') throw new DomainError('NoAccount', 'The token has no current account');
   if (access === 'account') return;

@@ -37,6 +37,8 @@ export interface Operation {
   path: string;
   method: HttpMethod;
   access: Access;
+  /** A token from an access key is not enough. */
+  needsLogin: boolean;
   /** Key of the feature it is part of; null when it is always there. */
   feature: string | null;
   /** It makes something although it is a GET. */
@@ -118,6 +120,7 @@ function toOperation(
     method,
     handler,
     access: readAccess(operation, problems),
+    needsLogin: operation['x-login'] ?? false,
     feature: operation['x-feature'] ?? null,
     acts: operation['x-acts'] ?? false,
     listsActivities: operation['x-activity-ids'] ?? false,

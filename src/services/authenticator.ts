@@ -90,7 +90,7 @@ export function createAuthenticator(deps: { db: Sql; tokenSigner: TokenSigner; c
  * @throws {DomainError} Unauthorized when the token was revoked or the person is not in the account, AccountDisabled
  */
 export async function readPrincipal(sql: Sql, token: VerifiedToken): Promise<Principal> {
-  return toPrincipal(token, await findRights(sql, { ...token, tokenId: token.id }));
+  return toPrincipal(token, await findRights(sql, { ...token, tokenIds: [token.id, token.family] }));
 }
 
 function toPrincipal(token: VerifiedToken, rights: RightsRow | null): Principal {
@@ -108,7 +108,14 @@ function toPrincipal(token: VerifiedToken, rights: RightsRow | null): Principal 
   const scopes = readScopes(rights);
   const globals = new Set<string>(rights.global_permissions);
   return {
-    token: { id: token.id, expiresAt: token.expiresAt, epochs: token.epochs },
+    token: {
+      id: token.id,
+      family: token.family,
+      method: token.method,
+      accessKey: token.accessKey,
+      expiresAt: token.expiresAt,
+      epochs: token.epochs,
+    },
     personId: token.personId,
     email: rights.email,
     name: rights.name,

@@ -11,8 +11,8 @@ import type { Caller } from './ports.ts';
  */
 export async function lockCaller(tx: Sql, caller: Caller): Promise<LockedPerson> {
   const { accountName } = caller;
-  const { id, epochs } = caller.token;
-  const person = await lockPerson(tx, caller.personId, { id, accountName });
+  const { id, family, accessKey, epochs } = caller.token;
+  const person = await lockPerson(tx, caller.personId, { ids: [id, family], accountName, accessKey });
   if (
     !person ||
     person.token_revoked ||

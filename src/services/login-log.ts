@@ -2,14 +2,18 @@ import type { Origin } from '../domain/events.ts';
 import { type LoginPerson, recordFailedLogin, recordLogin } from '../persistence/repositories/logins.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
 import type { LoginThrottle } from './login-throttle.ts';
+import type { AuthMethod } from './ports.ts';
 
-/** What somebody proved to be themselves with. */
-export type LoginMeans = 'a password' | 'an identity' | 'an access key';
+const MEANS: Readonly<Record<AuthMethod, string>> = {
+  pwd: 'a password',
+  pam: 'an identity',
+  key: 'an access key',
+};
 
 /** One attempt to log in. */
 export interface LoginAttempt {
   nameDigest: Buffer;
-  means: LoginMeans;
+  method: AuthMethod;
   origin: Origin;
 }
 
@@ -17,17 +21,19 @@ export interface LoginAttempt {
  * Remembers a success, for the person, the throttle and the log of the account that becomes current.
  *
  * @param accountId - 0 for none
+ * @param accessKey - the one that was used; null for none
  * @returns the system's counter of revocations
  */
 export function rememberSuccess(
   db: Sql,
   attempt: LoginAttempt,
-  who: { person: LoginPerson; accountId: number; at: Date },
+  who: { person: LoginPerson; accountId: number; accessKey: string | null; at: Date },
 ): Promise<number> {
-  const { nameDigest, means, origin } = attempt;
-  const { person, accountId, at } = who;
-  const message = `Logged in with ${means}`;
-  return recordLogin(db, { personId: person.id, name: person.name, accountId, nameDigest, origin, message, at });
+  const { nameDigest, method, origin } = attempt;
+  const { person, accountId, accessKey, at } = who;
+  const message = `Logged in with ${MEANS[method]}`;
+  const login = { personId: person.id, name: person.name, accountId, accessKey, nameDigest, origin, message, at };
+  return recordLogin(db, login);
 }
 
 /**
@@ -41,13 +47,13 @@ export function rememberFailure(
   attempt: LoginAttempt,
   about: { personId: number; accountName?: string } | null,
 ): Promise<void> {
-  const { nameDigest, means, origin } = attempt;
+  const { nameDigest, method, origin } = attempt;
   return db.transaction(async (tx) => {
     await throttle.fail(nameDigest, origin.address, tx);
     await recordFailedLogin(tx, {
       personId: about?.personId ?? null,
       accountName: about?.accountName ?? null,
-      message: `A login with ${means} failed`,
+      message: `A login with ${MEANS[method]} failed`,
       origin,
     });
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DomainError } from '../domain/errors.ts';
 import type { Origin } from '../domain/events.ts';
-import { findAccessKey } from '../persistence/repositories/access-keys.repository.ts';
+import { type FoundAccessKey, findAccessKey } from '../persistence/repositories/access-keys.repository.ts';
 import { findInvitationBySecureId, type OpenInvitation } from '../persistence/repositories/invitations.repository.ts';
 import { findLoginPerson, type LoginPerson, renewHash } from '../persistence/repositories/logins.repository.ts';
 import type { Database } from '../persistence/sql.ts';
@@ -15,7 +15,7 @@ import { type LoginAttempt, rememberFailure, rememberSuccess } from './login-log
 import { digestName, type LoginThrottle } from './login-throttle.ts';
 import { checkNewPassword, hashPassword, isOutdated, normalisePassword, verifyPassword } from './passwords.ts';
 import type { Clock, IdentityAuthenticator } from './ports.ts';
-import { type LoginResult, openSession, planSession } from './sessions.ts';
+import { type LoginResult, type NewSession, openSession, planSession } from './sessions.ts';
 import type { TokenSigner } from './token-signer.ts';
 
 export interface LoginCommand {
@@ -49,7 +49,7 @@ export interface LoginService {
   /**
    * Exchanges an access key for a token of the key's account.
    *
-   * @throws {DomainError} AuthenticationFailed for an unknown key and a wrong secret alike; TooManyRequests
+   * @throws {DomainError} AuthenticationFailed for an unknown or expired key and a wrong secret alike; TooManyRequests
    * @see api-decisions 3.2
    */
   loginByAccessKey(command: AccessKeyCommand): Promise<LoginResult>;
@@ -83,16 +83,18 @@ export function createLoginService(deps: LoginDeps): LoginService {
     async loginByAccessKey(command) {
       const { origin, expiryMinutes } = command;
       const nameDigest = digestName(`\0access key ${command.accessKey}`);
-      const attempt: LoginAttempt = { nameDigest, means: 'an access key', origin };
+      const attempt: LoginAttempt = { nameDigest, method: 'key', origin };
       await deps.throttle.check(nameDigest, origin.address);
       const found = await findAccessKey(deps.db, command.accessKey);
-      if (!secretMatches(command.secretKey, found?.secretDigest ?? null)) {
+      const isRight = secretMatches(command.secretKey, found?.secretDigest ?? null);
+      if (!isRight || hasExpired(found!, deps.clock.now())) {
         const about = found && { personId: found.person.id, accountName: found.accountName };
         await rememberFailure(deps.db, deps.throttle, attempt, about);
         throw new DomainError('AuthenticationFailed', WRONG_LOGIN);
       }
       const { person, accountName } = found!;
-      return open(deps, person, attempt, { account: accountName, expiryMinutes });
+      const accessKey = { id: command.accessKey, expiresAt: found!.expiresAt };
+      return open(deps, person, attempt, { account: accountName, accessKey, expiryMinutes });
     },
   };
 }
@@ -104,25 +106,32 @@ async function login(deps: LoginDeps, command: LoginCommand, secureId: string | 
   // Looked up whoever asks, so that nothing tells a known name from an unknown one.
   const invitation = secureId === null ? null : await findInvitationBySecureId(deps.db, secureId);
   const nameDigest = digestName('email' in by ? by.email : by.identity);
-  const attempt: LoginAttempt = { nameDigest, means: isForeign(deps, command) ? 'an identity' : 'a password', origin };
+  const attempt: LoginAttempt = { nameDigest, method: isForeign(deps, command) ? 'pam' : 'pwd', origin };
   const { person, joined } = await authenticate(deps, command, attempt, invitation);
   let current = joined;
   if (secureId !== null) current ??= await joinByLogin(deps.db, person, { secureId, account, origin });
-  return open(deps, person, attempt, { account: current?.accountName ?? account, expiryMinutes });
+  const wanted = { account: current?.accountName ?? account, accessKey: null, expiryMinutes };
+  return open(deps, person, attempt, wanted);
+}
+
+function hasExpired({ expiresAt }: FoundAccessKey, now: Date): boolean {
+  return expiresAt !== null && expiresAt <= now;
 }
 
 async function open(
   deps: LoginDeps,
   person: LoginPerson,
   attempt: LoginAttempt,
-  wanted: { account: string | undefined; expiryMinutes: number | undefined },
+  wanted: Pick<NewSession, 'accessKey'> & { account: string | undefined; expiryMinutes: number | undefined },
 ): Promise<LoginResult> {
   const plan = await planSession(deps.db, person, wanted.account);
-  const who = { person, accountId: plan.current?.id ?? 0, at: deps.clock.now() };
+  const { accessKey, expiryMinutes: minutes } = wanted;
+  const now = deps.clock.now();
+  const who = { person, accountId: plan.current?.id ?? 0, accessKey: accessKey?.id ?? null, at: now };
   const systemEpoch = await rememberSuccess(deps.db, attempt, who);
   // What else they are logged in with shows this login at once, and an account that it has joined.
   deps.authenticator.forget({ personId: person.id });
-  return openSession(deps.tokenSigner, person, plan, { minutes: wanted.expiryMinutes, systemEpoch });
+  return openSession(deps.tokenSigner, person, plan, { method: attempt.method, accessKey, minutes, systemEpoch, now });
 }
 
 interface Authenticated {

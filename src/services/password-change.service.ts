@@ -1,25 +1,26 @@
-import { DomainError } from '../domain/errors.ts';
+import { deleteAccessKeys } from '../persistence/repositories/access-keys.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
-import { findLoginPerson } from '../persistence/repositories/logins.repository.ts';
 import { replacePassword } from '../persistence/repositories/people.repository.ts';
 import type { Database } from '../persistence/sql.ts';
 import type { Authenticator } from './authenticator.ts';
 import { lockCaller } from './current-person.ts';
 import { refusedField } from './fields.ts';
 import type { Hashing } from './hashing.ts';
-import { digestName, type LoginThrottle } from './login-throttle.ts';
-import { checkNewPassword, hashPassword, MIN_CHARACTERS, normalisePassword, verifyPassword } from './passwords.ts';
+import type { LoginThrottle } from './login-throttle.ts';
+import { requireOwnPassword } from './own-password.ts';
+import { checkNewPassword, hashPassword, MIN_CHARACTERS, normalisePassword } from './passwords.ts';
 import type { Caller } from './ports.ts';
 
 export interface PasswordService {
   /**
-   * Replaces the caller's password and ends every token of theirs, the one in use included.
+   * Replaces the caller's password and ends every token of theirs, the one in use included, and, unless they are to be
+   * kept, every access key.
    *
    * @throws {DomainError} InvalidParameter, AuthenticationFailed when `password` is not the present one,
    * TooManyRequests and ServiceUnavailable as a login
    * @see api-decisions 2.5, 12.1
    */
-  change(caller: Caller, change: { password: string; newPassword: string }): Promise<void>;
+  change(caller: Caller, change: { password: string; newPassword: string; keepAccessKeys: boolean }): Promise<void>;
 }
 
 export interface PasswordDeps {
@@ -39,33 +40,23 @@ export function createPasswordService(deps: PasswordDeps): PasswordService {
       const password = normalisePassword(change.password);
       const newPassword = readNewPassword(change.newPassword, deps.enforceStrength);
       const passwordHash = await deps.hashing.run({ personId: caller.personId }, async () => {
-        await check(deps, caller, password);
+        await requireOwnPassword(deps, caller, password);
         return hashPassword(newPassword);
       });
       await deps.db.transaction(async (tx) => {
         const person = await lockCaller(tx, caller);
         await replacePassword(tx, caller.personId, passwordHash);
+        const keys = change.keepAccessKeys ? 0 : await deleteAccessKeys(tx, caller.personId);
         await recordEvent(tx, caller, {
           entityType: 'Person',
           entityId: caller.personId,
           entityName: person.name,
-          message: 'Changed the own password',
+          message: `Changed the own password${keys > 0 ? ' and ended all own access keys' : ''}`,
         });
       });
       deps.authenticator.forget({ personId: caller.personId });
     },
   };
-}
-
-/** Guesses with a found token count like guesses at the login. */
-async function check(deps: PasswordDeps, caller: Caller, password: string): Promise<void> {
-  const { address } = caller.origin;
-  const person = await findLoginPerson(deps.db, { id: caller.personId });
-  const nameDigest = digestName(person?.email ?? caller.email);
-  await deps.throttle.check(nameDigest, address);
-  if (await verifyPassword(password, person?.password_hash ?? null)) return;
-  await deps.throttle.fail(nameDigest, address);
-  throw new DomainError('AuthenticationFailed', 'The present password is wrong');
 }
 
 function readNewPassword(given: string, enforceStrength: boolean): string {

@@ -37,9 +37,18 @@ export interface Epochs {
   membership?: number | undefined;
 }
 
+/** How somebody logs in: with a stored password, a password that PAM judges, or an access key. */
+export const AUTH_METHODS = ['pwd', 'pam', 'key'] as const;
+export type AuthMethod = (typeof AUTH_METHODS)[number];
+
 /** What identifies one token; one object as long as the rights read with it count as fresh. */
 export interface TokenFacts {
   id: string;
+  /** Id of the session that it belongs to; a logout ends all of them. */
+  family: string;
+  method: AuthMethod;
+  /** The access key that it was obtained with, and ends with; null for none. */
+  accessKey: string | null;
   /** Seconds since the epoch. */
   expiresAt: number;
   epochs: Epochs;

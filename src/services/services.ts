@@ -93,7 +93,8 @@ export interface ServicesDeps {
   persistence: Persistence;
   temporal: TemporalHealth;
   clock: Clock;
-  jwtSecret: string;
+  /** The first signs tokens, all verify them. */
+  jwtSecrets: readonly string[];
   /** Told of mail and PAM that fail; never of what is in them. */
   logger?: Logger;
   settings: Pick<
@@ -115,11 +116,12 @@ export function createServices(deps: ServicesDeps): Services {
   const { db } = persistence;
   const { selfServiceAccounts: selfService, enforcePasswordStrength: enforceStrength } = settings.identity;
   const acting = { db, clock, settings: settings.activities };
-  const tokenSigner = createTokenSigner(deps.jwtSecret, clock);
+  const tokenSigner = createTokenSigner(deps.jwtSecrets, clock);
   const authenticator = createAuthenticator({ db, tokenSigner, clock });
   const hashing = createHashing();
   const throttle = new LoginThrottle(db, clock, settings.identity.loginThrottle);
   const invitationGuard = createInvitationGuard({ throttle });
+  const identities = createIdentities(settings, logger);
   const files = createDatabaseFileStore(db);
   const mailer: Mailer = createMailer({ smtpUrl: settings.smtpUrl, from: settings.mailFrom, logger });
   return {
@@ -134,14 +136,14 @@ export function createServices(deps: ServicesDeps): Services {
       throttle,
       invitationGuard,
       authenticator,
-      identities: createIdentities(settings, logger),
+      identities,
       enforceStrength,
     }),
     loginMethods: { pam: settings.identity.pam !== null },
     features: listFeatures(settings),
     tokens: createTokensService({ db, tokenSigner, authenticator, clock }),
     passwords: createPasswordService({ db, hashing, throttle, authenticator, enforceStrength }),
-    credentials: createCredentialsService({ db }),
+    credentials: createCredentialsService({ db, clock, hashing, throttle, identities }),
     preferences: createPreferencesService({ db }),
     people: createPeopleService({ db, clock, mailer, authenticator, publicUrl: settings.publicUrl }),
     invitations: createInvitationsService({

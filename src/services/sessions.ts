@@ -5,6 +5,7 @@ import {
   type LoginPerson,
 } from '../persistence/repositories/logins.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
+import type { AuthMethod } from './ports.ts';
 import type { TokenSigner } from './token-signer.ts';
 
 export interface LoginResult {
@@ -16,7 +17,7 @@ export interface LoginResult {
   currentAccount: string;
 }
 
-export const DEFAULT_EXPIRY_MINUTES = 1440;
+const DEFAULT_EXPIRY_MINUTES = 1440;
 
 /** A person's accounts and the one that a token is to be for. */
 export interface SessionPlan {
@@ -35,22 +36,43 @@ export async function planSession(sql: Sql, person: LoginPerson, account: string
   return { accounts, current: chooseAccount(person, accounts, account) };
 }
 
-/** Issues the token of a planned session. @param minutes - lifetime */
+/** What a new session is made of. */
+export interface NewSession {
+  method: AuthMethod;
+  /** The access key of the login, whose tokens do not outlive it. */
+  accessKey: { id: string; expiresAt: Date | null } | null;
+  /** Lifetime of the token; undefined for the usual one. */
+  minutes: number | undefined;
+  systemEpoch: number;
+  now: Date;
+}
+
+/** Issues the first token of a planned session. */
 export function openSession(
   tokenSigner: TokenSigner,
   person: LoginPerson,
   plan: SessionPlan,
-  token: { minutes: number | undefined; systemEpoch: number },
+  session: NewSession,
 ): LoginResult {
   const { current } = plan;
+  const { method, accessKey } = session;
   const epochs = {
     person: person.token_epoch,
     account: current?.token_epoch ?? 0,
-    system: token.systemEpoch,
+    system: session.systemEpoch,
     membership: current?.membership,
   };
-  const identity = { personId: person.id, email: person.email, accountName: current?.name ?? '', epochs };
-  return describeSession(person, plan, tokenSigner.issue(identity, token.minutes ?? DEFAULT_EXPIRY_MINUTES));
+  const accountName = current?.name ?? '';
+  const identity = { personId: person.id, email: person.email, accountName, epochs, method };
+  const token = tokenSigner.issue({ ...identity, accessKey: accessKey?.id ?? null }, { expiresAt: expiryOf(session) });
+  return describeSession(person, plan, token);
+}
+
+/** Seconds since the epoch. */
+function expiryOf({ accessKey, minutes = DEFAULT_EXPIRY_MINUTES, now }: NewSession): number {
+  const wanted = Math.floor(now.getTime() / 1000) + minutes * 60;
+  const keyEnds = accessKey?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+  return Math.min(wanted, Math.floor(keyEnds / 1000));
 }
 
 /** What a login answers, for a token there is. */

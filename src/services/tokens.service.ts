@@ -1,32 +1,33 @@
 import { DomainError, unauthorized } from '../domain/errors.ts';
+import { deleteAccessKeys } from '../persistence/repositories/access-keys.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import { findLoginPerson, type LoginPerson } from '../persistence/repositories/logins.repository.ts';
 import {
   revokeAccount,
   revokePerson,
   revokeSystem,
-  revokeToken,
+  revokeTokens,
 } from '../persistence/repositories/revocations.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
 import type { Authenticator } from './authenticator.ts';
 import { lockCaller } from './current-person.ts';
 import type { Caller, Clock } from './ports.ts';
-import { DEFAULT_EXPIRY_MINUTES, describeSession, type LoginResult, planSession } from './sessions.ts';
+import { describeSession, type LoginResult, planSession } from './sessions.ts';
 import type { TokenSigner } from './token-signer.ts';
 
 export interface TokensService {
   /** What a login would answer, with the token that is in use. */
   describe(caller: Caller, token: string): Promise<LoginResult>;
   /**
-   * Issues a token for another account of the person, with the usual lifetime.
+   * Issues a token for another account of the person. It belongs to the session of the one in use, and expires with it.
    *
    * @throws {DomainError} Forbidden for an account the person is not in; Unauthorized when the token has been ended
    */
   switchAccount(caller: Caller, token: string, accountName: string): Promise<string>;
-  /** Ends the token in use. */
+  /** Ends the session: the token in use, and every other that came of the same login. */
   logout(caller: Caller): Promise<void>;
-  /** Ends every token of the caller. */
-  invalidateOwn(caller: Caller): Promise<void>;
+  /** Ends every token of the caller and, unless they are to be kept, every access key. */
+  invalidateOwn(caller: Caller, options: { keepAccessKeys: boolean }): Promise<void>;
   /** Ends every token for the caller's account. */
   invalidateAccount(caller: Caller): Promise<void>;
   /** Ends every token of the system. @throws {DomainError} Forbidden for all but operators */
@@ -58,14 +59,16 @@ export function createTokensService(deps: TokensDeps): TokensService {
     },
     switchAccount: (caller, token, accountName) => switchAccount(deps, caller, token, accountName),
     async logout(caller) {
-      const { id, expiresAt } = caller.token;
-      await revokeToken(db, { id, expiresAt: new Date(expiresAt * 1000) }, deps.clock.now());
+      const { id, family, expiresAt } = caller.token;
+      // All of a session expire together. By its own id the token ends for processes of older builds too.
+      await revokeTokens(db, { ids: [id, family], expiresAt: new Date(expiresAt * 1000) }, deps.clock.now());
       authenticator.forget({ personId: caller.personId });
     },
-    async invalidateOwn(caller) {
+    async invalidateOwn(caller, { keepAccessKeys }) {
       await db.transaction(async (tx) => {
         await revokePerson(tx, caller.personId);
-        await record(tx, caller, 'Ended all own tokens');
+        const keys = keepAccessKeys ? 0 : await deleteAccessKeys(tx, caller.personId);
+        await record(tx, caller, keys > 0 ? 'Ended all own tokens and access keys' : 'Ended all own tokens');
       });
       authenticator.forget({ personId: caller.personId });
     },
@@ -109,8 +112,9 @@ async function switchAccount(deps: TokensDeps, caller: Caller, token: string, ac
   // Tokens of older builds do not say which membership they are of: this one is.
   const same = { membership: facts.epochs.membership ?? current?.membership };
   const epochs = { ...facts.epochs, ...(isSame ? same : joined) };
-  const identity = { personId: person.id, email: person.email, accountName, epochs };
-  return deps.tokenSigner.issue(identity, DEFAULT_EXPIRY_MINUTES);
+  const { method, accessKey, family, expiresAt } = facts;
+  const identity = { personId: person.id, email: person.email, accountName, epochs, method, accessKey };
+  return deps.tokenSigner.issue(identity, { family, expiresAt });
 }
 
 async function requirePerson(sql: Sql, caller: Caller): Promise<LoginPerson> {

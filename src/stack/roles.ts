@@ -39,7 +39,7 @@ export function processEnvironment(
     FLOTILLA_DATA_DIR: data.root,
     FLOTILLA_DATABASE_URL: backends.databaseUrl,
     FLOTILLA_TEMPORAL_ADDRESS: backends.temporalAddress,
-    FLOTILLA_JWT_SECRET: config.jwtSecret ?? secrets.jwtSecret,
+    FLOTILLA_JWT_SECRET: config.jwtSecrets.join(',') || secrets.jwtSecret,
     FLOTILLA_ENCRYPTION_KEYS: env['FLOTILLA_ENCRYPTION_KEYS']?.trim() || secrets.encryptionKeys,
   };
 }

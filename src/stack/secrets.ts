@@ -5,6 +5,7 @@ import { StackError } from './stack-error.ts';
 
 /** What the embedded stack makes for itself and keeps. */
 export interface StackSecrets {
+  /** As in FLOTILLA_JWT_SECRET. */
   jwtSecret: string;
   /** As in FLOTILLA_ENCRYPTION_KEYS. */
   encryptionKeys: string;

@@ -1,6 +1,6 @@
 import jwt from 'jsonwebtoken';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createAccount, createMember } from '../support/accounts.ts';
+import { createAccount, createMember, PASSWORD } from '../support/accounts.ts';
 import { createTestApp, PUBLIC_URL, type TestApp } from '../support/app.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -30,7 +30,10 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const make = (account = home, as = token) => app.call('POST', '/credentials', { token: as, body: { account } });
+const make = (more: object = {}, as = token) =>
+  app.call('POST', '/credentials', { token: as, body: { account: home, password: PASSWORD, ...more } });
+const list = async (as = token) => (await app.call('GET', '/credentials', { token: as })).body.credentials;
+const remove = (accessKey: string, as = token) => app.call('DELETE', `/credentials/${accessKey}`, { token: as });
 const login = (body: unknown) => app.call('POST', '/login/access-key', { body });
 const pairOf = ({ access_key, secret_key }: { access_key: string; secret_key: string }) => ({ access_key, secret_key });
 
@@ -43,9 +46,12 @@ describe('/credentials', () => {
       account_title: `Account ${home}`,
       endpoint: `${PUBLIC_URL}/api/v2`,
       exports: null,
+      name: null,
+      creation_time: null,
+      expires_at: null,
+      last_used_at: null,
     };
-    const list = async () => (await app.call('GET', '/credentials', { token })).body;
-    expect(await list()).toEqual({ credentials: [empty] });
+    expect(await list()).toEqual([empty]);
     const made = await make();
     expect(made.status).toBe(200);
     const { access_key, secret_key } = made.body;
@@ -54,51 +60,130 @@ describe('/credentials', () => {
       access_key: expect.stringMatching(/^[A-Z0-9]{20}$/),
       secret_key: expect.stringMatching(/^[A-Za-z0-9]{40}$/),
       exports: `export FLOTILLA_API_URI='${PUBLIC_URL}/api/v2'\nexport FLOTILLA_API_KEY='${access_key}'\nexport FLOTILLA_API_SECRET='${secret_key}'\n`,
+      name: 'Access key',
+      creation_time: expect.stringMatching(/Z$/),
     });
-    expect(await list()).toEqual({ credentials: [{ ...empty, access_key }] });
+    expect(await list()).toEqual([{ ...made.body, secret_key: null, exports: null }]);
   });
 
   it('SECRET-leak: stores the secret as a digest and tells it to no log', async () => {
     const { secret_key, access_key } = (await make()).body;
     const { db } = database.persistence;
     const rows = await db.query(
-      'select row_to_json(k)::text as text from access_key k union all select row_to_json(e)::text from event e',
+      'select row_to_json(k)::text as text from credential k union all select row_to_json(e)::text from event e',
     );
     expect(JSON.stringify(rows)).not.toContain(secret_key);
     const [event] = await db.query('select account_id, entity_type, message from event order by id desc limit 1');
-    expect(event).toEqual({ account_id: accountId, entity_type: 'Credentials', message: 'Made new access keys' });
+    expect(event).toEqual({
+      account_id: accountId,
+      entity_type: 'Credentials',
+      message: 'Made the access key Access key',
+    });
     expect((await login({ access_key, secret_key: 'x' })).text).not.toContain(access_key);
   });
 
-  it('keeps one pair per person and account', async () => {
-    const first = pairOf((await make()).body);
-    const member = await createMember(database.persistence.db, {
-      accountId,
-      email: `m${round}@fleet.example`,
-      role: 'Auditor',
-    });
-    const theirs = pairOf((await make(home, await app.login(member))).body);
-    const second = pairOf((await make()).body);
-    expect((await login(first)).body).toMatchObject({ error: 'AuthenticationFailed', code: 401 });
-    expect((await login(second)).status).toBe(200);
-    expect((await login(theirs)).body.email).toBe(member.email);
+  it('makes several of one person for one account, each with a name of its own', async () => {
+    const keys = [(await make()).body, (await make()).body, (await make({ name: ' Backups ' })).body];
+    const { body } = await make({ name: 'Access key 2' });
+    expect(body).toMatchObject({ error: 'DuplicateAccessKey', code: 409 });
+    expect(keys.map(({ name }) => name)).toEqual(['Access key', 'Access key 2', 'Backups']);
+    expect((await list()).map((key: { name: string }) => key.name).sort()).toEqual([
+      'Access key',
+      'Access key 2',
+      'Backups',
+    ]);
+    for (const key of keys) expect((await login(pairOf(key))).status).toBe(200);
+    const both = await Promise.all([make(), make()]);
+    expect(both.map(({ body: made }) => made.name).sort()).toEqual(['Access key 3', 'Access key 4']);
   });
 
-  it('makes one pair of two calls at once', async () => {
-    const pairs = (await Promise.all([make(), make()])).map(({ body }) => pairOf(body));
-    const statuses = await Promise.all(pairs.map(async (pair) => (await login(pair)).status));
-    expect(statuses.sort()).toEqual([200, 401]);
+  it('makes 50 of one person for one account at most', async () => {
+    const { db } = database.persistence;
+    await db.query(
+      `insert into credential (access_key, account_id, person_id, name, secret_digest)
+       select 'KEY' || $2::int || n, $1, $2::int, 'Key ' || n, '\\x00' from generate_series(1, 49) n`,
+      [accountId, personId],
+    );
+    expect((await make()).status).toBe(200);
+    expect((await make()).body).toMatchObject({ error: 'AccessKeyLimitReached', code: 400 });
+    expect(await list()).toHaveLength(50);
+  });
+
+  it('needs the password, and throttles guesses as logins', async () => {
+    for (const password of [undefined, null, 7, 'x'.repeat(1025)]) {
+      expect((await make({ password })).body).toMatchObject({ error: 'InvalidParameter' });
+    }
+    for (let guess = 0; guess < 20; guess++) {
+      expect((await make({ password: `guess ${guess}` })).body).toMatchObject({
+        error: 'AuthenticationFailed',
+        code: 401,
+      });
+    }
+    expect((await make()).body).toMatchObject({ error: 'TooManyRequests', code: 429 });
+    expect((await list())[0].access_key).toBeNull();
+  });
+
+  it('refuses people who have no password', async () => {
+    await database.persistence.db.query('update person set password_hash = null where id = $1', [personId]);
+    expect((await make()).body.error).toBe('AuthenticationFailed');
+  });
+
+  it('tells when a key was last used', async () => {
+    const pair = pairOf((await make()).body);
+    nowMs += 60_000;
+    await login({ ...pair, secret_key: 'wrong' });
+    expect((await list())[0].last_used_at).toBeNull();
+    await login(pair);
+    expect(Date.parse((await list())[0].last_used_at)).toBe(Math.floor(nowMs / 1000) * 1000);
+  });
+
+  it('removes one key, and every token obtained with it ends within five seconds', async () => {
+    const [gone, kept] = [(await make()).body, (await make()).body];
+    const tokens = [(await login(pairOf(gone))).body.token, (await login(pairOf(kept))).body.token];
+    const answer = await remove(gone.access_key);
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    expect((await login(pairOf(gone))).status).toBe(401);
+    nowMs += 5000;
+    expect((await app.call('GET', '/person', { token: tokens[0] })).body.error).toBe('Unauthorized');
+    expect((await app.call('GET', '/person', { token: tokens[1] })).status).toBe(200);
+    expect((await list()).map((key: { access_key: string }) => key.access_key)).toEqual([kept.access_key]);
+    expect((await remove(gone.access_key)).body).toMatchObject({ error: 'UnknownAccessKey', code: 404 });
+    const [event] = await database.persistence.db.query('select message from event order by id desc limit 1');
+    expect(event).toEqual({ message: 'Removed the access key Access key' });
+  });
+
+  it('removes no key of somebody else', async () => {
+    const { access_key } = (await make()).body;
+    const { db } = database.persistence;
+    const member = await createMember(db, { accountId, email: `m${round}@fleet.example`, role: 'GlobalAdmin' });
+    const refused = await remove(access_key, await app.login(member));
+    expect(refused.body).toMatchObject({ error: 'UnknownAccessKey', code: 404 });
+    expect(await list()).toHaveLength(1);
+  });
+
+  it('is good until the moment that was given, and so are its tokens', async () => {
+    for (const expires_at of ['2020-01-01', 'tomorrow', '2030-02-30', 7]) {
+      expect((await make({ expires_at })).body.error).toBe('InvalidParameter');
+    }
+    const expires_at = new Date(Math.floor(nowMs / 1000) * 1000 + 120_000).toISOString().replace('.000', '');
+    const made = (await make({ expires_at })).body;
+    expect(made.expires_at).toBe(expires_at);
+    const { token: short } = (await login(pairOf(made))).body;
+    nowMs += 100_000;
+    expect((await app.call('GET', '/person', { token: short })).status).toBe(200);
+    nowMs += 20_000;
+    expect((await app.call('GET', '/person', { token: short })).status).toBe(401);
+    expect((await login(pairOf(made))).body.error).toBe('AuthenticationFailed');
+    expect((await list())[0]).toMatchObject({ access_key: made.access_key, expires_at });
   });
 
   it('refuses accounts of others alike whether they exist, and bad values', async () => {
     await createAccount(database.persistence.db, `other${round}`);
-    const foreign = await make(`other${round}`);
+    const foreign = await make({ account: `other${round}` });
     expect(foreign.body).toMatchObject({ error: 'Forbidden', code: 403 });
-    expect((await make('never')).text).toBe(foreign.text);
+    expect((await make({ account: 'never' })).text).toBe(foreign.text);
     for (const account of ['', 7, null]) {
-      expect((await app.call('POST', '/credentials', { token, body: { account } })).body.error).toBe(
-        'InvalidParameter',
-      );
+      expect((await make({ account })).body.error).toBe('InvalidParameter');
     }
   });
 
@@ -109,7 +194,7 @@ describe('/credentials', () => {
     expect((await app.call('GET', '/person', { token })).status).toBe(200);
     await database.persistence.db.query(`update ${table} set token_epoch = token_epoch + 1 where id = $1`, [id()]);
     expect((await make()).body.error).toBe('Unauthorized');
-    expect(await database.persistence.db.query('select 1 from access_key where person_id = $1', [personId])).toEqual(
+    expect(await database.persistence.db.query('select 1 from credential where person_id = $1', [personId])).toEqual(
       [],
     );
   });
@@ -120,7 +205,7 @@ describe('POST /login/access-key', () => {
     const { db } = database.persistence;
     const second = await createAccount(db, `second${round}`);
     await db.query(`insert into membership values ($1, $2, now() + interval '1 day')`, [second.accountId, personId]);
-    const pair = pairOf((await make(`second${round}`)).body);
+    const pair = pairOf((await make({ account: `second${round}` })).body);
     const answer = await login(pair);
     expect(answer.body).toMatchObject({
       email: `${home}@fleet.example`,
@@ -164,7 +249,7 @@ describe('POST /login/access-key', () => {
   it('JWT-revoked: ends with the membership', async () => {
     const { db } = database.persistence;
     const member = await createMember(db, { accountId, email: `leaver${round}@fleet.example`, role: 'Auditor' });
-    const pair = pairOf((await make(home, await app.login(member))).body);
+    const pair = pairOf((await make({}, await app.login(member))).body);
     await db.query('delete from membership where person_id = $1', [member.personId]);
     expect((await login(pair)).status).toBe(401);
   });

@@ -23,6 +23,7 @@ const bodyLimits = new Map(
 
 let world: RightsWorld;
 let admin: string;
+let key: string;
 let spare: TestDatabase;
 let saas: TestApp;
 let saasAdmin: string;
@@ -37,6 +38,7 @@ let served: { url: string; close(): Promise<void> };
 beforeAll(async () => {
   world = await createRightsWorld();
   admin = await world.app.login(ADMIN);
+  key = await world.keyToken();
   spare = await createTestDatabase();
   await createAdmin(spare.persistence);
   saas = await createTestApp(spare.persistence, { deployment: 'saas' });
@@ -108,6 +110,7 @@ async function provoke(operation: DocumentedOperation): Promise<Seen> {
     note(await world.call(null, operation, { objects: world.objects }));
     note(await saas.call(method, path, { token: disabled, body }));
     note(await saas.call(method, path, { token: saasAdmin, body }));
+    if (operation.needsLogin) note(await world.app.call(method, path, { token: key, body }));
     if (operation.access !== 'token') note(await world.call('homeless', operation, { objects: world.objects }));
     if (Array.isArray(operation.access)) note(await world.call('no permission', operation, { objects: world.objects }));
   }

@@ -95,6 +95,19 @@ describe('POST /login with identity', () => {
     expect(performance.now() - startedAt).toBeLessThan(8000);
   });
 
+  it('makes access keys by the password that PAM takes, for people who logged in by it or have no other', async () => {
+    const make = (token: string, password: string) =>
+      app.call('POST', '/credentials', { token, body: { account: 'standalone', password } });
+    const byPam = (await login({ identity: 'ada', password: 'right horse' })).body.token;
+    expect((await make(byPam, PASSWORD)).body.error).toBe('AuthenticationFailed');
+    expect((await make(byPam, 'right horse')).status).toBe(200);
+    const byAddress = (await login({ email: 'ada@fleet.example', password: PASSWORD })).body.token;
+    expect((await make(byAddress, 'right horse')).body.error).toBe('AuthenticationFailed');
+    expect((await make(byAddress, PASSWORD)).status).toBe(200);
+    await database.persistence.db.query(`update person set password_hash = null where identity = 'ada'`);
+    expect((await make(byAddress, 'right horse')).status).toBe(200);
+  });
+
   it('LOGIN-brute: throttles identities as it does addresses', async () => {
     for (let guess = 0; guess < 20; guess++) await login({ identity: 'bob', password: `guess ${guess}` });
     expect((await login({ identity: 'bob', password: 'x' })).body).toMatchObject({ error: 'TooManyRequests' });

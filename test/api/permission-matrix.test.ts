@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GROUP_PERMISSIONS, SEED_ROLES } from '../../src/domain/permissions.ts';
 import { JWT_SECRET } from '../support/app.ts';
 import { insertComputer } from '../support/computers.ts';
-import { RIGHTS_TABLE } from '../support/rights-table.ts';
+import { NEEDS_LOGIN, RIGHTS_TABLE } from '../support/rights-table.ts';
 import {
   ACCOUNT_OBJECTS,
   createRightsWorld,
@@ -88,6 +88,21 @@ describe('the matrix of rights', () => {
       expect([refused.status, refused.text], kind).toEqual([401, answer.text]);
       expect(refused.headers.get('www-authenticate'), kind).toBe('Bearer');
     }
+    expect(await world.fingerprint()).toBe(before);
+  });
+
+  const ofLogins = OPERATIONS.filter(({ method, title }) => method !== 'GET' && NEEDS_LOGIN.test(title));
+  it('KEY-scope: are declared for logins alone where a token from an access key is not enough', () => {
+    const declared = OPERATIONS.filter(({ needsLogin }) => needsLogin);
+    expect(declared.map(({ title }) => title)).toEqual(ofLogins.map(({ title }) => title));
+  });
+
+  it.each(ofLogins.map((o) => [o.title, o] as const))('KEY-scope: %s needs a login', async (_, operation) => {
+    const key = await world.keyToken();
+    const before = await world.fingerprint();
+    const answer = await world.callWith(key, operation, { objects: world.objects });
+    expect(answer.body).toMatchObject({ error: 'Forbidden', code: 403 });
+    expect(answer.body.message).toContain('access key');
     expect(await world.fingerprint()).toBe(before);
   });
 

@@ -126,7 +126,8 @@ async function useLogins(): Promise<void> {
   const login = await api.call('POST', '/login', { email: EMAIL, password: canaries.adminPassword }, { quoted: true });
   api.token = login.token;
   made['token'] = login.token;
-  const pair = await api.call('POST', '/credentials', { account: 'standalone' }, { quoted: true });
+  const wanted = { account: 'standalone', password: canaries.adminPassword };
+  const pair = await api.call('POST', '/credentials', wanted, { quoted: true });
   made['secretKey'] = pair.secret_key;
   const keys = { access_key: pair.access_key, secret_key: pair.secret_key };
   expect((await api.call('POST', '/login/access-key', keys, { quoted: true })).status).toBe(200);

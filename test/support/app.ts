@@ -52,6 +52,8 @@ export interface TestAppOptions {
   /** Further settings, over those of an empty environment. */
   settings?: Partial<Config>;
   logLevel?: string;
+  /** In place of the usual one. */
+  jwtSecrets?: readonly string[];
   /** In place of the one that the end of the run searches for secrets. */
   logger?: Logger;
   places?: AppDeps['places'];
@@ -78,7 +80,7 @@ export async function createTestApp(persistence: Persistence, options: TestAppOp
     persistence,
     clock: options.clock ?? systemClock,
     temporal: options.temporal ?? { check: async () => undefined },
-    jwtSecret: JWT_SECRET,
+    jwtSecrets: options.jwtSecrets ?? [JWT_SECRET],
     logger,
     settings: { ...settings, activities: options.activities ?? settings.activities, ...options.settings },
   });

@@ -1,6 +1,16 @@
 import type { Sql } from '../../src/persistence/sql.ts';
-import type { Caller } from '../../src/services/ports.ts';
+import type { Caller, TokenFacts } from '../../src/services/ports.ts';
 import type { TestAccount } from './activity-rows.ts';
+
+/** Facts of a token that never ends, of a login with a password. */
+export const TEST_TOKEN: TokenFacts = {
+  id: 'test',
+  family: 'test',
+  method: 'pwd',
+  accessKey: null,
+  expiresAt: Number.MAX_SAFE_INTEGER,
+  epochs: { person: 0, account: 0, system: 0 },
+};
 
 /** Somebody of an account who may do everything, for calling services without the API. */
 export async function administratorOf(db: Sql, account: TestAccount): Promise<Caller> {
@@ -10,7 +20,7 @@ export async function administratorOf(db: Sql, account: TestAccount): Promise<Ca
      returning id, email`,
   );
   return {
-    token: { id: 'test', expiresAt: Number.MAX_SAFE_INTEGER, epochs: { person: 0, account: 0, system: 0 } },
+    token: TEST_TOKEN,
     personId: person!.id,
     email: person!.email,
     name: 'Admin',

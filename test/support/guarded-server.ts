@@ -76,7 +76,7 @@ async function main(): Promise<void> {
   const persistence = await openPersistence({ url: config.databaseUrl, poolSize: 10, applicationName: 'guarded' });
   const temporal = { check: async () => undefined };
   const clock = systemClock;
-  const services = createServices({ persistence, temporal, clock, jwtSecret: JWT_SECRET, logger, settings: config });
+  const services = createServices({ persistence, temporal, clock, jwtSecrets: [JWT_SECRET], logger, settings: config });
   const gateway = createGateway({ persistence, config, logger, clock });
   const { publicUrl, deployment } = config;
   const app = createApp({ services, logger, publicUrl, deployment, gateway: gateway.router, prepareAhead: true });

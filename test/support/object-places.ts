@@ -9,6 +9,7 @@ const NAMING: Readonly<Record<string, (objects: Samples) => unknown>> = {
   ...Object.fromEntries(
     [
       'access_group_name',
+      'access_key',
       'activity_id',
       'activity_ids',
       'alert_id',
@@ -42,9 +43,9 @@ const QUERIES = ['query', 'search', 'after'];
 
 /** Parameters and fields that name nothing of an account. */
 const PLAIN = new Set(
-  `action access_key all_computers archived archived_only attachments audit_retention_period auto_register_new_computers available
+  `action all_computers archived archived_only attachments audit_retention_period auto_register_new_computers available
   benchmark code comment computer_title days deliver_after deliver_after_window deliver_delay_window description detailed
-  email end_date enforce_password_strength expiry_minutes force global_permissions held identity installed key limit
+  email end_date enforce_password_strength expires_at expiry_minutes force global_permissions held identity installed keep_access_keys key limit
   max_message_backlog mode name names new_password offset pass_rate_from pass_rate_to password permissions pids
   reboot_after registration_password restart_deliver_delay restart_deliver_delay_window root_only schedule script_type script_version_id
   secret_key security snaps start_date status tags tailoring_file time_limit timezone title trigger upgrade username
@@ -52,9 +53,9 @@ const PLAIN = new Set(
   with_reboot_packages with_release_upgrades with_upgrades with_wsl_profiles wsl_children wsl_parents`.split(/\s+/),
 );
 
-/** The secret of an invitation is for whoever presents it first. @see api-decisions 11.3 */
+/** The secret of an invitation is for whoever presents it first, and an access key is presented with its secret. */
 const isSecret = (where: ObjectPlace['where'], name: string) =>
-  name === 'secure_id' || (where === 'body' && name === 'invitation_id');
+  name === 'secure_id' || (where === 'body' && (name === 'invitation_id' || name === 'access_key'));
 
 /** A place of a request that names an object. */
 export interface ObjectPlace {

@@ -8,6 +8,10 @@ interface Row {
   roles: 'GASD' | 'GSD' | 'GD' | 'GA' | 'G' | 'everybody';
 }
 
+/** What a token from an access key may not do: leave its account, make ways in, change the person. */
+export const NEEDS_LOGIN =
+  /^\w+ \/(credentials(\/\{access_key\})?|person(:confirm-email)?|password|switch-account|accounts|(accept|reject)-invitation|tokens\/invalidate-(me|system)(\/.*)?)$/;
+
 /**
  * The decided matrix, first match first. The document's `x-permission` is what the server holds; this table is what it
  * is judged by, so that neither can be wrong alone.
@@ -19,7 +23,7 @@ export const RIGHTS_TABLE: readonly Row[] = [
   { operations: /^POST \/tokens\/invalidate-account$/, needs: ['ManageAccount'], roles: 'G' },
   {
     operations:
-      /^\w+ \/(person(:test-email)?|me|logout|password|credentials|switch-account|accept-invitation|reject-invitation|tokens\/.*)$/,
+      /^\w+ \/(person(:test-email)?|me|logout|password|credentials(\/\{access_key\})?|switch-account|accept-invitation|reject-invitation|tokens\/.*)$/,
     needs: 'token',
     roles: 'everybody',
   },

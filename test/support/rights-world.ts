@@ -33,6 +33,7 @@ export const NEVER: Samples = {
   script_attachment_id: 2_000_000_000,
   start_date: '2026-01-01',
   path: 'never-was',
+  access_key: 'A'.repeat(20),
   computer_ids: [2_000_000_000],
   activity_ids: [2_000_000_000],
   package_ids: [2_000_000_000],
@@ -81,6 +82,8 @@ export interface RightsWorld {
   objects: Samples;
   /** The like of the other account. */
   otherObjects: Samples;
+  /** A valid token of the administrator's access key. */
+  keyToken(): Promise<string>;
   /** A valid token, kept until a call may have ended it. */
   tokenOf(who: Who): Promise<string>;
   /** Calls an operation about some objects, with a body about them or, when `empty`, with `{}`. */
@@ -107,6 +110,10 @@ export async function createRightsWorld(settings: Partial<Config> = {}): Promise
   const other = await createAccount(db, 'other');
   const otherObjects = await createObjects(app, db, { accountId: other.accountId, admin: other, mark: OTHER_MARK });
   people.set('other account', other);
+  const keyToken = async () => {
+    const { access_key, secret_key } = objects;
+    return (await app.call('POST', '/login/access-key', { body: { access_key, secret_key } })).body.token;
+  };
   const tokens = new Map<Who, string>();
   const tokenOf = async (who: Who) => {
     const token = tokens.get(who) ?? (await app.login(people.get(who)!));
@@ -125,6 +132,7 @@ export async function createRightsWorld(settings: Partial<Config> = {}): Promise
     otherAccountId: other.accountId,
     objects,
     otherObjects,
+    keyToken,
     tokenOf,
     callWith,
     async call(who, operation, about) {
@@ -192,6 +200,11 @@ async function createObjects(app: TestApp, db: Database, { accountId, admin, mar
   const role = await create('/roles', { name: `${mark}-role` });
   const group = await create('/access-groups', { title: `${mark}-group` });
   const invitation = await create('/invitations', { name: `${mark}-guest`, email: `guest@${mark}.example` });
+  const key = await create('/credentials', {
+    account: (await app.call('GET', '/me', { token })).body.current_account,
+    password: admin.password,
+    name: `${mark}-key`,
+  });
   const search = await create('/saved-searches', { name: `${mark}-search`, search: 'web' });
   const action = { computer_ids: [computer], action: 'install', snaps: [{ name: 'hello' }] };
   const activity = await create('/snaps', action);
@@ -221,6 +234,8 @@ async function createObjects(app: TestApp, db: Database, { accountId, admin, mar
     saved_search_name: search.name,
     access_group_name: group.name,
     account_name: 'never-was',
+    access_key: key.access_key,
+    secret_key: key.secret_key,
     secure_id: invitation.secure_id,
     computer_ids: [computer],
     activity_ids: [activity.id],

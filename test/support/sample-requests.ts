@@ -20,6 +20,8 @@ export interface DocumentedOperation {
   title: string;
   /** What `x-permission` says. */
   access: 'none' | 'token' | 'account' | string[];
+  /** What `x-login` says. */
+  needsLogin: boolean;
   pathParameters: string[];
   /** Those of the query that have to be given. */
   queryParameters: string[];
@@ -45,6 +47,7 @@ export const OPERATIONS: readonly DocumentedOperation[] = eachOperation(document
     path,
     title: `${upper} ${path}`,
     access: access === 'none' || access === 'token' || access === 'account' ? access : ([access].flat() as string[]),
+    needsLogin: operation['x-login'] ?? false,
     pathParameters: namesOf(operation, (p) => p.in === 'path'),
     queryParameters: namesOf(operation, (p) => p.in === 'query' && p.required === true),
     allQueryParameters: namesOf(operation, (p) => p.in === 'query'),

@@ -25,7 +25,7 @@ describe('settings in files', () => {
       FLOTILLA_DATABASE_URL_FILE: file('url', 'postgres://a:b@c/d\n'),
     };
     const config = loadConfig({ ...env, FLOTILLA_TEMPORAL_ADDRESS: 'temporal:7233' }, 'process');
-    expect(config.jwtSecret).toBe('s'.repeat(40));
+    expect(config.jwtSecrets).toEqual(['s'.repeat(40)]);
     expect(config.encryptionKeys.map(({ id }) => id)).toEqual(['k1']);
     expect(config.databaseUrl).toBe('postgres://a:b@c/d');
   });

@@ -3,6 +3,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createComputerRemovalService } from '../../src/services/computer-removal.service.ts';
 import { type Caller, systemClock } from '../../src/services/ports.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../support/activity-runtime.ts';
+import { TEST_TOKEN } from '../support/callers.ts';
 import { createSqlFleet, type SqlFleet } from '../support/sql-fleet.ts';
 import { until } from '../support/workflow-environment.ts';
 
@@ -16,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => runtime?.close());
 
 const caller = (): Caller => ({
-  token: { id: 't', expiresAt: 0, epochs: { person: 0, account: 0, system: 0 } },
+  token: TEST_TOKEN,
   personId: 1,
   email: 'admin@fleet.example',
   name: 'Admin',

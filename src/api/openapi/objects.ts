@@ -26,6 +26,8 @@ export interface OperationObject {
   security?: unknown[];
   /** A permission, several that must all hold, `account` (any administrator), `token` or `none`. */
   'x-permission': string | string[];
+  /** It needs the token of somebody who logged in with a password; 403 for one from an access key. */
+  'x-login'?: boolean;
   /** Error codes by status, beside those that follow from all the rest. @see refusals.ts */
   'x-errors'?: Record<string, ErrorCode[]>;
   /** It looks at nothing that is stored. */

@@ -63,7 +63,7 @@ function forbidden(operation: OperationObject): ErrorCode[] {
   return [
     'AccountDisabled',
     ...(permission === 'token' ? [] : (['NoAccount'] as const)),
-    ...(permission === 'token' || permission === 'account' ? [] : (['Forbidden'] as const)),
+    ...((permission === 'token' || permission === 'account') && !operation['x-login'] ? [] : (['Forbidden'] as const)),
     ...(operation['x-feature'] ? (['FeatureNotEnabled'] as const) : []),
   ];
 }

@@ -1594,7 +1594,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends the token in use */
+        /**
+         * Ends the session
+         * @description The token in use ends, and with it every other token that came of the same login by `POST /switch-account`: within
+         *     five seconds in every process.
+         */
         post: operations["logout"];
         delete?: never;
         options?: never;
@@ -1611,7 +1615,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Issues a token for another account of the person */
+        /**
+         * Issues a token for another account of the person
+         * @description It belongs to the session of the token in use: it expires with it, and `POST /logout` ends both. A token from an
+         *     access key stays in the account of its key.
+         */
         post: operations["switchAccount"];
         delete?: never;
         options?: never;
@@ -1628,7 +1636,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends every token of the person, the one in use included */
+        /** Ends every token of the person, the one in use included, and every access key */
         post: operations["invalidateOwnTokens"];
         delete?: never;
         options?: never;
@@ -1701,7 +1709,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Changes the own password and ends every token of the person */
+        /** Changes the own password and ends every token and access key of the person */
         put: operations["changePassword"];
         post?: never;
         delete?: never;
@@ -1718,14 +1726,38 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the person's accounts with their access keys
-         * @description Secrets are shown once, when a pair is made.
+         * Lists the person's access keys
+         * @description By account; an account without a key has one entry with nulls. Secrets are shown once, when a key is made.
          */
         get: operations["listCredentials"];
         put?: never;
-        /** Makes the person's access key for an account; an earlier one ends */
-        post: operations["regenerateCredentials"];
+        /**
+         * Makes an access key of the person for an account
+         * @description A person can have several for each account, at most 50. An access key does what its person may do in its account,
+         *     until it expires, is removed, or `PUT /password` or `POST /tokens/invalidate-me` ends all of them.
+         */
+        post: operations["createCredential"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/credentials/{access_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Removes an access key of the person
+         * @description The tokens obtained with it end within five seconds.
+         */
+        delete: operations["deleteCredential"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3385,15 +3417,39 @@ export interface components {
              * @description 3 to 30 characters, and strong where the deployment asks for it
              */
             new_password: string;
+            /**
+             * @description Whether access keys stay good
+             * @default false
+             */
+            keep_access_keys: boolean;
         };
-        CredentialsRequest: {
+        CredentialRequest: {
             /** @description Name of one of the person's accounts */
             account: string;
+            /**
+             * Format: password
+             * @description The person's own, at most 1,024 bytes; PAM judges it for those who logged in by `identity` where PAM is on
+             */
+            password: string;
+            /** @description What the key is for; no two keys of a person for an account have the same. When absent, `Access key`, with a number where that is taken */
+            name?: components["schemas"]["OptionalLine"];
+            /**
+             * @description ISO 8601, in the future, without a zone UTC; when absent the key does not expire. Its tokens end with it
+             * @example 2036-05-04T22:00:00Z
+             */
+            expires_at?: string | null;
+        };
+        TokenInvalidation: {
+            /**
+             * @description Whether access keys stay good
+             * @default false
+             */
+            keep_access_keys: boolean;
         };
         Credential: {
             /** @description Null while there is none */
             access_key: string | null;
-            /** @description Null except in the answer that made the pair */
+            /** @description Null except in the answer that made the key */
             secret_key: string | null;
             account_name: string;
             account_title: string;
@@ -3401,6 +3457,12 @@ export interface components {
             endpoint: string;
             /** @description The pair as lines for a shell; null where the secret is not shown */
             exports: string | null;
+            name: string | null;
+            creation_time: components["schemas"]["OptionalTime"];
+            /** @description Null where it does not expire */
+            expires_at: components["schemas"]["OptionalTime"];
+            /** @description The last login with it; null where there was none */
+            last_used_at: components["schemas"]["OptionalTime"];
         };
         Credentials: {
             credentials: components["schemas"]["Credential"][];
@@ -6312,7 +6374,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The token has ended */
+            /** @description The session has ended */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6336,7 +6398,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A token of the usual lifetime */
+            /** @description The token; the one in use stays good */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6354,7 +6416,11 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["TokenInvalidation"];
+            };
+        };
         responses: {
             /** @description The tokens have ended */
             204: {
@@ -6454,7 +6520,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One entry per account */
+            /** @description One entry per key */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6465,7 +6531,7 @@ export interface operations {
             };
         };
     };
-    regenerateCredentials: {
+    createCredential: {
         parameters: {
             query?: never;
             header?: never;
@@ -6474,11 +6540,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CredentialsRequest"];
+                "application/json": components["schemas"]["CredentialRequest"];
             };
         };
         responses: {
-            /** @description The new pair, its secret included */
+            /** @description The new key, its secret included */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6486,6 +6552,26 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Credential"];
                 };
+            };
+        };
+    };
+    deleteCredential: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                access_key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

@@ -43,8 +43,9 @@ export function tokensRoutes(deps: {
       const token = await tokens.switchAccount(context.caller, tokenOf(context), account_name);
       return { body: { token } satisfies Schemas['TokenAnswer'] };
     },
-    async invalidateOwnTokens({ caller }) {
-      await tokens.invalidateOwn(caller);
+    async invalidateOwnTokens({ caller, body }) {
+      const { keep_access_keys: keepAccessKeys = false } = (body ?? {}) as Schemas['TokenInvalidation'];
+      await tokens.invalidateOwn(caller, { keepAccessKeys });
       return { status: 204 };
     },
     async invalidateAccountTokens({ caller }) {
@@ -60,18 +61,23 @@ export function tokensRoutes(deps: {
       return { status: 204 };
     },
     async changePassword({ caller, body }) {
-      const { password, new_password: newPassword } = body as Schemas['PasswordChange'];
-      await passwords.change(caller, { password, newPassword });
+      const { password, new_password: newPassword, keep_access_keys } = body as Schemas['PasswordChange'];
+      await passwords.change(caller, { password, newPassword, keepAccessKeys: keep_access_keys ?? false });
       return { body: {} };
     },
     async listCredentials({ caller }) {
       const entries = (await credentials.list(caller)).map((entry) => wireCredential(entry, deps.publicUrl));
       return { body: { credentials: entries } satisfies Schemas['Credentials'] };
     },
-    async regenerateCredentials({ caller, body }) {
-      const { account } = body as Schemas['CredentialsRequest'];
-      const made = await credentials.regenerate(caller, account);
+    async createCredential({ caller, body }) {
+      const { account, password, name, expires_at } = body as Schemas['CredentialRequest'];
+      const wanted = { accountName: account, password, name: name ?? null, expiresAt: expires_at ?? null };
+      const made = await credentials.create(caller, wanted);
       return { body: wireCredential(made, deps.publicUrl) satisfies Schemas['Credential'] };
+    },
+    async deleteCredential({ caller, params }) {
+      await credentials.remove(caller, params['access_key'] as string);
+      return { status: 204 };
     },
   };
 }

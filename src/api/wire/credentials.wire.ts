@@ -1,10 +1,12 @@
 import type { CredentialView } from '../../services/views.ts';
+import { wireTime } from './time.wire.ts';
 
 const PATH = '/api/v2';
 
 /** @param publicUrl - base of absolute links, without a trailing slash */
 export function wireCredential(credential: CredentialView, publicUrl: string) {
-  const { accessKey, secretKey, accountName, accountTitle } = credential;
+  const { key, secretKey, accountName, accountTitle } = credential;
+  const accessKey = key?.accessKey ?? null;
   const endpoint = `${publicUrl}${PATH}`;
   return {
     access_key: accessKey,
@@ -12,6 +14,10 @@ export function wireCredential(credential: CredentialView, publicUrl: string) {
     account_name: accountName,
     account_title: accountTitle,
     endpoint,
+    name: key?.name ?? null,
+    creation_time: wireTime(key?.creationTime ?? null),
+    expires_at: wireTime(key?.expiresAt ?? null),
+    last_used_at: wireTime(key?.lastUsedAt ?? null),
     exports: accessKey === null || secretKey === null ? null : exportsOf(endpoint, accessKey, secretKey),
   };
 }

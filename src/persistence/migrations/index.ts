@@ -45,6 +45,7 @@ import { Migration20261125030000ProfileTimezones } from './migration-20261125030
 import { Migration20261125040000FormerInterfaces } from './migration-20261125040000-former-interfaces.ts';
 import { Migration20261125040100SeparateClones } from './migration-20261125040100-separate-clones.ts';
 import { Migration20261125040200WantedFacts } from './migration-20261125040200-wanted-facts.ts';
+import { Migration20261125050000Credentials } from './migration-20261125050000-credentials.ts';
 import { Migration20261125070000DeliveryOrder } from './migration-20261125070000-delivery-order.ts';
 import { Migration20261125070100DeliveryOrderIndexes } from './migration-20261125070100-delivery-order-indexes.ts';
 
@@ -97,6 +98,7 @@ export const MIGRATIONS = [
   { name: 'Migration20261125040000FormerInterfaces', class: Migration20261125040000FormerInterfaces },
   { name: 'Migration20261125040100SeparateClones', class: Migration20261125040100SeparateClones },
   { name: 'Migration20261125040200WantedFacts', class: Migration20261125040200WantedFacts },
+  { name: 'Migration20261125050000Credentials', class: Migration20261125050000Credentials },
   { name: 'Migration20261125070000DeliveryOrder', class: Migration20261125070000DeliveryOrder },
   { name: 'Migration20261125070100DeliveryOrderIndexes', class: Migration20261125070100DeliveryOrderIndexes },
 ];

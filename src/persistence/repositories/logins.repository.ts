@@ -31,6 +31,18 @@ function whichPerson(
   return 'email' in by ? ['email', 'lower(email) = lower($1)', by.email] : ['identity', 'identity = $1', by.identity];
 }
 
+/** What PAM needs to judge a person's password. */
+export async function findIdentity(
+  sql: Sql,
+  personId: number,
+): Promise<{ identity: string; storedHash: string | null } | null> {
+  const rows = await sql.query<{ identity: string; storedHash: string | null }>(
+    'select identity, password_hash as "storedHash" from person where id = $1',
+    [personId],
+  );
+  return rows[0] ?? null;
+}
+
 /** Puts another hash of the same password in place of an old one, unless the password has changed meanwhile. */
 export async function renewHash(sql: Sql, personId: number, hashes: { from: string; to: string }): Promise<void> {
   const { from, to } = hashes;
@@ -63,6 +75,8 @@ export interface SucceededLogin {
   name: string;
   /** Account whose log gets the line; 0 for none. */
   accountId: number;
+  /** The access key that was used; null for none. */
+  accessKey: string | null;
   nameDigest: Buffer;
   origin: Origin;
   message: string;
@@ -70,17 +84,17 @@ export interface SucceededLogin {
 }
 
 /**
- * Remembers a success: the person's last login, that this name logs in from this address, and a line of the log. One
- * statement, so all or nothing; the person's row comes first, for logins at once wait there and nowhere else.
+ * Remembers a success: the person's last login, the last use of their access key, that this name logs in from this
+ * address, and a line of the log. One statement, so all or nothing; the person's row comes first, for logins at once wait there and nowhere else.
  *
  * @returns the system's counter of revocations
  */
 export async function recordLogin(sql: Sql, login: SucceededLogin): Promise<number> {
-  const { personId, name, nameDigest, origin, message, at } = login;
+  const { personId, name, accessKey, nameDigest, origin, message, at } = login;
   const accountId = login.accountId === 0 ? null : login.accountId;
   const rows = await sql.query<{ epoch: number }>(
     RECORD_LOGIN,
-    [personId, at, origin.address, nameDigest, accountId, name, message, origin.requestId],
+    [personId, at, origin.address, nameDigest, accountId, name, message, origin.requestId, accessKey],
     'login-succeeded',
   );
   return rows[0]!.epoch;
@@ -89,6 +103,8 @@ export async function recordLogin(sql: Sql, login: SucceededLogin): Promise<numb
 const RECORD_LOGIN = `
   with who as (
     update person set last_login_time = $2, last_login_host = $3 where id = $1 returning id),
+  used as (
+    update credential set last_used_at = $2 from who where access_key = $9 and person_id = who.id),
   here as (
     insert into login_address (name_digest, address, last_success) select $4, $3, $2 from who
     on conflict (name_digest, address) do update set last_success = excluded.last_success),

@@ -40,7 +40,7 @@ export interface LockedPerson {
   password_hash: string | null;
   /** Made the first account, and administers it still. */
   operator: boolean;
-  /** The token was given back by a logout. */
+  /** The token was ended by a logout, or with its access key. */
   token_revoked: boolean;
   /** Counters that end tokens. */
   token_epoch: number;
@@ -53,18 +53,19 @@ export interface LockedPerson {
 export async function lockPerson(
   tx: Sql,
   personId: number,
-  token: { id: string; accountName: string },
+  token: { ids: readonly string[]; accountName: string; accessKey: string | null },
 ): Promise<LockedPerson | null> {
   const rows = await tx.query<LockedPerson>(
     `select name, email, password_hash, token_epoch,
        operator and exists (
          select from membership_role m join role r on r.id = m.role_id join account a on a.id = m.account_id
          where m.person_id = person.id and a.name = '${STANDALONE_ACCOUNT}' and r.name = '${ADMINISTRATOR_ROLE}') as operator,
-       exists (select 1 from revoked_token where token_id = $2) as token_revoked,
+       exists (select from revoked_token where token_id = any($2::text[]))
+         or ($4::text is not null and not exists (select from credential where access_key = $4 and person_id = $1)) as token_revoked,
        (select value::int from system_setting where key = 'token_epoch') as system_epoch,
        (select token_epoch from account where name = $3) as account_epoch
      from person where id = $1 for update`,
-    [personId, token.id, token.accountName],
+    [personId, token.ids, token.accountName, token.accessKey],
   );
   return rows[0] ?? null;
 }

@@ -1,11 +1,15 @@
 import type { Sql } from '../sql.ts';
 
-/** Ends one token, and forgets tokens that have expired since. */
-export async function revokeToken(sql: Sql, token: { id: string; expiresAt: Date }, now: Date): Promise<void> {
-  await sql.query('insert into revoked_token (token_id, expires_at) values ($1, $2) on conflict do nothing', [
-    token.id,
-    token.expiresAt,
-  ]);
+/** Ends the tokens with these ids, of a session or of their own, and forgets tokens that have expired since. */
+export async function revokeTokens(
+  sql: Sql,
+  tokens: { ids: readonly string[]; expiresAt: Date },
+  now: Date,
+): Promise<void> {
+  await sql.query(
+    'insert into revoked_token (token_id, expires_at) select distinct unnest($1::text[]), $2::timestamptz on conflict do nothing',
+    [tokens.ids, tokens.expiresAt],
+  );
   await sql.query('delete from revoked_token where expires_at < $1', [now]);
 }
 

@@ -4,7 +4,7 @@ import type { Sql } from '../sql.ts';
 export interface RightsRow {
   email: string;
   name: string;
-  /** The token was given back by a logout. */
+  /** The token was ended by a logout, or with its access key. */
   token_revoked: boolean;
   person_epoch: number;
   system_epoch: number;
@@ -27,9 +27,13 @@ export interface RightsRow {
  */
 export async function findRights(
   sql: Sql,
-  of: { personId: number; accountName: string; tokenId: string },
+  of: { personId: number; accountName: string; tokenIds: readonly string[]; accessKey: string | null },
 ): Promise<RightsRow | null> {
-  const rows = await sql.query<RightsRow>(FIND_RIGHTS, [of.personId, of.accountName, of.tokenId], 'rights');
+  const rows = await sql.query<RightsRow>(
+    FIND_RIGHTS,
+    [of.personId, of.accountName, of.tokenIds, of.accessKey],
+    'rights',
+  );
   return rows[0] ?? null;
 }
 
@@ -50,7 +54,8 @@ with recursive member as (
   where not reach.is_root
 )
 select p.email, p.name, p.token_epoch as person_epoch,
-  exists (select 1 from revoked_token where token_id = $3) as token_revoked,
+  exists (select from revoked_token where token_id = any($3::text[]))
+    or ($4::text is not null and not exists (select from credential where access_key = $4 and person_id = $1)) as token_revoked,
   (select value::int from system_setting where key = 'token_epoch') as system_epoch,
   a.id as account_id, m.number as membership, coalesce(a.token_epoch, 0) as account_epoch, coalesce(a.disabled, false) as account_disabled,
   coalesce((select array_agg(distinct perm) from held, unnest(held.global_permissions) perm), '{}') as global_permissions,
