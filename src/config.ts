@@ -107,10 +107,16 @@ export interface IdentitySettings {
   readonly selfServiceAccounts: boolean;
   /** Whether failed logins are throttled. */
   readonly loginThrottle: boolean;
-  /** Whether new passwords have to be strong; the body of POST /standalone-account may say otherwise. */
-  readonly enforcePasswordStrength: boolean;
+  readonly passwords: PasswordPolicy;
   /** Null: logins by identity are judged by the stored hash. */
   readonly pam: PamSettings | null;
+}
+
+/** What new passwords are held to, beside a list of common ones. */
+export interface PasswordPolicy {
+  readonly minCharacters: number;
+  /** Whether they need letters of both cases and a digit; the body of POST /standalone-account may say otherwise. */
+  readonly strong: boolean;
 }
 
 export interface PamSettings {
@@ -189,7 +195,7 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
     metricsPort: read.port('FLOTILLA_METRICS_PORT', 9464),
     deployment,
     adminEmail: read.email('FLOTILLA_ADMIN_EMAIL', 'admin@example.com'),
-    adminPassword: read.secret('FLOTILLA_ADMIN_PASSWORD', 3, 1024),
+    adminPassword: read.secret('FLOTILLA_ADMIN_PASSWORD', 1, 1024),
     simulatedComputers: read.int('FLOTILLA_SIMULATED_COMPUTERS', 25, 0, 200_000),
     jwtSecrets: read.secrets('FLOTILLA_JWT_SECRET', 32, 4096, needs('jwt')),
     encryptionKeys: read.keys('FLOTILLA_ENCRYPTION_KEYS', needs('keys')),
@@ -262,7 +268,10 @@ function readIdentitySettings(read: SettingReader, deployment: Config['deploymen
   return Object.freeze({
     selfServiceAccounts: read.flag('FLOTILLA_SELF_SERVICE_ACCOUNTS', deployment === 'saas'),
     loginThrottle: read.flag('FLOTILLA_LOGIN_THROTTLE', true),
-    enforcePasswordStrength: read.flag('FLOTILLA_ENFORCE_PASSWORD_STRENGTH', false),
+    passwords: Object.freeze({
+      minCharacters: read.int('FLOTILLA_PASSWORD_MIN_LENGTH', 12, 8, 128),
+      strong: read.flag('FLOTILLA_ENFORCE_PASSWORD_STRENGTH', false),
+    }),
     pam: service === null ? null : Object.freeze({ service, helper }),
   });
 }

@@ -1,3 +1,4 @@
+import type { PasswordPolicy } from '../config.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Origin } from '../domain/events.ts';
 import { ADMINISTRATOR_ROLE, SEED_ROLES, STANDALONE_ACCOUNT } from '../domain/permissions.ts';
@@ -37,7 +38,7 @@ export interface AccountsService {
    * Makes the standalone account with its first administrator; computers need the generated registration key to ask
    * for enrolment and wait to be accepted.
    *
-   * @param enforceStrength - whether the password has to be strong; undefined: as everywhere in the deployment
+   * @param enforceStrength - whether the password needs letters of both cases and a digit; undefined: as everywhere in the deployment
    * @throws {DomainError} StandaloneAccountExists, DuplicateEmail, InvalidParameter
    * @see API specification, "Accounts and message backlog"; api-decisions 2.7
    */
@@ -61,15 +62,16 @@ export interface AccountsDeps {
   hashing: Hashing;
   /** Whether people may make accounts for themselves. */
   selfService: boolean;
-  /** Whether new passwords have to be strong. */
-  enforceStrength: boolean;
+  /** What new passwords are held to. */
+  passwords: PasswordPolicy;
 }
 
 export function createAccountsService(deps: AccountsDeps): AccountsService {
   return {
     standaloneExists: () => accountExists(deps.db, STANDALONE.name),
     async createStandalone(administrator, enforceStrength, origin) {
-      const person = checkAdministrator(administrator, enforceStrength ?? deps.enforceStrength);
+      const policy = { ...deps.passwords, strong: enforceStrength ?? deps.passwords.strong };
+      const person = checkAdministrator(administrator, policy);
       // Before any hash work, so that a made account cannot be used to burn processor time.
       if (await accountExists(deps.db, STANDALONE.name)) throw alreadyExists();
       const passwordHash = await deps.hashing.run(origin, () => hashPassword(person.password));
@@ -92,9 +94,9 @@ export function createAccountsService(deps: AccountsDeps): AccountsService {
  */
 export async function createStandaloneAccount(
   persistence: Persistence,
-  options: NewAdministrator & { autoRegister: boolean; registrationKey: string | null },
+  options: NewAdministrator & { passwords: PasswordPolicy; autoRegister: boolean; registrationKey: string | null },
 ): Promise<{ accountId: number; personId: number }> {
-  const person = checkAdministrator(options, false);
+  const person = checkAdministrator(options, options.passwords);
   const passwordHash = await hashPassword(person.password);
   const administrator = { ...person, passwordHash, origin: null };
   return insert(persistence.db, administrator, options.autoRegister, options.registrationKey);
@@ -165,11 +167,11 @@ function recordStandalone(
   );
 }
 
-function checkAdministrator(given: NewAdministrator, enforceStrength: boolean): NewAdministrator {
+function checkAdministrator(given: NewAdministrator, policy: PasswordPolicy): NewAdministrator {
   const email = readEmail('body.email', given.email);
   const name = readLine('body.name', given.name);
   const password = normalisePassword(given.password);
-  checkNewPassword(password, enforceStrength);
+  checkNewPassword(password, policy, [email, name, STANDALONE.title]);
   return { email, name, password };
 }
 

@@ -7,7 +7,7 @@ import type { Database, Sql } from '../persistence/sql.ts';
 import { isAddressTaken } from '../persistence/violations.ts';
 import { emailTaken, readEmail } from './fields.ts';
 import { acceptInvitation, type Joined, recordJoining } from './joining.ts';
-import { checkNewPassword, hashPassword } from './passwords.ts';
+import { hashPassword } from './passwords.ts';
 import { planSession } from './sessions.ts';
 
 /**
@@ -29,20 +29,17 @@ export function joinByLogin(
  * Makes the person an invitation was meant for, with the address and password of their first login and the name of the
  * invitation, and lets them use it: both or neither.
  *
- * @param deps.enforceStrength - whether the password has to be strong
- * @param login.password - normalised
+ * @param login.password - normalised, and good enough for a new one
  * @throws {DomainError} InvalidParameter; DuplicateEmail for an address that somebody else had, or took meanwhile;
  * UnknownInvitation when somebody else came first; Forbidden as above
  * @see api-decisions 3.1
  */
 export async function joinAsNewcomer(
-  deps: { db: Database; enforceStrength: boolean },
+  db: Database,
   invitation: OpenInvitation,
   login: { email: string; password: string; secureId: string; account: string | undefined; origin: Origin },
 ): Promise<{ person: LoginPerson; joined: Joined }> {
-  const { db, enforceStrength } = deps;
   const email = readEmail('body.email', login.email);
-  checkNewPassword(login.password, enforceStrength);
   if (await isEmailTaken(db, email, null)) throw emailTaken();
   const passwordHash = await hashPassword(login.password);
   return db.transaction(async (tx) => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { PasswordPolicy } from '../config.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Origin } from '../domain/events.ts';
 import { type FoundAccessKey, findAccessKey } from '../persistence/repositories/access-keys.repository.ts';
@@ -65,8 +66,8 @@ export interface LoginDeps {
   authenticator: Pick<Authenticator, 'forget'>;
   /** Judges logins by identity; null: the stored hash does, as with addresses. */
   identities: IdentityAuthenticator | null;
-  /** Whether the password of a newcomer has to be strong. */
-  enforceStrength: boolean;
+  /** What the password of a newcomer is held to. */
+  passwords: PasswordPolicy;
 }
 
 /** One text for all, as which of the two is wrong must not be told. @see api-decisions 1.2 */
@@ -101,8 +102,6 @@ export function createLoginService(deps: LoginDeps): LoginService {
 
 async function login(deps: LoginDeps, command: LoginCommand, secureId: string | null): Promise<LoginResult> {
   const { account, origin, expiryMinutes, by } = command;
-  // Nobody's password is shorter: said before anybody is looked up, it tells nothing of them.
-  if (secureId !== null && 'email' in by) checkNewPassword(normalisePassword(command.password), false);
   // Looked up whoever asks, so that nothing tells a known name from an unknown one.
   const invitation = secureId === null ? null : await findInvitationBySecureId(deps.db, secureId);
   const nameDigest = digestName('email' in by ? by.email : by.identity);
@@ -152,9 +151,10 @@ async function authenticate(
   const prove = async () => {
     await deps.throttle.check(attempt.nameDigest, origin.address);
     const person = await findLoginPerson(deps.db, by);
-    if (!person && invitation && 'email' in by) {
+    const unfit = invitation && 'email' in by ? unfitness(deps, invitation, { email: by.email, password }) : null;
+    if (!person && invitation && 'email' in by && !unfit) {
       const login = { email: by.email, password, secureId: command.invitationId!, account, origin };
-      return joinAsNewcomer(deps, invitation, login);
+      return joinAsNewcomer(deps.db, invitation, login);
     }
     // How long an identity system takes to refuse would tell whether the password is right for somebody unknown here.
     const judged = foreign && !person ? randomUUID() : password;
@@ -164,10 +164,25 @@ async function authenticate(
       return { person, joined: null };
     }
     await rememberFailure(deps.db, deps.throttle, attempt, person && { personId: person.id, accountName: account });
-    throw new DomainError('AuthenticationFailed', WRONG_LOGIN);
+    // Said of everybody whose password is wrong, else it would tell who is known.
+    throw unfit ?? new DomainError('AuthenticationFailed', WRONG_LOGIN);
   };
   // Everything of an attempt that hashes runs in its turn, statements included.
   return foreign ? prove() : deps.hashing.run(origin, prove);
+}
+
+/** Why this could not be the password of a newcomer; null when it could. */
+function unfitness(
+  { passwords }: LoginDeps,
+  invitation: OpenInvitation,
+  { email, password }: { email: string; password: string },
+): unknown {
+  try {
+    checkNewPassword(password, passwords, [email, invitation.name, invitation.account_title]);
+    return null;
+  } catch (error) {
+    return error;
+  }
 }
 
 /** The only moment at which the password itself is known. */

@@ -1,14 +1,14 @@
+import type { PasswordPolicy } from '../config.ts';
 import { deleteAccessKeys } from '../persistence/repositories/access-keys.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import { replacePassword } from '../persistence/repositories/people.repository.ts';
 import type { Database } from '../persistence/sql.ts';
 import type { Authenticator } from './authenticator.ts';
 import { lockCaller } from './current-person.ts';
-import { refusedField } from './fields.ts';
 import type { Hashing } from './hashing.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import { requireOwnPassword } from './own-password.ts';
-import { checkNewPassword, hashPassword, MIN_CHARACTERS, normalisePassword } from './passwords.ts';
+import { checkNewPassword, hashPassword, normalisePassword } from './passwords.ts';
 import type { Caller } from './ports.ts';
 
 export interface PasswordService {
@@ -28,17 +28,18 @@ export interface PasswordDeps {
   hashing: Hashing;
   throttle: LoginThrottle;
   authenticator: Pick<Authenticator, 'forget'>;
-  /** Whether new passwords have to be strong. */
-  enforceStrength: boolean;
+  /** What new passwords are held to. */
+  passwords: PasswordPolicy;
 }
 
-const MAX_CHARACTERS = 30;
+const NEW_PASSWORD = 'body.new_password';
 
 export function createPasswordService(deps: PasswordDeps): PasswordService {
   return {
     async change(caller, change) {
       const password = normalisePassword(change.password);
-      const newPassword = readNewPassword(change.newPassword, deps.enforceStrength);
+      const newPassword = normalisePassword(change.newPassword, NEW_PASSWORD);
+      checkNewPassword(newPassword, deps.passwords, [caller.email, caller.name, caller.accountName], NEW_PASSWORD);
       const passwordHash = await deps.hashing.run({ personId: caller.personId }, async () => {
         await requireOwnPassword(deps, caller, password);
         return hashPassword(newPassword);
@@ -57,14 +58,4 @@ export function createPasswordService(deps: PasswordDeps): PasswordService {
       deps.authenticator.forget({ personId: caller.personId });
     },
   };
-}
-
-function readNewPassword(given: string, enforceStrength: boolean): string {
-  const password = given.length > MAX_CHARACTERS * 4 ? given : given.normalize('NFC');
-  const characters = [...password].length;
-  if (characters < MIN_CHARACTERS || characters > MAX_CHARACTERS) {
-    throw refusedField('body.new_password', `must have ${MIN_CHARACTERS} to ${MAX_CHARACTERS} characters`);
-  }
-  checkNewPassword(password, enforceStrength, 'body.new_password');
-  return password;
 }

@@ -1,9 +1,11 @@
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
+import type { PasswordPolicy } from '../config.ts';
 import { DomainError } from '../domain/errors.ts';
+import { isCommonPassword } from './common-passwords.ts';
 
 /** Of any new password. */
-export const MIN_CHARACTERS = 3;
+const MAX_CHARACTERS = 128;
 const MAX_BYTES = 1024;
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
@@ -15,27 +17,38 @@ const derive = promisify(argon2);
 /**
  * Puts a password into the one form that is hashed and compared (NFC).
  *
+ * @param path - where it stands in the request, for the refusal
  * @throws {DomainError} InvalidParameter above 1,024 bytes, before any hash work
  */
-export function normalisePassword(password: string): string {
+export function normalisePassword(password: string, path = 'body.password'): string {
   const normal = password.length > MAX_BYTES ? password : password.normalize('NFC');
-  if (Buffer.byteLength(normal) > MAX_BYTES) throw refused(`must not have more than ${MAX_BYTES} bytes`);
+  if (Buffer.byteLength(normal) > MAX_BYTES) throw refused(`must not have more than ${MAX_BYTES} bytes`, path);
   return normal;
 }
 
 /**
- * Refuses a new password that is too short, or too weak where strength is asked for.
+ * Refuses a new password that is too short, too long or too common, or too weak where strength is wanted. Passwords
+ * that exist are not judged.
  *
+ * @param password - normalised
+ * @param surroundings - texts that belong to its owner, such as their address: they are no good passwords
  * @param path - where it stands in the request, for the refusal
  * @throws {DomainError} InvalidParameter
- * @see api-decisions 2.5
  */
-export function checkNewPassword(password: string, enforceStrength: boolean, path = 'body.password'): void {
+export function checkNewPassword(
+  password: string,
+  { minCharacters, strong }: PasswordPolicy,
+  surroundings: readonly string[],
+  path = 'body.password',
+): void {
   const characters = [...password].length;
-  if (characters < MIN_CHARACTERS) throw refused(`must have at least ${MIN_CHARACTERS} characters`, path);
-  const strong = characters >= 8 && /\p{Lu}/u.test(password) && /\p{Ll}/u.test(password) && /\d/.test(password);
-  if (enforceStrength && !strong) {
-    throw refused('must have at least 8 characters with an upper case letter, a lower case letter and a digit', path);
+  if (characters < minCharacters || characters > MAX_CHARACTERS) {
+    throw refused(`must have ${minCharacters} to ${MAX_CHARACTERS} characters`, path);
+  }
+  const mixed = /\p{Lu}/u.test(password) && /\p{Ll}/u.test(password) && /\d/.test(password);
+  if (strong && !mixed) throw refused('must have an upper case letter, a lower case letter and a digit', path);
+  if (isCommonPassword(password, surroundings)) {
+    throw refused('is too common: words that many use, names, sequences and repetitions are guessed first', path);
   }
 }
 
@@ -85,6 +98,6 @@ function encode(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }
 
-function refused(message: string, path = 'body.password'): DomainError {
+function refused(message: string, path: string): DomainError {
   return new DomainError('InvalidParameter', `The password ${message}`, { details: [{ path, message }] });
 }

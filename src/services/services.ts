@@ -114,7 +114,7 @@ export interface ServicesDeps {
 export function createServices(deps: ServicesDeps): Services {
   const { persistence, clock, settings, logger } = deps;
   const { db } = persistence;
-  const { selfServiceAccounts: selfService, enforcePasswordStrength: enforceStrength } = settings.identity;
+  const { selfServiceAccounts: selfService, passwords } = settings.identity;
   const acting = { db, clock, settings: settings.activities };
   const tokenSigner = createTokenSigner(deps.jwtSecrets, clock);
   const authenticator = createAuthenticator({ db, tokenSigner, clock });
@@ -127,7 +127,7 @@ export function createServices(deps: ServicesDeps): Services {
   return {
     authenticator,
     readiness: createReadiness({ persistence, temporal: deps.temporal }),
-    accounts: createAccountsService({ db, hashing, selfService, enforceStrength }),
+    accounts: createAccountsService({ db, hashing, selfService, passwords }),
     login: createLoginService({
       db,
       tokenSigner,
@@ -137,12 +137,12 @@ export function createServices(deps: ServicesDeps): Services {
       invitationGuard,
       authenticator,
       identities,
-      enforceStrength,
+      passwords,
     }),
     loginMethods: { pam: settings.identity.pam !== null },
     features: listFeatures(settings),
     tokens: createTokensService({ db, tokenSigner, authenticator, clock }),
-    passwords: createPasswordService({ db, hashing, throttle, authenticator, enforceStrength }),
+    passwords: createPasswordService({ db, hashing, throttle, authenticator, passwords }),
     credentials: createCredentialsService({ db, clock, hashing, throttle, identities }),
     preferences: createPreferencesService({ db }),
     people: createPeopleService({ db, clock, mailer, authenticator, publicUrl: settings.publicUrl }),

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import { DomainError } from '../domain/errors.ts';
 import type { Persistence } from '../persistence/orm.ts';
 import { demoFixes } from './demo-fixes.ts';
 import { generatePassword, type StackSecrets, saveSecrets } from './secrets.ts';
@@ -83,7 +84,7 @@ async function ensureAdministrator(
   if (config.adminEmail === '') return null;
   let password = config.adminPassword ?? secrets.unshownPassword ?? null;
   if (password === null) {
-    password = generatePassword();
+    password = generatePassword(config.identity.passwords.minCharacters);
     await saveSecrets(secretsFile, { ...secrets, unshownPassword: password });
   }
   const { createStandaloneAccount } = await import('../services/accounts.service.ts');
@@ -91,10 +92,19 @@ async function ensureAdministrator(
     email: config.adminEmail,
     name: 'Administrator',
     password,
+    passwords: config.identity.passwords,
     autoRegister: true,
     registrationKey: null,
-  });
+  }).catch(refusedAdministrator);
   return { email: config.adminEmail, generatedPassword: config.adminPassword === null ? password : null };
+}
+
+/** What is wrong with the first administrator is wrong with a setting. */
+function refusedAdministrator(error: unknown): never {
+  const [detail] = error instanceof DomainError ? (error.details ?? []) : [];
+  const setting = detail?.path === 'body.password' ? 'FLOTILLA_ADMIN_PASSWORD' : 'FLOTILLA_ADMIN_EMAIL';
+  if (detail) throw new StackError(`${setting} ${detail.message}`, { cause: error });
+  throw error;
 }
 
 /** Forgets a generated password once the user has seen it. Idempotent. */

@@ -77,10 +77,10 @@ function parse(text: string, file: string): StackSecrets {
 const PASSWORD_ALPHABET = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const PASSWORD_CHARACTERS = 18;
 
-/** A password to be read from a screen and typed; over 100 bits. */
-export function generatePassword(): string {
+/** A password to be read from a screen and typed; over 100 bits. @param minCharacters - what new ones have at least */
+export function generatePassword(minCharacters: number): string {
   const pick = (): string => PASSWORD_ALPHABET.charAt(randomInt(PASSWORD_ALPHABET.length));
-  return Array.from({ length: PASSWORD_CHARACTERS }, pick).join('');
+  return Array.from({ length: Math.max(PASSWORD_CHARACTERS, minCharacters) }, pick).join('');
 }
 
 /** Tells whether the path exists. */

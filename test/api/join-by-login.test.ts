@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
+import { hashPassword } from '../../src/services/passwords.ts';
 import { createAccount, PASSWORD } from '../support/accounts.ts';
 import { createAdmin, createTestApp, type TestApp } from '../support/app.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -71,14 +72,22 @@ describe('POST /login with an invitation', () => {
     const before = await people();
     const invitation_id = await invite();
     for (const email of ['nobody', 'a@b@c', 'a,b@fleet.example', `${'x'.repeat(250)}@fleet.example`]) {
-      expect((await login({ email, password: 'long enough', invitation_id })).body.error).toBe('InvalidParameter');
+      expect((await login({ email, password: 'long enough words', invitation_id })).body.error).toBe(
+        'InvalidParameter',
+      );
     }
     const short = await login({ email: 'short@fleet.example', password: 'ab', invitation_id });
     expect(short.body).toMatchObject({ error: 'InvalidParameter', code: 400 });
-    const identity = await login({ identity: 'somebody', password: 'long enough', invitation_id });
+    const identity = await login({ identity: 'somebody', password: 'long enough words', invitation_id });
     expect(identity.body.error).toBe('AuthenticationFailed');
+    const common = await login({ email: 'short@fleet.example', password: 'Password2026!', invitation_id });
+    expect(common.body).toMatchObject({ error: 'InvalidParameter', details: [{ path: 'body.password' }] });
+    const own = await login({ email: 'short.name@fleet.example', password: 'shortname1234', invitation_id });
+    expect(own.body.error).toBe('InvalidParameter');
     expect(await people()).toBe(before);
-    expect((await login({ email: 'late@fleet.example', password: 'long enough', invitation_id })).status).toBe(200);
+    expect((await login({ email: 'late@fleet.example', password: 'long enough words', invitation_id })).status).toBe(
+      200,
+    );
   });
 
   it('holds the password of a newcomer, and of nobody else, to strength rules where the deployment does', async () => {
@@ -89,7 +98,7 @@ describe('POST /login with an invitation', () => {
     const join = (email: string, password: string, id = invitation_id) =>
       strict.call('POST', '/login', { body: { email, password, invitation_id: id } });
     const before = await people();
-    const weak = await join('strong@fleet.example', 'long enough');
+    const weak = await join('strong@fleet.example', 'long enough words');
     expect(weak.body).toMatchObject({ error: 'InvalidParameter', details: [{ path: 'body.password' }] });
     expect(await people()).toBe(before);
     expect((await join('strong@fleet.example', 'Str0ngEnough')).status).toBe(200);
@@ -106,17 +115,21 @@ describe('POST /login with an invitation', () => {
     const before = await people();
     const invitation_id = await invite();
     const email = former.email.toUpperCase();
-    const { body } = await login({ email, password: 'long enough', invitation_id });
+    const { body } = await login({ email, password: 'long enough words', invitation_id });
     expect(body).toMatchObject({ error: 'DuplicateEmail', code: 409 });
     expect(await people()).toBe(before);
-    expect((await login({ email: 'free@fleet.example', password: 'long enough', invitation_id })).status).toBe(200);
+    expect((await login({ email: 'free@fleet.example', password: 'long enough words', invitation_id })).status).toBe(
+      200,
+    );
   });
 
   it('lets nobody join whose password is wrong or who asks for another account', async () => {
     const { email } = await createAccount(database.persistence.db, 'stranger');
     await createAccount(database.persistence.db, 'third');
     const invitation_id = await invite();
-    expect((await login({ email, password: 'wrong', invitation_id })).body.error).toBe('AuthenticationFailed');
+    expect((await login({ email, password: 'wrong words of mine', invitation_id })).body.error).toBe(
+      'AuthenticationFailed',
+    );
     const elsewhere = await login({ email, password: PASSWORD, invitation_id, account: 'third' });
     expect(elsewhere.body).toMatchObject({ error: 'Forbidden', code: 403 });
     const newcomer = { email: 'third@person.example', password: PASSWORD, invitation_id, account: 'third' };
@@ -132,7 +145,7 @@ describe('POST /login with an invitation', () => {
     const invitation_id = await invite();
     const answers = await Promise.all(
       ['n1', 'n2', 'n3', 'n4'].map((name) =>
-        login({ email: `${name}@fleet.example`, password: 'long enough', invitation_id }),
+        login({ email: `${name}@fleet.example`, password: 'long enough words', invitation_id }),
       ),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -153,6 +166,14 @@ describe('POST /login with an invitation', () => {
     for (let i = 0; i < 18; i++) expect((await ask(`a${i}@fleet.example`)).status).toBe(400);
     expect((await ask('late@fleet.example')).status).toBe(429);
     nowMs += 5 * 60_000;
+  });
+
+  it('lets people join with the short password that they have', async () => {
+    const { email, personId } = await createAccount(database.persistence.db, 'brief');
+    const passwordHash = await hashPassword('ab');
+    await database.persistence.db.query('update person set password_hash = $1 where id = $2', [passwordHash, personId]);
+    expect((await login({ email, password: 'ab' })).status).toBe(200);
+    expect((await login({ email, password: 'ab', invitation_id: await invite() })).status).toBe(200);
   });
 
   it('LOGIN-enum: does not tell an unknown name from a wrong password, at the limit of attempts neither', async () => {

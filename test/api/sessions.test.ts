@@ -1,6 +1,5 @@
 import jwt from 'jsonwebtoken';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
 import { createAccount, createMember, PASSWORD } from '../support/accounts.ts';
 import { ADMIN, createAdmin, createTestApp, type TestApp } from '../support/app.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -198,84 +197,5 @@ describe('POST /tokens/invalidate-*', () => {
     await hasEnded();
     await works(operator);
     expect((await lastEvent())!['account_id']).toBe(accountId);
-  });
-});
-
-describe('PUT /password', () => {
-  const change = (body: unknown, as = token) => app.call('PUT', '/password', { token: as, body });
-
-  it('JWT-revoked: replaces the password and ends every token of the person', async () => {
-    const second = await app.login({ email, password: PASSWORD });
-    const answer = await change({ password: PASSWORD, new_password: 'battery staple' });
-    expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: {} });
-    expect(await lastEvent()).toEqual({
-      account_id: accountId,
-      person_id: personId,
-      message: 'Changed the own password',
-    });
-    await hasEnded();
-    await hasEnded(second);
-    expect((await app.call('POST', '/login', { body: { email, password: PASSWORD } })).status).toBe(401);
-    await works(await app.login({ email, password: 'battery staple' }));
-    const log = JSON.stringify(await database.persistence.db.query('select row_to_json(e)::text as e from event e'));
-    expect(log).not.toContain('battery');
-  });
-
-  it('refuses a wrong present password, and throttles guesses as logins', async () => {
-    const wrong = await change({ password: 'wrong', new_password: 'battery staple' });
-    expect(wrong.body).toMatchObject({ error: 'AuthenticationFailed', code: 401 });
-    await works();
-    for (let guess = 1; guess < 20; guess++) await change({ password: `guess ${guess}`, new_password: 'battery' });
-    expect((await change({ password: PASSWORD, new_password: 'battery' })).body.error).toBe('TooManyRequests');
-    expect((await app.call('POST', '/login', { body: { email, password: PASSWORD } })).status).toBe(429);
-  });
-
-  it('LOGIN-long: takes 3 to 30 characters and stores nothing else', async () => {
-    for (const new_password of ['', 'ab', '😀😀', 'x'.repeat(31), 'x'.repeat(1_000_000), 7, null]) {
-      expect((await change({ password: PASSWORD, new_password })).body).toMatchObject({
-        error: 'InvalidParameter',
-        details: [{ path: 'body.new_password' }],
-      });
-    }
-    expect((await change({ password: 'x'.repeat(1025), new_password: 'abc' })).body.error).toBe('InvalidParameter');
-    expect((await change({ password: PASSWORD })).body.error).toBe('InvalidParameter');
-    await works();
-    expect((await change({ password: PASSWORD, new_password: 'cafe\u0301 noir' })).status).toBe(200);
-    await works(await app.login({ email, password: 'caf\u00e9 noir' }));
-    const smiles = '😀'.repeat(30);
-    token = await app.login({ email, password: 'caf\u00e9 noir' });
-    expect((await change({ password: 'caf\u00e9 noir', new_password: smiles })).status).toBe(200);
-    await works(await app.login({ email, password: smiles }));
-  });
-
-  it('holds a new password to strength rules where the deployment does', async () => {
-    const { identity } = loadConfig({ FLOTILLA_ENFORCE_PASSWORD_STRENGTH: 'true' }, 'stack');
-    const clock = { now: () => new Date(nowMs) };
-    const strict = await createTestApp(database.persistence, { clock, settings: { identity } });
-    const changeThere = (new_password: string) =>
-      strict.call('PUT', '/password', { token, body: { password: PASSWORD, new_password } });
-    for (const weak of ['short1A', 'nouppercase1', 'NOLOWERCASE1', 'NoDigitsHere']) {
-      expect((await changeThere(weak)).body).toMatchObject({
-        error: 'InvalidParameter',
-        details: [{ path: 'body.new_password' }],
-      });
-    }
-    await works();
-    expect((await changeThere('Str0ngEnough')).status).toBe(200);
-    await strict.close();
-  });
-
-  it('lets one of two changes at once through', async () => {
-    const answers = await Promise.all(
-      ['first', 'second'].map((word) => change({ password: PASSWORD, new_password: word })),
-    );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
-  });
-
-  it('MASS-assign: changes nobody else', async () => {
-    const body = { password: PASSWORD, new_password: 'battery' };
-    expect((await change({ ...body, email: ADMIN.email, id: 1, person_id: 1 })).status).toBe(400);
-    expect((await change(body)).status).toBe(200);
-    await app.login(ADMIN);
   });
 });

@@ -120,7 +120,8 @@ export async function createTestApp(persistence: Persistence, options: TestAppOp
 
 /** Makes the standalone account with `ADMIN`. */
 export function createAdmin(persistence: Persistence): Promise<{ accountId: number; personId: number }> {
-  return createStandaloneAccount(persistence, { ...ADMIN, autoRegister: true, registrationKey: null });
+  const { passwords } = loadConfig({}, 'stack').identity;
+  return createStandaloneAccount(persistence, { ...ADMIN, passwords, autoRegister: true, registrationKey: null });
 }
 
 const ROOT_PATHS = /^\/(api|docs|openapi\.json|healthz|readyz|codec|ping|message-system|attachment|hash-id)/;

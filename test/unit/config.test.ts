@@ -35,7 +35,7 @@ describe('loadConfig', () => {
     expect(identity).toEqual({
       selfServiceAccounts: false,
       loginThrottle: true,
-      enforcePasswordStrength: false,
+      passwords: { minCharacters: 12, strong: false },
       pam: null,
     });
     expect({ mailFrom, trustedProxies }).toEqual({ mailFrom: 'flotilla@localhost', trustedProxies: [] });
@@ -54,6 +54,7 @@ describe('loadConfig', () => {
       FLOTILLA_SELF_SERVICE_ACCOUNTS: 'true',
       FLOTILLA_LOGIN_THROTTLE: 'no',
       FLOTILLA_ENFORCE_PASSWORD_STRENGTH: 'true',
+      FLOTILLA_PASSWORD_MIN_LENGTH: '20',
       FLOTILLA_PAM_SERVICE: 'fleet',
       FLOTILLA_PAM_HELPER: '/opt/pam',
       FLOTILLA_TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::1',
@@ -63,7 +64,7 @@ describe('loadConfig', () => {
     expect(identity).toEqual({
       selfServiceAccounts: true,
       loginThrottle: false,
-      enforcePasswordStrength: true,
+      passwords: { minCharacters: 20, strong: true },
       pam,
     });
     expect({ mailFrom, trustedProxies }).toEqual({
@@ -86,6 +87,8 @@ describe('loadConfig', () => {
       { FLOTILLA_TRUSTED_PROXIES: '10.0.0.0/33' },
       { FLOTILLA_SELF_SERVICE_ACCOUNTS: 'perhaps' },
       { FLOTILLA_ENFORCE_PASSWORD_STRENGTH: 'on' },
+      { FLOTILLA_PASSWORD_MIN_LENGTH: '7' },
+      { FLOTILLA_PASSWORD_MIN_LENGTH: '129' },
     ];
     for (const env of bad) expect(() => loadConfig(env, 'stack')).toThrow(Object.keys(env)[0]);
   });

@@ -2654,7 +2654,7 @@ export interface components {
             identity?: string | null;
             /**
              * Format: password
-             * @description At most 1,024 bytes; with an address and an invitation at least 3 characters
+             * @description At most 1,024 bytes; that of a newcomer with an invitation is held to the rules of new passwords, see `PUT /password`
              */
             password: string;
             /** @description Name of the account to become current */
@@ -2688,10 +2688,10 @@ export interface components {
             name: components["schemas"]["Line"];
             /**
              * Format: password
-             * @description At least 3 characters, at most 1,024 bytes
+             * @description 12 to 128 characters unless the deployment is set otherwise, and no common one
              */
             password: string;
-            /** @description At least 8 characters with an upper case letter, a lower case letter and a digit; when absent, as the deployment is set */
+            /** @description An upper case letter, a lower case letter and a digit are needed; when absent, as the deployment is set */
             enforce_password_strength?: boolean;
         };
         StandaloneAccountState: {
@@ -3414,7 +3414,8 @@ export interface components {
             password: string;
             /**
              * Format: password
-             * @description 3 to 30 characters, and strong where the deployment asks for it
+             * @description 12 to 128 characters unless the deployment is set otherwise; with an upper case letter, a lower case letter and a
+             *     digit where it is set so; no common password, name, sequence or repetition, also with digits or signs around it
              */
             new_password: string;
             /**

@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const LIST: ReadonlySet<string> = new Set(
+  readFileSync(join(import.meta.dirname, 'common-passwords.txt'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#')),
+);
+
+/** What everybody tries. */
+const PRODUCT = 'flotilla';
+
+/**
+ * Tells whether a password is among the first that are guessed: a word of the list, a name from its surroundings, a
+ * sequence or a repetition, also with digits and signs around it, in capitals, or with signs for letters.
+ *
+ * @param surroundings - texts that belong to its owner, such as their address and the title of their account
+ */
+export function isCommonPassword(password: string, surroundings: readonly string[]): boolean {
+  const text = password.normalize('NFKC').toLowerCase();
+  const words = new Set([PRODUCT, ...surroundings.flatMap(wordsOf)]);
+  const isCommon = (word: string) => LIST.has(word) || words.has(word) || isSequence(word) || isRepetition(word);
+  const whole = bare(text);
+  if (isMonotonous(text) || isCommon(whole)) return true;
+  const [, core = '', tail = ''] = /^[^\p{L}]*(.*?)([^\p{L}]*)$/su.exec(text) ?? [];
+  // What is left around two letters has to do without them.
+  if ([...core].length <= SHORT) return isCommon(whole.replace(/\P{N}/gu, ''));
+  const cores = TAIL_LETTERS.flatMap((length) => spellingsOf(`${core}${tail.slice(0, length)}`));
+  return cores.some((word) => isCommon(word) || isRepetitionOf(word, isCommon));
+}
+
+/** Letters of a core that is too short to tell anything. */
+const SHORT = 2;
+/** Signs behind the last letter that may stand for letters themselves, as in `hell0`. */
+const TAIL_LETTERS = [0, 1, 2];
+const FEW_CHARACTERS = 3;
+const SHORTEST_SEQUENCE = 4;
+
+/** Letters and digits alone. */
+function bare(text: string): string {
+  return text.replace(/[^\p{L}\p{N}]/gu, '');
+}
+
+const SIGNS: Readonly<Record<string, string>> = {
+  '0': 'o',
+  '1': 'i',
+  '3': 'e',
+  '4': 'a',
+  '5': 's',
+  '7': 't',
+  '8': 'b',
+  '9': 'g',
+  '@': 'a',
+  $: 's',
+  '!': 'i',
+  '|': 'l',
+  '+': 't',
+  '€': 'e',
+};
+
+/** A word as it is written, and as it is read where signs stand for letters. */
+function spellingsOf(word: string): string[] {
+  const read = (signs: Readonly<Record<string, string>>) => bare([...word].map((sign) => signs[sign] ?? sign).join(''));
+  return [bare(word), read(SIGNS), read({ ...SIGNS, '1': 'l', '!': 'l' })];
+}
+
+/** An address without its domain's end, a name or a title: the whole of it and each word. */
+function wordsOf(text: string): string[] {
+  const lower = text.normalize('NFKC').toLowerCase();
+  const [local = '', domain = ''] = lower.split('@');
+  const parts = [lower, local, domain, ...lower.split(/[^\p{L}\p{N}]+/u)];
+  const words = parts.map(bare).flatMap((word) => [word, word.replace(/\p{N}+$/u, '')]);
+  return words.filter((word) => [...word].length > SHORT);
+}
+
+/** Few characters, whatever their order. */
+function isMonotonous(text: string): boolean {
+  return new Set(text).size <= FEW_CHARACTERS;
+}
+
+const ROWS = [
+  '0123456789'.repeat(13),
+  'abcdefghijklmnopqrstuvwxyz'.repeat(5),
+  'qwertyuiopasdfghjklzxcvbnm',
+  'qwertzuiopasdfghjklyxcvbnm',
+  'azertyuiopqsdfghjklmwxcvbn',
+  '1qaz2wsx3edc4rfv5tgb6yhn7ujm8ik9ol0p',
+  'qazwsxedcrfvtgbyhnujmikolp',
+  '1q2w3e4r5t6y7u8i9o0p',
+  'q1w2e3r4t5y6u7i8o9p0',
+];
+const SEQUENCES = ROWS.flatMap((row) => [row, [...row].reverse().join('')]);
+
+/** Neighbours in the alphabet, among the digits or on a keyboard. */
+function isSequence(word: string): boolean {
+  return word.length >= SHORTEST_SEQUENCE && SEQUENCES.some((sequence) => sequence.includes(word));
+}
+
+/** A few characters again and again, the last time perhaps not all of them. */
+function isRepetition(word: string): boolean {
+  return [2, 3, 4].some((length) => word.length >= 2 * length && word === repeated(word, length));
+}
+
+function isRepetitionOf(word: string, isCommon: (unit: string) => boolean): boolean {
+  for (let length = SHORTEST_SEQUENCE; length < word.length; length += 1) {
+    if (word === repeated(word, length) && isCommon(word.slice(0, length))) return true;
+  }
+  return false;
+}
+
+function repeated(word: string, length: number): string {
+  return word
+    .slice(0, length)
+    .repeat(Math.ceil(word.length / length))
+    .slice(0, word.length);
+}
