@@ -105,11 +105,17 @@ export interface ScriptProfileLimits {
 export interface IdentitySettings {
   /** Whether people may make accounts for themselves. */
   readonly selfServiceAccounts: boolean;
-  /** Whether failed logins are throttled. */
-  readonly loginThrottle: boolean;
+  readonly loginThrottle: LoginThrottleSettings;
   readonly passwords: PasswordPolicy;
   /** Null: logins by identity are judged by the stored hash. */
   readonly pam: PamSettings | null;
+}
+
+export interface LoginThrottleSettings {
+  /** Whether failed logins are throttled. */
+  readonly isOn: boolean;
+  /** Failed logins and registrations that one address may have in 5 minutes, whatever the names. */
+  readonly addressLimit: number;
 }
 
 /** What new passwords are held to, beside a list of common ones. */
@@ -267,7 +273,10 @@ function readIdentitySettings(read: SettingReader, deployment: Config['deploymen
   const helper = read.pattern('FLOTILLA_PAM_HELPER', /^\//, 'must be an absolute path');
   return Object.freeze({
     selfServiceAccounts: read.flag('FLOTILLA_SELF_SERVICE_ACCOUNTS', deployment === 'saas'),
-    loginThrottle: read.flag('FLOTILLA_LOGIN_THROTTLE', true),
+    loginThrottle: Object.freeze({
+      isOn: read.flag('FLOTILLA_LOGIN_THROTTLE', true),
+      addressLimit: read.int('FLOTILLA_LOGIN_ADDRESS_LIMIT', 100, 20, 1_000_000),
+    }),
     passwords: Object.freeze({
       minCharacters: read.int('FLOTILLA_PASSWORD_MIN_LENGTH', 12, 8, 128),
       strong: read.flag('FLOTILLA_ENFORCE_PASSWORD_STRENGTH', false),

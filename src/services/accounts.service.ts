@@ -19,6 +19,7 @@ import { randomText } from './access-keys.ts';
 import { lockCaller } from './current-person.ts';
 import { emailTaken, readEmail, readLine } from './fields.ts';
 import type { Hashing } from './hashing.ts';
+import type { LoginThrottle } from './login-throttle.ts';
 import { checkNewPassword, hashPassword, normalisePassword } from './passwords.ts';
 import type { Caller } from './ports.ts';
 
@@ -62,6 +63,7 @@ export interface AccountsDeps {
   hashing: Hashing;
   /** Whether people may make accounts for themselves. */
   selfService: boolean;
+  throttle: LoginThrottle;
   /** What new passwords are held to. */
   passwords: PasswordPolicy;
 }
@@ -74,14 +76,19 @@ export function createAccountsService(deps: AccountsDeps): AccountsService {
       const person = checkAdministrator(administrator, policy);
       // Before any hash work, so that a made account cannot be used to burn processor time.
       if (await accountExists(deps.db, STANDALONE.name)) throw alreadyExists();
-      const passwordHash = await deps.hashing.run(origin, () => hashPassword(person.password));
+      const { address } = origin;
+      const passwordHash = await deps.hashing.run(origin, async () => {
+        await deps.throttle.checkRegistration(address);
+        return hashPassword(person.password);
+      });
+      await deps.throttle.register(address, deps.db);
       const { accountId } = await insert(deps.db, { ...person, passwordHash, origin }, false, registrationKey());
       return (await findAccount(deps.db, accountId))!;
     },
     async createOwn(caller, title) {
       if (!deps.selfService) throw new DomainError('SelfServiceDisabled', 'Accounts are not made by oneself here');
       const line = readLine('body.title', title);
-      return deps.db.transaction((tx) => insertOwn(tx, caller, line));
+      return deps.db.transaction((tx) => insertOwn(tx, caller, line, deps.throttle));
     },
   };
 }
@@ -103,10 +110,13 @@ export async function createStandaloneAccount(
 }
 
 /** The person's row is locked: of two calls at once the second finds the first one's account. */
-async function insertOwn(tx: Sql, caller: Caller, title: string): Promise<AccountRow> {
+async function insertOwn(tx: Sql, caller: Caller, title: string, throttle: LoginThrottle): Promise<AccountRow> {
+  const { address } = caller.origin;
   const person = await lockCaller(tx, caller);
+  await throttle.checkRegistration(address, tx);
   if (await hasAccount(tx, caller.personId))
     throw new DomainError('AccountExists', 'This person has an account already');
+  await throttle.register(address, tx);
   let accountId: number | null = null;
   while (accountId === null) {
     const name = randomText(NAME_ALPHABET, NAME_LENGTH);

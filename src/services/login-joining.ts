@@ -7,6 +7,7 @@ import type { Database, Sql } from '../persistence/sql.ts';
 import { isAddressTaken } from '../persistence/violations.ts';
 import { emailTaken, readEmail } from './fields.ts';
 import { acceptInvitation, type Joined, recordJoining } from './joining.ts';
+import type { LoginThrottle } from './login-throttle.ts';
 import { hashPassword } from './passwords.ts';
 import { planSession } from './sessions.ts';
 
@@ -35,7 +36,7 @@ export function joinByLogin(
  * @see api-decisions 3.1
  */
 export async function joinAsNewcomer(
-  db: Database,
+  { db, throttle }: { db: Database; throttle: LoginThrottle },
   invitation: OpenInvitation,
   login: { email: string; password: string; secureId: string; account: string | undefined; origin: Origin },
 ): Promise<{ person: LoginPerson; joined: Joined }> {
@@ -46,6 +47,7 @@ export async function joinAsNewcomer(
     const id = await insertPerson(tx, { email, name: invitation.name, passwordHash }, null).catch((error: unknown) => {
       throw isAddressTaken(error) ? emailTaken() : error;
     });
+    await throttle.register(login.origin.address, tx);
     const person = (await findLoginPerson(tx, { id }))!;
     return { person, joined: await join(tx, person, login) };
   });

@@ -3,6 +3,7 @@ import { type LoginPerson, recordFailedLogin, recordLogin } from '../persistence
 import type { Database, Sql } from '../persistence/sql.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import type { AuthMethod } from './ports.ts';
+import { senderOf } from './token-buckets.ts';
 
 const MEANS: Readonly<Record<AuthMethod, string>> = {
   pwd: 'a password',
@@ -32,8 +33,17 @@ export function rememberSuccess(
   const { nameDigest, method, origin } = attempt;
   const { person, accountId, accessKey, at } = who;
   const message = `Logged in with ${MEANS[method]}`;
-  const login = { personId: person.id, name: person.name, accountId, accessKey, nameDigest, origin, message, at };
-  return recordLogin(db, login);
+  return recordLogin(db, {
+    personId: person.id,
+    name: person.name,
+    accountId,
+    accessKey,
+    nameDigest,
+    sender: senderOf(origin.address),
+    origin,
+    message,
+    at,
+  });
 }
 
 /**

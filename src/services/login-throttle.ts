@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto';
+import type { LoginThrottleSettings } from '../config.ts';
 import { DomainError } from '../domain/errors.ts';
-import { countLoginFailures, recordLoginFailure } from '../persistence/repositories/logins.repository.ts';
+import {
+  countLoginFailures,
+  type FailureCounts,
+  recordLoginFailure,
+} from '../persistence/repositories/logins.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
 import type { Clock } from './ports.ts';
+import { senderOf } from './token-buckets.ts';
 
 const HERE = { failures: 20, windowMs: 5 * 60_000 };
 const EVERYWHERE = { failures: 100, windowMs: 60 * 60_000 };
@@ -22,49 +28,93 @@ function fold(name: string): string {
   return Array.from(name, (character) => (character === 'İ' ? 'i' : character.toLowerCase())).join('');
 }
 
+/** The name under which registrations are counted; nobody can log in with it. */
+const REGISTRATION = digestName('\0registration');
+
 /**
- * Refuses further guesses: 20 failures in 5 minutes per address and name, 100 per hour per name, from which addresses
- * with an earlier success of that name are exempt, so that nobody locks others out.
- *
- * @see design.md 8, "Login throttle"
+ * Refuses further guesses: 20 failures in 5 minutes per address and name, 100 per hour per name, and so many of one
+ * address as the setting says. Addresses with an earlier success of a name are exempt from the last two, so that nobody
+ * locks others out. An IPv6 /64 is one address.
  */
 export class LoginThrottle {
   readonly #sql: Sql;
   readonly #clock: Clock;
-  readonly #isOn: boolean;
+  readonly #settings: LoginThrottleSettings;
 
-  /** @param isOn - false: nothing is counted and nothing refused */
-  constructor(sql: Sql, clock: Clock, isOn = true) {
+  constructor(sql: Sql, clock: Clock, settings: LoginThrottleSettings) {
     this.#sql = sql;
     this.#clock = clock;
-    this.#isOn = isOn;
+    this.#settings = settings;
   }
 
-  /** @throws {DomainError} TooManyRequests with the time until the oldest failure stops counting */
+  /**
+   * For whoever is known already, as by a token.
+   *
+   * @throws {DomainError} TooManyRequests with the time until the oldest failure stops counting
+   */
   async check(nameDigest: Buffer, address: string): Promise<void> {
-    if (!this.#isOn) return;
+    if (!this.#settings.isOn) return;
     const now = this.#clock.now().getTime();
-    const hereSince = new Date(now - HERE.windowMs);
-    const everywhereSince = new Date(now - EVERYWHERE.windowMs);
-    const counts = await countLoginFailures(this.#sql, { nameDigest, address, hereSince, everywhereSince });
-    if (counts.here >= HERE.failures) throw tooMany(counts.here_since, HERE.windowMs, now);
-    if (counts.everywhere >= EVERYWHERE.failures && !counts.known_address) {
-      throw tooMany(counts.everywhere_since, EVERYWHERE.windowMs, now);
-    }
+    refuseByName(await this.#count(this.#sql, nameDigest, address, now), now);
+  }
+
+  /** For a login: what its address did with other names counts too. @throws as {@link check} */
+  async checkLogin(nameDigest: Buffer, address: string): Promise<void> {
+    if (!this.#settings.isOn) return;
+    const now = this.#clock.now().getTime();
+    const counts = await this.#count(this.#sql, nameDigest, address, now);
+    refuseByName(counts, now);
+    if (!counts.known_address) this.#refuseByAddress(counts, now);
+  }
+
+  /** For a registration of a person or account. @param sql - as of {@link fail} @throws as {@link check} */
+  async checkRegistration(address: string, sql: Sql = this.#sql): Promise<void> {
+    if (!this.#settings.isOn) return;
+    const now = this.#clock.now().getTime();
+    this.#refuseByAddress(await this.#count(sql, REGISTRATION, address, now), now);
   }
 
   /** @param sql - the caller's transaction, if there is one */
   async fail(nameDigest: Buffer, address: string, sql: Sql = this.#sql): Promise<void> {
-    if (!this.#isOn) return;
+    if (!this.#settings.isOn) return;
     const at = this.#clock.now();
     const forgetBefore = new Date(at.getTime() - EVERYWHERE.windowMs);
-    await recordLoginFailure(sql, { nameDigest, address, at, forgetBefore });
+    await recordLoginFailure(sql, { nameDigest, address: senderOf(address), at, forgetBefore });
+  }
+
+  /** Counts a registration. @param sql - its transaction */
+  register(address: string, sql: Sql): Promise<void> {
+    return this.fail(REGISTRATION, address, sql);
+  }
+
+  #count(sql: Sql, nameDigest: Buffer, address: string, now: number): Promise<FailureCounts> {
+    return countLoginFailures(sql, {
+      nameDigest,
+      address: senderOf(address),
+      hereSince: new Date(now - HERE.windowMs),
+      everywhereSince: new Date(now - EVERYWHERE.windowMs),
+      acrossAtMost: this.#settings.addressLimit,
+    });
+  }
+
+  #refuseByAddress({ across, across_since }: FailureCounts, now: number): void {
+    if (across < this.#settings.addressLimit) return;
+    const what = 'Too many failed logins or registrations from this address';
+    throw tooMany(what, across_since, HERE.windowMs, now);
   }
 }
 
-function tooMany(since: Date | null, windowMs: number, now: number): DomainError {
+function refuseByName(counts: FailureCounts, now: number): void {
+  const what = 'Too many failed logins';
+  if (counts.here >= HERE.failures) throw tooMany(what, counts.here_since, HERE.windowMs, now);
+  if (counts.everywhere >= EVERYWHERE.failures && !counts.known_address) {
+    throw tooMany(what, counts.everywhere_since, EVERYWHERE.windowMs, now);
+  }
+}
+
+function tooMany(what: string, since: Date | null, windowMs: number, now: number): DomainError {
   const waitMs = (since?.getTime() ?? now) + windowMs - now;
-  return new DomainError('TooManyRequests', 'Too many failed logins; try again later', {
+  return new DomainError('TooManyRequests', `${what}; try again later`, {
     retryAfterSeconds: Math.max(1, waitMs / 1000),
   });
 }

@@ -85,7 +85,7 @@ export function createLoginService(deps: LoginDeps): LoginService {
       const { origin, expiryMinutes } = command;
       const nameDigest = digestName(`\0access key ${command.accessKey}`);
       const attempt: LoginAttempt = { nameDigest, method: 'key', origin };
-      await deps.throttle.check(nameDigest, origin.address);
+      await deps.throttle.checkLogin(nameDigest, origin.address);
       const found = await findAccessKey(deps.db, command.accessKey);
       const isRight = secretMatches(command.secretKey, found?.secretDigest ?? null);
       if (!isRight || hasExpired(found!, deps.clock.now())) {
@@ -149,12 +149,12 @@ async function authenticate(
   const password = normalisePassword(command.password);
   const foreign = isForeign(deps, command);
   const prove = async () => {
-    await deps.throttle.check(attempt.nameDigest, origin.address);
+    await deps.throttle.checkLogin(attempt.nameDigest, origin.address);
     const person = await findLoginPerson(deps.db, by);
     const unfit = invitation && 'email' in by ? unfitness(deps, invitation, { email: by.email, password }) : null;
     if (!person && invitation && 'email' in by && !unfit) {
       const login = { email: by.email, password, secureId: command.invitationId!, account, origin };
-      return joinAsNewcomer(deps.db, invitation, login);
+      return joinAsNewcomer(deps, invitation, login);
     }
     // How long an identity system takes to refuse would tell whether the password is right for somebody unknown here.
     const judged = foreign && !person ? randomUUID() : password;

@@ -127,7 +127,7 @@ export function createServices(deps: ServicesDeps): Services {
   return {
     authenticator,
     readiness: createReadiness({ persistence, temporal: deps.temporal }),
-    accounts: createAccountsService({ db, hashing, selfService, passwords }),
+    accounts: createAccountsService({ db, hashing, throttle, selfService, passwords }),
     login: createLoginService({
       db,
       tokenSigner,

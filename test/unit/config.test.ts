@@ -34,7 +34,7 @@ describe('loadConfig', () => {
     const { identity, mailFrom, trustedProxies } = loadConfig({}, 'stack');
     expect(identity).toEqual({
       selfServiceAccounts: false,
-      loginThrottle: true,
+      loginThrottle: { isOn: true, addressLimit: 100 },
       passwords: { minCharacters: 12, strong: false },
       pam: null,
     });
@@ -53,6 +53,7 @@ describe('loadConfig', () => {
       FLOTILLA_PUBLIC_URL: 'https://fleet.example:8443/base',
       FLOTILLA_SELF_SERVICE_ACCOUNTS: 'true',
       FLOTILLA_LOGIN_THROTTLE: 'no',
+      FLOTILLA_LOGIN_ADDRESS_LIMIT: '50',
       FLOTILLA_ENFORCE_PASSWORD_STRENGTH: 'true',
       FLOTILLA_PASSWORD_MIN_LENGTH: '20',
       FLOTILLA_PAM_SERVICE: 'fleet',
@@ -63,7 +64,7 @@ describe('loadConfig', () => {
     const pam = { service: 'fleet', helper: '/opt/pam' };
     expect(identity).toEqual({
       selfServiceAccounts: true,
-      loginThrottle: false,
+      loginThrottle: { isOn: false, addressLimit: 50 },
       passwords: { minCharacters: 20, strong: true },
       pam,
     });
@@ -87,6 +88,7 @@ describe('loadConfig', () => {
       { FLOTILLA_TRUSTED_PROXIES: '10.0.0.0/33' },
       { FLOTILLA_SELF_SERVICE_ACCOUNTS: 'perhaps' },
       { FLOTILLA_ENFORCE_PASSWORD_STRENGTH: 'on' },
+      { FLOTILLA_LOGIN_ADDRESS_LIMIT: '19' },
       { FLOTILLA_PASSWORD_MIN_LENGTH: '7' },
       { FLOTILLA_PASSWORD_MIN_LENGTH: '129' },
     ];

@@ -78,6 +78,8 @@ export interface SucceededLogin {
   /** The access key that was used; null for none. */
   accessKey: string | null;
   nameDigest: Buffer;
+  /** The address as the throttle counts it. */
+  sender: string;
   origin: Origin;
   message: string;
   at: Date;
@@ -90,11 +92,11 @@ export interface SucceededLogin {
  * @returns the system's counter of revocations
  */
 export async function recordLogin(sql: Sql, login: SucceededLogin): Promise<number> {
-  const { personId, name, accessKey, nameDigest, origin, message, at } = login;
+  const { personId, name, accessKey, nameDigest, sender, origin, message, at } = login;
   const accountId = login.accountId === 0 ? null : login.accountId;
   const rows = await sql.query<{ epoch: number }>(
     RECORD_LOGIN,
-    [personId, at, origin.address, nameDigest, accountId, name, message, origin.requestId, accessKey],
+    [personId, at, origin.address, nameDigest, accountId, name, message, origin.requestId, accessKey, sender],
     'login-succeeded',
   );
   return rows[0]!.epoch;
@@ -106,7 +108,7 @@ const RECORD_LOGIN = `
   used as (
     update credential set last_used_at = $2 from who where access_key = $9 and person_id = who.id),
   here as (
-    insert into login_address (name_digest, address, last_success) select $4, $3, $2 from who
+    insert into login_address (name_digest, address, last_success) select $4, $10, $2 from who
     on conflict (name_digest, address) do update set last_success = excluded.last_success),
   line as (
     insert into event (account_id, person_id, person_name, entity_type, entity_id, entity_name, message, address, request_id)
@@ -141,21 +143,32 @@ export interface FailureCounts {
   here_since: Date | null;
   everywhere: number;
   everywhere_since: Date | null;
+  /** From this address with any name, as far as they are counted. */
+  across: number;
+  /** Oldest of those. */
+  across_since: Date | null;
   known_address: boolean;
 }
 
-/** Failures of a name since the two instants: from one address, and from all. */
+/**
+ * Failures of a name since the two instants: from one address, and from all; and those of the address with any name, of
+ * which the newest `acrossAtMost` are counted.
+ */
 export async function countLoginFailures(
   sql: Sql,
-  of: { nameDigest: Buffer; address: string; hereSince: Date; everywhereSince: Date },
+  of: { nameDigest: Buffer; address: string; hereSince: Date; everywhereSince: Date; acrossAtMost: number },
 ): Promise<FailureCounts> {
   const rows = await sql.query<FailureCounts>(
     `select count(*) filter (where address = $2 and at > $3)::int as here,
        min(at) filter (where address = $2 and at > $3) as here_since,
-       count(*)::int as everywhere, min(at) as everywhere_since,
-       exists (select 1 from login_address a where a.name_digest = $1 and a.address = $2) as known_address
-     from login_failure where name_digest = $1 and at > $4`,
-    [of.nameDigest, of.address, of.hereSince, of.everywhereSince],
+       count(at)::int as everywhere, min(at) as everywhere_since,
+       exists (select 1 from login_address a where a.name_digest = $1 and a.address = $2) as known_address,
+       across.count as across, across.since as across_since
+     from (select count(*)::int as count, min(at) as since from (
+         select at from login_failure where address = $2 and at > $3 order by at desc limit $5) newest) across
+       left join login_failure on name_digest = $1 and at > $4
+     group by across.count, across.since`,
+    [of.nameDigest, of.address, of.hereSince, of.everywhereSince, of.acrossAtMost],
     'login-failures',
   );
   return rows[0]!;
