@@ -107,6 +107,8 @@ export interface IdentitySettings {
   readonly selfServiceAccounts: boolean;
   readonly loginThrottle: LoginThrottleSettings;
   readonly passwords: PasswordPolicy;
+  /** How long an invitation can be accepted. */
+  readonly invitationDays: number;
   /** Null: logins by identity are judged by the stored hash. */
   readonly pam: PamSettings | null;
 }
@@ -281,6 +283,7 @@ function readIdentitySettings(read: SettingReader, deployment: Config['deploymen
       minCharacters: read.int('FLOTILLA_PASSWORD_MIN_LENGTH', 12, 8, 128),
       strong: read.flag('FLOTILLA_ENFORCE_PASSWORD_STRENGTH', false),
     }),
+    invitationDays: read.int('FLOTILLA_INVITATION_DAYS', 14, 1, 365),
     pam: service === null ? null : Object.freeze({ service, helper }),
   });
 }

@@ -1,13 +1,11 @@
+import type { InvitationRow } from '../persistence/repositories/invitations.repository.ts';
+
 /** Text of the mail that brings an invitation. */
-export function invitationMail(invitation: {
-  email: string;
-  name: string;
-  account: string;
-  inviter: string;
-  secureId: string;
-  publicUrl: string;
-}): { to: string; subject: string; text: string } {
-  const { email, name, account, inviter, secureId, publicUrl } = invitation;
+export function invitationMail(
+  invitation: InvitationRow,
+  { inviter, publicUrl }: { inviter: string; publicUrl: string },
+): { to: string; subject: string; text: string } {
+  const { email, name, account, secure_id, expires_at, bound } = invitation;
   return {
     to: email,
     subject: `Invitation to administer ${account}`,
@@ -16,13 +14,14 @@ export function invitationMail(invitation: {
       '',
       `${inviter} invites you to become an administrator of ${account}.`,
       '',
-      `Invitation: ${secureId}`,
+      `Invitation: ${secure_id}`,
       `Server: ${publicUrl}`,
       '',
       `Log in there (POST ${publicUrl}/api/v2/login) with your email address, a password and this invitation as`,
       '"invitation_id". Somebody without a login yet gets one, with the password given then.',
       '',
-      'The invitation can be used once. Whoever has it can use it: do not pass it on.',
+      `The invitation can be used once, until ${expires_at.toISOString().slice(0, 16).replace('T', ' ')} UTC.`,
+      bound ? `It is for ${email} alone.` : 'Whoever has it can use it: do not pass it on.',
       '',
     ].join('\n'),
   };

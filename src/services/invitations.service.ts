@@ -1,22 +1,25 @@
 import { randomInt } from 'node:crypto';
+import { DomainError } from '../domain/errors.ts';
 import { ADMINISTRATOR_ROLE } from '../domain/permissions.ts';
 import type { PageRequest } from '../persistence/page.ts';
 import type { Paged } from '../persistence/repositories/administrators.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import {
+  countInvitation,
   findInvitation,
   findInvitationBySecureId,
   type InvitationRow,
   insertInvitation,
   listInvitations,
   takeInvitation,
+  uncountInvitation,
 } from '../persistence/repositories/invitations.repository.ts';
 import { lockRights } from '../persistence/repositories/rights-lock.ts';
 import type { Sql } from '../persistence/sql.ts';
 import { readEmail, readLine } from './fields.ts';
 import type { InvitationGuard } from './invitation-guard.ts';
 import { invitationMail } from './invitation-mail.ts';
-import { acceptInvitation, type Joined, recordJoining, unknownInvitation } from './joining.ts';
+import { acceptInvitation, type Joined, recordJoining, requireOpenTo, unknownInvitation } from './joining.ts';
 import { resolveRoles } from './names-in-body.ts';
 import type { Caller, Clock, Mailer } from './ports.ts';
 import { changeRights, type RightsChangeDeps } from './rights-change.ts';
@@ -29,28 +32,33 @@ export interface InvitationsService {
   /**
    * Stores an invitation and has it mailed; that the mail fails changes nothing.
    *
-   * @param invitation.roles - `GlobalAdmin` by default
-   * @throws {DomainError} InvalidParameter, UnknownRole (400)
-   * @see API specification, "Invitations"; api-decisions 11.3
+   * @throws {DomainError} InvalidParameter, UnknownRole (400); TooManyRequests for an address that was invited too often
    */
-  create(
-    caller: Caller,
-    invitation: { name: string; email: string; roles: readonly string[] | undefined },
-  ): Promise<{ id: number; secureId: string }>;
-  /** Mails an invitation again. @throws {DomainError} UnknownInvitation, MailQueueUnavailable */
+  create(caller: Caller, invitation: WantedInvitation): Promise<{ id: number; secureId: string }>;
+  /** Mails an invitation again. @throws {DomainError} UnknownInvitation, MailQueueUnavailable; TooManyRequests as `create` */
   resend(caller: Caller, id: number): Promise<InvitationRow>;
   /** Withdraws an invitation. @throws {DomainError} UnknownInvitation */
   remove(caller: Caller, id: number): Promise<void>;
   /**
    * Makes the caller an administrator of the inviting account, which does not become current.
    *
-   * @throws {DomainError} UnknownInvitation when unknown or used, TooManyRequests
+   * @throws {DomainError} UnknownInvitation when unknown, used or expired; Forbidden when it is for another address;
+   * TooManyRequests
    */
   accept(caller: Caller, secureId: string): Promise<Joined>;
-  /** Uses an invitation up without joining. @throws {DomainError} UnknownInvitation, TooManyRequests */
+  /** Uses an invitation up without joining. Throws as `accept`. */
   reject(caller: Caller, secureId: string): Promise<void>;
   /** What the holder of an invitation may know before logging in. @throws {DomainError} UnknownInvitation, TooManyRequests */
   summary(address: string, secureId: string): Promise<{ accountTitle: string; secureId: string }>;
+}
+
+export interface WantedInvitation {
+  name: string;
+  email: string;
+  /** `GlobalAdmin` by default. */
+  roles: readonly string[] | undefined;
+  /** Whether only somebody with this address may accept it. */
+  bound: boolean;
 }
 
 export interface InvitationsDeps extends RightsChangeDeps {
@@ -59,6 +67,8 @@ export interface InvitationsDeps extends RightsChangeDeps {
   guard: InvitationGuard;
   /** Base of the address in mails, without a trailing slash. */
   publicUrl: string;
+  /** How long an invitation can be accepted. */
+  invitationDays: number;
 }
 
 const SECURE_ID_LENGTH = 30;
@@ -66,38 +76,49 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 
 export function createInvitationsService(deps: InvitationsDeps): InvitationsService {
   const { db, guard } = deps;
-  const mail = (caller: Caller, { email, name, account, secure_id }: InvitationRow) =>
-    deps.mailer.send(
-      invitationMail({ email, name, account, inviter: caller.name, secureId: secure_id, publicUrl: deps.publicUrl }),
-    );
+  const mail = (caller: Caller, invitation: InvitationRow) =>
+    deps.mailer.send(invitationMail(invitation, { inviter: caller.name, publicUrl: deps.publicUrl }));
   const by = ({ personId, origin }: Caller) => ({ personId, address: origin.address });
   return {
     async list(caller, page) {
-      const { count, results } = await listInvitations(db, caller.accountId, page);
+      const { count, results } = await listInvitations(db, caller.accountId, deps.clock.now(), page);
       return { count, results: results.map((row) => shownTo(caller, row)) };
     },
-    get: async (caller, id) => shownTo(caller, await requireInvitation(db, caller, id)),
+    get: async (caller, id) => shownTo(caller, await requireInvitation(db, caller, id, deps.clock.now())),
     async create(caller, invitation) {
-      const stored = await changeRights(deps, caller, (tx) => create(tx, caller, invitation, deps.clock.now()));
+      const stored = await changeRights(deps, caller, (tx) => create(deps, tx, caller, invitation));
       // Not waited for: a mail server takes its time, and what goes wrong is in its log.
       void mail(caller, stored).catch(() => undefined);
       return { id: stored.id, secureId: stored.secure_id };
     },
     async resend(caller, id) {
-      const row = await requireInvitation(db, caller, id);
-      await mail(caller, row);
+      const at = deps.clock.now();
+      const row = await db.transaction(async (tx) => {
+        await lockRights(tx, caller.accountId);
+        const found = await requireInvitation(tx, caller, id, at);
+        await countWithinLimit(tx, caller, found.email, at);
+        return found;
+      });
+      try {
+        await mail(caller, row);
+      } catch (error) {
+        await uncountInvitation(db, caller.accountId, row.email, at);
+        throw error;
+      }
       return row;
     },
-    remove: (caller, id) => changeRights(deps, caller, (tx) => remove(tx, caller, id)),
+    remove: (caller, id) => changeRights(deps, caller, (tx) => remove(tx, caller, id, deps.clock.now())),
     async accept(caller, secureId) {
-      const joined = await guard.guard(by(caller), () => db.transaction((tx) => accept(tx, caller, secureId)));
+      const now = deps.clock.now();
+      const joined = await guard.guard(by(caller), () => db.transaction((tx) => accept(tx, caller, secureId, now)));
       deps.authenticator.forget({ personId: caller.personId });
       return joined;
     },
-    reject: (caller, secureId) => guard.guard(by(caller), () => db.transaction((tx) => reject(tx, caller, secureId))),
+    reject: (caller, secureId) =>
+      guard.guard(by(caller), () => db.transaction((tx) => reject(tx, caller, secureId, deps.clock.now()))),
     summary: (address, secureId) =>
       guard.guard({ personId: null, address }, async () => {
-        const found = await findInvitationBySecureId(db, secureId);
+        const found = await findInvitationBySecureId(db, secureId, deps.clock.now());
         if (!found) throw unknownInvitation();
         return { accountTitle: found.account_title, secureId };
       }),
@@ -113,46 +134,68 @@ function newSecureId(): string {
   return Array.from({ length: SECURE_ID_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
 }
 
+/** Of one account to one address, so that invitations fill no mailbox. */
+const MOST = 10;
+const WINDOW_MS = 24 * 60 * 60_000;
+
+async function countWithinLimit(tx: Sql, { accountId }: Caller, email: string, at: Date): Promise<void> {
+  const since = new Date(at.getTime() - WINDOW_MS);
+  const oldest = await countInvitation(tx, { accountId, email, at, since, most: MOST });
+  if (!oldest) return;
+  throw new DomainError(
+    'TooManyRequests',
+    `No more than ${MOST} invitations a day go to one address; try again later`,
+    {
+      retryAfterSeconds: Math.max(1, (oldest.getTime() - since.getTime()) / 1000),
+    },
+  );
+}
+
 async function create(
+  { clock, invitationDays }: InvitationsDeps,
   tx: Sql,
   caller: Caller,
-  given: { name: string; email: string; roles: readonly string[] | undefined },
-  at: Date,
+  given: WantedInvitation,
 ): Promise<InvitationRow> {
   const { accountId } = caller;
+  const at = clock.now();
+  const expiresAt = new Date(at.getTime() + invitationDays * 24 * 60 * 60_000);
   const name = readLine('body.name', given.name);
   const email = readEmail('body.email', given.email);
   const roles = given.roles ?? [ADMINISTRATOR_ROLE];
   const roleIds = await resolveRoles(tx, accountId, roles);
-  const id = await insertInvitation(tx, { accountId, secureId: newSecureId(), name, email, at }, roleIds);
+  await countWithinLimit(tx, caller, email, at);
+  const invitation = { accountId, secureId: newSecureId(), name, email, bound: given.bound, at, expiresAt };
+  const id = await insertInvitation(tx, invitation, roleIds);
   const message = `Invited ${name} <${email}> as ${[...new Set(roles)].join(', ')}`;
   await recordEvent(tx, caller, eventOf({ id, name }, message));
-  return (await findInvitation(tx, accountId, id))!;
+  return (await findInvitation(tx, accountId, id, at))!;
 }
 
-async function remove(tx: Sql, caller: Caller, id: number): Promise<void> {
-  const row = await requireInvitation(tx, caller, id);
+async function remove(tx: Sql, caller: Caller, id: number, now: Date): Promise<void> {
+  const row = await requireInvitation(tx, caller, id, now);
   await takeInvitation(tx, id);
   await recordEvent(tx, caller, eventOf(row, `Withdrew the invitation of ${row.name} <${row.email}>`));
 }
 
-async function accept(tx: Sql, caller: Caller, secureId: string): Promise<Joined> {
-  const joined = await acceptInvitation(tx, secureId, caller.personId);
+async function accept(tx: Sql, caller: Caller, secureId: string, now: Date): Promise<Joined> {
+  const joined = await acceptInvitation(tx, { secureId, personId: caller.personId, now });
   await recordJoining(tx, caller, joined);
   return joined;
 }
 
-async function reject(tx: Sql, caller: Caller, secureId: string): Promise<void> {
-  const found = await findInvitationBySecureId(tx, secureId);
+async function reject(tx: Sql, caller: Caller, secureId: string, now: Date): Promise<void> {
+  const found = await findInvitationBySecureId(tx, secureId, now);
   if (!found) throw unknownInvitation();
   await lockRights(tx, found.account_id);
+  await requireOpenTo(tx, found.id, caller.personId);
   if (!(await takeInvitation(tx, found.id))) throw unknownInvitation();
   const message = `${caller.name} <${caller.email}> rejected the invitation of ${found.name} <${found.email}>`;
   await recordEvent(tx, { ...caller, accountId: found.account_id }, eventOf(found, message));
 }
 
-async function requireInvitation(sql: Sql, caller: Caller, id: number): Promise<InvitationRow> {
-  const found = await findInvitation(sql, caller.accountId, id);
+async function requireInvitation(sql: Sql, caller: Caller, id: number, now: Date): Promise<InvitationRow> {
+  const found = await findInvitation(sql, caller.accountId, id, now);
   if (!found) throw unknownInvitation();
   return found;
 }

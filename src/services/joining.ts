@@ -2,7 +2,11 @@ import { DomainError } from '../domain/errors.ts';
 import type { Origin } from '../domain/events.ts';
 import { addRoles, insertMembership } from '../persistence/repositories/administrators.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
-import { findInvitationBySecureId, takeInvitation } from '../persistence/repositories/invitations.repository.ts';
+import {
+  findInvitationBySecureId,
+  isOpenTo,
+  takeInvitation,
+} from '../persistence/repositories/invitations.repository.ts';
 import { lockRights } from '../persistence/repositories/rights-lock.ts';
 import type { Sql } from '../persistence/sql.ts';
 
@@ -19,13 +23,16 @@ export interface Joined {
  * several at once exactly one succeeds.
  *
  * @param tx - a transaction; it then holds the account's rights until its end
- * @throws {DomainError} UnknownInvitation when there is none, or no longer
- * @see api-decisions 11.3
+ * @throws {DomainError} UnknownInvitation when there is none, or no longer; Forbidden when it is for another address
  */
-export async function acceptInvitation(tx: Sql, secureId: string, personId: number): Promise<Joined> {
-  const found = await findInvitationBySecureId(tx, secureId);
+export async function acceptInvitation(
+  tx: Sql,
+  { secureId, personId, now }: { secureId: string; personId: number; now: Date },
+): Promise<Joined> {
+  const found = await findInvitationBySecureId(tx, secureId, now);
   if (!found) throw unknownInvitation();
   await lockRights(tx, found.account_id);
+  await requireOpenTo(tx, found.id, personId);
   const taken = await takeInvitation(tx, found.id);
   if (!taken) throw unknownInvitation();
   await insertMembership(tx, found.account_id, personId);
@@ -57,7 +64,15 @@ export async function recordJoining(
   );
 }
 
-/** One refusal for ids that never were, are used, rejected or withdrawn. */
+/** @throws {DomainError} Forbidden when an invitation is for another address than that of the person, UnknownInvitation */
+export async function requireOpenTo(sql: Sql, invitationId: number, personId: number): Promise<void> {
+  const isOpen = await isOpenTo(sql, invitationId, { personId });
+  if (isOpen === null) throw unknownInvitation();
+  if (isOpen) return;
+  throw new DomainError('Forbidden', 'This invitation is for somebody with another email address');
+}
+
+/** One refusal for ids that never were, are used, rejected, withdrawn or expired. */
 export function unknownInvitation(): DomainError {
   return new DomainError('UnknownInvitation', 'There is no such invitation');
 }

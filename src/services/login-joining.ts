@@ -11,6 +11,14 @@ import type { LoginThrottle } from './login-throttle.ts';
 import { hashPassword } from './passwords.ts';
 import { planSession } from './sessions.ts';
 
+/** A login that uses an invitation. */
+interface JoiningLogin {
+  secureId: string;
+  account: string | undefined;
+  origin: Origin;
+  now: Date;
+}
+
 /**
  * Lets somebody who has just logged in use an invitation.
  *
@@ -18,11 +26,7 @@ import { planSession } from './sessions.ts';
  * @throws {DomainError} UnknownInvitation, Forbidden; nobody has joined then
  * @see api-decisions 3.1
  */
-export function joinByLogin(
-  db: Database,
-  person: LoginPerson,
-  login: { secureId: string; account: string | undefined; origin: Origin },
-): Promise<Joined> {
+export function joinByLogin(db: Database, person: LoginPerson, login: JoiningLogin): Promise<Joined> {
   return db.transaction((tx) => join(tx, person, login));
 }
 
@@ -38,7 +42,7 @@ export function joinByLogin(
 export async function joinAsNewcomer(
   { db, throttle }: { db: Database; throttle: LoginThrottle },
   invitation: OpenInvitation,
-  login: { email: string; password: string; secureId: string; account: string | undefined; origin: Origin },
+  login: JoiningLogin & { email: string; password: string },
 ): Promise<{ person: LoginPerson; joined: Joined }> {
   const email = readEmail('body.email', login.email);
   if (await isEmailTaken(db, email, null)) throw emailTaken();
@@ -53,12 +57,9 @@ export async function joinAsNewcomer(
   });
 }
 
-async function join(
-  tx: Sql,
-  person: LoginPerson,
-  login: { secureId: string; account: string | undefined; origin: Origin },
-): Promise<Joined> {
-  const joined = await acceptInvitation(tx, login.secureId, person.id);
+async function join(tx: Sql, person: LoginPerson, login: JoiningLogin): Promise<Joined> {
+  const { secureId, now } = login;
+  const joined = await acceptInvitation(tx, { secureId, personId: person.id, now });
   if (login.account !== undefined) await planSession(tx, person, login.account);
   await recordJoining(
     tx,

@@ -3,7 +3,11 @@ import type { PasswordPolicy } from '../config.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { Origin } from '../domain/events.ts';
 import { type FoundAccessKey, findAccessKey } from '../persistence/repositories/access-keys.repository.ts';
-import { findInvitationBySecureId, type OpenInvitation } from '../persistence/repositories/invitations.repository.ts';
+import {
+  findInvitationBySecureId,
+  isOpenTo,
+  type OpenInvitation,
+} from '../persistence/repositories/invitations.repository.ts';
 import { findLoginPerson, type LoginPerson, renewHash } from '../persistence/repositories/logins.repository.ts';
 import type { Database } from '../persistence/sql.ts';
 import { secretMatches } from './access-keys.ts';
@@ -75,7 +79,8 @@ const WRONG_LOGIN = 'The name or key, or the password or secret, is wrong';
 
 export function createLoginService(deps: LoginDeps): LoginService {
   return {
-    login(command) {
+    login(given) {
+      const command = { ...given, by: trimmed(given.by) };
       const { invitationId, origin } = command;
       if (invitationId === undefined) return login(deps, command, null);
       const by = { personId: null, address: origin.address };
@@ -103,14 +108,30 @@ export function createLoginService(deps: LoginDeps): LoginService {
 async function login(deps: LoginDeps, command: LoginCommand, secureId: string | null): Promise<LoginResult> {
   const { account, origin, expiryMinutes, by } = command;
   // Looked up whoever asks, so that nothing tells a known name from an unknown one.
-  const invitation = secureId === null ? null : await findInvitationBySecureId(deps.db, secureId);
+  const invitation = secureId === null ? null : await findOpenInvitation(deps, secureId, by);
   const nameDigest = digestName('email' in by ? by.email : by.identity);
   const attempt: LoginAttempt = { nameDigest, method: isForeign(deps, command) ? 'pam' : 'pwd', origin };
   const { person, joined } = await authenticate(deps, command, attempt, invitation);
   let current = joined;
-  if (secureId !== null) current ??= await joinByLogin(deps.db, person, { secureId, account, origin });
+  const now = deps.clock.now();
+  if (secureId !== null) current ??= await joinByLogin(deps.db, person, { secureId, account, origin, now });
   const wanted = { account: current?.accountName ?? account, accessKey: null, expiryMinutes };
   return open(deps, person, attempt, wanted);
+}
+
+function trimmed(by: LoginCommand['by']): LoginCommand['by'] {
+  return 'email' in by ? { email: by.email.trim() } : { identity: by.identity.trim() };
+}
+
+/** The invitation that a newcomer with this address could use. */
+async function findOpenInvitation(
+  { db, clock }: LoginDeps,
+  secureId: string,
+  by: LoginCommand['by'],
+): Promise<OpenInvitation | null> {
+  const invitation = await findInvitationBySecureId(db, secureId, clock.now());
+  if (!invitation || !('email' in by)) return null;
+  return (await isOpenTo(db, invitation.id, by)) ? invitation : null;
 }
 
 function hasExpired({ expiresAt }: FoundAccessKey, now: Date): boolean {
@@ -153,7 +174,8 @@ async function authenticate(
     const person = await findLoginPerson(deps.db, by);
     const unfit = invitation && 'email' in by ? unfitness(deps, invitation, { email: by.email, password }) : null;
     if (!person && invitation && 'email' in by && !unfit) {
-      const login = { email: by.email, password, secureId: command.invitationId!, account, origin };
+      const now = deps.clock.now();
+      const login = { email: by.email, password, secureId: command.invitationId!, account, origin, now };
       return joinAsNewcomer(deps, invitation, login);
     }
     // How long an identity system takes to refuse would tell whether the password is right for somebody unknown here.

@@ -153,6 +153,7 @@ export function createServices(deps: ServicesDeps): Services {
       authenticator,
       guard: invitationGuard,
       publicUrl: settings.publicUrl,
+      invitationDays: settings.identity.invitationDays,
     }),
     administrators: createAdministratorsService({ db, authenticator }),
     roles: createRolesService({ db, authenticator }),

@@ -48,7 +48,8 @@ describe('tokens and logins', () => {
     const login = (n: number) => call('POST', '/login', { email: `storm${n}@fleet.example`, password: 'wrong' });
     const attack = async () => {
       const answers = await Promise.all(Array.from({ length: 500 }, (_, n) => login(n)));
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401, 503]));
+      // 429 once the address has spent its budget.
+      for (const { status } of answers) expect([401, 429, 503]).toContain(status);
     };
     // Hashes are worked off in threads of their own, 15 to 30 ms each; what is bounded is how many of them there are.
     await world.server.expectHarmless(attack, { cpuMs: 10_000, rssMb: 150 });

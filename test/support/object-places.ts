@@ -44,7 +44,7 @@ const QUERIES = ['query', 'search', 'after'];
 /** Parameters and fields that name nothing of an account. */
 const PLAIN = new Set(
   `action all_computers archived archived_only attachments audit_retention_period auto_register_new_computers available
-  benchmark code comment computer_title days deliver_after deliver_after_window deliver_delay_window description detailed
+  benchmark bind_to_email code comment computer_title days deliver_after deliver_after_window deliver_delay_window description detailed
   email end_date enforce_password_strength expires_at expiry_minutes force global_permissions held identity installed keep_access_keys key limit
   max_message_backlog mode name names new_password offset pass_rate_from pass_rate_to password permissions pids
   reboot_after registration_password restart_deliver_delay restart_deliver_delay_window root_only schedule script_type script_version_id

@@ -36,6 +36,7 @@ describe('loadConfig', () => {
       selfServiceAccounts: false,
       loginThrottle: { isOn: true, addressLimit: 100 },
       passwords: { minCharacters: 12, strong: false },
+      invitationDays: 14,
       pam: null,
     });
     expect({ mailFrom, trustedProxies }).toEqual({ mailFrom: 'flotilla@localhost', trustedProxies: [] });
@@ -53,6 +54,7 @@ describe('loadConfig', () => {
       FLOTILLA_PUBLIC_URL: 'https://fleet.example:8443/base',
       FLOTILLA_SELF_SERVICE_ACCOUNTS: 'true',
       FLOTILLA_LOGIN_THROTTLE: 'no',
+      FLOTILLA_INVITATION_DAYS: '3',
       FLOTILLA_LOGIN_ADDRESS_LIMIT: '50',
       FLOTILLA_ENFORCE_PASSWORD_STRENGTH: 'true',
       FLOTILLA_PASSWORD_MIN_LENGTH: '20',
@@ -66,6 +68,7 @@ describe('loadConfig', () => {
       selfServiceAccounts: true,
       loginThrottle: { isOn: false, addressLimit: 50 },
       passwords: { minCharacters: 20, strong: true },
+      invitationDays: 3,
       pam,
     });
     expect({ mailFrom, trustedProxies }).toEqual({
@@ -89,6 +92,7 @@ describe('loadConfig', () => {
       { FLOTILLA_SELF_SERVICE_ACCOUNTS: 'perhaps' },
       { FLOTILLA_ENFORCE_PASSWORD_STRENGTH: 'on' },
       { FLOTILLA_LOGIN_ADDRESS_LIMIT: '19' },
+      { FLOTILLA_INVITATION_DAYS: '0' },
       { FLOTILLA_PASSWORD_MIN_LENGTH: '7' },
       { FLOTILLA_PASSWORD_MIN_LENGTH: '129' },
     ];

@@ -734,7 +734,9 @@ export interface paths {
         put?: never;
         /**
          * Invites somebody to become an administrator
-         * @description The invitation is mailed to `email`. It can be accepted whether or not the mail arrives.
+         * @description The invitation is mailed to `email`. It can be accepted whether or not the mail arrives, by whoever has its secure
+         *     id, unless it is bound to the address. It expires after 14 days unless the deployment is set otherwise. An account
+         *     invites one address 10 times a day at most, mails that are sent again included; beyond it the answer is 429.
          */
         post: operations["createInvitation"];
         delete?: never;
@@ -2744,6 +2746,10 @@ export interface components {
             name: string;
             email: string;
             creation_time: components["schemas"]["Time"];
+            /** @description From then on it is unknown */
+            expires_at: components["schemas"]["Time"];
+            /** @description Whether only the person with this address, or a new person with it, may accept it */
+            bind_to_email: boolean;
         };
         InvitationPage: {
             count: number;
@@ -2756,6 +2762,11 @@ export interface components {
             email: components["schemas"]["EmailAddress"];
             /** @description GlobalAdmin when absent */
             roles?: string[] | null;
+            /**
+             * @description Whether only the person with this address, or a new person with it, may accept the invitation
+             * @default false
+             */
+            bind_to_email: boolean;
         };
         NewInvitation: {
             id: components["schemas"]["Id"];

@@ -14,8 +14,9 @@ export function invitationsRoutes(deps: { services: Pick<Services, 'invitations'
       return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireInvitation) }) };
     },
     async createInvitation({ caller, body }) {
-      const { name, email, roles } = body as Schemas['InvitationRequest'];
-      const { id, secureId } = await invitations.create(caller, { name, email, roles: roles ?? undefined });
+      const { name, email, roles, bind_to_email: bound = false } = body as Schemas['InvitationRequest'];
+      const wanted = { name, email, roles: roles ?? undefined, bound };
+      const { id, secureId } = await invitations.create(caller, wanted);
       return { status: 201, body: { id, secure_id: secureId } satisfies Schemas['NewInvitation'] };
     },
     async getInvitation({ caller, params }) {

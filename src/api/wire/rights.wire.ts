@@ -1,8 +1,13 @@
 import type { AccessGroupView, InvitationView, RoleView } from '../../services/views.ts';
 import { wireTime } from './time.wire.ts';
 
-export function wireInvitation({ creation_time, ...rest }: InvitationView) {
-  return { ...rest, creation_time: wireTime(creation_time) };
+export function wireInvitation({ creation_time, expires_at, bound, ...rest }: InvitationView) {
+  return {
+    ...rest,
+    creation_time: wireTime(creation_time),
+    expires_at: wireTime(expires_at),
+    bind_to_email: bound,
+  };
 }
 
 export function wireAccessGroup({ name, title, parent, children }: AccessGroupView) {
