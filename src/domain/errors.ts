@@ -53,6 +53,7 @@ export type ErrorCode =
   | 'UnknownAccessKey'
   | 'DuplicateAccessKey'
   | 'AccessKeyLimitReached'
+  | 'UnknownEmailChange'
   | 'DuplicateEmail'
   | 'MailQueueUnavailable'
   | 'TooManyRequests'

@@ -1,4 +1,4 @@
-/** Tells whether a statement failed because somebody else has or had an email address. */
+/** Tells whether a statement failed because somebody else has an email address. */
 export function isAddressTaken(error: unknown): boolean {
   return isUniqueViolation(error, 'person_email') || isUniqueViolation(error, 'person_address_taken');
 }

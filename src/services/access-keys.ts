@@ -13,6 +13,11 @@ export function newAccessKey(): { accessKey: string; secretKey: string } {
   };
 }
 
+/** A secret that is mailed: 40 characters. */
+export function newToken(): string {
+  return randomText(LETTERS_AND_DIGITS, SECRET_LENGTH);
+}
+
 /** How a secret is stored. It is 238 random bits, so that a slow hash would protect nothing more. */
 export function digestSecret(secretKey: string): Buffer {
   return createHash('sha256').update(secretKey).digest();

@@ -42,7 +42,7 @@ export function readTimezone(path: string, value: string): string {
   throw refusedField(path, 'must be the name of a time zone, such as Europe/Madrid');
 }
 
-/** The refusal of an address that another person has or had. */
+/** The refusal of an address that another person has. */
 export function emailTaken(): DomainError {
   return new DomainError('DuplicateEmail', 'Somebody else has this email address', {
     details: [{ path: 'body.email', message: 'is taken' }],

@@ -8,7 +8,12 @@ import {
   isOpenTo,
   type OpenInvitation,
 } from '../persistence/repositories/invitations.repository.ts';
-import { findLoginPerson, type LoginPerson, renewHash } from '../persistence/repositories/logins.repository.ts';
+import {
+  findLoginPerson,
+  type LoginPerson,
+  type PersonKey,
+  renewHash,
+} from '../persistence/repositories/logins.repository.ts';
 import type { Database } from '../persistence/sql.ts';
 import { secretMatches } from './access-keys.ts';
 import type { Authenticator } from './authenticator.ts';
@@ -119,8 +124,19 @@ async function login(deps: LoginDeps, command: LoginCommand, secureId: string | 
   return open(deps, person, attempt, wanted);
 }
 
+/** Addresses are taken without the space around them, login names as they are. */
 function trimmed(by: LoginCommand['by']): LoginCommand['by'] {
-  return 'email' in by ? { email: by.email.trim() } : { identity: by.identity.trim() };
+  if ('email' in by) return { email: by.email.trim() };
+  return isAddress(by.identity) ? { identity: by.identity.trim() } : by;
+}
+
+/** A login name that is an address is found in any case, unless it is that of another system. */
+function personKey(by: LoginCommand['by'], foreign: boolean): PersonKey {
+  return 'email' in by ? by : { ...by, anyCase: !foreign && isAddress(by.identity) };
+}
+
+function isAddress(identity: string): boolean {
+  return identity.includes('@');
 }
 
 /** The invitation that a newcomer with this address could use. */
@@ -171,7 +187,7 @@ async function authenticate(
   const foreign = isForeign(deps, command);
   const prove = async () => {
     await deps.throttle.checkLogin(attempt.nameDigest, origin.address);
-    const person = await findLoginPerson(deps.db, by);
+    const person = await findLoginPerson(deps.db, personKey(by, foreign));
     const unfit = invitation && 'email' in by ? unfitness(deps, invitation, { email: by.email, password }) : null;
     if (!person && invitation && 'email' in by && !unfit) {
       const now = deps.clock.now();

@@ -31,6 +31,7 @@ export function createMailer(options: MailerOptions): Mailer {
     refusal: () => crowded('Too much mail at once'),
   });
   return {
+    isOn: options.smtpUrl !== null,
     async send(mail) {
       if (options.smtpUrl === null) throw unavailable();
       const deadlineMs = performance.now() + (options.limitMs ?? LIMIT_MS);

@@ -1,20 +1,28 @@
 import { unauthorized } from '../domain/errors.ts';
+import {
+  compareEmail,
+  dropEmailChange,
+  type EmailChange,
+  saveEmailChange,
+  setEmail,
+} from '../persistence/repositories/email-changes.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import {
   findMembership,
   findPerson,
-  isEmailTaken,
   type PersonChange,
   type PersonRow,
   updatePerson,
 } from '../persistence/repositories/people.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
 import { isAddressTaken } from '../persistence/violations.ts';
+import { digestSecret, newToken } from './access-keys.ts';
 import type { Authenticator } from './authenticator.ts';
 import { lockCaller } from './current-person.ts';
+import { confirmationMail } from './email-mail.ts';
 import { emailTaken, readEmail, readLine, readTimezone, refusedField } from './fields.ts';
+import { reserveMail, sendWithinBudget } from './mail-budget.ts';
 import type { Caller, Clock, Mailer, TokenFacts } from './ports.ts';
-import { sendWithinLimit } from './test-mail-limit.ts';
 
 export interface PersonEdit {
   name?: string | null | undefined;
@@ -28,12 +36,16 @@ export interface PeopleService {
   /** The person who calls, as they were when their rights were last read: at most seconds ago. */
   getSelf(caller: Caller): Promise<PersonRow>;
   /**
-   * Changes what is given and not null.
+   * Changes what is given and not null. A new address waits for its confirmation, in place of one that waited before;
+   * where mail goes out, a token that confirms it is mailed there. The present address, perhaps written otherwise,
+   * holds at once and withdraws what waited.
    *
-   * @throws {DomainError} InvalidParameter, DuplicateEmail
-   * @see api-decisions 11.2
+   * @throws {DomainError} InvalidParameter, DuplicateEmail, TooManyRequests; MailQueueUnavailable when the mail server
+   * did not take the mail: nothing is changed then
    */
   updateSelf(caller: Caller, edit: PersonEdit): Promise<PersonRow>;
+  /** The person who calls, as they are now. */
+  readSelf(caller: Caller): Promise<PersonRow>;
   /** Sends a mail to the caller's own address. @throws {DomainError} MailQueueUnavailable, TooManyRequests */
   sendTestEmail(caller: Caller): Promise<void>;
 }
@@ -46,65 +58,108 @@ export interface PeopleDeps {
   publicUrl: string;
 }
 
+/** How long a new address can be confirmed. */
+const CONFIRMATION_MS = 24 * 60 * 60_000;
 const TEST_SUBJECT = 'Test email from Flotilla';
 
 export function createPeopleService(deps: PeopleDeps): PeopleService {
   // This object lives as long as the rights read with it count as fresh.
   const known = new WeakMap<TokenFacts, PersonRow>();
+  const now = () => deps.clock.now();
   return {
     async getSelf(caller) {
-      const person = known.get(caller.token) ?? (await readSelf(deps.db, caller));
+      const person = known.get(caller.token) ?? (await readSelf(deps.db, caller, now()));
       known.set(caller.token, person);
       return person;
     },
+    readSelf: (caller) => readSelf(deps.db, caller, now()),
     async updateSelf(caller, edit) {
-      const person = await update(deps.db, caller, edit);
+      const person = await update(deps, caller, edit);
       deps.authenticator.forget({ personId: caller.personId });
       return person;
     },
     async sendTestEmail(caller) {
-      const { email } = await readSelf(deps.db, caller);
+      const { email } = await readSelf(deps.db, caller, now());
       const text = `This is a test email, asked for at ${deps.publicUrl}.\n`;
-      await sendWithinLimit(deps, caller.personId, () => deps.mailer.send({ to: email, subject: TEST_SUBJECT, text }));
+      await sendWithinBudget(deps, caller.personId, () => deps.mailer.send({ to: email, subject: TEST_SUBJECT, text }));
     },
   };
 }
 
-async function readSelf(sql: Sql, caller: Caller): Promise<PersonRow> {
-  const person = await findPerson(sql, caller.personId);
+async function readSelf(sql: Sql, caller: Caller, now: Date): Promise<PersonRow> {
+  const person = await findPerson(sql, caller.personId, now);
   if (!person) throw unauthorized();
   return person;
 }
 
-async function update(db: Database, caller: Caller, edit: PersonEdit): Promise<PersonRow> {
-  const wanted = readEdit(edit);
-  const { preferredAccount, ...fields } = wanted;
+async function update(deps: PeopleDeps, caller: Caller, edit: PersonEdit): Promise<PersonRow> {
+  const { email, preferredAccount, ...fields } = readEdit(edit);
+  // Before anything is mailed.
+  if (preferredAccount !== undefined) await accountOf(deps.db, caller, preferredAccount);
+  const change = email === undefined ? null : await prepareEmail(deps, caller, email);
   try {
-    return await db.transaction(async (tx) => {
+    return await deps.db.transaction(async (tx) => {
       await lockCaller(tx, caller);
-      const change: PersonChange = { ...fields };
-      if (preferredAccount !== undefined) change.preferredAccountId = await accountOf(tx, caller, preferredAccount);
-      if (fields.email !== undefined && (await isEmailTaken(tx, fields.email, caller.personId))) throw emailTaken();
-      await updatePerson(tx, caller.personId, change);
-      const person = await readSelf(tx, caller);
-      const changed = Object.entries(wanted).flatMap(([key, value]) => (value === undefined ? [] : [WORDS[key]!]));
-      await recordEvent(tx, caller, {
-        entityType: 'Person',
-        entityId: caller.personId,
-        entityName: person.name,
-        message: `Changed ${changed.join(', ') || 'nothing'} of the own person`,
-      });
+      const changed: PersonChange = { ...fields };
+      if (preferredAccount !== undefined) changed.preferredAccountId = await accountOf(tx, caller, preferredAccount);
+      await updatePerson(tx, caller.personId, changed);
+      if (change) await storeEmail(tx, caller, change);
+      const person = await readSelf(tx, caller, deps.clock.now());
+      await recordUpdate(tx, caller, person, { ...fields, preferredAccount }, change);
       return person;
     });
   } catch (error) {
-    // Of two people who take one address at once, one gets here.
     throw isAddressTaken(error) ? emailTaken() : error;
   }
 }
 
+/** What is to become of the address: another spelling of it, or another one that waits for its confirmation. */
+type EmailWish = { spelling: string } | { pending: Omit<EmailChange, 'personId'> };
+
+/**
+ * Judges the address that somebody wants, and mails the token that confirms it.
+ *
+ * @throws {DomainError} DuplicateEmail, TooManyRequests, MailQueueUnavailable: nothing is stored then
+ */
+async function prepareEmail(deps: PeopleDeps, caller: Caller, email: string): Promise<EmailWish> {
+  const compared = await compareEmail(deps.db, caller.personId, email);
+  if (!compared) throw unauthorized();
+  if (compared.isOwn) return { spelling: email };
+  const reserved = await reserveMail(deps, caller.personId);
+  if (compared.isTaken) throw emailTaken();
+  const expiresAt = new Date(deps.clock.now().getTime() + CONFIRMATION_MS);
+  if (!deps.mailer.isOn) return { pending: { email, tokenDigest: null, expiresAt } };
+  const token = newToken();
+  try {
+    await deps.mailer.send(confirmationMail(email, { token, publicUrl: deps.publicUrl }));
+  } catch (error) {
+    await reserved.release();
+    throw error;
+  }
+  return { pending: { email, tokenDigest: digestSecret(token), expiresAt } };
+}
+
+async function storeEmail(tx: Sql, { personId }: Caller, wish: EmailWish): Promise<void> {
+  if ('pending' in wish) return saveEmailChange(tx, { personId, ...wish.pending });
+  await dropEmailChange(tx, personId);
+  await setEmail(tx, personId, wish.spelling);
+}
+
+async function recordUpdate(
+  tx: Sql,
+  caller: Caller,
+  { name }: PersonRow,
+  fields: Record<string, unknown>,
+  change: EmailWish | null,
+): Promise<void> {
+  const words = Object.entries(fields).flatMap(([key, value]) => (value === undefined ? [] : [WORDS[key]!]));
+  const wanted = change && 'pending' in change ? `, and wants ${change.pending.email} as email address` : '';
+  const message = `Changed ${words.join(', ') || 'nothing'} of the own person${wanted}`;
+  await recordEvent(tx, caller, { entityType: 'Person', entityId: caller.personId, entityName: name, message });
+}
+
 const WORDS: Record<string, string> = {
   name: 'name',
-  email: 'email address',
   timezone: 'time zone',
   preferredAccount: 'preferred account',
 };
@@ -120,9 +175,9 @@ function readEdit(edit: PersonEdit) {
   };
 }
 
-async function accountOf(tx: Sql, caller: Caller, name: string | null): Promise<number | null> {
+async function accountOf(sql: Sql, caller: Caller, name: string | null): Promise<number | null> {
   if (name === null) return null;
-  const membership = await findMembership(tx, caller.personId, name);
+  const membership = await findMembership(sql, caller.personId, name);
   if (!membership) throw refusedField('body.preferred_account', 'must be the name of an account of this person');
   return membership.accountId;
 }

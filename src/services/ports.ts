@@ -79,6 +79,8 @@ export interface IdentityAuthenticator {
 
 /** Mail out of the system. */
 export interface Mailer {
+  /** Whether there is a mail server; false: `send` always fails. */
+  readonly isOn: boolean;
   /** @throws {DomainError} MailQueueUnavailable when the mail could not be queued within some seconds */
   send(mail: { to: string; subject: string; text: string }): Promise<void>;
 }

@@ -13,6 +13,7 @@ import { type ComputerEditsService, createComputerEditsService } from './compute
 import { type ComputerRemovalService, createComputerRemovalService } from './computer-removal.service.ts';
 import { type ComputersService, createComputersService } from './computers.service.ts';
 import { type CredentialsService, createCredentialsService } from './credentials.service.ts';
+import { createEmailChangesService, type EmailChangesService } from './email-changes.service.ts';
 import { createEventsService, type EventsService } from './events.service.ts';
 import { type Feature, listFeatures } from './features.ts';
 import { createDatabaseFileStore } from './files.ts';
@@ -60,6 +61,7 @@ export interface Services {
   passwords: PasswordService;
   credentials: CredentialsService;
   preferences: PreferencesService;
+  emailChanges: EmailChangesService;
   people: PeopleService;
   invitations: InvitationsService;
   administrators: AdministratorsService;
@@ -145,6 +147,7 @@ export function createServices(deps: ServicesDeps): Services {
     passwords: createPasswordService({ db, hashing, throttle, authenticator, passwords }),
     credentials: createCredentialsService({ db, clock, hashing, throttle, identities }),
     preferences: createPreferencesService({ db }),
+    emailChanges: createEmailChangesService({ db, clock, mailer, authenticator, publicUrl: settings.publicUrl }),
     people: createPeopleService({ db, clock, mailer, authenticator, publicUrl: settings.publicUrl }),
     invitations: createInvitationsService({
       db,

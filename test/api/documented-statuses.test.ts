@@ -93,7 +93,11 @@ async function breakDatabase() {
 }
 
 /** The ids of invitations in addresses are other ones than those in logins. */
-const LOGIN = { email: ADMIN.email, password: ADMIN.password };
+const BODIES: Readonly<Record<string, unknown>> = {
+  login: { email: ADMIN.email, password: ADMIN.password },
+  // What is no password of anybody's is refused before anything stored is looked at.
+  createStandaloneAccount: ADMIN,
+};
 
 /** Refusals by `<status> <code>`. */
 type Seen = Set<string>;
@@ -103,7 +107,7 @@ async function provoke(operation: DocumentedOperation): Promise<Seen> {
   const note = ({ status, body }: { status: number; body?: { error?: string } }) =>
     void (status >= 400 && seen.add(`${status} ${body?.error}`));
   const path = samplePath(operation, world.objects);
-  const body = operation.id === 'login' ? LOGIN : sampleBody(operation, world.objects);
+  const body = BODIES[operation.id] ?? sampleBody(operation, world.objects);
   const { method } = operation;
   const guarded = operation.access !== 'none';
   if (guarded) {

@@ -10,7 +10,7 @@ interface Row {
 
 /** What a token from an access key may not do: leave its account, make ways in, change the person. */
 export const NEEDS_LOGIN =
-  /^\w+ \/(credentials(\/\{access_key\})?|person(:confirm-email)?|password|switch-account|accounts|(accept|reject)-invitation|tokens\/invalidate-(me|system)(\/.*)?)$/;
+  /^\w+ \/(credentials(\/\{access_key\})?|person(:confirm-email)?|administrators\/\{person_id\}:confirm-email|password|switch-account|accounts|(accept|reject)-invitation|tokens\/invalidate-(me|system)(\/.*)?)$/;
 
 /**
  * The decided matrix, first match first. The document's `x-permission` is what the server holds; this table is what it
@@ -23,7 +23,7 @@ export const RIGHTS_TABLE: readonly Row[] = [
   { operations: /^POST \/tokens\/invalidate-account$/, needs: ['ManageAccount'], roles: 'G' },
   {
     operations:
-      /^\w+ \/(person(:test-email)?|me|logout|password|credentials(\/\{access_key\})?|switch-account|accept-invitation|reject-invitation|tokens\/.*)$/,
+      /^\w+ \/(person(:(test|confirm)-email)?|me|logout|password|credentials(\/\{access_key\})?|switch-account|accept-invitation|reject-invitation|tokens\/.*)$/,
     needs: 'token',
     roles: 'everybody',
   },

@@ -55,6 +55,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   UnknownAccessKey: 404,
   DuplicateAccessKey: 409,
   AccessKeyLimitReached: 400,
+  UnknownEmailChange: 404,
   DuplicateEmail: 409,
   MailQueueUnavailable: 502,
   TooManyRequests: 429,

@@ -295,6 +295,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/administrators/{person_id}:confirm-email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirms the new email address of an administrator where no mail goes out
+         * @description For administrators of the account `standalone`, on deployments without a mail server: with one, the person confirms
+         *     the address (`POST /person:confirm-email`). The address is the one that the person asked for within the last 24
+         *     hours; the former one becomes free.
+         */
+        post: operations["confirmAdministratorEmail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/roles": {
         parameters: {
             query?: never;
@@ -694,8 +716,36 @@ export interface paths {
         /** Shows the person who calls */
         get: operations["getPerson"];
         put?: never;
-        /** Changes the person who calls */
+        /**
+         * Changes the person who calls
+         * @description A new `email` does not hold at once: it is shown as `pending_email`, and a token is mailed to it, which
+         *     `POST /person:confirm-email` takes within 24 hours. On deployments without a mail server an administrator confirms
+         *     it instead (`POST /administrators/{person_id}:confirm-email`). Another one takes its place, and the present address
+         *     withdraws it. Once it is confirmed, the former address is notified, and free for others. A person may ask for 10
+         *     addresses an hour, test emails included; beyond it the answer is 429. It is 502 when the mail server did not take
+         *     the mail.
+         */
         post: operations["updatePerson"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/person:confirm-email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirms the new email address of the person who calls
+         * @description The token can be used once, within 24 hours. The former address is notified, and free for others.
+         */
+        post: operations["confirmEmail"];
         delete?: never;
         options?: never;
         head?: never;
@@ -713,7 +763,7 @@ export interface paths {
         put?: never;
         /**
          * Sends a test email to the address of the person who calls
-         * @description Answers 502 when the mail server did not take the mail.
+         * @description At most 10 an hour, changes of address included. Answers 502 when the mail server did not take the mail.
          */
         post: operations["sendTestEmail"];
         delete?: never;
@@ -2144,6 +2194,10 @@ export interface components {
             next: components["schemas"]["PageLink"];
             previous: components["schemas"]["PageLink"];
         };
+        AdministratorEmail: {
+            /** @description The address to confirm, `pending_email` of the person */
+            email: components["schemas"]["EmailAddress"];
+        };
         AdministratorRoles: {
             roles: string[];
         };
@@ -2720,7 +2774,7 @@ export interface components {
         /** @description Absent keys stay as they are, and so do null ones except preferred_account */
         PersonEdit: {
             name?: components["schemas"]["OptionalLine"];
-            /** @description Any address nobody else has; joins the allowable ones */
+            /** @description Any address that nobody else has, in any case; it has to be confirmed */
             email?: components["schemas"]["OptionalEmailAddress"];
             /** @description Name in the IANA database */
             timezone?: string | null;
@@ -2728,6 +2782,7 @@ export interface components {
             preferred_account?: string | null;
         };
         Person: {
+            /** @description The present address */
             allowable_emails: string[];
             name: string;
             email: string;
@@ -2736,6 +2791,12 @@ export interface components {
             last_login_time: components["schemas"]["OptionalTime"];
             last_login_host: string | null;
             preferred_account: string | null;
+            /** @description The address that waits for its confirmation; null for none */
+            pending_email: string | null;
+        };
+        EmailConfirmation: {
+            /** @description As it was mailed to the new address */
+            token: string;
         };
         Invitation: {
             id: components["schemas"]["Id"];
@@ -4246,6 +4307,32 @@ export interface operations {
             };
         };
     };
+    confirmAdministratorEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                person_id: components["parameters"]["PersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AdministratorEmail"];
+            };
+        };
+        responses: {
+            /** @description The administrator, with the new address */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Administrator"];
+                };
+            };
+        };
+    };
     listRoles: {
         parameters: {
             query?: {
@@ -4928,6 +5015,30 @@ export interface operations {
         };
         responses: {
             /** @description The changed person */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Person"];
+                };
+            };
+        };
+    };
+    confirmEmail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EmailConfirmation"];
+            };
+        };
+        responses: {
+            /** @description The person, with the new address */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -13,10 +13,10 @@ const PERMISSIONS = [
 ].map(wirePermission);
 
 export function administratorsRoutes(deps: {
-  services: Pick<Services, 'administrators' | 'roles'>;
+  services: Pick<Services, 'administrators' | 'emailChanges' | 'roles'>;
   publicUrl: string;
 }): Handlers {
-  const { administrators, roles } = deps.services;
+  const { administrators, emailChanges, roles } = deps.services;
   return {
     async listAdministrators(context) {
       return {
@@ -26,6 +26,10 @@ export function administratorsRoutes(deps: {
     async setAdministratorRoles({ caller, params, body }) {
       const wanted = (body as Schemas['AdministratorRoles']).roles;
       return { body: await administrators.setRoles(caller, params['person_id'] as number, wanted) };
+    },
+    async confirmAdministratorEmail({ caller, params, body }) {
+      const { email } = body as Schemas['AdministratorEmail'];
+      return { body: await emailChanges.confirmFor(caller, params['person_id'] as number, email) };
     },
     async deleteAdministrator({ caller, params }) {
       await administrators.remove(caller, params['person_id'] as number);

@@ -6,8 +6,10 @@ import { wireAccount, wireLogin, wirePerson } from '../wire/identity.wire.ts';
 
 type Schemas = components['schemas'];
 
-export function identityRoutes(deps: { services: Pick<Services, 'accounts' | 'login' | 'people'> }): Handlers {
-  const { accounts, login, people } = deps.services;
+export function identityRoutes(deps: {
+  services: Pick<Services, 'accounts' | 'emailChanges' | 'login' | 'people'>;
+}): Handlers {
+  const { accounts, emailChanges, login, people } = deps.services;
   return {
     async login(context) {
       const body = context.body as Schemas['LoginRequest'];
@@ -33,6 +35,10 @@ export function identityRoutes(deps: { services: Pick<Services, 'accounts' | 'lo
       const { preferred_account: preferredAccount, name, email, timezone } = (body ?? {}) as Schemas['PersonEdit'];
       const person = await people.updateSelf(caller, { name, email, timezone, preferredAccount });
       return { body: wirePerson(person) satisfies Schemas['Person'] };
+    },
+    async confirmEmail({ caller, body }) {
+      await emailChanges.confirm(caller, (body as Schemas['EmailConfirmation']).token);
+      return { body: wirePerson(await people.readSelf(caller)) satisfies Schemas['Person'] };
     },
     async sendTestEmail({ caller }) {
       await people.sendTestEmail(caller);

@@ -47,7 +47,9 @@ import { Migration20261125040100SeparateClones } from './migration-2026112504010
 import { Migration20261125040200WantedFacts } from './migration-20261125040200-wanted-facts.ts';
 import { Migration20261125050000Credentials } from './migration-20261125050000-credentials.ts';
 import { Migration20261125050100InvitationEnds } from './migration-20261125050100-invitation-ends.ts';
+import { Migration20261125050200EmailChanges } from './migration-20261125050200-email-changes.ts';
 import { Migration20261125050300LoginSenders } from './migration-20261125050300-login-senders.ts';
+import { Migration20261125050400IdentitySpellings } from './migration-20261125050400-identity-spellings.ts';
 import { Migration20261125070000DeliveryOrder } from './migration-20261125070000-delivery-order.ts';
 import { Migration20261125070100DeliveryOrderIndexes } from './migration-20261125070100-delivery-order-indexes.ts';
 
@@ -102,7 +104,9 @@ export const MIGRATIONS = [
   { name: 'Migration20261125040200WantedFacts', class: Migration20261125040200WantedFacts },
   { name: 'Migration20261125050000Credentials', class: Migration20261125050000Credentials },
   { name: 'Migration20261125050100InvitationEnds', class: Migration20261125050100InvitationEnds },
+  { name: 'Migration20261125050200EmailChanges', class: Migration20261125050200EmailChanges },
   { name: 'Migration20261125050300LoginSenders', class: Migration20261125050300LoginSenders },
+  { name: 'Migration20261125050400IdentitySpellings', class: Migration20261125050400IdentitySpellings },
   { name: 'Migration20261125070000DeliveryOrder', class: Migration20261125070000DeliveryOrder },
   { name: 'Migration20261125070100DeliveryOrderIndexes', class: Migration20261125070100DeliveryOrderIndexes },
 ];

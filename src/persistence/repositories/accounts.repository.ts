@@ -59,7 +59,7 @@ export async function insertAccount(tx: Sql, account: NewAccount, roles: readonl
 }
 
 /**
- * Makes a person whose login name is their address, or one made of it where somebody had that address before.
+ * Makes a person whose login name is their address, or one made of it where that is somebody's login name already.
  *
  * @throws what `isAddressTaken` tells when another person has or had the address
  */
@@ -67,7 +67,7 @@ export async function insertPerson(tx: Sql, person: NewPerson, preferredAccountI
   const rows = await tx.query<{ id: number }>(
     `insert into person (name, email, allowable_emails, identity, password_hash, preferred_account_id, operator)
      select $1, $2::text, array[$2::text],
-       case when exists (select 1 from person where identity = $2) then $2 || '/' || gen_random_uuid() else $2 end,
+       case when exists (select 1 from person where lower(identity) = lower($2)) then $2 || '/' || gen_random_uuid() else $2 end,
        $3, $4::int, $5
      returning id`,
     [person.name, person.email, person.passwordHash, preferredAccountId, person.operator ?? false],

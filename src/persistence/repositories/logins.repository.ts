@@ -10,11 +10,11 @@ export interface LoginPerson {
   preferred_account_id: number | null;
 }
 
-/** The person with this address, login name or id. Addresses compare without regard to case. */
-export async function findLoginPerson(
-  sql: Sql,
-  by: { email: string } | { identity: string } | { id: number },
-): Promise<LoginPerson | null> {
+/** Whom to find: an address, or a login name that is one, may be in any case. */
+export type PersonKey = { email: string } | { identity: string; anyCase: boolean } | { id: number };
+
+/** The person with this address, login name or id. */
+export async function findLoginPerson(sql: Sql, by: PersonKey): Promise<LoginPerson | null> {
   const [key, where, value] = whichPerson(by);
   const rows = await sql.query<LoginPerson>(
     `select id, name, email, password_hash, token_epoch, preferred_account_id from person where ${where}`,
@@ -24,11 +24,13 @@ export async function findLoginPerson(
   return rows[0] ?? null;
 }
 
-function whichPerson(
-  by: { email: string } | { identity: string } | { id: number },
-): [key: string, where: string, value: string | number] {
+function whichPerson(by: PersonKey): [key: string, where: string, value: string | number] {
   if ('id' in by) return ['id', 'id = $1', by.id];
-  return 'email' in by ? ['email', 'lower(email) = lower($1)', by.email] : ['identity', 'identity = $1', by.identity];
+  if ('email' in by) return ['email', 'lower(email) = lower($1)', by.email];
+  if (!by.anyCase) return ['identity', 'identity = $1', by.identity];
+  // Of two that differ in case alone, the one that is meant.
+  const nearest = 'lower(identity) = lower($1) order by identity = $1 desc limit 1';
+  return ['identity-any-case', nearest, by.identity];
 }
 
 /** What PAM needs to judge a person's password. */

@@ -11,25 +11,30 @@ export interface PersonRow {
   last_login_host: string | null;
   /** Name of an account. */
   preferred_account: string | null;
+  /** The address that waits for its confirmation. */
+  pending_email: string | null;
 }
 
 /** A person as they see themselves. */
-export async function findPerson(sql: Sql, personId: number): Promise<PersonRow | null> {
+export async function findPerson(sql: Sql, personId: number, now: Date): Promise<PersonRow | null> {
   const rows = await sql.query<PersonRow>(
     `select p.name, p.email, p.allowable_emails, p.identity, p.timezone, p.last_login_time, p.last_login_host,
-       a.name as preferred_account
-     from person p left join account a on a.id = p.preferred_account_id where p.id = $1`,
-    [personId],
+       a.name as preferred_account, c.email as pending_email
+     from person p left join account a on a.id = p.preferred_account_id
+       left join email_change c on c.person_id = p.id and c.expires_at > $2
+     where p.id = $1`,
+    [personId, now],
   );
   return rows[0] ?? null;
 }
 
-/** Ids of people by the addresses as they are given, whatever their case. */
+/** Ids of people by the addresses as they are given, whatever their case and the space around them. */
 export async function findPeopleByEmail(sql: Sql, emails: readonly string[]): Promise<Map<string, number[]>> {
+  const given = [...new Set(emails)];
   const rows = await sql.query<{ email: string; ids: number[] }>(
-    `select t.email, array_agg(p.id) as ids from unnest($1::text[]) t(email) join person p on lower(p.email) = lower(t.email)
-     group by 1`,
-    [[...new Set(emails)]],
+    `select t.given as email, array_agg(p.id) as ids
+     from unnest($1::text[], $2::text[]) t(given, email) join person p on lower(p.email) = lower(t.email) group by 1`,
+    [given, given.map((email) => email.trim())],
   );
   return new Map(rows.map(({ email, ids }) => [email, ids]));
 }
@@ -72,24 +77,20 @@ export async function lockPerson(
 
 export interface PersonChange {
   name?: string | undefined;
-  email?: string | undefined;
   timezone?: string | undefined;
   /** Absent: unchanged; null: none. */
   preferredAccountId?: number | null | undefined;
 }
 
-/** Changes what is given; a new address joins the allowable ones. @throws what `isAddressTaken` tells */
+/** Changes what is given. */
 export async function updatePerson(tx: Sql, personId: number, change: PersonChange): Promise<void> {
   await tx.query(
-    `update person set name = coalesce($2, name), email = coalesce($3::text, email), timezone = coalesce($4, timezone),
-       preferred_account_id = case when $5 then $6::int else preferred_account_id end,
-       allowable_emails = case when $3 is null or $3 = any(allowable_emails) then allowable_emails
-         else array_append(allowable_emails, $3) end
+    `update person set name = coalesce($2, name), timezone = coalesce($3, timezone),
+       preferred_account_id = case when $4 then $5::int else preferred_account_id end
      where id = $1`,
     [
       personId,
       change.name ?? null,
-      change.email ?? null,
       change.timezone ?? null,
       change.preferredAccountId !== undefined,
       change.preferredAccountId ?? null,
@@ -97,8 +98,14 @@ export async function updatePerson(tx: Sql, personId: number, change: PersonChan
   );
 }
 
+/** A person's address, held against every other change of it until the transaction ends; null when there is nobody. */
+export async function lockEmail(tx: Sql, personId: number): Promise<string | null> {
+  const rows = await tx.query<{ email: string }>('select email from person where id = $1 for update', [personId]);
+  return rows[0]?.email ?? null;
+}
+
 /**
- * Tells whether another person has or had this address; addresses compare without regard to case.
+ * Tells whether another person has this address; addresses compare without regard to case.
  *
  * @param personId - null when it is to be a new person's
  */
