@@ -3,8 +3,8 @@ import {
   compareEmail,
   dropEmailChange,
   type EmailChange,
+  respellEmail,
   saveEmailChange,
-  setEmail,
 } from '../persistence/repositories/email-changes.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import {
@@ -15,7 +15,6 @@ import {
   updatePerson,
 } from '../persistence/repositories/people.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
-import { isAddressTaken } from '../persistence/violations.ts';
 import { digestSecret, newToken } from './access-keys.ts';
 import type { Authenticator } from './authenticator.ts';
 import { lockCaller } from './current-person.ts';
@@ -97,20 +96,16 @@ async function update(deps: PeopleDeps, caller: Caller, edit: PersonEdit): Promi
   // Before anything is mailed.
   if (preferredAccount !== undefined) await accountOf(deps.db, caller, preferredAccount);
   const change = email === undefined ? null : await prepareEmail(deps, caller, email);
-  try {
-    return await deps.db.transaction(async (tx) => {
-      await lockCaller(tx, caller);
-      const changed: PersonChange = { ...fields };
-      if (preferredAccount !== undefined) changed.preferredAccountId = await accountOf(tx, caller, preferredAccount);
-      await updatePerson(tx, caller.personId, changed);
-      if (change) await storeEmail(tx, caller, change);
-      const person = await readSelf(tx, caller, deps.clock.now());
-      await recordUpdate(tx, caller, person, { ...fields, preferredAccount }, change);
-      return person;
-    });
-  } catch (error) {
-    throw isAddressTaken(error) ? emailTaken() : error;
-  }
+  return deps.db.transaction(async (tx) => {
+    await lockCaller(tx, caller);
+    const changed: PersonChange = { ...fields };
+    if (preferredAccount !== undefined) changed.preferredAccountId = await accountOf(tx, caller, preferredAccount);
+    await updatePerson(tx, caller.personId, changed);
+    if (change) await storeEmail(tx, caller, change);
+    const person = await readSelf(tx, caller, deps.clock.now());
+    await recordUpdate(tx, caller, person, { ...fields, preferredAccount }, change);
+    return person;
+  });
 }
 
 /** What is to become of the address: another spelling of it, or another one that waits for its confirmation. */
@@ -142,7 +137,7 @@ async function prepareEmail(deps: PeopleDeps, caller: Caller, email: string): Pr
 async function storeEmail(tx: Sql, { personId }: Caller, wish: EmailWish): Promise<void> {
   if ('pending' in wish) return saveEmailChange(tx, { personId, ...wish.pending });
   await dropEmailChange(tx, personId);
-  await setEmail(tx, personId, wish.spelling);
+  await respellEmail(tx, personId, wish.spelling);
 }
 
 async function recordUpdate(

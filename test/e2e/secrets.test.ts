@@ -56,7 +56,7 @@ describe('SECRET-leak: secrets', { timeout: LIMIT_MS }, () => {
   const found = (text: string) => secrets().flatMap(([name, value]) => (text.includes(value) ? [name] : []));
 
   it('are collected, or the search would find nothing', () => {
-    for (const name of ['token', 'secretKey', 'secureId', 'recoveryKey', 'secure id 3']) {
+    for (const name of ['token', 'secretKey', 'secureId', 'emailToken', 'recoveryKey', 'secure id 3']) {
       expect(made[name]?.length, name).toBeGreaterThan(15);
     }
     expect(mail.received.length).toBeGreaterThan(1);
@@ -136,6 +136,10 @@ async function useLogins(): Promise<void> {
 }
 
 async function usePeople(): Promise<void> {
+  expect((await api.call('POST', '/person', { email: 'wanted@example.com' })).pending_email).toBe('wanted@example.com');
+  const sent = mail.received.find(({ to }) => to[0] === 'wanted@example.com')!;
+  made['emailToken'] = /^Token: (\S+)$/m.exec(sent.text)![1]!;
+  expect((await api.call('POST', '/person:confirm-email', { token: canaries.wrongInvitation })).status).toBe(404);
   const guest = { name: 'Guest', email: 'guest@example.com' };
   const invitation = await api.call('POST', '/invitations', guest, { quoted: true });
   made['secureId'] = invitation.secure_id;

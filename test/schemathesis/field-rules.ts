@@ -31,6 +31,7 @@ export const FIELD_RULES: Readonly<Record<string, Rules>> = {
   archiveComputer: TITLE,
   changePassword: { 'body.new_password': '12 to 128 characters once it is in one Unicode form, and no common one' },
   changeSavedSearch: { 'body.search': 'has a term' },
+  createCredential: { 'body.expires_at': 'in the future, on a day that the calendar has' },
   createSavedSearch: { 'body.title': 'has a letter or digit where there is no name', 'body.search': 'has a term' },
   createScript: ATTACHMENTS,
   createScriptProfile: { ...TAGS, ...TRIGGER },

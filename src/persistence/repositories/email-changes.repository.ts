@@ -58,6 +58,14 @@ export async function compareEmail(
   return rows[0] ?? null;
 }
 
+/** Writes a person's address otherwise, in another case; one that they do not have any more is left alone. */
+export async function respellEmail(tx: Sql, personId: number, email: string): Promise<void> {
+  await tx.query(
+    'update person set email = $2::text, allowable_emails = array[$2::text] where id = $1 and lower(email) = lower($2)',
+    [personId, email],
+  );
+}
+
 /**
  * Gives a person an address, which is their only one then.
  *
