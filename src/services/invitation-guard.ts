@@ -1,5 +1,6 @@
 import { DomainError } from '../domain/errors.ts';
 import { digestName, type LoginThrottle } from './login-throttle.ts';
+import { senderOf } from './token-buckets.ts';
 
 /** Bounds how often secret ids of invitations can be tried, by the same numbers as failed logins. */
 export interface InvitationGuard {
@@ -26,7 +27,9 @@ export function createInvitationGuard(deps: { throttle: LoginThrottle }): Invita
   return {
     async guard({ personId, address }, attempt) {
       // No login name contains U+0000, so neither kind of failure counts as the other.
-      const key = digestName(personId === null ? `\0invitation at ${address}` : `\0invitation by ${personId}`);
+      const key = digestName(
+        personId === null ? `\0invitation at ${senderOf(address)}` : `\0invitation by ${personId}`,
+      );
       await throttle.check(key, address);
       try {
         return await attempt();

@@ -72,6 +72,12 @@ const FREED: ReadonlyArray<{ parameter: string; make: () => Promise<unknown>; fr
     gone: true,
   },
   {
+    parameter: 'access_key',
+    make: made('/credentials', { account: 'standalone', password: ADMIN.password, name: 'passing' }, 'access_key'),
+    free: 'DELETE /credentials/{access_key}',
+    gone: true,
+  },
+  {
     parameter: 'person_id',
     make: async () => world.objects['person_id'],
     free: 'DELETE /administrators/{person_id}',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount, createMember, PASSWORD } from '../support/accounts.ts';
 import { ADMIN, createAdmin, createTestApp, PUBLIC_URL, type TestApp } from '../support/app.ts';
+import { insertComputer } from '../support/computers.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
 
@@ -256,19 +257,12 @@ describe('an address', () => {
     const invited = await app.call('POST', '/invitations', { token: admin, body: { name: 'X', email: spelling } });
     const shown = await app.call('GET', `/invitations/${invited.body.id}`, { token: admin });
     expect(shown.body.email).toBe(spelling.trim());
-    const role = await createMember(database.persistence.db, {
-      accountId,
-      email: `maker${round}@fleet.example`,
-      role: 'GlobalAdmin',
-    });
-    const made = await app.call(
-      'GET',
-      `/activities?query=${encodeURIComponent(`creator:" ${role.email.toUpperCase()} "`)}`,
-      {
-        token: admin,
-      },
-    );
-    expect(made.status).toBe(200);
+    const computer = await insertComputer(database.persistence.db, { accountId });
+    const action = { computer_ids: [computer], action: 'install', snaps: [{ name: 'hello' }] };
+    expect((await app.call('POST', '/snaps', { token: admin, body: action })).status).toBe(200);
+    const query = encodeURIComponent(`creator:" ${ADMIN.email.toUpperCase()} "`);
+    const made = await app.call('GET', `/activities?query=${query}`, { token: admin });
+    expect(made.body.count).toBe(2);
     const { body } = await edit({ email: ` trimmed${round}@Fleet.example ` });
     expect(body.pending_email).toBe(`trimmed${round}@Fleet.example`);
   });

@@ -680,7 +680,12 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Exchanges a name and password for a token */
+        /**
+         * Exchanges a name and password for a token
+         * @description Addresses are compared without regard to case and to white space around them. Failed logins are limited per address
+         *     and name, per name, and per address whatever the names, where people who join by an invitation count too; beyond it
+         *     the answer is 429.
+         */
         post: operations["login"];
         delete?: never;
         options?: never;
