@@ -1,5 +1,7 @@
+import { type IdentitySettings, readIdentitySettings } from './identity-settings.ts';
 import { type EncryptionKey, SettingReader } from './setting-reader.ts';
 
+export type { LoginThrottleSettings, PamSettings, PasswordPolicy } from './identity-settings.ts';
 export { ConfigError, type EncryptionKey } from './setting-reader.ts';
 
 /** What PostgreSQL ends by itself, in seconds; 0 for no limit. */
@@ -99,39 +101,6 @@ export interface ScriptProfileLimits {
   readonly maxProfiles: number;
   /** Minutes between two runs of a recurring profile. */
   readonly minIntervalMinutes: number;
-}
-
-/** How people get in. @see api-decisions 2.6, 2.7, 3.1 */
-export interface IdentitySettings {
-  /** Whether people may make accounts for themselves. */
-  readonly selfServiceAccounts: boolean;
-  readonly loginThrottle: LoginThrottleSettings;
-  readonly passwords: PasswordPolicy;
-  /** How long an invitation can be accepted. */
-  readonly invitationDays: number;
-  /** Null: logins by identity are judged by the stored hash. */
-  readonly pam: PamSettings | null;
-}
-
-export interface LoginThrottleSettings {
-  /** Whether failed logins are throttled. */
-  readonly isOn: boolean;
-  /** Failed logins and registrations that one address may have in 5 minutes, whatever the names. */
-  readonly addressLimit: number;
-}
-
-/** What new passwords are held to, beside a list of common ones. */
-export interface PasswordPolicy {
-  readonly minCharacters: number;
-  /** Whether they need letters of both cases and a digit; the body of POST /standalone-account may say otherwise. */
-  readonly strong: boolean;
-}
-
-export interface PamSettings {
-  /** Name of a PAM service, a file of /etc/pam.d. */
-  readonly service: string;
-  /** Absolute path of a program to ask in place of our own helper. */
-  readonly helper: string | null;
 }
 
 export interface ActivitySettings {
@@ -268,24 +237,6 @@ function readTrafficSettings(read: SettingReader, limited: boolean): TrafficSett
 
 function rate(perSecond: number, burst: number): Rate | null {
   return perSecond > 0 ? Object.freeze({ perSecond, burst }) : null;
-}
-
-function readIdentitySettings(read: SettingReader, deployment: Config['deployment']): IdentitySettings {
-  const service = read.pattern('FLOTILLA_PAM_SERVICE', /^[\w-]{1,64}$/, 'must be the name of a PAM service');
-  const helper = read.pattern('FLOTILLA_PAM_HELPER', /^\//, 'must be an absolute path');
-  return Object.freeze({
-    selfServiceAccounts: read.flag('FLOTILLA_SELF_SERVICE_ACCOUNTS', deployment === 'saas'),
-    loginThrottle: Object.freeze({
-      isOn: read.flag('FLOTILLA_LOGIN_THROTTLE', true),
-      addressLimit: read.int('FLOTILLA_LOGIN_ADDRESS_LIMIT', 100, 20, 1_000_000),
-    }),
-    passwords: Object.freeze({
-      minCharacters: read.int('FLOTILLA_PASSWORD_MIN_LENGTH', 12, 8, 128),
-      strong: read.flag('FLOTILLA_ENFORCE_PASSWORD_STRENGTH', false),
-    }),
-    invitationDays: read.int('FLOTILLA_INVITATION_DAYS', 14, 1, 365),
-    pam: service === null ? null : Object.freeze({ service, helper }),
-  });
 }
 
 /** Host of the public URL where it is a name, else one that every mail server takes. */

@@ -29,6 +29,7 @@ const LAYERS: ReadonlyArray<{ layer: string; may: readonly string[] }> = [
 /** Facilities of every process, below all layers. */
 const PROCESS_FILES = [
   'src/config.ts',
+  'src/identity-settings.ts',
   'src/setting-reader.ts',
   'src/secret-files.ts',
   'src/one-shot.ts',

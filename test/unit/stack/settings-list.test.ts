@@ -9,7 +9,8 @@ const read = (file: string) => readFile(join(import.meta.dirname, '../../..', fi
 
 /** Names of the settings that the configuration reads. */
 async function readSettings(): Promise<string[]> {
-  return [...(await read('src/config.ts')).matchAll(/(?<=read\.\w+\(')FLOTILLA_\w+/g)].map(String);
+  const text = `${await read('src/config.ts')}${await read('src/identity-settings.ts')}`;
+  return [...text.matchAll(/(?<=read\.\w+\(')FLOTILLA_\w+/g)].map(String);
 }
 
 describe('README.md', () => {

@@ -1,0 +1,53 @@
+import type { SettingReader } from './setting-reader.ts';
+
+/** How people get in. */
+export interface IdentitySettings {
+  /** Whether people may make accounts for themselves. */
+  readonly selfServiceAccounts: boolean;
+  readonly loginThrottle: LoginThrottleSettings;
+  readonly passwords: PasswordPolicy;
+  /** How long an invitation can be accepted. */
+  readonly invitationDays: number;
+  /** Null: logins by identity are judged by the stored hash. */
+  readonly pam: PamSettings | null;
+}
+
+export interface LoginThrottleSettings {
+  /** Whether failed logins are throttled. */
+  readonly isOn: boolean;
+  /** Failed logins and registrations that one address may have in 5 minutes, whatever the names. */
+  readonly addressLimit: number;
+}
+
+/** What new passwords are held to, beside a list of common ones. */
+export interface PasswordPolicy {
+  readonly minCharacters: number;
+  /** Whether they need letters of both cases and a digit; the body of POST /standalone-account may say otherwise. */
+  readonly strong: boolean;
+}
+
+export interface PamSettings {
+  /** Name of a PAM service, a file of /etc/pam.d. */
+  readonly service: string;
+  /** Absolute path of a program to ask in place of our own helper. */
+  readonly helper: string | null;
+}
+
+/** @param deployment - people make accounts for themselves in `saas` unless it is set otherwise */
+export function readIdentitySettings(read: SettingReader, deployment: 'standalone' | 'saas'): IdentitySettings {
+  const service = read.pattern('FLOTILLA_PAM_SERVICE', /^[\w-]{1,64}$/, 'must be the name of a PAM service');
+  const helper = read.pattern('FLOTILLA_PAM_HELPER', /^\//, 'must be an absolute path');
+  return Object.freeze({
+    selfServiceAccounts: read.flag('FLOTILLA_SELF_SERVICE_ACCOUNTS', deployment === 'saas'),
+    loginThrottle: Object.freeze({
+      isOn: read.flag('FLOTILLA_LOGIN_THROTTLE', true),
+      addressLimit: read.int('FLOTILLA_LOGIN_ADDRESS_LIMIT', 100, 20, 1_000_000),
+    }),
+    passwords: Object.freeze({
+      minCharacters: read.int('FLOTILLA_PASSWORD_MIN_LENGTH', 12, 8, 128),
+      strong: read.flag('FLOTILLA_ENFORCE_PASSWORD_STRENGTH', false),
+    }),
+    invitationDays: read.int('FLOTILLA_INVITATION_DAYS', 14, 1, 365),
+    pam: service === null ? null : Object.freeze({ service, helper }),
+  });
+}
