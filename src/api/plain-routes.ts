@@ -24,7 +24,7 @@ const DOCS_HEADERS = {
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'",
 };
 
-/** `/healthz`, `/readyz` and, with a document, `/openapi.json` and `/docs`: GET only, without a token. */
+/** `/healthz`, `/readyz` and, with a document, `/openapi.json` and `/docs`, to which `/` leads: GET only, without a token. */
 export function plainRoutes(deps: {
   document: OpenApiDocument | null;
   readiness: Readiness;
@@ -45,6 +45,9 @@ export function plainRoutes(deps: {
       sendJson(req, res, { status: 200, body: new JsonText(text), headers: {}, requestId }),
     );
     for (const [path, page] of docsPages()) pages.set(path, sendPlain(page));
+    pages.set('/', (_req, res, requestId) => {
+      res.writeHead(302, { Location: '/docs', 'Content-Length': 0, 'X-Request-Id': requestId }).end();
+    });
   }
 
   return async (req, res, next) => {

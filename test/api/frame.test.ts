@@ -289,6 +289,13 @@ describe('pages beside the API', () => {
     }
   });
 
+  it('leads from / to the reference', async () => {
+    const root = await fetch(`${app.url}/`, { redirect: 'manual' });
+    expect([root.status, root.headers.get('location')]).toEqual([302, '/docs']);
+    expect((await fetch(`${app.url}/`)).url).toBe(`${app.url}/docs`);
+    expect((await fetch(`${app.url}/`, { method: 'POST' })).status).toBe(405);
+  });
+
   it('is alive, and ready when nothing stands in the way', async () => {
     expect((await app.call('GET', '/healthz')).status).toBe(200);
     expect((await app.call('GET', '/readyz')).body).toEqual({ ready: true });
