@@ -4,13 +4,14 @@ import type { FleetOptions } from './fleet.ts';
 
 export const HELP = `npm run fleet -- [options]
 
-Simulated computers whose agents enrol at a gateway and do what it asks.
+Simulated computers whose agents enrol at a gateway and do what it asks. Without an address they enrol at the npm start
+that runs in the project, or in FLOTILLA_DATA_DIR.
 
   --computers N           how many (default FLOTILLA_SIMULATED_COMPUTERS, else 25)
   --url URL[,URL...]      the gateway, or several that are asked in turn
                           (default FLOTILLA_PUBLIC_URL, else made of FLOTILLA_HOST and FLOTILLA_PORT)
   --account NAME          account to enrol in (default standalone)
-  --registration-key KEY  its registration key (default none)
+  --registration-key KEY  its registration key (default FLOTILLA_REGISTRATION_KEY, else none)
   --seed N                everything random follows from it (default 1)
   --state FILE            keeps identities, counters and unsent results over restarts (default: nowhere)
   --ledger FILE           one JSON line for each executed operation (default: nowhere)
@@ -75,7 +76,16 @@ type Name = keyof typeof OPTIONS;
 
 /** Environment variables the command falls back to. */
 export type Environment = Readonly<
-  Partial<Record<'FLOTILLA_SIMULATED_COMPUTERS' | 'FLOTILLA_PUBLIC_URL' | 'FLOTILLA_HOST' | 'FLOTILLA_PORT', string>>
+  Partial<
+    Record<
+      | 'FLOTILLA_SIMULATED_COMPUTERS'
+      | 'FLOTILLA_PUBLIC_URL'
+      | 'FLOTILLA_HOST'
+      | 'FLOTILLA_PORT'
+      | 'FLOTILLA_REGISTRATION_KEY',
+      string
+    >
+  >
 >;
 
 const MAX_COMPUTERS = 200_000;
@@ -95,7 +105,7 @@ export function parseCommandLine(args: readonly string[], env: Environment): Com
     computers: read.whole('computers', 0, MAX_COMPUTERS, env.FLOTILLA_SIMULATED_COMPUTERS || '25')!,
     url: urlOf(values.url ?? (env.FLOTILLA_PUBLIC_URL || urlHere(env))),
     account: values.account,
-    registrationKey: values['registration-key'],
+    registrationKey: values['registration-key'] ?? (env.FLOTILLA_REGISTRATION_KEY || undefined),
     seed: read.whole('seed', 0, 2 ** 31),
     stateFile: values.state,
     ledgerFile: values.ledger,

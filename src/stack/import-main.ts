@@ -6,9 +6,8 @@ import { openPersistence } from '../persistence/orm.ts';
 import { ImportRefused } from '../services/import/document.ts';
 import { importDocument } from '../services/import/import.service.ts';
 import { readImportDocument } from '../services/import/read-document.ts';
-import { embeddedDatabaseUrl } from './roles.ts';
+import { embeddedDatabaseUrl, resolveDataDir } from './roles.ts';
 import { loadSecrets } from './secrets.ts';
-import { resolveDataDir } from './stack.ts';
 import { StackError } from './stack-error.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;

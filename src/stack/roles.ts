@@ -1,10 +1,15 @@
-import { dirname } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Config, localHost } from '../config.ts';
 import type { DataDirectory } from './data-directory.ts';
 import type { StackSecrets } from './secrets.ts';
 
 export const PROJECT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+/** Where the data directory of these settings is. */
+export function resolveDataDir(config: Pick<Config, 'dataDir'>): string {
+  return config.dataDir === '.flotilla' ? join(PROJECT, '.flotilla') : resolve(config.dataDir);
+}
 
 /** Name of the first database of the embedded PostgreSQL. */
 export const DATABASE = 'flotilla';

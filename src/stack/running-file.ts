@@ -1,4 +1,5 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { StackError } from './stack-error.ts';
 import { isAlive, signalProcess, startTicks, waitUntil } from './processes.ts';
 
 /** A process as the kernel knows it: the id alone may be somebody else's later. */
@@ -22,6 +23,43 @@ export function readRunning(file: string): RunningFile {
     return { ...NOTHING, ...(JSON.parse(readFileSync(file, 'utf8')) as Partial<RunningFile>) };
   } catch {
     return NOTHING;
+  }
+}
+
+/** What can be told of a stack on a data directory without asking it. */
+export type StackState =
+  | { is: 'absent' }
+  | { is: 'starting'; supervisor: number }
+  /** `settings`: of its API, as the kernel keeps them; nobody but its user and root can read them. */
+  | { is: 'running'; supervisor: number; settings: Record<string, string> };
+
+/**
+ * Looks whether a stack runs.
+ *
+ * @param file - of running processes; one that cannot be read counts as none
+ * @throws {StackError} when it belongs to another user
+ */
+export function readStackState(file: string): StackState {
+  const { bootId: boot, supervisor, processes } = readRunning(file);
+  if (supervisor === 0 || boot !== bootId() || !isAlive(supervisor)) return { is: 'absent' };
+  const api = processes.find((mark) => mark.name === 'API' && isSame(mark));
+  return api ? { is: 'running', supervisor, settings: settingsOf(api.pid) } : { is: 'starting', supervisor };
+}
+
+const SETTING = /^(FLOTILLA|OTEL)_/;
+
+function settingsOf(pid: number): Record<string, string> {
+  try {
+    const lines = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+    const entries = lines.map((line): [string, string] => {
+      const end = line.indexOf('=');
+      return [line.slice(0, end), line.slice(end + 1)];
+    });
+    return Object.fromEntries(entries.filter(([name]) => SETTING.test(name)));
+  } catch (error) {
+    throw new StackError(`The settings of process ${pid} cannot be read: run this as the user who started Flotilla.`, {
+      cause: error,
+    });
   }
 }
 

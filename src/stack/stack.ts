@@ -1,4 +1,3 @@
-import { join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { bringUp } from './bring-up.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
@@ -6,7 +5,7 @@ import { type FirstAdministrator, forgetPassword } from './database.ts';
 import { followLogs } from './log-follower.ts';
 import { checkPorts } from './preflight.ts';
 import { prepareDirectory } from './prepare-directory.ts';
-import { embeddedDatabaseUrl, PROJECT, processEnvironment } from './roles.ts';
+import { embeddedDatabaseUrl, processEnvironment, resolveDataDir } from './roles.ts';
 import { createRunningRecord } from './running-file.ts';
 import { createServiceGroup, type StopShare } from './service-group.ts';
 
@@ -93,11 +92,6 @@ export function createStack({ config, env, report, afterRestore = false }: Stack
       for (const cleanup of cleanups.splice(0).reverse()) cleanup();
     },
   };
-}
-
-/** Where the data directory of these settings is. */
-export function resolveDataDir(config: Config): string {
-  return config.dataDir === '.flotilla' ? join(PROJECT, '.flotilla') : resolve(config.dataDir);
 }
 
 function logFiles(data: DataDirectory): ReadonlyMap<string, string> {

@@ -8,13 +8,13 @@ import { type FirstAdministrator, forgetPassword, prepareDatabase } from './data
 import { followLogs } from './log-follower.ts';
 import { checkWantedPorts, LOOPBACK, type WantedPort } from './preflight.ts';
 import { prepareDirectory } from './prepare-directory.ts';
-import { COMMANDS, embeddedDatabaseUrl, processEnvironment } from './roles.ts';
+import { COMMANDS, embeddedDatabaseUrl, processEnvironment, resolveDataDir } from './roles.ts';
 import { runScript } from './run-script.ts';
 import { createRunningRecord } from './running-file.ts';
 import type { StackSecrets } from './secrets.ts';
 import { createServiceGroup, type ServiceGroup, type StopShare } from './service-group.ts';
 import { postgresService, processService, type ServiceContext } from './services.ts';
-import { resolveDataDir, type StackOptions } from './stack.ts';
+import type { StackOptions } from './stack.ts';
 import type { Supervised } from './supervise.ts';
 import type { PlannedProcess, TopologyPlan } from './topology-plan.ts';
 import { officialTemporalService, temporalStore, temporalUiService } from './topology-temporal.ts';

@@ -9,17 +9,21 @@ import { freePorts } from './ports.ts';
 const PROJECT = join(import.meta.dirname, '../..');
 const READY_LIMIT_MS = 300_000;
 
-/** `npm start` as a user runs it, on ports of its own. */
-export interface RunningStack {
+/** An npm script as a user runs it. */
+export interface RunningScript {
   /** The process of npm; it leads a process group of its own. */
   process: ChildProcess;
-  baseUrl: string;
   /** What it printed so far, both streams. */
   output(): string;
-  /** Resolves when GET /readyz is 200. @throws with the output when it ends before */
-  ready(): Promise<void>;
   /** Resolves to the exit code. */
   exited: Promise<number | null>;
+}
+
+/** `npm start` as a user runs it, on ports of its own. */
+export interface RunningStack extends RunningScript {
+  baseUrl: string;
+  /** Resolves when GET /readyz is 200. @throws with the output when it ends before */
+  ready(): Promise<void>;
 }
 
 /** Settings with free ports for a stack on the directory; they can be used for several starts. */
@@ -35,14 +39,27 @@ export async function stackSettings(
 
 /** @param args - what follows `npm start --` */
 export function startStack(settings: Record<string, string>, args: readonly string[] = []): RunningStack {
+  const script = runScript('start', settings, args);
+  const baseUrl = `http://127.0.0.1:${settings['FLOTILLA_PORT']}`;
+  return { ...script, baseUrl, ready: () => becomeReady(script.process, baseUrl, script.output) };
+}
+
+/** `npm run <name>` with no settings but these. @param args - what follows `--` */
+export function runScript(
+  name: string,
+  settings: Record<string, string>,
+  args: readonly string[] = [],
+  input: string | null = null,
+): RunningScript {
   // Vitest's own variables would change how the processes behave.
-  const inherited = Object.entries(process.env).filter(([name]) => !/^(VITEST|NODE_|TEST$|FLOTILLA_|npm_)/.test(name));
-  const child = spawn('npm', ['start', '--', ...args], {
+  const inherited = Object.entries(process.env).filter(([key]) => !/^(VITEST|NODE_|TEST$|FLOTILLA_|npm_)/.test(key));
+  const child = spawn('npm', ['run', name, '--', ...args], {
     cwd: PROJECT,
     env: { ...Object.fromEntries(inherited), ...settings },
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input === null ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   });
+  child.stdin?.end(input);
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.on('data', (chunk) => {
@@ -50,14 +67,7 @@ export function startStack(settings: Record<string, string>, args: readonly stri
     });
   }
   const exited = once(child, 'close').then(([code]) => code as number | null);
-  const baseUrl = `http://127.0.0.1:${settings['FLOTILLA_PORT']}`;
-  return {
-    process: child,
-    baseUrl,
-    output: () => output,
-    ready: () => becomeReady(child, baseUrl, () => output),
-    exited,
-  };
+  return { process: child, output: () => output, exited };
 }
 
 async function becomeReady(child: ChildProcess, baseUrl: string, output: () => string): Promise<void> {

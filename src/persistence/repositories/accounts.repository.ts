@@ -107,6 +107,14 @@ export async function accountExists(sql: Sql, name: string): Promise<boolean> {
   return rows[0]!.found;
 }
 
+/** What computers present to enrol in an account; null where they need nothing, or there is no such account. */
+export async function findRegistrationKey(sql: Sql, name: string): Promise<string | null> {
+  const rows = await sql.query<{ key: string | null }>('select registration_key as key from account where name = $1', [
+    name,
+  ]);
+  return rows[0]?.key ?? null;
+}
+
 /** Short name of an account. */
 export async function readAccountName(sql: Sql, accountId: number): Promise<string> {
   const [row] = await sql.query<{ name: string }>('select name from account where id = $1', [accountId]);

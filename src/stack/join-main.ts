@@ -1,0 +1,29 @@
+import { type JoiningRole, joinStack } from './join.ts';
+
+/**
+ * Loaded before `npm run api`, `gateway`, `worker` and `fleet`: without settings of their own they join the embedded
+ * stack that runs on the data directory.
+ */
+const ROLES: ReadonlyArray<[script: RegExp, role: JoiningRole]> = [
+  [/\bworkers\/main\.ts$/, 'worker'],
+  [/\bsrc\/fleet\/main\.ts$/, 'fleet'],
+  [/\bsrc\/main\.ts$/, 'api'],
+];
+
+const [, script = '', ...args] = process.argv;
+const [, kind = 'api'] = ROLES.find(([pattern]) => pattern.test(script)) ?? [];
+const role = kind === 'api' && args.includes('--gateway-only') ? 'gateway' : kind;
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+try {
+  const joined = await joinStack(role, args, process.env, say);
+  if (joined) {
+    for (const [name, value] of Object.entries(joined.settings))
+      if (!process.env[name]?.trim()) process.env[name] = value;
+    say(joined.message);
+  }
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,135 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { loadConfig } from '../config.ts';
+import { STANDALONE_ACCOUNT } from '../domain/permissions.ts';
+import { listenProblem } from './ports.ts';
+import { localUrl, resolveDataDir } from './roles.ts';
+import { readStackState } from './running-file.ts';
+import { StackError } from './stack-error.ts';
+
+/** What is started beside an embedded stack. */
+export type JoiningRole = 'api' | 'gateway' | 'worker' | 'fleet';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Joined {
+  /** Settings to take over, in place of what was not given. */
+  settings: Record<string, string>;
+  /** For the user, in one line. */
+  message: string;
+}
+
+/** Whoever sets one of these names another stack, or none. */
+const OWN_STACK: readonly string[] = [
+  'FLOTILLA_DATABASE_URL',
+  'FLOTILLA_DATABASE_URL_FILE',
+  'FLOTILLA_TEMPORAL_ADDRESS',
+  'FLOTILLA_JWT_SECRET',
+  'FLOTILLA_JWT_SECRET_FILE',
+  'FLOTILLA_ENCRYPTION_KEYS',
+  'FLOTILLA_ENCRYPTION_KEYS_FILE',
+];
+/** Whoever sets one of these names the gateway that simulated computers ask. */
+const OWN_GATEWAY: readonly string[] = ['FLOTILLA_PUBLIC_URL', 'FLOTILLA_HOST', 'FLOTILLA_PORT'];
+const PORTS_TRIED = 100;
+const STARTING_LIMIT_MS = 300_000;
+const LOOK_EVERY_MS = 200;
+
+/**
+ * Settings of the embedded stack that runs on the data directory, for a process of its own beside it. Waits while that
+ * stack starts.
+ *
+ * @param env - of the process; what is set there stays as it is
+ * @param args - of the process
+ * @param report - gets what a wait is for
+ * @returns null when the process names its own servers; simulated computers do without a stack too
+ * @throws {StackError} when no stack runs, or it belongs to another user
+ */
+export async function joinStack(
+  role: JoiningRole,
+  args: readonly string[],
+  env: Environment,
+  report: (message: string) => void,
+): Promise<Joined | null> {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
+  if (isIndependent(role, args, given)) return null;
+  const dataDir = resolveDataDir(loadConfig({ FLOTILLA_DATA_DIR: given['FLOTILLA_DATA_DIR'] }, 'stack'));
+  const running = await untilRunning(join(dataDir, 'running.json'), () =>
+    report(`${role}: waits for the Flotilla in ${dataDir} to start`),
+  );
+  if (running === null) {
+    if (role === 'fleet') return null;
+    throw new StackError(
+      `No Flotilla runs in ${dataDir}: start it with npm start, or name PostgreSQL and Temporal with their secrets by ` +
+        'FLOTILLA_DATABASE_URL, FLOTILLA_TEMPORAL_ADDRESS, FLOTILLA_JWT_SECRET and FLOTILLA_ENCRYPTION_KEYS.',
+    );
+  }
+  const { supervisor, settings } = running;
+  const where = `joins the Flotilla that runs in ${dataDir} (process ${supervisor})`;
+  if (role === 'fleet') {
+    return { settings: await fleetSettings(args, settings), message: `fleet: ${where} at ${urlOf(settings)}` };
+  }
+  // Its own processes end with it within seconds, and make their build current; one beside it does neither.
+  const taken = { ...settings, FLOTILLA_EMBEDDED: 'false', ...unlimited(settings) };
+  if (role === 'worker') return { settings: taken, message: `worker: ${where}` };
+  const port = given['FLOTILLA_PORT'] ?? String(await nextFreePort(settings));
+  const own = { ...taken, FLOTILLA_PORT: port };
+  return { settings: own, message: `${role}: ${where}, and serves ${urlOf({ ...own, ...given })}` };
+}
+
+function isIndependent(role: JoiningRole, args: readonly string[], given: Environment): boolean {
+  if (role !== 'fleet') return OWN_STACK.some((name) => given[name] !== undefined);
+  const names = (option: string) => args.some((arg) => arg === option || arg.startsWith(`${option}=`));
+  return names('--url') || names('--help') || names('-h') || OWN_GATEWAY.some((name) => given[name] !== undefined);
+}
+
+async function untilRunning(file: string, onWait: () => void) {
+  const end = performance.now() + STARTING_LIMIT_MS;
+  for (let looks = 0; ; looks++) {
+    const state = readStackState(file);
+    if (state.is === 'running') return state;
+    if (state.is === 'absent' || performance.now() > end) return null;
+    if (looks === 5) onWait();
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+/** The embedded stack limits nobody unless it is told to. */
+function unlimited(settings: Environment): Record<string, string> {
+  const names = ['FLOTILLA_API_RATE_LIMIT', 'FLOTILLA_ENROLMENT_RATE_LIMIT'];
+  return Object.fromEntries(names.filter((name) => !settings[name]?.trim()).map((name) => [name, '0']));
+}
+
+function urlOf(settings: Environment): string {
+  return localUrl(
+    loadConfig({ FLOTILLA_HOST: settings['FLOTILLA_HOST'], FLOTILLA_PORT: settings['FLOTILLA_PORT'] }, 'stack'),
+  );
+}
+
+async function nextFreePort(settings: Environment): Promise<number> {
+  const { host, port } = loadConfig(settings, 'stack');
+  for (let next = port + 1; next <= port + PORTS_TRIED; next++) {
+    if ((await listenProblem(host, next)) === null) return next;
+  }
+  return port + 1;
+}
+
+/** Where the gateway is, and what it wants to be told by computers that enrol. */
+async function fleetSettings(args: readonly string[], settings: Environment): Promise<Record<string, string>> {
+  const { values } = parseArgs({ args: [...args], options: { account: { type: 'string' } }, strict: false });
+  const account = typeof values.account === 'string' ? values.account : STANDALONE_ACCOUNT;
+  const key = await registrationKey(settings['FLOTILLA_DATABASE_URL'] ?? '', account);
+  return { FLOTILLA_PUBLIC_URL: urlOf(settings), ...(key !== null && { FLOTILLA_REGISTRATION_KEY: key }) };
+}
+
+async function registrationKey(url: string, account: string): Promise<string | null> {
+  const { openPersistence } = await import('../persistence/orm.ts');
+  const { findRegistrationKey } = await import('../persistence/repositories/accounts.repository.ts');
+  const persistence = await openPersistence({ url, poolSize: 2, applicationName: 'flotilla-fleet' });
+  try {
+    return await findRegistrationKey(persistence.db, account);
+  } finally {
+    await persistence.close();
+  }
+}

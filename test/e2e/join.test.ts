@@ -1,0 +1,123 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { signalProcess } from '../../src/stack/processes.ts';
+import {
+  processesOfStack,
+  type RunningScript,
+  type RunningStack,
+  runScript,
+  stackSettings,
+  startStack,
+} from '../support/npm-start.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+let root: string;
+let dataDir: string;
+let settings: Record<string, string>;
+let stack: RunningStack;
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'flotilla-join-'));
+  // PostgreSQL may run as another user.
+  await chmod(root, 0o711);
+  dataDir = join(root, 'data');
+  settings = await stackSettings(dataDir, {
+    FLOTILLA_SIMULATED_COMPUTERS: '0',
+    FLOTILLA_ADMIN_PASSWORD: 'chosen-by-this-test',
+  });
+  stack = startStack(settings);
+  await stack.ready();
+}, 300_000);
+
+afterAll(async () => {
+  stack.process.kill('SIGTERM');
+  await stack.exited;
+  for (const line of processesOfStack(dataDir)) signalProcess(Number(line.split(' ')[0]), 'SIGKILL');
+  await rm(root, { recursive: true, force: true, maxRetries: 10 });
+});
+
+/** An npm script that knows nothing but the data directory. */
+function beside(name: string, args: readonly string[] = []): RunningScript {
+  const script = runScript(name, { FLOTILLA_DATA_DIR: dataDir }, args);
+  onTestFinished(() => {
+    if (script.process.pid) signalProcess(script.process.pid, 'SIGKILL', true);
+  });
+  return script;
+}
+
+async function untilSaid(script: RunningScript, pattern: RegExp): Promise<RegExpExecArray> {
+  const end = performance.now() + 60_000;
+  for (;;) {
+    const found = pattern.exec(script.output());
+    if (found) return found;
+    if (performance.now() > end) throw new Error(`${pattern} was not printed:\n${script.output()}`);
+    await sleep(50);
+  }
+}
+
+async function logIn(baseUrl: string): Promise<string> {
+  const answer = await fetch(`${baseUrl}/api/v2/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'admin@example.com', password: 'chosen-by-this-test' }),
+  });
+  expect(answer.status).toBe(200);
+  return ((await answer.json()) as { token: string }).token;
+}
+
+describe('beside a running npm start', () => {
+  it('joins it as another worker, without settings', { timeout: 120_000 }, async () => {
+    const worker = beside('worker');
+    const [line] = await untilSaid(worker, /^worker: joins .*$/m);
+    expect(line).toContain(dataDir);
+    for (const queue of ['fleet-activity', 'fleet-schedule', 'fleet-report']) {
+      await untilSaid(worker, new RegExp(`"queue":"${queue}".*"polling"`));
+    }
+    expect(worker.output()).not.toContain('this build gets no work');
+    worker.process.kill('SIGTERM');
+    await expect(worker.exited).resolves.toBe(0);
+  });
+
+  it('joins it as another API and another gateway, each on the next free port', { timeout: 120_000 }, async () => {
+    const url = /^(?:api|gateway): joins .* serves (http:\S+)$/m;
+    const api = beside('api', ['--no-gateway']);
+    const [, apiUrl = ''] = await untilSaid(api, url);
+    await untilSaid(api, /"serving"/);
+    const token = await logIn(apiUrl);
+    const fromStack = await fetch(`${stack.baseUrl}/api/v2/computers`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(fromStack.status).toBe(200);
+
+    const gateway = beside('gateway');
+    const [, gatewayUrl = ''] = await untilSaid(gateway, url);
+    await untilSaid(gateway, /"serving"/);
+    expect(gatewayUrl).not.toBe(apiUrl);
+    expect((await fetch(`${gatewayUrl}/message-system`, { method: 'POST' })).status).not.toBe(404);
+    expect((await fetch(`${gatewayUrl}/api/v2/login`)).status).toBe(404);
+  });
+
+  it('enrols more simulated computers in it', { timeout: 120_000 }, async () => {
+    const fleet = beside('fleet', ['--computers', '2']);
+    await untilSaid(fleet, /^fleet: joins .*$/m);
+    const headers = { authorization: `Bearer ${await logIn(stack.baseUrl)}` };
+    for (const end = performance.now() + 60_000; ; await sleep(200)) {
+      const answer = await fetch(`${stack.baseUrl}/api/v2/computers`, { headers });
+      const { count } = (await answer.json()) as { count: number };
+      if (count >= 2) break;
+      if (performance.now() > end) throw new Error(`not enrolled:\n${fleet.output()}`);
+    }
+  });
+});
+
+describe('without a running npm start', () => {
+  it.each(['worker', 'gateway', 'api'])('says in npm run %s how to get one', { timeout: 60_000 }, async (name) => {
+    const script = runScript(name, { FLOTILLA_DATA_DIR: await temporaryDirectory() });
+    await expect(script.exited).resolves.toBe(1);
+    expect(script.output()).toMatch(/No Flotilla runs in \S+: start it with npm start/);
+    expect(script.output()).not.toContain('    at ');
+  });
+});
