@@ -1,14 +1,9 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { type Config, loadConfig } from '../config.ts';
-import { openPersistence } from '../persistence/orm.ts';
 import { ImportRefused } from '../services/import/document.ts';
 import { importDocument } from '../services/import/import.service.ts';
 import { readImportDocument } from '../services/import/read-document.ts';
-import { embeddedDatabaseUrl, resolveDataDir } from './roles.ts';
-import { loadSecrets } from './secrets.ts';
 import { StackError } from './stack-error.ts';
+import { withDatabase } from './with-database.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_SHOWN = 50;
@@ -18,17 +13,11 @@ async function main(): Promise<void> {
   const [file, ...more] = process.argv.slice(2);
   if (file === undefined || more.length > 0) throw new StackError('Usage: npm run import -- FILE');
   const document = readImportDocument(await readText(file));
-  const url = await databaseUrl(loadConfig(process.env, 'stack'));
-  const persistence = await openPersistence({ url, poolSize: 2, applicationName: 'flotilla-import' }).catch(() => {
-    throw new StackError('The database cannot be reached: start it, or set FLOTILLA_DATABASE_URL to the right one.');
-  });
-  try {
-    const { account, licenses, contracts, profiles, computers } = await importDocument(persistence.db, document);
+  await withDatabase('flotilla-import', async ({ db }) => {
+    const { account, licenses, contracts, profiles, computers } = await importDocument(db, document);
     const parts = `${licenses} licences, ${contracts} contracts, ${profiles} profiles, ${computers} computers`;
     process.stdout.write(`Imported into the account ${account}: ${parts}.\n`);
-  } finally {
-    await persistence.close();
-  }
+  });
 }
 
 async function readText(file: string): Promise<string> {
@@ -37,16 +26,6 @@ async function readText(file: string): Promise<string> {
   });
   if (bytes.length > MAX_BYTES) throw new StackError(`${file} has more than ${MAX_BYTES} bytes`);
   return bytes.toString('utf8').replace(/^\uFEFF/, '');
-}
-
-/** The database of the settings, else the one of the embedded stack. */
-async function databaseUrl(config: Config): Promise<string> {
-  if (config.databaseUrl !== null) return config.databaseUrl;
-  const secrets = join(resolveDataDir(config), 'secrets.json');
-  if (!existsSync(secrets)) {
-    throw new StackError('There is no database yet: start Flotilla first, or set FLOTILLA_DATABASE_URL.');
-  }
-  return embeddedDatabaseUrl(config, await loadSecrets(secrets, true));
 }
 
 try {

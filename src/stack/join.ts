@@ -97,6 +97,7 @@ async function untilRunning(file: string, onWait: () => void) {
 
 /** The embedded stack limits nobody unless it is told to. */
 function unlimited(settings: Environment): Record<string, string> {
+  if (settings['FLOTILLA_EMBEDDED'] !== 'true') return {};
   const names = ['FLOTILLA_API_RATE_LIMIT', 'FLOTILLA_ENROLMENT_RATE_LIMIT'];
   return Object.fromEntries(names.filter((name) => !settings[name]?.trim()).map((name) => [name, '0']));
 }

@@ -64,6 +64,7 @@ function howToLogIn(api: string, config: Config, administrator: StartedStack['ad
   return [
     `  Log in as      ${email}`,
     `  Password       ${generatedPassword ? `${generatedPassword}   (shown only now)` : 'as set by FLOTILLA_ADMIN_PASSWORD'}`,
+    `  Forgotten?     npm run reset-password -- ${email}`,
     `  Try            curl ${url} -H 'Content-Type: application/json' -d '{"email":"${email}","password":"..."}'`,
   ];
 }

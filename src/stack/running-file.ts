@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { StackError } from './stack-error.ts';
 import { isAlive, signalProcess, startTicks, waitUntil } from './processes.ts';
+import { StackError } from './stack-error.ts';
 
 /** A process as the kernel knows it: the id alone may be somebody else's later. */
 interface ProcessMark {
@@ -42,10 +42,12 @@ export type StackState =
 export function readStackState(file: string): StackState {
   const { bootId: boot, supervisor, processes } = readRunning(file);
   if (supervisor === 0 || boot !== bootId() || !isAlive(supervisor)) return { is: 'absent' };
-  const api = processes.find((mark) => mark.name === 'API' && isSame(mark));
+  const api = processes.find((mark) => API.test(mark.name) && isSame(mark));
   return api ? { is: 'running', supervisor, settings: settingsOf(api.pid) } : { is: 'starting', supervisor };
 }
 
+/** As the embedded stack calls it, and as the topology calls its APIs. */
+const API = /^API$|^api-\d+$/;
 const SETTING = /^(FLOTILLA|OTEL)_/;
 
 function settingsOf(pid: number): Record<string, string> {

@@ -36,7 +36,13 @@ function describe(started: StartedTopology): string {
     `  Temporal       ${started.temporalAddress}`,
     ...(started.temporalUi === null ? [] : [`  Temporal UI    ${started.temporalUi}`]),
     `  Data and logs  ${started.dataDir}`,
-    ...(administrator ? [`  Log in as      ${administrator.email}`, `  Password       ${password}`] : []),
+    ...(administrator
+      ? [
+          `  Log in as      ${administrator.email}`,
+          `  Password       ${password}`,
+          `  Forgotten?     FLOTILLA_DATA_DIR=${started.dataDir} npm run reset-password -- ${administrator.email}`,
+        ]
+      : []),
     '  Ctrl-C stops everything.',
   ].join('\n');
 }

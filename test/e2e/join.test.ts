@@ -58,11 +58,11 @@ async function untilSaid(script: RunningScript, pattern: RegExp): Promise<RegExp
   }
 }
 
-async function logIn(baseUrl: string): Promise<string> {
+async function logIn(baseUrl: string, password = 'chosen-by-this-test'): Promise<string> {
   const answer = await fetch(`${baseUrl}/api/v2/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email: 'admin@example.com', password: 'chosen-by-this-test' }),
+    body: JSON.stringify({ email: 'admin@example.com', password }),
   });
   expect(answer.status).toBe(200);
   return ((await answer.json()) as { token: string }).token;
@@ -110,6 +110,34 @@ describe('beside a running npm start', () => {
       if (count >= 2) break;
       if (performance.now() > end) throw new Error(`not enrolled:\n${fleet.output()}`);
     }
+  });
+});
+
+describe('npm run reset-password beside a running npm start', () => {
+  const reset = (...args: string[]) => runScript('reset-password', { FLOTILLA_DATA_DIR: dataDir }, args);
+
+  it('prints a new password, and ends the tokens there were', { timeout: 60_000 }, async () => {
+    const token = await logIn(stack.baseUrl);
+    const script = reset(' Admin@Example.com ');
+    await expect(script.exited, script.output()).resolves.toBe(0);
+    const password = /^ {2}Password {2}(\S+)$/m.exec(script.output())?.[1] ?? '';
+    await logIn(stack.baseUrl, password);
+    const status = async (): Promise<number> =>
+      (await fetch(`${stack.baseUrl}/api/v2/computers`, { headers: { authorization: `Bearer ${token}` } })).status;
+    for (const end = performance.now() + 10_000; (await status()) !== 401; await sleep(200)) {
+      expect(performance.now()).toBeLessThan(end);
+    }
+  });
+
+  it.each([
+    { args: ['nobody@example.com'], message: 'Nobody has the email address nobody@example.com' },
+    { args: [], message: 'Name one email address' },
+    { args: ['a@example.com', '--loud'], message: "Unknown option '--loud'" },
+  ])('refuses $args', { timeout: 60_000 }, async ({ args, message }) => {
+    const script = reset(...args);
+    await expect(script.exited).resolves.toBe(1);
+    expect(script.output()).toContain(message);
+    expect(script.output()).not.toContain('    at ');
   });
 });
 

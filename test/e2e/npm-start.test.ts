@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { signalProcess } from '../../src/stack/processes.ts';
-import { processesOfStack, type RunningStack, stackSettings, startStack } from '../support/npm-start.ts';
+import { processesOfStack, type RunningStack, runScript, stackSettings, startStack } from '../support/npm-start.ts';
 import { script } from '../support/scripts.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -77,6 +77,7 @@ describe('npm start', () => {
     const first = startStack(settings);
     await first.ready();
     const password = passwordOf(first);
+    expect(first.output()).toContain('npm run reset-password -- admin@example.com');
     const before = await untilEnrolled(first, await logIn(first, 'admin@example.com', password), 3);
     const ui = await fetch(`http://127.0.0.1:${settings['FLOTILLA_TEMPORAL_UI_PORT']}/`);
     expect(ui.status).toBe(200);
@@ -86,10 +87,16 @@ describe('npm start', () => {
     expect(performance.now() - began).toBeLessThan(15_000);
     expect(processesOfStack(dataDir)).toEqual([]);
 
+    const chosen = 'chosen while it was stopped';
+    const reset = runScript('reset-password', settings, ['admin@example.com', '--stdin'], `${chosen}\n`);
+    await expect(reset.exited, reset.output()).resolves.toBe(0);
+    expect(reset.output()).not.toContain(chosen);
+    expect(processesOfStack(dataDir)).toEqual([]);
+
     const second = startStack(settings);
     await second.ready();
     expect(second.output()).not.toContain('Password');
-    const token = await logIn(second, 'admin@example.com', password);
+    const token = await logIn(second, 'admin@example.com', chosen);
     await sleep(1500);
     await expect(computerIds(second, token)).resolves.toEqual(before);
     // Ctrl-C reaches the whole group of the terminal, and impatient people press it twice.

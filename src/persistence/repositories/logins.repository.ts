@@ -188,3 +188,8 @@ export async function recordLoginFailure(
   ]);
   await sql.query('delete from login_failure where at < $1', [failure.forgetBefore]);
 }
+
+/** Takes back what the throttle holds against a name. */
+export async function forgetLoginFailures(sql: Sql, nameDigest: Buffer): Promise<void> {
+  await sql.query('delete from login_failure where name_digest = $1', [nameDigest]);
+}

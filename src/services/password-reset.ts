@@ -1,0 +1,54 @@
+import { DomainError } from '../domain/errors.ts';
+import { recordEvent } from '../persistence/repositories/events.repository.ts';
+import {
+  findLoginAccounts,
+  findLoginPerson,
+  forgetLoginFailures,
+} from '../persistence/repositories/logins.repository.ts';
+import { replacePassword } from '../persistence/repositories/people.repository.ts';
+import type { Database } from '../persistence/sql.ts';
+import { digestName } from './login-throttle.ts';
+import { checkNewPassword, hashPassword, normalisePassword } from './passwords.ts';
+
+/**
+ * Gives a person a new password, ends every token of theirs, and lets them log in at once whatever failed before. For
+ * whoever may run commands on the server; a line in the log of each of the person's accounts tells of it.
+ *
+ * @param enforceStrength - whether new passwords have to be strong here
+ * @returns the person's address as it is stored
+ * @throws {DomainError} NotFound when nobody has the address, InvalidParameter for the password
+ */
+export async function resetPassword(
+  db: Database,
+  { email, password, enforceStrength }: { email: string; password: string; enforceStrength: boolean },
+): Promise<string> {
+  const normal = normalisePassword(password);
+  checkNewPassword(normal, enforceStrength);
+  const person = await findLoginPerson(db, { email: email.trim() });
+  if (!person) throw new DomainError('NotFound', `Nobody has the email address ${email.trim()}`);
+  const passwordHash = await hashPassword(normal);
+  await db.transaction(async (tx) => {
+    await replacePassword(tx, person.id, passwordHash);
+    await forgetLoginFailures(tx, digestName(person.email));
+    const accounts = await findLoginAccounts(tx, person.id);
+    for (const accountId of accounts.length > 0 ? accounts.map(({ id }) => id) : [0]) {
+      await recordEvent(
+        tx,
+        { ...CONSOLE, accountId },
+        {
+          entityType: 'Person',
+          entityId: person.id,
+          entityName: person.name,
+          message: 'Reset the password from the command line',
+        },
+      );
+    }
+  });
+  return person.email;
+}
+
+const CONSOLE = {
+  personId: null,
+  name: 'npm run reset-password',
+  origin: { address: 'console', requestId: 'reset-password' },
+};

@@ -1,0 +1,65 @@
+import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
+import { DomainError } from '../domain/errors.ts';
+import { resetPassword } from '../services/password-reset.ts';
+import { ConfigError } from '../setting-reader.ts';
+import { generatePassword } from './secrets.ts';
+import { StackError } from './stack-error.ts';
+import { withDatabase } from './with-database.ts';
+
+const HELP = `npm run reset-password -- EMAIL [--stdin]
+
+Gives the person with this email address a new password, prints it, and ends all of their tokens.
+
+  --stdin  take the new password from the first line of standard input, and do not print it
+  --help   this text
+
+Works on FLOTILLA_DATABASE_URL, else on the Flotilla in the project or in FLOTILLA_DATA_DIR, running or not.`;
+
+interface Wish {
+  email: string;
+  fromInput: boolean;
+}
+
+/** @returns null where only help was asked for */
+function readArguments(): Wish | null {
+  try {
+    const options = { stdin: { type: 'boolean' }, help: { type: 'boolean' } } as const;
+    const { values, positionals } = parseArgs({ options, allowPositionals: true });
+    if (values.help) return null;
+    const [email, ...more] = positionals;
+    if (email === undefined || more.length > 0) throw new Error('Name one email address.');
+    return { email, fromInput: values.stdin ?? false };
+  } catch (error) {
+    throw new StackError(`${(error as Error).message}\n\n${HELP}`);
+  }
+}
+
+async function main(): Promise<void> {
+  const wish = readArguments();
+  if (!wish) return say(HELP);
+  const given = wish.fromInput ? ((await text(process.stdin)).split(/\r?\n/)[0] ?? '') : null;
+  const password = given ?? generatePassword();
+  const email = await withDatabase('flotilla-reset-password', ({ db }, { identity }) =>
+    resetPassword(db, {
+      email: wish.email,
+      password,
+      enforceStrength: given !== null && identity.enforcePasswordStrength,
+    }),
+  );
+  const shown = given === null ? `\n  Password  ${password}` : '';
+  say(`The password of ${email} is new, and all tokens of this person have ended.${shown}`);
+}
+
+function say(message: string): void {
+  process.stdout.write(`${message}\n`);
+}
+
+try {
+  await main();
+} catch (error) {
+  process.exitCode = 1;
+  const isPlain = error instanceof StackError || error instanceof DomainError || error instanceof ConfigError;
+  const message = error instanceof Error ? error.message : String(error);
+  process.stderr.write(isPlain ? `${message}\n` : `The password was not changed: ${message}\n`);
+}
