@@ -98,6 +98,11 @@ describe('what the project takes from others', () => {
     expect((await run('npm', ['config', 'get', 'ignore-scripts'])).stdout.trim()).toBe('true');
   });
 
+  it('says nothing of the older Node that npm may run on, which does not run Flotilla', async () => {
+    expect((await run('npm', ['config', 'get', 'loglevel'])).stdout.trim()).toBe('error');
+    expect(readFileSync('README.md', 'utf8')).toContain('Node 22.18 or newer');
+  });
+
   it('DEP-advisory: the Go modules and Maven artefacts are pinned likewise', () => {
     expect([...goProblems(), ...mavenProblems()]).toEqual([]);
     const mod = readFileSync('temporal/go.mod', 'utf8');
