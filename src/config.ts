@@ -32,8 +32,7 @@ export interface Config {
   readonly temporalTls: TemporalTlsSettings;
   readonly temporalPort: number;
   readonly temporalUiPort: number;
-  readonly temporalBin: string | null;
-  /** Directory with the programs of the official Temporal server. */
+  /** Directory with the programs of a Temporal server. */
   readonly temporalServerDir: string | null;
   /** Where metrics and the health checks beside them listen. */
   readonly metricsHost: string;
@@ -55,7 +54,11 @@ export interface Config {
   /** Activities that ended more than so many days ago are removed; -1 keeps all. */
   readonly activityRetentionDays: number;
   readonly logLevel: LogLevel;
-  /** True in processes that the embedded stack starts: loopback conveniences such as the codec endpoint without a token. */
+  /** Token that opens the codec endpoint, beside those of people who may. */
+  readonly codecToken: string | null;
+  /** Names, beside ours and those of this machine, under which the codec endpoint is called. */
+  readonly codecHosts: readonly string[];
+  /** True in processes that the embedded stack starts, which end within seconds and limit nobody. */
   readonly embedded: boolean;
   readonly activities: ActivitySettings;
   readonly identity: IdentitySettings;
@@ -166,7 +169,6 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
     temporalTls: readTemporalTls(read),
     temporalPort: read.port('FLOTILLA_TEMPORAL_PORT', 7233),
     temporalUiPort: read.port('FLOTILLA_TEMPORAL_UI_PORT', 8233),
-    temporalBin: read.text('FLOTILLA_TEMPORAL_BIN'),
     temporalServerDir: read.text('FLOTILLA_TEMPORAL_SERVER_DIR'),
     metricsHost: read.text('FLOTILLA_METRICS_HOST') ?? '127.0.0.1',
     metricsPort: read.port('FLOTILLA_METRICS_PORT', 9464),
@@ -181,6 +183,8 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
     eventRetentionDays: read.retention('FLOTILLA_EVENT_RETENTION_DAYS', 36_500),
     activityRetentionDays: read.retention('FLOTILLA_ACTIVITY_RETENTION_DAYS', 36_500),
     logLevel: read.oneOf('FLOTILLA_LOG_LEVEL', LOG_LEVELS, 'info'),
+    codecToken: read.secret('FLOTILLA_CODEC_TOKEN', 32, 4096),
+    codecHosts: read.names('FLOTILLA_CODEC_HOSTS'),
     embedded,
     activities: readActivitySettings(read),
     identity: readIdentitySettings(read, deployment),

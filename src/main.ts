@@ -90,11 +90,7 @@ function createApiApp(deps: {
   gateway: RequestHandler | undefined;
 }) {
   const { config, logger, metrics, services, gateway } = deps;
-  const access = codecAccess({
-    authenticator: services.authenticator,
-    embedded: config.embedded,
-    uiPort: config.temporalUiPort,
-  });
+  const access = codecAccess({ authenticator: services.authenticator, config });
   return createApp({
     services,
     logger,
@@ -105,7 +101,7 @@ function createApiApp(deps: {
     places: placesOf(config),
     unknownKeys: config.unknownKeys,
     gateway,
-    codec: [access.cors, createCodecRouter({ encryptionKeys: config.encryptionKeys, allow: access.allow })],
+    codec: [access.guard, createCodecRouter({ encryptionKeys: config.encryptionKeys, allow: access.allow })],
     onArrival: metrics.beginRequest,
     onAnswer: metrics.observeRequest,
     prepareAhead: true,

@@ -125,6 +125,16 @@ export class SettingReader {
     return networks;
   }
 
+  /** Names of hosts, in lower case. */
+  names(name: string): readonly string[] {
+    const entries = (this.text(name) ?? '').split(',').map((entry) => entry.trim().toLowerCase());
+    const names = entries.filter((entry) => entry !== '');
+    if (!names.every((entry) => /^[a-z0-9_.-]{1,255}$/.test(entry))) {
+      this.problem(name, 'must be a comma-separated list of host names without ports');
+    }
+    return names;
+  }
+
   hostPort(name: string, required: boolean): string | null {
     const value = this.text(name, required);
     if (value !== null && !/^\S+:\d{1,5}$/.test(value)) this.problem(name, 'must be host:port');

@@ -41,7 +41,7 @@ export function createCodecRouter(options: CodecServerOptions): Router {
     '/decode',
     admit,
     readBody,
-    answer((payloads) => codec.decode(payloads)),
+    answer((payloads) => codec.reveal(payloads)),
   );
   return router;
 }

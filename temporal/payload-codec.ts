@@ -35,11 +35,23 @@ export class EncryptionCodec implements PayloadCodec {
   }
 
   /**
-   * @throws {ValueError} when a payload names a key that is not here or was changed on its way
-   * @remarks Payloads that are not encrypted pass through.
+   * @throws {ValueError} when a payload names a key that is not here, was changed on its way, or is not encrypted: who
+   * sent that does not have our keys, so nothing is done with it
    */
   async decode(payloads: Payload[]): Promise<Payload[]> {
-    return payloads.map((payload) => this.#decrypt(payload));
+    return payloads.map((payload) => {
+      if (!isEncrypted(payload)) throw new ValueError('payload is not encrypted, so it is not from this deployment');
+      return this.#decrypt(payload);
+    });
+  }
+
+  /**
+   * For people to look at: as {@link decode}, but what is not encrypted stays as it is.
+   *
+   * @throws {ValueError} when a payload names a key that is not here or was changed on its way
+   */
+  async reveal(payloads: Payload[]): Promise<Payload[]> {
+    return payloads.map((payload) => (isEncrypted(payload) ? this.#decrypt(payload) : payload));
   }
 
   /** Whether a payload is encrypted with another key than the first, known or not. */
@@ -68,7 +80,6 @@ export class EncryptionCodec implements PayloadCodec {
   }
 
   #decrypt(payload: Payload): Payload {
-    if (!isEncrypted(payload)) return payload;
     const id = keyIdOf(payload);
     const key = this.#keys.get(id);
     if (!key) throw new ValueError(`payload is encrypted with key "${id}", which is not configured`);

@@ -1,40 +1,44 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Request, RequestHandler } from 'express';
+import type { Config } from '../config.ts';
+import { DomainError } from '../domain/errors.ts';
 import type { Authenticator } from '../services/authenticator.ts';
 import { MethodNotAllowed } from './route-table.ts';
 
 export interface CodecAccess {
-  /** Lets the Temporal UI call from its own origin. The only cross-origin access of the server. */
-  cors: RequestHandler;
+  /** Refuses names that are none of ours, and lets a Temporal UI call from its own origin: the only cross-origin access of the server. */
+  guard: RequestHandler;
   /** Tells whether a request may decode payloads. */
   allow(req: Request): Promise<boolean>;
 }
 
 const CODEC_PATHS = new Set(['/encode', '/decode']);
-const LOOPBACK = /^(::ffff:)?127\.|^::1$/;
-
-/** Whether a request comes from this machine, and not from one beyond a proxy on it. */
-function isFromHere({ socket, headers }: Request): boolean {
-  const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
-  return LOOPBACK.test(socket.remoteAddress ?? '') && !isForwarded;
-}
+/** Names of this machine; no other site can have a browser use them. */
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Who may use the codec endpoint: in the embedded stack whoever is on this machine, elsewhere a token with
- * ManageAccount.
- *
- * @see design.md 8, "Codec for the UI"
+ * Who may use the codec endpoint: whoever has its token, and people with the permission ManageAccount, under a name that is
+ * known here. A page of another site that has its own name lead here gets nothing.
  */
 export function codecAccess(deps: {
   authenticator: Pick<Authenticator, 'authenticate'>;
-  embedded: boolean;
-  uiPort: number;
+  config: Pick<Config, 'codecToken' | 'codecHosts' | 'publicUrl' | 'host'>;
 }): CodecAccess {
-  const ownOrigins = new Set([`http://127.0.0.1:${deps.uiPort}`, `http://localhost:${deps.uiPort}`]);
+  const { codecToken, codecHosts, publicUrl, host } = deps.config;
+  const publicHost = URL.canParse(publicUrl) ? new URL(publicUrl).hostname.toLowerCase() : '';
+  const known = new Set([publicHost, host.toLowerCase(), ...codecHosts]);
   return {
-    cors(req, res, next) {
-      const origin = req.headers.origin;
+    guard(req, res, next) {
+      const name = hostname(req.headers.host);
+      if (!LOOPBACK.test(name) && !known.has(name)) {
+        throw new DomainError(
+          'Forbidden',
+          'The codec endpoint is not served under this name; FLOTILLA_CODEC_HOSTS adds one',
+        );
+      }
+      const { origin } = req.headers;
       // With a token there is nothing to steal by origin: browsers never add the header by themselves.
-      if (origin !== undefined && (!deps.embedded || ownOrigins.has(origin))) {
+      if (origin !== undefined) {
         res.setHeader('Access-Control-Allow-Origin', origin);
         res.setHeader('Access-Control-Allow-Methods', 'POST');
         res.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, X-Namespace');
@@ -46,11 +50,22 @@ export function codecAccess(deps: {
       else next();
     },
     async allow(req) {
-      if (deps.embedded && isFromHere(req)) return true;
       const token = /^bearer (\S+)$/i.exec(req.headers.authorization ?? '')?.[1];
       if (token === undefined) return false;
+      if (codecToken !== null && isSame(token, codecToken)) return true;
       const caller = await deps.authenticator.authenticate(token).catch(() => null);
       return caller?.may('ManageAccount') ?? false;
     },
   };
+}
+
+/** The name in a Host header, without its port. */
+function hostname(header = ''): string {
+  return header.toLowerCase().replace(/:\d+$/, '');
+}
+
+/** In the same time whatever differs. */
+function isSame(given: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
 }

@@ -1,5 +1,5 @@
-import { parseInstant } from '../domain/instant.ts';
 import { DomainError } from '../domain/errors.ts';
+import { parseInstant } from '../domain/instant.ts';
 import {
   type AccessKeyRow,
   accessKeyNames,

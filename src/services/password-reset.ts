@@ -1,3 +1,4 @@
+import type { PasswordPolicy } from '../config.ts';
 import { DomainError } from '../domain/errors.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import {
@@ -14,18 +15,18 @@ import { checkNewPassword, hashPassword, normalisePassword } from './passwords.t
  * Gives a person a new password, ends every token of theirs, and lets them log in at once whatever failed before. For
  * whoever may run commands on the server; a line in the log of each of the person's accounts tells of it.
  *
- * @param enforceStrength - whether new passwords have to be strong here
+ * @param policy - what new passwords are held to here
  * @returns the person's address as it is stored
  * @throws {DomainError} NotFound when nobody has the address, InvalidParameter for the password
  */
 export async function resetPassword(
   db: Database,
-  { email, password, enforceStrength }: { email: string; password: string; enforceStrength: boolean },
+  { email, password, policy }: { email: string; password: string; policy: PasswordPolicy },
 ): Promise<string> {
   const normal = normalisePassword(password);
-  checkNewPassword(normal, enforceStrength);
   const person = await findLoginPerson(db, { email: email.trim() });
   if (!person) throw new DomainError('NotFound', `Nobody has the email address ${email.trim()}`);
+  checkNewPassword(normal, policy, [person.email, person.name]);
   const passwordHash = await hashPassword(normal);
   await db.transaction(async (tx) => {
     await replacePassword(tx, person.id, passwordHash);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Certificates } from '../../temporal/server/certificates.ts';
 import { loadConfig } from '../config.ts';
 import { type FirstAdministrator, loadPersistence, prepareDatabase } from './database.ts';
 import { localUrl } from './roles.ts';
@@ -17,6 +18,7 @@ export interface BringUp {
   env: Record<string, string | undefined>;
   databaseUrl: string;
   temporalAddress: string;
+  certificates: Certificates | null;
   /** Bring a data directory of an earlier time in line with the agents before anything is served. */
   afterRestore: boolean;
 }
@@ -70,12 +72,13 @@ async function startDatabase(plan: BringUp, tell: (name: string) => void): Promi
   return prepareDatabase(databaseUrl, context.config, secrets, context.data.secrets);
 }
 
-async function startTemporal({ context, group, env, temporalAddress }: BringUp): Promise<void> {
+async function startTemporal(plan: BringUp): Promise<void> {
+  const { context, group, env, secrets, certificates, temporalAddress } = plan;
   const loaded = import('../../temporal/bootstrap.ts');
-  if (!context.config.temporalAddress) await group.launch(temporalService(context, group.signal));
+  if (certificates) await group.launch(temporalService(context, { secrets, certificates, stopping: group.signal }));
   const { bootstrap } = await loaded;
   group.signal.throwIfAborted();
-  const isLocal = !context.config.temporalAddress;
+  const isLocal = certificates !== null;
   const keys = await bootstrap(loadConfig(env, 'process'), BOOTSTRAP_LIMIT_MS, { isLocal }).catch((error: Error) => {
     throw new StackError(`The Temporal server ${temporalAddress} cannot be prepared: ${error.message}`, {
       cause: error,

@@ -13,6 +13,8 @@ export interface DataDirectory {
   running: string;
   postgres: string;
   temporalDatabase: string;
+  /** By which the parts of this stack know each other. */
+  certificates: string;
   /** Identities of the simulated computers. */
   fleetState: string;
   log(name: string): string;
@@ -43,6 +45,7 @@ export async function openDataDirectory(path: string): Promise<DataDirectory> {
     running,
     postgres: join(root, 'postgres'),
     temporalDatabase: join(root, 'temporal', 'temporal.db'),
+    certificates: join(root, 'temporal', 'tls'),
     fleetState: join(root, 'fleet', 'state.json'),
     log: (name) => join(root, 'logs', `${name}.log`),
     release,

@@ -1,7 +1,7 @@
 import { type Config, loadConfig } from '../config.ts';
 import { readSecretFiles } from '../secret-files.ts';
 import { localUrl } from './roles.ts';
-import { createStack, type StartedStack } from './stack.ts';
+import { createStack, describeTemporal, type StartedStack } from './stack.ts';
 import { StackError } from './stack-error.ts';
 import { say, supervise } from './supervise.ts';
 
@@ -35,15 +35,15 @@ function wantsRepair(args: readonly string[]): boolean {
   return args.length > 0;
 }
 
-function announce(config: Config, { dataDir, administrator }: StartedStack): void {
-  const temporal = config.temporalAddress
-    ? `  Temporal       ${config.temporalAddress}`
-    : `  Temporal UI    http://127.0.0.1:${config.temporalUiPort}/namespaces/${config.temporalNamespace}/workflows`;
+function announce(config: Config, { dataDir, temporal, administrator }: StartedStack): void {
+  const temporalLines = temporal
+    ? describeTemporal(temporal, process.stdout.isTTY)
+    : [`  Temporal       ${config.temporalAddress}`];
   const lines = [
     `Flotilla is ready (${((performance.now() - began) / 1000).toFixed(1)} s)`,
     `  API            ${config.publicUrl}/api/v2`,
     `  API reference  ${config.publicUrl}/docs`,
-    temporal,
+    ...temporalLines,
     `  Data and logs  ${dataDir}`,
     ...howToLogIn(`${localUrl(config)}/api/v2`, config, administrator),
     '  Ctrl-C stops everything.',

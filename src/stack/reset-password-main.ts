@@ -39,14 +39,12 @@ async function main(): Promise<void> {
   const wish = readArguments();
   if (!wish) return say(HELP);
   const given = wish.fromInput ? ((await text(process.stdin)).split(/\r?\n/)[0] ?? '') : null;
-  const password = given ?? generatePassword();
-  const email = await withDatabase('flotilla-reset-password', ({ db }, { identity }) =>
-    resetPassword(db, {
-      email: wish.email,
-      password,
-      enforceStrength: given !== null && identity.enforcePasswordStrength,
-    }),
-  );
+  const { email, password } = await withDatabase('flotilla-reset-password', async ({ db }, { identity }) => {
+    const { minCharacters, strong } = identity.passwords;
+    const password = given ?? generatePassword(minCharacters);
+    const policy = { minCharacters, strong: strong && given !== null };
+    return { email: await resetPassword(db, { email: wish.email, password, policy }), password };
+  });
   const shown = given === null ? `\n  Password  ${password}` : '';
   say(`The password of ${email} is new, and all tokens of this person have ended.${shown}`);
 }

@@ -1,5 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Certificates, SERVER_NAME } from '../../temporal/server/certificates.ts';
 import { type Config, localHost } from '../config.ts';
 import type { DataDirectory } from './data-directory.ts';
 import type { StackSecrets } from './secrets.ts';
@@ -23,6 +24,8 @@ export function embeddedDatabaseUrl(config: Config, secrets: StackSecrets): stri
 export interface Backends {
   databaseUrl: string;
   temporalAddress: string;
+  /** Of our own Temporal server; null where the user named another one. */
+  certificates: Certificates | null;
 }
 
 /**
@@ -44,8 +47,20 @@ export function processEnvironment(
     FLOTILLA_DATA_DIR: data.root,
     FLOTILLA_DATABASE_URL: backends.databaseUrl,
     FLOTILLA_TEMPORAL_ADDRESS: backends.temporalAddress,
+    ...(backends.certificates && tlsSettings(backends.certificates)),
     FLOTILLA_JWT_SECRET: config.jwtSecrets.join(',') || secrets.jwtSecret,
     FLOTILLA_ENCRYPTION_KEYS: env['FLOTILLA_ENCRYPTION_KEYS']?.trim() || secrets.encryptionKeys,
+    FLOTILLA_CODEC_TOKEN: config.codecToken ?? secrets.codecToken,
+  };
+}
+
+function tlsSettings({ ca, client }: Certificates): Record<string, string> {
+  return {
+    FLOTILLA_TEMPORAL_TLS: 'true',
+    FLOTILLA_TEMPORAL_TLS_CA: ca,
+    FLOTILLA_TEMPORAL_TLS_CERT: client.cert,
+    FLOTILLA_TEMPORAL_TLS_KEY: client.key,
+    FLOTILLA_TEMPORAL_TLS_SERVER_NAME: SERVER_NAME,
   };
 }
 

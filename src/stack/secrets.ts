@@ -9,7 +9,16 @@ export interface StackSecrets {
   jwtSecret: string;
   /** As in FLOTILLA_ENCRYPTION_KEYS. */
   encryptionKeys: string;
+  /** Of the role that owns our database. */
   databasePassword: string;
+  /** Of the role that PostgreSQL starts with; only this supervisor logs in as it, to make the others. */
+  superuserPassword: string;
+  /** Of the role that owns the databases of a Temporal server on PostgreSQL. */
+  temporalDatabasePassword: string;
+  /** Opens the codec endpoint to the Temporal UI and CLI of this stack. */
+  codecToken: string;
+  /** Opens the Temporal UI. */
+  temporalUiToken: string;
   /** The first administrator's generated password, from before the account exists until it was shown. */
   unshownPassword?: string;
 }
@@ -27,20 +36,32 @@ export async function loadSecrets(file: string, hasData: boolean): Promise<Stack
   });
   if (text !== null) {
     await chmod(file, 0o600);
-    return parse(text, file);
+    const { kept, isComplete } = parse(text, file);
+    const secrets = { ...newSecrets(), ...kept };
+    if (!isComplete) await saveSecrets(file, secrets);
+    return secrets;
   }
   if (hasData) {
     throw new StackError(
       `${file} is missing, but databases made with it exist: restore it, or move ${dirname(file)} away to begin anew.`,
     );
   }
-  const secrets: StackSecrets = {
-    jwtSecret: randomBytes(48).toString('base64url'),
-    encryptionKeys: `k1:${randomBytes(32).toString('base64')}`,
-    databasePassword: randomBytes(24).toString('base64url'),
-  };
+  const secrets = newSecrets();
   await saveSecrets(file, secrets);
   return secrets;
+}
+
+function newSecrets(): StackSecrets {
+  const text = (bytes: number): string => randomBytes(bytes).toString('base64url');
+  return {
+    jwtSecret: text(48),
+    encryptionKeys: `k1:${randomBytes(32).toString('base64')}`,
+    databasePassword: text(24),
+    superuserPassword: text(24),
+    temporalDatabasePassword: text(24),
+    codecToken: text(32),
+    temporalUiToken: text(24),
+  };
 }
 
 /** Replaces the file in one step; it is on disk when this resolves. */
@@ -56,21 +77,25 @@ export async function saveSecrets(file: string, secrets: StackSecrets): Promise<
   await rename(`${file}.new`, file);
 }
 
-function parse(text: string, file: string): StackSecrets {
+/** What databases were made with; the others came later and can be made anew. */
+const LASTING = ['jwtSecret', 'encryptionKeys', 'databasePassword'] as const;
+
+function parse(text: string, file: string): { kept: Partial<StackSecrets>; isComplete: boolean } {
   const broken = (cause?: unknown): StackError =>
     new StackError(`The secrets ${file} are broken: restore the file, or move ${dirname(file)} away to begin anew.`, {
       cause,
     });
-  let value: Partial<StackSecrets>;
+  let value: Record<string, unknown>;
   try {
-    value = JSON.parse(text) as Partial<StackSecrets>;
+    value = (JSON.parse(text) ?? {}) as Record<string, unknown>;
   } catch (error) {
     throw broken(error);
   }
-  const { jwtSecret, encryptionKeys, databasePassword, unshownPassword } = value ?? {};
   const isText = (part: unknown): part is string => typeof part === 'string' && part !== '';
-  if (!isText(jwtSecret) || !isText(encryptionKeys) || !isText(databasePassword)) throw broken();
-  return { jwtSecret, encryptionKeys, databasePassword, ...(isText(unshownPassword) ? { unshownPassword } : {}) };
+  if (!LASTING.every((name) => isText(value[name]))) throw broken();
+  const names = [...Object.keys(newSecrets()), 'unshownPassword'];
+  const kept = Object.fromEntries(names.filter((name) => isText(value[name])).map((name) => [name, value[name]]));
+  return { kept, isComplete: Object.keys(newSecrets()).every((name) => name in kept) };
 }
 
 /** Letters and digits that nobody takes for one another, and that no shell or program takes for anything else. */

@@ -1,3 +1,8 @@
+import { join } from 'node:path';
+import type { Certificates } from '../../temporal/server/certificates.ts';
+import { LOCAL_DYNAMIC_CONFIG } from '../../temporal/server/dynamic-config.ts';
+import type { TemporalPrograms } from '../../temporal/server/programs.ts';
+import { INTERNAL_PORTS } from '../../temporal/server/server-config.ts';
 import type { Config } from '../config.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { ensureDatabase } from './database.ts';
@@ -5,6 +10,7 @@ import { tailOf } from './log-follower.ts';
 import { startNodeProcess } from './node-process.ts';
 import { findFreePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
+import { LOOPBACK } from './preflight.ts';
 import { COMMANDS, DATABASE, localUrl, PROJECT } from './roles.ts';
 import type { RunningRecord } from './running-file.ts';
 import type { StackSecrets } from './secrets.ts';
@@ -41,34 +47,58 @@ export function postgresService(context: ServiceContext, secrets: StackSecrets):
   });
 }
 
-/** The embedded Temporal server with its web UI. Getting its program for the first time may take minutes. */
-export function temporalService(context: ServiceContext, stopping: AbortSignal): Service {
+/**
+ * The embedded Temporal server with its web UI, for the owner of the certificates alone. Getting its program for the first
+ * time may take minutes.
+ */
+export function temporalService(
+  context: ServiceContext,
+  options: { secrets: StackSecrets; certificates: Certificates; stopping: AbortSignal },
+): Service {
   const { config, data, record, report } = context;
+  const { secrets, certificates, stopping } = options;
   const logFile = data.log('temporal');
-  let cli: string | undefined;
+  let programs: TemporalPrograms | undefined;
   return createService({
     name: 'Temporal',
     failFast: true,
     report,
     lastWords: () => tailOf(logFile),
     async start(signal) {
-      const { resolveTemporalCli } = await import('../../temporal/server/temporal-cli.ts');
-      const { startLocalTemporal } = await import('../../temporal/server/local-temporal.ts');
-      cli ??= await resolveTemporalCli({ bin: config.temporalBin, report, signal: stopping });
-      return await startLocalTemporal({
-        cli,
-        port: config.temporalPort,
-        uiPort: config.temporalUiPort,
-        httpPort: await findFreePort(),
-        databaseFile: data.temporalDatabase,
+      const { resolveTemporal } = await import('../../temporal/server/programs.ts');
+      const { startTemporal } = await import('../../temporal/server/temporal-server.ts');
+      programs ??= await resolveTemporal({ bin: config.temporalServerDir, report, signal: stopping });
+      if (!programs.hasUi) report(NO_UI);
+      const internal = await Promise.all(Array.from({ length: INTERNAL_PORTS }, () => findFreePort()));
+      return await startTemporal({
+        programs,
+        store: { sqlite: data.temporalDatabase },
+        ports: { host: LOOPBACK, frontend: config.temporalPort, internal, ui: config.temporalUiPort },
         namespace: config.temporalNamespace,
-        codecEndpoint: `${localUrl(config)}/codec`,
+        certificates,
+        ui: uiAccess(`${localUrl(config)}/codec`, config, secrets),
+        dynamicConfig: LOCAL_DYNAMIC_CONFIG,
+        directory: join(data.root, 'temporal', 'server'),
         logFile,
         signal,
+        report,
         onSpawn: (pid) => record.add('Temporal', pid),
       });
     },
   });
+}
+
+export const NO_UI = 'there is no Temporal UI: it comes with the build of the server, which needs Go';
+
+/** What lets people into the web UI, and the web UI into the codec endpoint. */
+export function uiAccess(codecUrl: string, config: Config, secrets: StackSecrets) {
+  return { token: secrets.temporalUiToken, codecUrl, codecToken: config.codecToken ?? secrets.codecToken };
+}
+
+/** Address at which a browser gets into the web UI. */
+export function uiAddress(config: Config, secrets: StackSecrets): string {
+  const path = `/namespaces/${config.temporalNamespace}/workflows`;
+  return `http://${LOOPBACK}:${config.temporalUiPort}${path}?token=${secrets.temporalUiToken}`;
 }
 
 /** One of the embedded stack's own processes. */

@@ -1,13 +1,19 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Certificates, ensureCertificates } from '../../temporal/server/certificates.ts';
 import type { Config } from '../config.ts';
 import { bringUp } from './bring-up.ts';
+import { writeCliProfile } from './cli-profile.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { type FirstAdministrator, forgetPassword } from './database.ts';
 import { followLogs } from './log-follower.ts';
 import { checkPorts } from './preflight.ts';
 import { prepareDirectory } from './prepare-directory.ts';
-import { embeddedDatabaseUrl, processEnvironment, resolveDataDir } from './roles.ts';
+import { embeddedDatabaseUrl, localUrl, processEnvironment, resolveDataDir } from './roles.ts';
 import { createRunningRecord } from './running-file.ts';
+import type { StackSecrets } from './secrets.ts';
 import { createServiceGroup, type StopShare } from './service-group.ts';
+import { uiAccess, uiAddress } from './services.ts';
 
 export interface StackOptions {
   config: Config;
@@ -34,9 +40,21 @@ export interface Stack {
 export interface StartedStack {
   /** Path of the data directory. */
   dataDir: string;
+  /** Null where the Temporal server is not ours. */
+  temporal: OwnTemporal | null;
   administrator: FirstAdministrator | null;
   /** Call once the user saw the administrator's password. */
   administratorShown(): Promise<void>;
+}
+
+/** How its owner gets into the Temporal server of a stack. */
+export interface OwnTemporal {
+  /** Address of the web UI, with the token. */
+  ui: string;
+  /** File that holds it. */
+  uiFile: string;
+  /** File for `temporal --config-file`. */
+  cliProfile: string;
 }
 
 /** Everything has to be over within 15 s; the rest is for the process itself. */
@@ -72,7 +90,9 @@ export function createStack({ config, env, report, afterRestore = false }: Stack
     const backends = {
       databaseUrl: config.databaseUrl ?? embeddedDatabaseUrl(config, secrets),
       temporalAddress: config.temporalAddress ?? `127.0.0.1:${config.temporalPort}`,
+      certificates: config.temporalAddress ? null : await ensureCertificates(data.certificates),
     };
+    const temporal = backends.certificates && (await ownTemporal(backends.certificates, { config, data, secrets }));
     const administrator = await bringUp({
       context: { config, data, record, report },
       group,
@@ -81,7 +101,12 @@ export function createStack({ config, env, report, afterRestore = false }: Stack
       afterRestore,
       ...backends,
     });
-    return { dataDir: data.root, administrator, administratorShown: () => forgetPassword(secrets, data.secrets) };
+    return {
+      dataDir: data.root,
+      temporal,
+      administrator,
+      administratorShown: () => forgetPassword(secrets, data.secrets),
+    };
   }
 
   return {
@@ -92,6 +117,35 @@ export function createStack({ config, env, report, afterRestore = false }: Stack
       for (const cleanup of cleanups.splice(0).reverse()) cleanup();
     },
   };
+}
+
+/** Writes what its owner opens the Temporal server with. */
+export async function ownTemporal(
+  certificates: Certificates,
+  of: { config: Config; data: DataDirectory; secrets: StackSecrets; codecUrl?: string },
+): Promise<OwnTemporal> {
+  const { config, data, secrets } = of;
+  const cliProfile = join(data.root, 'temporal', 'cli.toml');
+  const [ui, uiFile] = [uiAddress(config, secrets), join(data.root, 'temporal', 'ui.url')];
+  await writeFile(uiFile, `${ui}\n`, { mode: 0o600 });
+  const { codecUrl, codecToken } = uiAccess(of.codecUrl ?? `${localUrl(config)}/codec`, config, secrets);
+  await writeCliProfile(cliProfile, {
+    address: `127.0.0.1:${config.temporalPort}`,
+    namespace: config.temporalNamespace,
+    certificates,
+    codecUrl,
+    codecToken,
+  });
+  return { ui, uiFile, cliProfile };
+}
+
+/** Lines for the user about it: the token goes to a person, not into a log. */
+export function describeTemporal({ ui, uiFile, cliProfile }: OwnTemporal, toPerson: boolean): string[] {
+  const [address] = ui.split('?');
+  return [
+    `  Temporal UI    ${toPerson ? ui : `${address}   (with its token: ${uiFile})`}`,
+    `  Temporal CLI   temporal --config-file ${cliProfile} workflow list`,
+  ];
 }
 
 function logFiles(data: DataDirectory): ReadonlyMap<string, string> {

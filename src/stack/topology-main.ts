@@ -1,5 +1,6 @@
 import { loadConfig } from '../config.ts';
 import { readSecretFiles } from '../secret-files.ts';
+import { describeTemporal } from './stack.ts';
 import { say, supervise } from './supervise.ts';
 import { createTopology, type StartedTopology, TOPOLOGY_STOP_MS } from './topology.ts';
 import { planTopology, TOPOLOGY_HELP } from './topology-plan.ts';
@@ -34,7 +35,7 @@ function describe(started: StartedTopology): string {
     ...started.apis.map((url) => `  API            ${url}/api/v2`),
     ...started.gateways.map((url) => `  Gateway        ${url}`),
     `  Temporal       ${started.temporalAddress}`,
-    ...(started.temporalUi === null ? [] : [`  Temporal UI    ${started.temporalUi}`]),
+    ...(started.temporal ? describeTemporal(started.temporal, process.stdout.isTTY) : []),
     `  Data and logs  ${started.dataDir}`,
     ...(administrator
       ? [

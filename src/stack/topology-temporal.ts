@@ -1,6 +1,9 @@
 import { join } from 'node:path';
-import type { TemporalPorts, TemporalStore } from '../../temporal/server/official-config.ts';
-import type { OfficialPrograms } from '../../temporal/server/official-server.ts';
+import type { Certificates } from '../../temporal/server/certificates.ts';
+import { SERVER_DYNAMIC_CONFIG } from '../../temporal/server/dynamic-config.ts';
+import type { TemporalPrograms } from '../../temporal/server/programs.ts';
+import type { PostgresStore, TemporalPorts } from '../../temporal/server/server-config.ts';
+import type { TemporalServerOptions } from '../../temporal/server/temporal-server.ts';
 import { ensureDatabase } from './database.ts';
 import { tailOf } from './log-follower.ts';
 import { DATABASE } from './roles.ts';
@@ -25,7 +28,7 @@ const SAFE_NAME = /^[\w.-]+$/;
  * @throws {StackError} when it asks for TLS, which the server started here does not speak to PostgreSQL, or its name is
  * none to make others from
  */
-export function temporalStore(url: string): TemporalStore {
+export function temporalStore(url: string): PostgresStore {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
   if (!PLAIN.has(searchParams.get('sslmode'))) {
     throw new StackError(
@@ -41,7 +44,7 @@ export function temporalStore(url: string): TemporalStore {
   };
 }
 
-function databasesBeside(name: string): Pick<TemporalStore, 'database' | 'visibilityDatabase'> {
+function databasesBeside(name: string): Pick<PostgresStore, 'database' | 'visibilityDatabase'> {
   if (!SAFE_NAME.test(name) || name.length > MAX_BASE) {
     throw new StackError(
       `The Temporal server of this command has databases named after that of FLOTILLA_DATABASE_URL, "${name}": give one whose name has 1 to ${MAX_BASE} characters out of A-Z, a-z, 0-9, _, . and -, or run the Temporal server apart.`,
@@ -51,19 +54,21 @@ function databasesBeside(name: string): Pick<TemporalStore, 'database' | 'visibi
   return { database: `${prefix}${WORKFLOWS}`, visibilityDatabase: `${prefix}${VISIBILITY}` };
 }
 
-/** The official Temporal server on PostgreSQL, its databases made and brought up to date first. @see temporalStore */
-export function officialTemporalService(
+/** The Temporal server on PostgreSQL with its web UI, its databases made and brought up to date first. @see temporalStore */
+export function topologyTemporalService(
   context: ServiceContext,
   options: {
     databaseUrl: string;
-    store: TemporalStore;
-    programs: OfficialPrograms;
+    store: PostgresStore;
+    programs: TemporalPrograms;
     ports: TemporalPorts;
+    certificates: Certificates;
+    ui: NonNullable<TemporalServerOptions['ui']>;
     signal: AbortSignal;
   },
 ): Service {
-  const { data, record, report } = context;
-  const { databaseUrl, store, programs, ports, signal: stopping } = options;
+  const { config, data, record, report } = context;
+  const { databaseUrl, store, programs, ports, certificates, ui, signal: stopping } = options;
   const logFile = data.log('temporal');
   let isPrepared = false;
   return createService({
@@ -72,55 +77,28 @@ export function officialTemporalService(
     report,
     lastWords: () => tailOf(logFile),
     async start(signal) {
-      const { prepareStore, startOfficialTemporal } = await import('../../temporal/server/official-temporal.ts');
+      const { prepareStore, startTemporal } = await import('../../temporal/server/temporal-server.ts');
       if (!isPrepared) {
         for (const name of [store.database, store.visibilityDatabase])
           await ensureDatabase(maintenanceUrl(databaseUrl), name);
         await prepareStore(programs, store, stopping);
         isPrepared = true;
       }
-      const directory = serverDirectory(context);
-      return await startOfficialTemporal({
+      return await startTemporal({
         programs,
-        store,
+        store: { postgres: store },
         ports,
-        directory,
+        namespace: config.temporalNamespace,
+        certificates,
+        ui,
+        dynamicConfig: SERVER_DYNAMIC_CONFIG,
+        directory: join(data.root, 'temporal', 'server'),
         logFile,
         signal,
         onSpawn: (pid) => record.add('Temporal', pid),
       });
     },
   });
-}
-
-/** The web UI of the official server. */
-export function temporalUiService(
-  context: ServiceContext,
-  options: { programs: OfficialPrograms; ports: TemporalPorts; codecEndpoint: string },
-): Service {
-  const { config, data, record, report } = context;
-  const logFile = data.log('temporal-ui');
-  return createService({
-    name: 'Temporal UI',
-    failFast: true,
-    report,
-    lastWords: () => tailOf(logFile),
-    async start(signal) {
-      const { startTemporalUi } = await import('../../temporal/server/official-temporal.ts');
-      return await startTemporalUi({
-        ...options,
-        namespace: config.temporalNamespace,
-        directory: serverDirectory(context),
-        logFile,
-        signal,
-        onSpawn: (pid) => record.add('Temporal UI', pid),
-      });
-    },
-  });
-}
-
-function serverDirectory({ data }: ServiceContext): string {
-  return join(data.root, 'temporal', 'server');
 }
 
 /** A database that is there on every server, to make others from. */

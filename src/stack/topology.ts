@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { INTERNAL_PORTS, type TemporalPorts } from '../../temporal/server/official-config.ts';
-import { resolveOfficialServer } from '../../temporal/server/official-server.ts';
+import { type Certificates, ensureCertificates } from '../../temporal/server/certificates.ts';
+import { resolveTemporal } from '../../temporal/server/programs.ts';
+import { INTERNAL_PORTS, type TemporalPorts } from '../../temporal/server/server-config.ts';
 import { type Config, localHost } from '../config.ts';
 import { repairRestored } from './bring-up.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
@@ -13,11 +14,11 @@ import { runScript } from './run-script.ts';
 import { createRunningRecord } from './running-file.ts';
 import type { StackSecrets } from './secrets.ts';
 import { createServiceGroup, type ServiceGroup, type StopShare } from './service-group.ts';
-import { postgresService, processService, type ServiceContext } from './services.ts';
-import type { StackOptions } from './stack.ts';
+import { NO_UI, postgresService, processService, type ServiceContext, uiAccess } from './services.ts';
+import { type OwnTemporal, ownTemporal, type StackOptions } from './stack.ts';
 import type { Supervised } from './supervise.ts';
 import type { PlannedProcess, TopologyPlan } from './topology-plan.ts';
-import { officialTemporalService, temporalStore, temporalUiService } from './topology-temporal.ts';
+import { temporalStore, topologyTemporalService } from './topology-temporal.ts';
 
 export interface StartedTopology {
   dataDir: string;
@@ -26,7 +27,7 @@ export interface StartedTopology {
   gateways: readonly string[];
   temporalAddress: string;
   /** Null where the Temporal server is not ours. */
-  temporalUi: string | null;
+  temporal: OwnTemporal | null;
   administrator: FirstAdministrator | null;
   /** Call once the user saw the administrator's password. */
   administratorShown(): Promise<void>;
@@ -38,7 +39,6 @@ const STOP_ORDER: readonly StopShare[] = [
   { name: 'fleet', limitMs: 2000 },
   { name: 'servers', limitMs: 6000 },
   { name: 'workers', limitMs: 20_000 },
-  { name: 'Temporal UI', limitMs: 3000 },
   { name: 'Temporal', limitMs: 8000 },
   { name: 'PostgreSQL', limitMs: 4000 },
 ];
@@ -51,6 +51,7 @@ interface Bringing {
   env: Record<string, string | undefined>;
   databaseUrl: string;
   temporalAddress: string;
+  certificates: Certificates | null;
 }
 
 /** The topology of docker-compose.yml as processes of this machine. @see TOPOLOGY_HELP */
@@ -75,8 +76,11 @@ export function createTopology(options: StackOptions & { plan: TopologyPlan }): 
     );
     const databaseUrl = config.databaseUrl ?? embeddedDatabaseUrl(config, secrets);
     const temporalAddress = config.temporalAddress ?? `${LOOPBACK}:${config.temporalPort}`;
+    const certificates = config.temporalAddress ? null : await ensureCertificates(data.certificates);
+    const codecUrl = codecUrlOf(config, plan);
+    const temporal = certificates && (await ownTemporal(certificates, { config, data, secrets, codecUrl }));
     const env = {
-      ...processEnvironment(options.env, config, data, secrets, { databaseUrl, temporalAddress }),
+      ...processEnvironment(options.env, config, data, secrets, { databaseUrl, temporalAddress, certificates }),
       FLOTILLA_EMBEDDED: 'false',
     };
     const bringing = {
@@ -87,6 +91,7 @@ export function createTopology(options: StackOptions & { plan: TopologyPlan }): 
       env,
       databaseUrl,
       temporalAddress,
+      certificates,
     };
     const administrator = await bringUp(bringing);
     const urls = (kind: PlannedProcess['kind']) => processesOf(plan, kind).map((one) => urlOf(config, one));
@@ -95,7 +100,7 @@ export function createTopology(options: StackOptions & { plan: TopologyPlan }): 
       apis: urls('api'),
       gateways: urls('gateway'),
       temporalAddress,
-      temporalUi: config.temporalAddress ? null : `http://${LOOPBACK}:${config.temporalUiPort}`,
+      temporal,
       administrator,
       administratorShown: () => forgetPassword(secrets, data.secrets),
     };
@@ -142,22 +147,29 @@ async function bringUp(bringing: Bringing): Promise<FirstAdministrator | null> {
   return administrator;
 }
 
-async function startTemporal({ context, group, plan, databaseUrl, env }: Bringing): Promise<void> {
+async function startTemporal(bringing: Bringing): Promise<void> {
+  const { context, group, plan, secrets, databaseUrl, certificates, env } = bringing;
   const { config, report } = context;
-  if (config.temporalAddress) return;
+  if (!certificates) return;
   // Before its programs are looked for, which may take minutes.
   const store = temporalStore(databaseUrl);
   const { signal } = group;
-  const programs = await resolveOfficialServer({ bin: config.temporalServerDir, report, env, signal });
+  const programs = await resolveTemporal({ bin: config.temporalServerDir, report, env, signal });
+  if (!programs.hasUi) report(NO_UI);
   const ports: TemporalPorts = {
     host: LOOPBACK,
     frontend: config.temporalPort,
-    internal: plan.temporalInternalPort,
+    internal: Array.from({ length: INTERNAL_PORTS }, (_, place) => plan.temporalInternalPort + place),
     ui: config.temporalUiPort,
   };
-  await group.launch(officialTemporalService(context, { databaseUrl, store, programs, ports, signal }));
-  const codecEndpoint = `${urlOf(config, processesOf(plan, 'api')[0]!)}/codec`;
-  await group.launch(temporalUiService(context, { programs, ports, codecEndpoint }));
+  const ui = uiAccess(codecUrlOf(config, plan), config, secrets);
+  await group.launch(
+    topologyTemporalService(context, { databaseUrl, store, programs, ports, certificates, ui, signal }),
+  );
+}
+
+function codecUrlOf(config: Config, plan: TopologyPlan): string {
+  return `${urlOf(config, processesOf(plan, 'api')[0]!)}/codec`;
 }
 
 async function launchAll(bringing: Bringing, kinds: readonly PlannedProcess['kind'][], stage: string): Promise<void> {
@@ -214,9 +226,6 @@ function urlOf(config: Config, { port }: PlannedProcess): string {
 
 function logFiles(data: DataDirectory, plan: TopologyPlan): ReadonlyMap<string, string> {
   const ours = plan.processes.map(({ name }): [string, string] => [name, data.log(name)]);
-  const others = ['postgres', 'temporal', 'temporal-ui', 'fleet'].map((name): [string, string] => [
-    name,
-    data.log(name),
-  ]);
+  const others = ['postgres', 'temporal', 'fleet'].map((name): [string, string] => [name, data.log(name)]);
   return new Map([...ours, ...others]);
 }

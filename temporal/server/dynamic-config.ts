@@ -23,13 +23,15 @@ const FAIRNESS = {
   'matching.enableFairness': true,
 } as const;
 
-/** Settings of the local server of the CLI, which knows one machine only. */
-export const LOCAL_DYNAMIC_CONFIG = {
+/** Settings of a server in SQLite, which knows one machine only. */
+export const LOCAL_DYNAMIC_CONFIG: Readonly<Record<string, DynamicValue>> = {
   ...LIMITS,
   ...FAIRNESS,
+  // The default is for machines that do nothing else.
+  'history.hostLevelCacheMaxSize': 8096,
   'matching.numTaskqueueReadPartitions': 1,
   'matching.numTaskqueueWritePartitions': 1,
-} as const;
+};
 
 /** Settings of a server on PostgreSQL that serves Flotilla alone; docker-compose.yml gives its server the same. */
 export const SERVER_DYNAMIC_CONFIG: Readonly<Record<string, DynamicValue>> = { ...LIMITS, ...FAIRNESS };

@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import http from 'node:http';
+import https from 'node:https';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnLogged } from '../../src/logged-process.ts';
+import type { Certificates } from './certificates.ts';
 
 /** A server of ours in a process of its own. */
 export interface ServerProcess {
@@ -22,7 +26,7 @@ export interface ServerOptions {
   /** Ends a server that is not ready yet. */
   signal?: AbortSignal | undefined;
   /** Where it has to answer before it counts as ready: an address for 2xx, and ports that accept connections. */
-  serves: { url: string; host: string; ports: readonly number[] };
+  serves: { url: string; certificates: Certificates | null; host: string; ports: readonly number[] };
   limitMs: number;
 }
 
@@ -63,7 +67,7 @@ async function waitUntilServing({ serves, limitMs, signal }: ServerOptions, ende
     if (reason !== null) return `ended (${reason})`;
     if (signal?.aborted) return 'was stopped before it was ready';
     if (
-      (await answers(serves.url)) &&
+      (await answers(serves)) &&
       (await Promise.all(serves.ports.map((port) => accepts(serves.host, port)))).every(Boolean)
     ) {
       return null;
@@ -73,14 +77,20 @@ async function waitUntilServing({ serves, limitMs, signal }: ServerOptions, ende
   return `was not ready within ${limitMs / 1000} s`;
 }
 
-function answers(url: string): Promise<boolean> {
-  return fetch(url, { signal: AbortSignal.timeout(2000) }).then(
-    async (response) => {
-      await response.body?.cancel();
-      return response.ok;
-    },
-    () => false,
-  );
+function answers({ url, certificates }: ServerOptions['serves']): Promise<boolean> {
+  return new Promise((resolve) => {
+    const secured = certificates && {
+      ca: readFileSync(certificates.ca),
+      cert: readFileSync(certificates.client.cert),
+      key: readFileSync(certificates.client.key),
+    };
+    const { get } = secured ? https : http;
+    const request = get(url, { ...secured, timeout: 2000, agent: false }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200);
+    });
+    request.once('timeout', () => request.destroy()).once('error', () => resolve(false));
+  });
 }
 
 function accepts(host: string, port: number): Promise<boolean> {

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { climb, type Report, type Step } from './ladder.ts';
 import { cacheDirectory, findInCache, findOnPath, makeInCache } from './program-cache.ts';
+import type { ResolveOptions } from './programs.ts';
 import { runTool } from './run-tool.ts';
 import { downloadBySdk } from './sdk-download.ts';
-import type { ResolveOptions } from './temporal-cli.ts';
 import { TEST_SERVER_VERSION } from './versions.ts';
 
 const PROGRAM = { directory: `temporal-test-server-${TEST_SERVER_VERSION}`, file: 'temporal-test-server' };

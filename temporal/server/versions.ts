@@ -1,9 +1,9 @@
-/** The Temporal CLI that is downloaded or built (`go.mod` pins the same), and the oldest that is accepted. */
-export const TEMPORAL_CLI_VERSION = '1.5.1';
-
-/** The official server on PostgreSQL and its web UI that are built (`official-server/go.mod` pins the same). */
+/** The Temporal server and its web UI, the same everywhere: what `program/go.mod` pins and docker-compose.yml names. */
 export const TEMPORAL_SERVER_VERSION = '1.32.0';
 export const TEMPORAL_UI_VERSION = '2.54.1';
+
+/** The oldest server whose SQLite file the present one can use. */
+export const OLDEST_DATA_VERSION = '1.32.0';
 
 /** The time-skipping test server that is downloaded or fetched as jars (`test-server.pom.xml` pins the same). */
 export const TEST_SERVER_VERSION = '1.38.0';
@@ -16,10 +16,4 @@ export function compareVersions(a: string, b: string): number {
     if (difference !== 0) return difference;
   }
   return 0;
-}
-
-/** The versions of a CLI and of the server inside it, from what `temporal --version` prints; null when it is none. */
-export function parseCliVersion(output: string): { cli: string; server: string } | null {
-  const match = /^temporal version (\d+\.\d+\.\d+)\S*(?: \(Server (\d+\.\d+\.\d+))?/m.exec(output);
-  return match?.[1] ? { cli: match[1], server: match[2] ?? '0.0.0' } : null;
 }

@@ -105,9 +105,9 @@ describe('stacks beside each other', () => {
       expect((await fetch(`${first.url}${path}`)).status).toBe(404);
     }
     for (const path of ['/codec/decode', '/codec/encode']) {
-      const headers = { 'content-type': 'application/json', origin: 'https://evil.example' };
+      const headers = { 'content-type': 'application/json' };
       const answer = await fetch(`${first.url}${path}`, { method: 'POST', headers, body: '{"payloads":[]}' });
-      expect(answer.headers.get('access-control-allow-origin') ?? 'none').not.toMatch(/evil|\*/);
+      expect(answer.status).toBe(401);
     }
   });
 

@@ -79,8 +79,9 @@ describe('npm start', () => {
     const password = passwordOf(first);
     expect(first.output()).toContain('npm run reset-password -- admin@example.com');
     const before = await untilEnrolled(first, await logIn(first, 'admin@example.com', password), 3);
-    const ui = await fetch(`http://127.0.0.1:${settings['FLOTILLA_TEMPORAL_UI_PORT']}/`);
-    expect(ui.status).toBe(200);
+    const ui = (await readFile(join(dataDir, 'temporal', 'ui.url'), 'utf8')).trim();
+    expect(ui).toContain(`http://127.0.0.1:${settings['FLOTILLA_TEMPORAL_UI_PORT']}/`);
+    expect((await fetch(ui, { redirect: 'manual' })).status).toBe(303);
     first.process.kill('SIGTERM');
     const began = performance.now();
     await expect(first.exited).resolves.toBe(0);
@@ -119,7 +120,7 @@ describe('npm start', () => {
     });
     const first = startStack(settings);
     await first.ready();
-    for (const part of [/src\/main\.ts/, /workers\/main\.ts/, /server start-dev/, /bin\/postgres -D/]) {
+    for (const part of [/src\/main\.ts/, /workers\/main\.ts/, /flotilla-temporal/, /bin\/postgres -D/]) {
       const victim = processesOfStack(dataDir).find((line) => part.test(line));
       expect(victim, String(part)).toBeDefined();
       signalProcess(Number(victim!.split(' ')[0]), 'SIGKILL');
@@ -178,7 +179,15 @@ async function noSecretsIn(dataDir: string, password: string): Promise<void> {
   const secretsFile = join(dataDir, 'secrets.json');
   expect((await stat(secretsFile)).mode & 0o777).toBe(0o600);
   const secrets = JSON.parse(await readFile(secretsFile, 'utf8')) as Record<string, string>;
-  expect(Object.keys(secrets).sort()).toEqual(['databasePassword', 'encryptionKeys', 'jwtSecret']);
+  expect(Object.keys(secrets).sort()).toEqual([
+    'codecToken',
+    'databasePassword',
+    'encryptionKeys',
+    'jwtSecret',
+    'superuserPassword',
+    'temporalDatabasePassword',
+    'temporalUiToken',
+  ]);
   for (const name of await readdir(join(dataDir, 'logs'))) {
     const log = await readFile(join(dataDir, 'logs', name), 'utf8');
     for (const secret of [password, ...Object.values(secrets)]) expect(log.includes(secret), name).toBe(false);

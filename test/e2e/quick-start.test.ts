@@ -138,7 +138,7 @@ describe('npm start, as a new user', { timeout: 150_000 }, () => {
     const { openapi, paths } = JSON.parse(document.text) as { openapi: string; paths: Record<string, unknown> };
     expect(openapi).toMatch(/^3\.1/);
     expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/snaps', '/computers', '/activities', '/login']));
-    expect((await get(`http://127.0.0.1:${stack.ports.temporalUi}/`)).status).toBe(200);
+    expect((await get(`http://127.0.0.1:${stack.ports.temporalUi}/`)).status).toBe(401);
     expect((await get(`${stack.url}/healthz`)).status).toBe(200);
   });
 

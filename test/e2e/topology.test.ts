@@ -53,6 +53,7 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
     await Promise.all([a, b].map((api) => api.login('admin@example.com', PASSWORD)));
     temporal = await connectClient({
       temporalAddress: topology.temporalAddress,
+      temporalTls: topology.temporalTls,
       temporalNamespace: 'flotilla',
       encryptionKeys: [{ id: 'k1', key: Buffer.alloc(32, 5) }],
     });

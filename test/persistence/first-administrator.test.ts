@@ -7,7 +7,15 @@ import { prepareDatabase } from '../../src/stack/database.ts';
 import type { StackSecrets } from '../../src/stack/secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
-const SECRETS: StackSecrets = { jwtSecret: 'x', encryptionKeys: 'x', databasePassword: 'x' };
+const SECRETS: StackSecrets = {
+  jwtSecret: 'x',
+  encryptionKeys: 'x',
+  databasePassword: 'x',
+  superuserPassword: 'x',
+  temporalDatabasePassword: 'x',
+  codecToken: 'x',
+  temporalUiToken: 'x',
+};
 
 let database: TestDatabase;
 let directory: string;

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createDataConverter } from '../../temporal/data-converter.ts';
+import { EncryptionCodec } from '../../temporal/payload-codec.ts';
 import type { TestStack } from './stack.ts';
 import { readEncryptionKeys } from './stack-keys.ts';
 import { environmentOf } from './stack-processes.ts';
@@ -90,10 +90,10 @@ export async function readableHistory(stack: TestStack, workflowId: string, runI
   const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
   const worker = stack.processes('worker')[0]!;
   const keys = readEncryptionKeys(environmentOf(worker.pid, 'FLOTILLA_ENCRYPTION_KEYS')!);
-  const [codec] = createDataConverter(keys).payloadCodecs!;
+  const codec = new EncryptionCodec(keys);
   const texts = [JSON.stringify(history)];
   for (const payload of payloadsIn(history)) {
-    const [decoded] = await codec!.decode([payload]);
+    const [decoded] = await codec.reveal([payload]);
     texts.push(Buffer.from(decoded!.data ?? []).toString('utf8'));
   }
   return texts.join('\n');

@@ -76,7 +76,7 @@ function roleOf(command: string): StackRole {
   if (command.includes('src/fleet/main.ts')) return 'fleet';
   if (command.includes('workers/main.ts')) return 'worker';
   if (command.includes('src/main.ts')) return 'api';
-  if (/\bserver start-dev\b/.test(command)) return 'temporal';
+  if (/\bflotilla-temporal\b|\btemporal-server\b/.test(command)) return 'temporal';
   if (/^\S*postgres: /.test(command)) return 'postgres-backend';
   if (/\/postgres -D /.test(command)) return 'postmaster';
   return 'other';

@@ -31,7 +31,7 @@ export async function get(url: string): Promise<{ status: number; text: string }
 
 /** What a user's shell has, without this test run's own settings, but with those that name programs. */
 export function inheritedEnvironment(): Record<string, string> {
-  const kept = ['FLOTILLA_TEMPORAL_BIN', 'FLOTILLA_TEMPORAL_SERVER_DIR'];
+  const kept = ['FLOTILLA_TEMPORAL_SERVER_DIR'];
   const entries = Object.entries(process.env).filter(
     (entry): entry is [string, string] =>
       entry[1] !== undefined &&

@@ -19,6 +19,7 @@ import {
   type StackRole,
 } from './stack-processes.ts';
 import { get, inheritedEnvironment, spawnProgram } from './stack-programs.ts';
+import { stackTls } from './stack-tls.ts';
 import { searchStackLogs } from './test-log.ts';
 
 const PREFIX = 'flotilla-e2e-';
@@ -179,6 +180,7 @@ export class TestStack {
   async temporal(): Promise<TemporalClient['client']> {
     this.#temporal ??= await connectClient({
       temporalAddress: `127.0.0.1:${this.ports.temporal}`,
+      temporalTls: stackTls(this.dataDir),
       temporalNamespace: this.#setting('FLOTILLA_TEMPORAL_NAMESPACE', 'flotilla'),
       encryptionKeys: readEncryptionKeys(this.#setting('FLOTILLA_ENCRYPTION_KEYS')),
     });

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
-import { startLocalTemporal } from '../../temporal/server/local-temporal.ts';
-import { resolveOfficialServer } from '../../temporal/server/official-server.ts';
-import { resolveTemporalCli } from '../../temporal/server/temporal-cli.ts';
+import { LOCAL_DYNAMIC_CONFIG } from '../../temporal/server/dynamic-config.ts';
+import { resolveTemporal, type TemporalPrograms as ServerPrograms } from '../../temporal/server/programs.ts';
+import { startTemporal } from '../../temporal/server/temporal-server.ts';
 import { resolveTestServer } from '../../temporal/server/test-server.ts';
 import { freePorts } from './ports.ts';
 import type { RunService } from './run-services.ts';
@@ -10,10 +10,8 @@ const report = (message: string): void => console.log(`[temporal] ${message}`);
 
 /** The programs that tests use; a rejection is for the test that needs the program. */
 export interface TemporalPrograms {
-  cli: Promise<string>;
+  server: Promise<ServerPrograms>;
   testServer: Promise<string>;
-  /** Directory of the official server's programs. */
-  officialServer: Promise<string>;
 }
 
 /**
@@ -21,14 +19,12 @@ export interface TemporalPrograms {
  * time limit of a test allows for.
  */
 export async function findTemporalPrograms(): Promise<TemporalPrograms> {
-  const cli = resolveTemporalCli({ bin: process.env['FLOTILLA_TEMPORAL_BIN'] || null, report });
+  const server = resolveTemporal({ bin: process.env['FLOTILLA_TEMPORAL_SERVER_DIR'] || null, report });
   const testServer = resolveTestServer({ bin: process.env['FLOTILLA_TEST_SERVER_BIN'] || null, report });
-  const serverDir = process.env['FLOTILLA_TEMPORAL_SERVER_DIR'] || null;
-  const officialServer = resolveOfficialServer({ bin: serverDir, report }).then(({ server }) => dirname(server));
-  for (const result of await Promise.allSettled([cli, testServer, officialServer])) {
+  for (const result of await Promise.allSettled([server, testServer])) {
     if (result.status === 'rejected') report(String(result.reason));
   }
-  return { cli, testServer, officialServer };
+  return { server, testServer };
 }
 
 /** The Temporal servers of a test run. `directory` gets the log. `onStart` learns process ids, for an emergency end. */
@@ -40,22 +36,24 @@ export function temporalServices(
   return {
     'temporal-dev-server': {
       async start() {
-        const [port = 0, httpPort = 0] = await freePorts(2);
-        const server = await startLocalTemporal({
-          cli: await programs.cli,
-          port,
-          httpPort,
-          uiPort: null,
-          databaseFile: null,
+        const [port = 0, ...internal] = await freePorts(9);
+        const server = await startTemporal({
+          programs: await programs.server,
+          store: { sqlite: null },
+          ports: { host: '127.0.0.1', frontend: port, internal, ui: null },
           namespace: 'flotilla-test',
+          // Tests reach it in many ways; who may is tested on a stack.
+          certificates: null,
+          dynamicConfig: LOCAL_DYNAMIC_CONFIG,
+          directory: join(directory, 'temporal'),
           logFile: join(directory, 'temporal.log'),
           onSpawn: onStart,
         });
-        return { answer: { address: server.address }, stop: () => server.stop() };
+        return { answer: { address: `127.0.0.1:${port}` }, stop: () => server.stop() };
       },
     },
-    'temporal-official-server': {
-      start: async () => ({ answer: { directory: await programs.officialServer } }),
+    'temporal-server-programs': {
+      start: async () => ({ answer: { directory: dirname((await programs.server).server) } }),
     },
     'temporal-test-server': {
       start: async () => ({ answer: { path: await programs.testServer } }),

@@ -5,20 +5,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inject } from 'vitest';
+import type { TemporalTlsSettings } from '../../src/config.ts';
 import { isPortFree } from '../../src/stack/ports.ts';
 import { signalProcess } from '../../src/stack/processes.ts';
 import { readRunning } from '../../src/stack/running-file.ts';
 import { killStack, processesOf } from './stack-processes.ts';
 import { inheritedEnvironment, spawnProgram } from './stack-programs.ts';
+import { stackTls } from './stack-tls.ts';
 
 const READY_LIMIT_MS = 300_000;
 const STOP_LIMIT_MS = 120_000;
 /** More than the topology takes from its first port on. */
 const PORTS = 60;
 
-/** Directory of the official server's programs. @throws with the reason when this machine cannot have them */
+/** Directory of the Temporal server's programs. @throws with the reason when this machine cannot have them */
 export async function officialServerDirectory(): Promise<string> {
-  const response = await fetch(`${inject('runServicesUrl')}/temporal-official-server`);
+  const response = await fetch(`${inject('runServicesUrl')}/temporal-server-programs`);
   if (!response.ok) throw new Error(await response.text());
   return ((await response.json()) as { directory: string }).directory;
 }
@@ -31,6 +33,7 @@ export class TestTopology {
   /** Of the Temporal server. */
   readonly temporalAddress: string;
   readonly temporalUi: string;
+  readonly temporalTls: TemporalTlsSettings;
   readonly environment: Record<string, string>;
   readonly #firstPort: number;
   readonly #emergency: () => void;
@@ -44,6 +47,7 @@ export class TestTopology {
     this.gateways = [at(10), at(11)];
     this.temporalAddress = `127.0.0.1:${firstPort + 20}`;
     this.temporalUi = at(21);
+    this.temporalTls = stackTls(join(root, 'topology'));
     this.environment = {
       ...inheritedEnvironment(),
       FLOTILLA_DATA_DIR: root,

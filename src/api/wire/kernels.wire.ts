@@ -1,9 +1,9 @@
 import { roundVersion } from '../../domain/packages/debian-version.ts';
 import type { HotpatchReports } from '../../domain/packages/kernel.ts';
+import { refusedField } from '../../services/fields.ts';
 import type { KernelCommand, KernelListing } from '../../services/kernels.service.ts';
 import type { KernelView } from '../../services/views.ts';
 import type { RequestContext } from '../handler.ts';
-import { refusedField } from '../../services/fields.ts';
 import { type DeliveryFields, readWindow } from './delivery.wire.ts';
 
 /** The reports, under the names of the API and otherwise untouched. */

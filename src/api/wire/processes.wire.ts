@@ -1,7 +1,7 @@
 import { MAX_INT4 } from '../../domain/integers.ts';
+import { refusedField } from '../../services/fields.ts';
 import type { SignalCommand } from '../../services/processes.service.ts';
 import type { ProcessView } from '../../services/views.ts';
-import { refusedField } from '../../services/fields.ts';
 import { wireTime } from './time.wire.ts';
 
 const MAX_PIDS = 100;

@@ -1,7 +1,7 @@
 import type { PageRequest } from '../page.ts';
 import { type ActivityScope, seenBy, VISIBLE } from '../query/activity-visibility.ts';
 import type { Sql } from '../sql.ts';
-import { parentAt, type ParentRow, SOURCE } from './activities.repository.ts';
+import { type ParentRow, parentAt, SOURCE } from './activities.repository.ts';
 import { countSeen } from './seen-children.ts';
 
 /** Parents by id in no order; those the caller may not see are left out. */

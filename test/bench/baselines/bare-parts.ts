@@ -6,7 +6,9 @@ import { Connection } from '@temporalio/client';
 import pg from 'pg';
 import { locatePostgres } from '../../../src/stack/postgres-binaries.ts';
 import { runAs, unprivilegedUser } from '../../../src/stack/unprivileged.ts';
-import { resolveTemporalCli } from '../../../temporal/server/temporal-cli.ts';
+import { resolveTemporal } from '../../../temporal/server/programs.ts';
+import type { ServerProcess } from '../../../temporal/server/server-process.ts';
+import { startTemporal } from '../../../temporal/server/temporal-server.ts';
 import type { BenchContext } from '../bench.ts';
 import { startChild } from '../harness/child.ts';
 import { freePorts, type Resources, stopProcess } from '../harness/resources.ts';
@@ -26,7 +28,7 @@ const POLL = { everyMs: 10, limitMs: 60_000 };
 export async function measureBareParts({ resources, root }: BenchContext): Promise<BareParts> {
   const folder = resources.folder('flotilla-bench-bare-');
   const { initdb, postgres } = await barePostgres(resources, folder);
-  const temporal = await bareTemporal(resources, folder);
+  const temporal = await bareTemporal(folder);
   const bundle = await bareBundle(resources, join(root, 'workflows', 'index.ts'));
   return { initdb, postgres, temporal, bundle };
 }
@@ -70,19 +72,27 @@ async function barePostgres(resources: Resources, folder: string): Promise<{ ini
   return { initdb, postgres };
 }
 
-async function bareTemporal(resources: Resources, folder: string): Promise<number> {
-  const env = process.env;
-  const cli = await resolveTemporalCli({ bin: env['FLOTILLA_TEMPORAL_BIN'] ?? null, report: () => {}, env });
-  const [port, uiPort] = await freePorts(2);
-  const file = ['--db-filename', join(folder, 'temporal.db')];
-  const pragmas = ['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'];
-  const ports = ['--port', String(port), '--ui-port', String(uiPort), '--log-level', 'error'];
-  let server: ChildProcess | undefined;
+async function bareTemporal(folder: string): Promise<number> {
+  const programs = await resolveTemporal({
+    bin: process.env['FLOTILLA_TEMPORAL_SERVER_DIR'] ?? null,
+    report: () => {},
+  });
+  const [port = 0, ...internal] = await freePorts(9);
+  let server: ServerProcess | undefined;
   const seconds = await timed(async () => {
-    server = resources.spawn(cli, ['server', 'start-dev', ...ports, ...file, ...pragmas], { stdio: 'ignore' });
+    server = await startTemporal({
+      programs,
+      store: { sqlite: join(folder, 'temporal.db') },
+      ports: { host: '127.0.0.1', frontend: port, internal, ui: null },
+      namespace: 'default',
+      certificates: null,
+      dynamicConfig: {},
+      directory: join(folder, 'temporal'),
+      logFile: join(folder, 'temporal.log'),
+    });
     await waitFor('the Temporal server', () => serves(`127.0.0.1:${port}`), POLL);
   });
-  await stopProcess(server!);
+  await server?.stop();
   return seconds;
 }
 

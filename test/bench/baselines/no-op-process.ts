@@ -3,20 +3,21 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, type InjectedSinks, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { loadConfig } from '../../../src/config.ts';
+import { serverOptions } from '../../../temporal/connection.ts';
 import { createDataConverter } from '../../../temporal/data-converter.ts';
 import type { BareSinks, NoOpOrder, NoOpReply } from './no-op.contract.ts';
 
 const TASK_QUEUE = 'bench-no-op';
 
 const config = loadConfig(process.env, 'process');
-const address = config.temporalAddress!;
+const server = serverOptions(config);
 const namespace = config.temporalNamespace;
 // The product's converter, so that both sides pay for encryption alike.
 const dataConverter = createDataConverter(config.encryptionKeys);
 
 Runtime.install({ logger: new DefaultLogger('WARN') });
-const nativeConnection = await NativeConnection.connect({ address });
-const client = new Client({ connection: await Connection.connect({ address }), namespace, dataConverter });
+const nativeConnection = await NativeConnection.connect(server);
+const client = new Client({ connection: await Connection.connect(server), namespace, dataConverter });
 const sinks: InjectedSinks<BareSinks> = {
   bare: { waits: { fn: ({ workflowId }) => client.workflow.getHandle(workflowId).signal('go') } },
 };

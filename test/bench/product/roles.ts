@@ -15,7 +15,7 @@ const ROLE_COMMANDS: ReadonlyArray<{ name: ProductRole; command: RegExp }> = [
   { name: 'gateway', command: /\bsrc\/main\.ts\b.* --gateway-only\b/ },
   { name: 'API', command: /\bsrc\/main\.ts\b/ },
   { name: 'worker', command: /\bworkers\/main\.ts\b/ },
-  { name: 'Temporal', command: /\bserver start-dev\b|\btemporal-(ui-)?server\b/ },
+  { name: 'Temporal', command: /\bflotilla-temporal\b|\btemporal-server\b/ },
   { name: 'PostgreSQL', command: /\bbin\/postgres\b/ },
 ];
 

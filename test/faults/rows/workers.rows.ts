@@ -7,6 +7,7 @@ import { freePorts } from '../../support/ports.ts';
 import { readEncryptionKeys } from '../../support/stack-keys.ts';
 import { environmentOf } from '../../support/stack-processes.ts';
 import { spawnProgram } from '../../support/stack-programs.ts';
+import { stackTls } from '../../support/stack-tls.ts';
 import type { RowCase, Stage } from './case.ts';
 
 /** What the codec says of a key that it does not have. */
@@ -48,6 +49,7 @@ export const WORKERS: readonly RowCase[] = [
         FLOTILLA_EMBEDDED: 'true',
         FLOTILLA_DATABASE_URL: stack.databaseUrl(),
         FLOTILLA_TEMPORAL_ADDRESS: address,
+        ...tlsOf(worker.pid),
         FLOTILLA_JWT_SECRET: 'x'.repeat(40),
         FLOTILLA_ENCRYPTION_KEYS: OTHER_KEY,
         FLOTILLA_METRICS_PORT: String(metricsPort),
@@ -100,10 +102,17 @@ export const WORKERS: readonly RowCase[] = [
   },
 ];
 
+/** How a process reaches the Temporal server, for one beside it. */
+function tlsOf(pid: number): Record<string, string> {
+  const names = ['CA', 'CERT', 'KEY', 'SERVER_NAME'].map((name) => `FLOTILLA_TEMPORAL_TLS_${name}`);
+  return Object.fromEntries(names.map((name) => [name, environmentOf(pid, name) ?? '']));
+}
+
 /** Starts a workflow under a key that no worker of the stack has. */
 async function startUnreadable(stage: Stage, workflowId: string): Promise<void> {
   const { client, close } = await connectClient({
     temporalAddress: `127.0.0.1:${stage.world.stack.ports.temporal}`,
+    temporalTls: stackTls(stage.world.stack.dataDir),
     temporalNamespace: 'flotilla',
     encryptionKeys: readEncryptionKeys(OTHER_KEY),
   });

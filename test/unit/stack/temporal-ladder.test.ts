@@ -1,17 +1,18 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { startLocalTemporal } from '../../../temporal/server/local-temporal.ts';
+import { downloadOfficial } from '../../../temporal/server/official-download.ts';
 import { findInCache, makeInCache } from '../../../temporal/server/program-cache.ts';
-import { resolveTemporalCli } from '../../../temporal/server/temporal-cli.ts';
+import { resolveTemporal } from '../../../temporal/server/programs.ts';
+import { startTemporal } from '../../../temporal/server/temporal-server.ts';
 import { resolveTestServer } from '../../../temporal/server/test-server.ts';
-import { compareVersions, parseCliVersion, TEMPORAL_CLI_VERSION } from '../../../temporal/server/versions.ts';
+import { compareVersions, TEMPORAL_SERVER_VERSION, TEMPORAL_UI_VERSION } from '../../../temporal/server/versions.ts';
 import { script, temporaryDirectory } from '../../support/temporary.ts';
 
-const cliOf = (version: string, server = '1.29.1'): string =>
-  `echo "temporal version ${version} (Server ${server}, UI 2.42.1)"`;
 const report = (): void => undefined;
 
 /** An empty PATH and an empty cache. */
@@ -23,35 +24,64 @@ async function aMachine() {
   return { bin, cache: join(cache, 'flotilla'), env: { PATH: bin, XDG_CACHE_HOME: cache } };
 }
 
-describe('resolveTemporalCli', () => {
-  it('takes the named program before everything else', async () => {
+describe('resolveTemporal', () => {
+  it('takes the named directory before everything else, with or without the web UI', async () => {
     const { bin, env } = await aMachine();
-    await script(join(bin, 'temporal'), cliOf('1.9.0'));
-    const named = await script(join(bin, 'mine'), cliOf('1.5.1'));
-    await expect(resolveTemporalCli({ bin: named, report, env })).resolves.toBe(named);
+    await script(join(bin, 'temporal-server'), '');
+    const official = await resolveTemporal({ bin, report, env });
+    expect(official).toEqual({
+      server: join(bin, 'temporal-server'),
+      hasUi: false,
+      sqlTool: join(bin, 'temporal-sql-tool'),
+    });
+    await script(join(bin, 'flotilla-temporal'), '');
+    expect(await resolveTemporal({ bin, report, env })).toMatchObject({
+      server: join(bin, 'flotilla-temporal'),
+      hasUi: true,
+    });
   });
 
-  it('does not look further when the named program is missing, none at all or too old', async () => {
+  it('does not look further when the named directory has none', async () => {
     const { bin, env } = await aMachine();
-    await script(join(bin, 'temporal'), cliOf('1.9.0'));
-    const resolve = (path: string) => resolveTemporalCli({ bin: path, report, env });
-    await expect(resolve(join(bin, 'absent'))).rejects.toThrow(/FLOTILLA_TEMPORAL_BIN: .*absent does not exist/);
-    await expect(resolve(await script(join(bin, 'other'), 'echo hello'))).rejects.toThrow(/is not a Temporal CLI/);
-    await expect(resolve(await script(join(bin, 'old'), cliOf('1.4.9')))).rejects.toThrow(
-      /has version 1\.4\.9, older than/,
+    await expect(resolveTemporal({ bin: join(bin, 'absent'), report, env })).rejects.toThrow(
+      /FLOTILLA_TEMPORAL_SERVER_DIR: .*absent has neither flotilla-temporal nor temporal-server/,
     );
   });
+});
 
-  it('takes one on the PATH that is new enough, else the cache', async () => {
-    const { bin, cache, env } = await aMachine();
-    const cached = join(cache, `temporal-cli-${TEMPORAL_CLI_VERSION}`);
-    await mkdir(cached, { recursive: true });
-    await script(join(cached, 'temporal'), 'exit 1');
-    await expect(resolveTemporalCli({ bin: null, report, env })).resolves.toBe(join(cached, 'temporal'));
-    await script(join(bin, 'temporal'), cliOf('1.4.0'));
-    await expect(resolveTemporalCli({ bin: null, report, env })).resolves.toBe(join(cached, 'temporal'));
-    await script(join(bin, 'temporal'), cliOf('1.10.0'));
-    await expect(resolveTemporalCli({ bin: null, report, env })).resolves.toBe(join(bin, 'temporal'));
+describe('the official download', () => {
+  const files = ['temporal-server', 'temporal-sql-tool'];
+
+  async function aRelease(status: number) {
+    const source = await temporaryDirectory();
+    for (const file of [...files, 'tdbg']) await script(join(source, file), `echo ${file}`);
+    execFileSync('tar', ['-czf', 'release.tar.gz', ...files, 'tdbg'], { cwd: source });
+    const archive = await readFile(join(source, 'release.tar.gz'));
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.url ?? '');
+      response.writeHead(status).end(archive);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  }
+
+  it('unpacks the server and its schema tool of the pinned version, and nothing else', async () => {
+    const { url, asked } = await aRelease(200);
+    const directory = await temporaryDirectory();
+    await downloadOfficial(directory, { report }, url);
+    expect((await readdir(directory)).sort()).toEqual(files);
+    expect(execFileSync(join(directory, 'temporal-server')).toString()).toBe('temporal-server\n');
+    expect(asked).toEqual([expect.stringMatching(/^\/v1\.32\.0\/temporal_1\.32\.0_linux_(amd64|arm64)\.tar\.gz$/)]);
+  });
+
+  it('says why there is none, and leaves nothing', async () => {
+    const { url } = await aRelease(404);
+    const directory = await temporaryDirectory();
+    await expect(downloadOfficial(directory, { report }, url)).rejects.toThrow(/tar\.gz: status 404/);
+    await expect(downloadOfficial(directory, { report }, 'http://127.0.0.1:2')).rejects.toThrow(/ECONNREFUSED/);
+    expect(await readdir(directory)).toEqual([]);
   });
 });
 
@@ -100,44 +130,70 @@ describe('versions', () => {
     expect(compareVersions('1.5.0', '1.5.1')).toBeLessThan(0);
   });
 
-  it('are read from what the CLI prints, and only from that', () => {
-    expect(parseCliVersion('temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)\n')).toEqual({
-      cli: '1.5.1',
-      server: '1.29.1',
-    });
-    expect(parseCliVersion('temporal version 0.0.0-DEV (Server 1.29.1, UI 2.42.1)')?.cli).toBe('0.0.0');
-    expect(parseCliVersion('v20.1.0')).toBeNull();
+  it('are the same in the module that is built, in docker-compose.yml and here', async () => {
+    const module = await readFile('temporal/program/go.mod', 'utf8');
+    expect(module).toMatch(new RegExp(`^\\s*go\\.temporal\\.io/server v${TEMPORAL_SERVER_VERSION}$`, 'm'));
+    expect(module).toMatch(new RegExp(`^\\s*github\\.com/temporalio/ui-server/v2 v${TEMPORAL_UI_VERSION}$`, 'm'));
+    const images = [...(await readFile('docker-compose.yml', 'utf8')).matchAll(/image: temporalio\/(\S+)/g)];
+    expect(new Set(images.map(([, image]) => image))).toEqual(
+      new Set([
+        `server:${TEMPORAL_SERVER_VERSION}`,
+        `admin-tools:${TEMPORAL_SERVER_VERSION}`,
+        `ui:${TEMPORAL_UI_VERSION}`,
+      ]),
+    );
   });
 });
 
-describe('startLocalTemporal', () => {
-  const place = async (directory: string, cli: string) => ({
-    cli,
-    port: 1,
-    httpPort: 2,
-    uiPort: null,
-    databaseFile: join(directory, 'temporal.db'),
-    namespace: 'flotilla',
-    logFile: join(directory, 'temporal.log'),
-  });
+describe('startTemporal', () => {
+  const start = async (directory: string, server: string) => {
+    const said: string[] = [];
+    const starting = startTemporal({
+      programs: { server, hasUi: true, sqlTool: '' },
+      store: { sqlite: join(directory, 'temporal.db') },
+      ports: { host: '127.0.0.1', frontend: 1, internal: [2, 3, 4, 5, 6, 7, 8, 9], ui: null },
+      namespace: 'flotilla',
+      certificates: null,
+      dynamicConfig: {},
+      directory: join(directory, 'server'),
+      logFile: join(directory, 'temporal.log'),
+      report: (message) => said.push(message),
+    });
+    return starting.then(
+      () => ({ error: '', said }),
+      (error: Error) => ({ error: error.message, said }),
+    );
+  };
+  const broken = (directory: string) =>
+    script(join(directory, 'flotilla-temporal'), 'echo "file is not a database"; exit 1');
 
   it('refuses a data file that a newer server used last', async () => {
     const directory = await temporaryDirectory();
-    const cli = await script(join(directory, 'temporal'), cliOf('1.5.1'));
-    await writeFile(join(directory, 'temporal.db.version'), '1.31.0\n');
-    await expect(startLocalTemporal(await place(directory, cli))).rejects.toThrow(/last used by server 1\.31\.0/);
+    await writeFile(join(directory, 'temporal.db.version'), '1.99.0\n');
+    const { error } = await start(directory, await broken(directory));
+    expect(error).toMatch(/last used by server 1\.99\.0/);
+  });
+
+  it('sets aside what an older server left, whose tables are others', async () => {
+    const directory = await temporaryDirectory();
+    for (const name of ['temporal.db', 'temporal.db-wal']) await writeFile(join(directory, name), 'old');
+    await writeFile(join(directory, 'temporal.db.version'), '1.29.1\n');
+    const { said } = await start(directory, await broken(directory));
+    expect(said.join()).toContain('the Temporal data of server 1.29.1 are set aside');
+    const left = (await readdir(directory)).filter((name) => name.startsWith('temporal.db'));
+    expect(left.sort()).toEqual([
+      'temporal.db-old',
+      'temporal.db-old-wal',
+      'temporal.db-old.version',
+      'temporal.db.version',
+    ]);
+    expect((await start(directory, await broken(directory))).said).toEqual([]);
   });
 
   it('says what the server said when it ends at once', async () => {
     const directory = await temporaryDirectory();
-    const cli = await script(
-      join(directory, 'temporal'),
-      `case $1 in --version) ${cliOf('1.5.1')};; *) echo "file is not a database"; exit 1;; esac`,
-    );
-    await expect(startLocalTemporal(await place(directory, cli))).rejects.toThrow(
-      /ended \(exit code 1\): file is not a database/,
-    );
-    await access(join(directory, 'temporal.db.version'));
+    const { error } = await start(directory, await broken(directory));
+    expect(error).toMatch(/ended \(exit code 1\): file is not a database/);
   });
 });
 

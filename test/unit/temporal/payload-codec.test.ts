@@ -57,9 +57,11 @@ describe('EncryptionCodec', () => {
     await expect(new EncryptionCodec([old]).decode([cut])).rejects.toThrow('cut short');
   });
 
-  it('passes on what is not encrypted', async () => {
+  it('refuses what is not encrypted, and leaves it as it is for people to look at', async () => {
     const plain = payloadOf('clear');
-    expect(await new EncryptionCodec([current]).decode([plain])).toEqual([plain]);
+    const codec = new EncryptionCodec([current]);
+    await expect(codec.decode([plain])).rejects.toThrow('payload is not encrypted');
+    expect(await codec.reveal([plain])).toEqual([plain]);
   });
 
   it('refuses to work without a key', () => {

@@ -1,0 +1,48 @@
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { arch } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { ReadableStream } from 'node:stream/web';
+import type { Report } from './ladder.ts';
+import { runTool } from './run-tool.ts';
+import { TEMPORAL_SERVER_VERSION } from './versions.ts';
+
+const RELEASES = 'https://github.com/temporalio/temporal/releases/download';
+const FILES = ['temporal-server', 'temporal-sql-tool'];
+const ANSWER_LIMIT_MS = 20_000;
+const LIMIT_MS = 10 * 60_000;
+const UNPACK_LIMIT_MS = 60_000;
+
+/**
+ * Downloads the server and its schema tool from the official release into the directory.
+ *
+ * @param releases - base address of the releases
+ * @throws when the release cannot be had, or has none for this machine
+ */
+export async function downloadOfficial(
+  directory: string,
+  { report, signal }: { report: Report; signal?: AbortSignal },
+  releases = RELEASES,
+): Promise<void> {
+  report(`downloading the official Temporal server ${TEMPORAL_SERVER_VERSION}, once; it has no web UI`);
+  const platform = `linux_${arch() === 'arm64' ? 'arm64' : 'amd64'}`;
+  const url = `${releases}/v${TEMPORAL_SERVER_VERSION}/temporal_${TEMPORAL_SERVER_VERSION}_${platform}.tar.gz`;
+  const archive = join(directory, 'release.tar.gz');
+  const limit = new AbortController();
+  const late = setTimeout(() => limit.abort(new Error('no answer')), ANSWER_LIMIT_MS);
+  const ended = AbortSignal.any([limit.signal, AbortSignal.timeout(LIMIT_MS), ...(signal ? [signal] : [])]);
+  try {
+    const answer = await fetch(url, { signal: ended }).catch((error: Error) => {
+      throw new Error(`${url}: ${error.cause instanceof Error ? error.cause.message : error.message}`);
+    });
+    clearTimeout(late);
+    if (!answer.ok || !answer.body) throw new Error(`${url}: status ${answer.status}`);
+    await pipeline(Readable.fromWeb(answer.body as ReadableStream), createWriteStream(archive), { signal: ended });
+    await runTool('tar', ['-xzf', archive, '-C', directory, ...FILES], { limitMs: UNPACK_LIMIT_MS, signal });
+  } finally {
+    clearTimeout(late);
+    await rm(archive, { force: true });
+  }
+}

@@ -1,0 +1,156 @@
+import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { type Certificates, SERVER_NAME } from './certificates.ts';
+import type { DynamicValue } from './dynamic-config.ts';
+import type { TemporalPrograms } from './programs.ts';
+import { runTool } from './run-tool.ts';
+import {
+  dynamicConfig,
+  type PostgresStore,
+  serverConfig,
+  type TemporalPorts,
+  type TemporalStore,
+} from './server-config.ts';
+import { type ServerProcess, startServer } from './server-process.ts';
+import { compareVersions, OLDEST_DATA_VERSION, TEMPORAL_SERVER_VERSION } from './versions.ts';
+
+export interface TemporalServerOptions {
+  programs: TemporalPrograms;
+  store: TemporalStore;
+  ports: TemporalPorts;
+  /** Made at the start where the store is not PostgreSQL. */
+  namespace: string;
+  /** With them nobody else can use the server; without, everybody who reaches its ports. */
+  certificates: Certificates | null;
+  /** What the web UI needs; absent where there is none. */
+  ui?: { token: string; codecUrl: string; codecToken: string };
+  dynamicConfig: Readonly<Record<string, DynamicValue>>;
+  /** Takes the configuration, which holds secrets; made when absent, readable by its owner alone. */
+  directory: string;
+  logFile: string;
+  /** Learns the process id as soon as there is one, before the server is ready. */
+  onSpawn?: (pid: number) => void;
+  /** Ends a server that is not ready yet. */
+  signal?: AbortSignal;
+  report?: (message: string) => void;
+}
+
+/** The data file was written by a newer server than the one at hand. */
+export class NewerDataFile extends Error {
+  override readonly name = 'NewerDataFile';
+}
+
+const READY_LIMIT_MS = 120_000;
+const SCHEMA_LIMIT_MS = 120_000;
+
+/**
+ * Starts all parts of a Temporal server, with its web UI, in one process and waits until it serves.
+ *
+ * @throws {NewerDataFile} when an SQLite file was last used by a newer server
+ * @throws when the server ends or is not ready in time
+ */
+export async function startTemporal(options: TemporalServerOptions): Promise<ServerProcess> {
+  const { programs, store, ports, certificates, directory } = options;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  if ('sqlite' in store && store.sqlite !== null) await checkDataFile(store.sqlite, options.report);
+  const [server, dynamic, ui] = ['server.yaml', 'dynamic.yaml', 'ui.json'].map((name) => join(directory, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const write = (file: string, text: string): Promise<void> => writeFile(file, text, { mode: 0o600 });
+  await write(dynamic, dynamicConfig(options.dynamicConfig));
+  await write(server, serverConfig(store, ports, certificates, dynamic));
+  const showsUi = programs.hasUi && ports.ui !== null && options.ui !== undefined;
+  if (showsUi) await write(ui, JSON.stringify(uiSettings(options)));
+  const namespace = 'sqlite' in store ? ['-namespace', options.namespace] : [];
+  return startServer({
+    title: 'The Temporal server',
+    program: programs.server,
+    args: programs.hasUi
+      ? ['-server', server, ...namespace, ...(showsUi ? ['-ui', ui] : [])]
+      : ['--config-file', server, '--allow-no-auth', 'start'],
+    logFile: options.logFile,
+    onSpawn: options.onSpawn,
+    signal: options.signal,
+    serves: {
+      url: `${certificates ? 'https' : 'http'}://${ports.host}:${ports.internal[0]}/api/v1/namespaces`,
+      certificates,
+      host: ports.host,
+      ports: showsUi ? [ports.frontend, ports.ui!] : [ports.frontend],
+    },
+    limitMs: READY_LIMIT_MS,
+  });
+}
+
+function uiSettings({ ports, namespace, certificates, ui }: TemporalServerOptions): object {
+  return {
+    host: ports.host,
+    port: ports.ui,
+    serverAddress: `${ports.host}:${ports.frontend}`,
+    namespace,
+    ...ui,
+    ...(certificates && {
+      serverName: SERVER_NAME,
+      caFile: certificates.ca,
+      certFile: certificates.client.cert,
+      keyFile: certificates.client.key,
+    }),
+  };
+}
+
+/**
+ * Brings the schema of both databases up to date; the databases have to exist. Can be repeated.
+ *
+ * @throws with what the schema tool said
+ */
+export async function prepareStore(
+  programs: TemporalPrograms,
+  store: PostgresStore,
+  signal?: AbortSignal,
+): Promise<void> {
+  const schemas = [
+    { database: store.database, name: 'temporal' },
+    { database: store.visibilityDatabase, name: 'visibility' },
+  ];
+  for (const { database, name } of schemas) {
+    // By environment: other users of the machine can read arguments.
+    const env = {
+      SQL_PLUGIN: 'postgres12',
+      SQL_HOST: store.host,
+      SQL_PORT: String(store.port),
+      SQL_USER: store.user,
+      SQL_PASSWORD: store.password,
+      SQL_DATABASE: database,
+    };
+    const run = (...args: string[]) => runTool(programs.sqlTool, args, { env, limitMs: SCHEMA_LIMIT_MS, signal });
+    await run('setup-schema', '-v', '0.0');
+    await run('update-schema', '--schema-name', `postgresql/v12/${name}`);
+  }
+}
+
+/**
+ * The server's tables in SQLite change with its versions, so the last one that used the file is written beside it. What an
+ * older one left is set aside: the reconciler starts what was under way anew, from our own database.
+ */
+async function checkDataFile(file: string, report?: (message: string) => void): Promise<void> {
+  const record = `${file}.version`;
+  const text = await readFile(record, 'utf8').catch(() => '');
+  const last = /^\d+\.\d+\.\d+/.exec(text)?.[0];
+  if (last && compareVersions(last, TEMPORAL_SERVER_VERSION) > 0) {
+    throw new NewerDataFile(
+      `The Temporal data file ${file} was last used by server ${last}, and this is ${TEMPORAL_SERVER_VERSION}: ` +
+        'take the newer Flotilla, or move the file away to begin without workflows.',
+    );
+  }
+  const exists = await stat(file).catch(() => null);
+  if (exists && compareVersions(last ?? '0.0.0', OLDEST_DATA_VERSION) < 0) {
+    for (const name of await readdir(dirname(file))) {
+      if (!name.startsWith(`${basename(file)}`) || name.startsWith(`${basename(file)}-old`)) continue;
+      const suffix = name.slice(basename(file).length);
+      await rename(join(dirname(file), name), `${file}-old${suffix}`);
+    }
+    report?.(`the Temporal data of server ${last ?? 'unknown'} are set aside in ${file}-old; open work begins anew`);
+  }
+  await writeFile(record, `${TEMPORAL_SERVER_VERSION}\n`);
+}
