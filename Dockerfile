@@ -25,7 +25,10 @@ RUN node workers/build-bundle.ts
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production \
   FLOTILLA_HOST=0.0.0.0 \
-  FLOTILLA_METRICS_HOST=0.0.0.0
+  FLOTILLA_METRICS_HOST=0.0.0.0 \
+  # For npm run where only /tmp can be written.
+  NPM_CONFIG_CACHE=/tmp/npm \
+  NPM_CONFIG_UPDATE_NOTIFIER=false
 WORKDIR /app
 COPY package.json ./
 COPY --from=dependencies /app/node_modules ./node_modules

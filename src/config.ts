@@ -187,7 +187,7 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
     codecHosts: read.names('FLOTILLA_CODEC_HOSTS'),
     embedded,
     activities: readActivitySettings(read),
-    identity: readIdentitySettings(read, deployment),
+    identity: readIdentitySettings(read, deployment, host),
     scriptProfiles: Object.freeze({
       maxComputers: read.int('FLOTILLA_SCRIPT_PROFILE_MAX_COMPUTERS', 5000, 1, 100_000),
       maxProfiles: read.int('FLOTILLA_SCRIPT_PROFILE_MAX_PROFILES', 100, 0, 100_000),

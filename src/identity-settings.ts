@@ -10,6 +10,8 @@ export interface IdentitySettings {
   readonly invitationDays: number;
   /** Null: logins by identity are judged by the stored hash. */
   readonly pam: PamSettings | null;
+  /** What makes the first account where the server listens beyond this machine; null: everybody may. */
+  readonly setupToken: { readonly given: string } | 'generate' | null;
 }
 
 export interface LoginThrottleSettings {
@@ -33,8 +35,15 @@ export interface PamSettings {
   readonly helper: string | null;
 }
 
-/** @param deployment - people make accounts for themselves in `saas` unless it is set otherwise */
-export function readIdentitySettings(read: SettingReader, deployment: 'standalone' | 'saas'): IdentitySettings {
+/**
+ * @param deployment - people make accounts for themselves in `saas` unless it is set otherwise
+ * @param host - where the API listens: beyond this machine the first account needs a setup token unless it is set otherwise
+ */
+export function readIdentitySettings(
+  read: SettingReader,
+  deployment: 'standalone' | 'saas',
+  host: string,
+): IdentitySettings {
   const service = read.pattern('FLOTILLA_PAM_SERVICE', /^[\w-]{1,64}$/, 'must be the name of a PAM service');
   const helper = read.pattern('FLOTILLA_PAM_HELPER', /^\//, 'must be an absolute path');
   return Object.freeze({
@@ -49,5 +58,20 @@ export function readIdentitySettings(read: SettingReader, deployment: 'standalon
     }),
     invitationDays: read.int('FLOTILLA_INVITATION_DAYS', 14, 1, 365),
     pam: service === null ? null : Object.freeze({ service, helper }),
+    setupToken: readSetupToken(read, host),
   });
+}
+
+/** Whoever is on this machine may make the first account; of others, who has seen the log. */
+function readSetupToken(read: SettingReader, host: string): IdentitySettings['setupToken'] {
+  const message = 'must be generate, none, or 16 to 1024 characters without spaces';
+  const value = read.pattern('FLOTILLA_SETUP_TOKEN', /^(generate|none|\S{16,1024})$/, message);
+  if (value === null) return isLoopback(host) ? null : 'generate';
+  if (value === 'generate') return value;
+  return value === 'none' ? null : Object.freeze({ given: value });
+}
+
+/** Whether what listens there is reached from this machine alone. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
 }

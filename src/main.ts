@@ -5,6 +5,7 @@ import { createTemporalHealth } from '../temporal/health.ts';
 import { createApp, createGatewayApp } from './api/app.ts';
 import { createClientAddress } from './api/client-address.ts';
 import { codecAccess } from './api/codec-access.ts';
+import { announceSetupToken } from './api/first-account.ts';
 import { listen } from './api/server.ts';
 import { type Config, ConfigError, loadConfig } from './config.ts';
 import { createGateway } from './gateway/gateway.ts';
@@ -58,7 +59,10 @@ async function main(): Promise<void> {
     ? createGatewayApp({ gateway: gateway!.router, readiness: services.readiness, logger })
     : createApiApp({ config, logger, metrics, services, gateway: gateway?.router });
   const server = await listen(app, config);
-  if (!gatewayOnly) void rotateKeys(persistence, config, logger);
+  if (!gatewayOnly) {
+    void rotateKeys(persistence, config, logger);
+    void announceSetupToken(services.accounts, logger);
+  }
   logger.info({ address: `http://${config.host}:${config.port}` }, 'serving');
   stopInOrder(logger, async () => {
     await server.close();

@@ -22,6 +22,7 @@ import type { Hashing } from './hashing.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import { checkNewPassword, hashPassword, normalisePassword } from './passwords.ts';
 import type { Caller } from './ports.ts';
+import { checkSetupToken, forgetSetupToken, makeSetupToken, type SetupTokenSetting } from './setup-token.ts';
 
 /** Name and title of the one account of a self-hosted deployment. @see api-decisions 11.1 */
 const STANDALONE = { name: STANDALONE_ACCOUNT, title: 'Organization' };
@@ -39,15 +40,20 @@ export interface AccountsService {
    * Makes the standalone account with its first administrator; computers need the generated registration key to ask
    * for enrolment and wait to be accepted.
    *
-   * @param enforceStrength - whether the password needs letters of both cases and a digit; undefined: as everywhere in the deployment
-   * @throws {DomainError} StandaloneAccountExists, DuplicateEmail, InvalidParameter
+   * @param enforceStrength - whether the password needs letters of both cases and a digit; undefined: as everywhere in
+   * the deployment
+   * @param setupToken - what the log showed, where that is wanted
+   * @throws {DomainError} StandaloneAccountExists, Forbidden for the setup token, DuplicateEmail, InvalidParameter
    * @see API specification, "Accounts and message backlog"; api-decisions 2.7
    */
   createStandalone(
     administrator: NewAdministrator,
     enforceStrength: boolean | undefined,
     origin: Origin,
+    setupToken?: string,
   ): Promise<AccountRow>;
+  /** Makes the setup token. @returns null where there is one already, an account, or nobody needs one */
+  makeSetupToken(): Promise<string | null>;
   /**
    * Makes an account whose administrator is the caller; computers need its generated registration key and wait to be
    * accepted. The caller's token stays where it is.
@@ -66,16 +72,22 @@ export interface AccountsDeps {
   throttle: LoginThrottle;
   /** What new passwords are held to. */
   passwords: PasswordPolicy;
+  setupToken: SetupTokenSetting;
 }
 
 export function createAccountsService(deps: AccountsDeps): AccountsService {
   return {
     standaloneExists: () => accountExists(deps.db, STANDALONE.name),
-    async createStandalone(administrator, enforceStrength, origin) {
+    async makeSetupToken() {
+      if (deps.setupToken !== 'generate' || (await accountExists(deps.db, STANDALONE.name))) return null;
+      return makeSetupToken(deps.db);
+    },
+    async createStandalone(administrator, enforceStrength, origin, setupToken) {
       const policy = { ...deps.passwords, strong: enforceStrength ?? deps.passwords.strong };
       const person = checkAdministrator(administrator, policy);
       // Before any hash work, so that a made account cannot be used to burn processor time.
       if (await accountExists(deps.db, STANDALONE.name)) throw alreadyExists();
+      await checkSetupToken(deps.db, deps.setupToken, setupToken);
       const { address } = origin;
       const passwordHash = await deps.hashing.run(origin, async () => {
         await deps.throttle.checkRegistration(address);
@@ -146,7 +158,10 @@ async function insert(
   const operator = { ...person, operator: true };
   const make = async (tx: Sql) => {
     const made = await insertAccountWithAdministrator(tx, account, operator, roles);
-    if (made) await recordStandalone(tx, made, person);
+    if (made) {
+      await recordStandalone(tx, made, person);
+      await forgetSetupToken(tx);
+    }
     return made;
   };
   const made = await db.transaction(make).catch((error: unknown) => {

@@ -116,7 +116,7 @@ export interface ServicesDeps {
 export function createServices(deps: ServicesDeps): Services {
   const { persistence, clock, settings, logger } = deps;
   const { db } = persistence;
-  const { selfServiceAccounts: selfService, passwords } = settings.identity;
+  const { selfServiceAccounts: selfService, passwords, setupToken } = settings.identity;
   const acting = { db, clock, settings: settings.activities };
   const tokenSigner = createTokenSigner(deps.jwtSecrets, clock);
   const authenticator = createAuthenticator({ db, tokenSigner, clock });
@@ -129,7 +129,7 @@ export function createServices(deps: ServicesDeps): Services {
   return {
     authenticator,
     readiness: createReadiness({ persistence, temporal: deps.temporal }),
-    accounts: createAccountsService({ db, hashing, throttle, selfService, passwords }),
+    accounts: createAccountsService({ db, hashing, throttle, selfService, passwords, setupToken }),
     login: createLoginService({
       db,
       tokenSigner,

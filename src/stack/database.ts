@@ -39,7 +39,7 @@ export async function prepareDatabase(
   }
 }
 
-/** Makes the database in a server of ours. Idempotent. @param adminUrl - of the server's maintenance database */
+/** Makes the database on a server. Idempotent. @param adminUrl - of the server's maintenance database */
 export async function ensureDatabase(adminUrl: string, name: string): Promise<void> {
   const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: adminUrl });
@@ -48,7 +48,7 @@ export async function ensureDatabase(adminUrl: string, name: string): Promise<vo
     const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [name]);
     if (rowCount === 0) await client.query(`create database ${client.escapeIdentifier(name)}`);
   } catch (error) {
-    throw new StackError(`The embedded PostgreSQL does not let us in: ${messageOf(error as Error)}`, { cause: error });
+    throw new StackError(`The database ${name} cannot be made: ${messageOf(error as Error)}`, { cause: error });
   } finally {
     await client.end().catch(() => undefined);
   }

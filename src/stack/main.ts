@@ -51,13 +51,19 @@ function announce(config: Config, { dataDir, temporal, administrator }: StartedS
   say(lines.join('\n'));
 }
 
+function withToken({ identity }: Config): string {
+  return identity.setupToken === 'generate' ? ' with the setup token from logs/api.log' : '';
+}
+
 function howToLogIn(api: string, config: Config, administrator: StartedStack['administrator']): string[] {
   const url = `${api}/login`;
   if (!administrator) {
     const withoutAccount = config.adminEmail === '' && config.deployment === 'standalone';
     return [
       `  Log in         with an existing person's email and password: POST ${url}`,
-      ...(withoutAccount ? [`  First account  where there is none yet: POST ${api}/standalone-account`] : []),
+      ...(withoutAccount
+        ? [`  First account  where there is none yet: POST ${api}/standalone-account${withToken(config)}`]
+        : []),
     ];
   }
   const { email, generatedPassword } = administrator;

@@ -14,9 +14,11 @@ export interface PostgresOptions {
   dataDir: string;
   /** Listens on loopback only. */
   port: number;
-  /** Of the only user, `flotilla`. Kept by the cluster from its first start on. */
+  /** Of `postgres`, the superuser. Kept by the cluster from its first start on. */
   password: string;
   logFile: string;
+  /** Name of the superuser of a new cluster, where it is to be another. */
+  superuser?: string;
   /** False skips every flush to disk: for data that may be lost, as in tests. */
   durable?: boolean;
   /** Server settings by name, over the defaults. */
@@ -34,7 +36,7 @@ export interface PostgresOptions {
 export interface PostgresServer {
   pid: number;
   port: number;
-  /** Connection string of a database of this server. */
+  /** Connection string of a database of this server, for the superuser. */
   url(database: string): string;
   /** Settles with a short reason when the server ends, wanted or not. */
   exited: Promise<string>;
@@ -45,7 +47,7 @@ export interface PostgresServer {
 const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 5000;
 const FORCE_LIMIT_MS = 500;
-const USER = 'flotilla';
+const SUPERUSER = 'postgres';
 
 /** How a server is set that serves Flotilla and the Temporal server; docker-compose.yml gives its server the same. */
 export const POSTGRES_SETTINGS = {
@@ -70,6 +72,7 @@ const LOOPBACK_ONLY = { listen_addresses: '127.0.0.1', unix_socket_directories: 
  * @see stack-notes 2
  */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
+  const { superuser = SUPERUSER } = options;
   const binaries = await locatePostgres();
   const user = await unprivilegedUser();
   await makeCluster(binaries, user, options);
@@ -95,7 +98,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
     pid,
     port: options.port,
     url: (database) =>
-      `postgres://${USER}:${encodeURIComponent(options.password)}@127.0.0.1:${options.port}/${database}`,
+      `postgres://${superuser}:${encodeURIComponent(options.password)}@127.0.0.1:${options.port}/${database}`,
     exited,
     stop: (limitMs) => endServer(pid, exited, limitMs),
   };
@@ -125,7 +128,7 @@ async function makeCluster(binaries: PostgresBinaries, user: UnprivilegedUser | 
     if (user) for (const path of [draft, passwordFile]) await chown(path, user.uid, user.gid);
     const as = runAs(user, [binaries.initdb, draft]);
     const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-    const access = [`--username=${USER}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+    const access = [`--username=${options.superuser ?? SUPERUSER}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
     const sync = options.durable === false ? ['--no-sync'] : [];
     const command = [binaries.initdb, '-D', draft, ...locale, ...access, '--no-instructions', ...sync];
     const child = spawnAs(as, command, options.logFile);

@@ -5,13 +5,13 @@ import type { TemporalPrograms } from '../../temporal/server/programs.ts';
 import { INTERNAL_PORTS } from '../../temporal/server/server-config.ts';
 import type { Config } from '../config.ts';
 import type { DataDirectory } from './data-directory.ts';
-import { ensureDatabase } from './database.ts';
+import { type DatabaseRole, ensureRoles } from './database-roles.ts';
 import { tailOf } from './log-follower.ts';
 import { startNodeProcess } from './node-process.ts';
 import { findFreePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { LOOPBACK } from './preflight.ts';
-import { COMMANDS, DATABASE, localUrl, PROJECT } from './roles.ts';
+import { COMMANDS, localUrl, OUR_ROLE, PROJECT } from './roles.ts';
 import type { RunningRecord } from './running-file.ts';
 import type { StackSecrets } from './secrets.ts';
 import { createService, type Service } from './service.ts';
@@ -24,8 +24,16 @@ export interface ServiceContext {
   report(message: string): void;
 }
 
-/** The embedded PostgreSQL with our database in it. */
-export function postgresService(context: ServiceContext, secrets: StackSecrets): Service {
+/**
+ * The embedded PostgreSQL with our database in it, which a role owns that can do nothing else.
+ *
+ * @param others - further roles with their databases
+ */
+export function postgresService(
+  context: ServiceContext,
+  secrets: StackSecrets,
+  others: readonly DatabaseRole[] = [],
+): Service {
   const { config, data, report } = context;
   const logFile = data.log('postgres');
   return createService({
@@ -35,9 +43,11 @@ export function postgresService(context: ServiceContext, secrets: StackSecrets):
     lastWords: () => tailOf(logFile),
     async start(signal) {
       const place = { dataDir: data.postgres, port: config.databasePort, logFile };
-      const server = await startPostgres({ ...place, password: secrets.databasePassword, signal, report });
+      const { superuserPassword, databasePassword } = secrets;
+      const server = await startPostgres({ ...place, password: superuserPassword, signal, report });
       try {
-        await ensureDatabase(server.url('postgres'), DATABASE);
+        const ours = { ...OUR_ROLE, password: databasePassword };
+        await ensureRoles({ port: config.databasePort, superuserPassword }, [ours, ...others], databasePassword);
       } catch (error) {
         await server.stop();
         throw error;

@@ -5,8 +5,10 @@ import type { TemporalPrograms } from '../../temporal/server/programs.ts';
 import type { PostgresStore, TemporalPorts } from '../../temporal/server/server-config.ts';
 import type { TemporalServerOptions } from '../../temporal/server/temporal-server.ts';
 import { ensureDatabase } from './database.ts';
+import type { DatabaseRole } from './database-roles.ts';
 import { tailOf } from './log-follower.ts';
 import { DATABASE } from './roles.ts';
+import type { StackSecrets } from './secrets.ts';
 import { createService, type Service } from './service.ts';
 import type { ServiceContext } from './services.ts';
 import { StackError } from './stack-error.ts';
@@ -54,11 +56,17 @@ function databasesBeside(name: string): Pick<PostgresStore, 'database' | 'visibi
   return { database: `${prefix}${WORKFLOWS}`, visibilityDatabase: `${prefix}${VISIBILITY}` };
 }
 
+/** The role that owns the databases of the Temporal server in a PostgreSQL of ours. */
+export function temporalRole({ temporalDatabasePassword: password }: StackSecrets): DatabaseRole {
+  return { name: WORKFLOWS, password, databases: [WORKFLOWS, VISIBILITY] };
+}
+
 /** The Temporal server on PostgreSQL with its web UI, its databases made and brought up to date first. @see temporalStore */
 export function topologyTemporalService(
   context: ServiceContext,
   options: {
-    databaseUrl: string;
+    /** Our database on a server of the user's, where the databases may have to be made; null where they are there. */
+    makeIn: string | null;
     store: PostgresStore;
     programs: TemporalPrograms;
     ports: TemporalPorts;
@@ -68,7 +76,7 @@ export function topologyTemporalService(
   },
 ): Service {
   const { config, data, record, report } = context;
-  const { databaseUrl, store, programs, ports, certificates, ui, signal: stopping } = options;
+  const { makeIn, store, programs, ports, certificates, ui, signal: stopping } = options;
   const logFile = data.log('temporal');
   let isPrepared = false;
   return createService({
@@ -79,8 +87,8 @@ export function topologyTemporalService(
     async start(signal) {
       const { prepareStore, startTemporal } = await import('../../temporal/server/temporal-server.ts');
       if (!isPrepared) {
-        for (const name of [store.database, store.visibilityDatabase])
-          await ensureDatabase(maintenanceUrl(databaseUrl), name);
+        for (const name of makeIn === null ? [] : [store.database, store.visibilityDatabase])
+          await ensureDatabase(maintenanceUrl(makeIn!), name);
         await prepareStore(programs, store, stopping);
         isPrepared = true;
       }

@@ -18,7 +18,7 @@ import { NO_UI, postgresService, processService, type ServiceContext, uiAccess }
 import { type OwnTemporal, ownTemporal, type StackOptions } from './stack.ts';
 import type { Supervised } from './supervise.ts';
 import type { PlannedProcess, TopologyPlan } from './topology-plan.ts';
-import { temporalStore, topologyTemporalService } from './topology-temporal.ts';
+import { temporalRole, temporalStore, topologyTemporalService } from './topology-temporal.ts';
 
 export interface StartedTopology {
   dataDir: string;
@@ -123,7 +123,7 @@ async function bringUp(bringing: Bringing): Promise<FirstAdministrator | null> {
   const script = (file: string, log: string) => runScript([file], env, data.log(log), group.signal);
   const bundle = script('workers/build-bundle.ts', 'bundle');
   bundle.catch(() => undefined);
-  if (!config.databaseUrl) await group.launch(postgresService(context, secrets));
+  if (!config.databaseUrl) await group.launch(postgresService(context, secrets, [temporalRole(secrets)]));
   report('PostgreSQL runs');
   const temporal = startTemporal(bringing);
   temporal.catch(() => undefined);
@@ -152,7 +152,10 @@ async function startTemporal(bringing: Bringing): Promise<void> {
   const { config, report } = context;
   if (!certificates) return;
   // Before its programs are looked for, which may take minutes.
-  const store = temporalStore(databaseUrl);
+  const role = temporalRole(secrets);
+  const beside = temporalStore(databaseUrl);
+  // In a PostgreSQL of ours its databases are there, with a role of their own.
+  const store = config.databaseUrl ? beside : { ...beside, user: role.name, password: role.password };
   const { signal } = group;
   const programs = await resolveTemporal({ bin: config.temporalServerDir, report, env, signal });
   if (!programs.hasUi) report(NO_UI);
@@ -163,9 +166,8 @@ async function startTemporal(bringing: Bringing): Promise<void> {
     ui: config.temporalUiPort,
   };
   const ui = uiAccess(codecUrlOf(config, plan), config, secrets);
-  await group.launch(
-    topologyTemporalService(context, { databaseUrl, store, programs, ports, certificates, ui, signal }),
-  );
+  const makeIn = config.databaseUrl;
+  await group.launch(topologyTemporalService(context, { makeIn, store, programs, ports, certificates, ui, signal }));
 }
 
 function codecUrlOf(config: Config, plan: TopologyPlan): string {

@@ -52,7 +52,7 @@ async function onStoppedStack<T>(dataDir: string, config: Config, use: (url: str
       checkPorts: async () => undefined,
     });
     const place = { dataDir: data.postgres, port: await findFreePort(), logFile: data.log('postgres') };
-    const server = await startPostgres({ ...place, password: secrets.databasePassword });
+    const server = await startPostgres({ ...place, password: secrets.superuserPassword });
     try {
       return await use(embeddedDatabaseUrl({ ...config, databasePort: server.port }, secrets));
     } finally {

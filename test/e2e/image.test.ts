@@ -40,6 +40,11 @@ describe('the image', { timeout: TIMEOUT_MS }, () => {
     for (const script of ['src/persistence/migrate.ts', 'temporal/bootstrap-main.ts']) {
       expect(await apart.command(script, options)).toMatchObject({ code: 0 });
     }
+    const reset = { ...options, args: ['nobody@example.com'] };
+    expect(await apart.command('src/stack/reset-password-main.ts', reset)).toEqual({
+      code: 1,
+      output: 'Nobody has the email address nobody@example.com\n',
+    });
     const worker = await apart.worker(['fleet-activity', 'fleet-schedule', 'fleet-report'], options);
     const api = await apart.api({ ...options, gateway: false });
     const gateway = await apart.gateway(options);

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFleet, type Fleet } from '../../src/fleet/fleet.ts';
 import { createLogger } from '../../src/logger.ts';
@@ -145,10 +148,46 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
     for (const name of victims) expect(topology.output()).toContain(`${name} ended`);
   });
 
-  it('serves the web UI of the official server', async () => {
-    expect((await get(`${topology.temporalUi}/`)).text).toContain('<html');
-    const { text } = await get(`${topology.temporalUi}/api/v1/namespaces/flotilla/workflow-count`);
-    expect(Number((JSON.parse(text) as { count: string }).count)).toBeGreaterThan(0);
+  const generated = () =>
+    JSON.parse(readFileSync(join(topology.root, 'topology', 'secrets.json'), 'utf8')) as Record<string, string>;
+
+  it('serves the web UI to whoever has its token', async () => {
+    expect((await get(`${topology.temporalUi}/`)).status).toBe(401);
+    const headers = { authorization: `Bearer ${generated()['temporalUiToken']}` };
+    const read = (path: string) => fetch(`${topology.temporalUi}${path}`, { headers }).then((answer) => answer.text());
+    expect(await read('/')).toContain('<html');
+    const count = JSON.parse(await read('/api/v1/namespaces/flotilla/workflow-count')) as { count: string };
+    expect(Number(count.count)).toBeGreaterThan(0);
+  });
+
+  it('lets nobody use the Temporal server without the certificate of the topology', async () => {
+    await expect(Connection.connect({ address: topology.temporalAddress, connectTimeout: 3000 })).rejects.toThrow();
+  });
+
+  it('gives Flotilla and the Temporal server a role each, which can do nothing else', async () => {
+    const { databasePassword, temporalDatabasePassword } = generated();
+    const { port } = new URL(topology.databaseUrl());
+    const ask = async (user: string, password: string | undefined, database: string) => {
+      const client = new pg.Client({ host: '127.0.0.1', port: Number(port), user, password, database });
+      try {
+        await client.connect();
+        const { rows } = await client.query(
+          `select current_user, rolsuper, rolcreaterole, rolcreatedb,
+             (select count(*)::int from pg_class c where relnamespace = 'public'::regnamespace and relowner <> r.oid) as others
+           from pg_roles r where rolname = current_user`,
+        );
+        return Object.values(rows[0]).join();
+      } catch (error) {
+        return (error as { code?: string }).code;
+      } finally {
+        await client.end().catch(() => undefined);
+      }
+    };
+    const nothing = 'false,false,false,0';
+    expect(await ask('flotilla', databasePassword, 'flotilla')).toBe(`flotilla,${nothing}`);
+    expect(await ask('temporal', temporalDatabasePassword, 'temporal')).toBe(`temporal,${nothing}`);
+    expect(await ask('temporal', temporalDatabasePassword, 'flotilla')).toBe('42501');
+    expect(await ask('flotilla', databasePassword, 'temporal')).toBe('42501');
   });
 
   it('ends in order and leaves nothing running', async () => {

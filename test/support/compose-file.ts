@@ -12,7 +12,16 @@ interface Service {
   environment?: Environment;
   secrets?: string[];
   ports?: string[];
-  networks?: Record<string, { ipv4_address?: string }>;
+  networks?: string[] | Record<string, { ipv4_address?: string } | null>;
+  cap_drop?: string[];
+  cap_add?: string[];
+  security_opt?: string[];
+  read_only?: boolean;
+  tmpfs?: string[];
+  volumes?: string[];
+  mem_limit?: string;
+  cpus?: string;
+  pids_limit?: number;
   healthcheck?: { test?: string[]; disable?: boolean };
   depends_on?: Record<string, { condition: string }>;
   stop_grace_period?: string;
@@ -25,11 +34,13 @@ export const compose = parse(composeText, { merge: true }) as {
   services: Record<string, Service>;
   secrets: Record<string, { file: string }>;
   configs: Record<string, { content: string; file: string }>;
-  networks: Record<string, { ipam: { config: [{ subnet: string; ip_range: string }] } }>;
+  networks: Record<string, { internal?: boolean; ipam?: { config: [{ subnet: string; ip_range: string }] } } | null>;
 };
 
 /** The address that is believed about clients. */
-export const PROXY_ADDRESS = compose.services['proxy']!.networks!['default']!.ipv4_address!;
+export const PROXY_ADDRESS = (compose.services['proxy']!.networks as Record<string, { ipv4_address?: string } | null>)[
+  'front'
+]!.ipv4_address!;
 export const services = Object.entries(compose.services);
 /** What runs our image. */
 export const ours = services.filter(([, { image }]) => image.startsWith('flotilla:'));
@@ -37,7 +48,11 @@ export const ours = services.filter(([, { image }]) => image.startsWith('flotill
 export const once = ours.filter(([name]) => ['migrate', 'temporal-bootstrap', 'make-current'].includes(name));
 export const running = ours.filter((one) => !once.includes(one));
 
-export const scriptOf = (command: readonly string[] | undefined) => command?.find((word) => word.endsWith('.ts'));
+/** Names of the networks that a service is in. */
+export const networksOf = ({ networks = [] }: Service): string[] =>
+  (Array.isArray(networks) ? networks : Object.keys(networks)).toSorted();
+
+export const scriptOf = (command: readonly string[] | undefined) => command?.findLast((word) => word.endsWith('.ts'));
 
 /** What a container gets when the user has set this; only where the file has a default does it replace the empty value. */
 export function resolved(environment: Environment, set: Record<string, string>): Record<string, string> {

@@ -9,7 +9,7 @@ import type { TemporalTlsSettings } from '../../src/config.ts';
 import { isPortFree } from '../../src/stack/ports.ts';
 import { signalProcess } from '../../src/stack/processes.ts';
 import { readRunning } from '../../src/stack/running-file.ts';
-import { killStack, processesOf } from './stack-processes.ts';
+import { environmentOf, killStack, processesOf } from './stack-processes.ts';
 import { inheritedEnvironment, spawnProgram } from './stack-programs.ts';
 import { stackTls } from './stack-tls.ts';
 
@@ -100,6 +100,11 @@ export class TestTopology {
     const pid = processes.findLast((one) => one.name === name)?.pid;
     if (!pid) throw new Error(`no process ${name} among ${processes.map((one) => one.name).join(', ')}`);
     return pid;
+  }
+
+  /** The connection string that its processes were given. */
+  databaseUrl(): string {
+    return environmentOf(this.pid('api-1'), 'FLOTILLA_DATABASE_URL') ?? '';
   }
 
   /** Ends it as an operator does. Answers the exit code. */

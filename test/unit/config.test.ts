@@ -38,6 +38,7 @@ describe('loadConfig', () => {
       passwords: { minCharacters: 12, strong: false },
       invitationDays: 14,
       pam: null,
+      setupToken: null,
     });
     expect({ mailFrom, trustedProxies }).toEqual({ mailFrom: 'flotilla@localhost', trustedProxies: [] });
     expect(loadConfig({ FLOTILLA_DEPLOYMENT: 'saas' }, 'stack').identity.selfServiceAccounts).toBe(true);
@@ -70,6 +71,7 @@ describe('loadConfig', () => {
       passwords: { minCharacters: 20, strong: true },
       invitationDays: 3,
       pam,
+      setupToken: null,
     });
     expect({ mailFrom, trustedProxies }).toEqual({
       mailFrom: 'flotilla@fleet.example',

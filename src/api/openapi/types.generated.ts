@@ -2754,6 +2754,8 @@ export interface components {
             password: string;
             /** @description An upper case letter, a lower case letter and a digit are needed; when absent, as the deployment is set */
             enforce_password_strength?: boolean;
+            /** @description Needed where the server listens beyond its own machine, as in containers: the first API to start writes it into its log. FLOTILLA_SETUP_TOKEN sets one, or none */
+            setup_token?: string;
         };
         StandaloneAccountState: {
             exists: boolean;

@@ -27,8 +27,9 @@ export function identityRoutes(deps: {
       return { body: { exists: await accounts.standaloneExists() } };
     },
     async createStandaloneAccount({ body, origin }) {
-      const { enforce_password_strength: strong, ...administrator } = body as Schemas['StandaloneAccountRequest'];
-      const account = await accounts.createStandalone(administrator, strong, origin);
+      const request = body as Schemas['StandaloneAccountRequest'];
+      const { enforce_password_strength: strong, setup_token: setupToken, ...administrator } = request;
+      const account = await accounts.createStandalone(administrator, strong, origin, setupToken);
       return { status: 201, body: wireAccount(account) satisfies Schemas['Account'] };
     },
     async updatePerson({ caller, body }) {

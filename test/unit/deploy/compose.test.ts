@@ -13,6 +13,7 @@ import {
   COMPOSE_FILE,
   compose,
   composeText,
+  networksOf,
   once,
   ours,
   PROXY_ADDRESS,
@@ -44,6 +45,7 @@ describe.skipIf(check === null)('docker compose config', () => {
     ['a service that is not there', /^(\s+)postgres: \{ condition/m, '$1postgrez: { condition'],
     ['a key that is none', /^ {4}stop_grace_period: 60s$/m, '    stop_grace_perid: 60s'],
     ['a secret that is not declared', /secrets: \[postgres_password\]/, 'secrets: [postgres_pasword]'],
+    ['a network that is not declared', /networks: \[temporal, edge\]/, 'networks: [temporal, egde]'],
     ['a volume that is not declared', /^ {6}- postgres:/m, '      - postgrs:'],
     ['a wrong condition', /service_healthy/, 'service_health'],
   ])('refuses %s', async (_what, pattern, planted) => {
@@ -167,7 +169,7 @@ describe('docker-compose.yml', () => {
 
   it('has a health check for everything that keeps running', () => {
     for (const [name, { healthcheck }] of services) {
-      if (once.some(([other]) => other === name) || name === 'temporal-schema') continue;
+      if (once.some(([other]) => other === name) || ['temporal-schema', 'database-roles'].includes(name)) continue;
       expect(healthcheck?.test, name).toBeDefined();
     }
     for (const [name, { command, healthcheck }] of running) {
@@ -194,12 +196,83 @@ describe('docker-compose.yml', () => {
     [{ FLOTILLA_PUBLIC_URL: 'https://fleet.example', FLOTILLA_API_PORT: '9080' }, '9080', 'https://fleet.example'],
   ])('with %j publishes the API at port %s, and links to it and its codec endpoint at %s', (set, port, url) => {
     const [published = ''] = compose.services['proxy']!.ports!;
-    expect(resolved({ published }, set)).toEqual({ published: `${port}:8080` });
+    expect(resolved({ published }, set)).toEqual({ published: `127.0.0.1:${port}:8080` });
     for (const [name, { environment }] of ours) {
       expect(resolved(environment!, set)['FLOTILLA_PUBLIC_URL'], name).toBe(url);
     }
     const { environment } = compose.services['temporal-ui']!;
     expect(resolved(environment!, set)['TEMPORAL_CODEC_ENDPOINT']).toBe(`${url}/codec`);
+  });
+
+  it('publishes ports of this machine alone, unless .env opens them', () => {
+    const published = services.flatMap(([, { ports = [] }]) => ports).map((port) => resolved({ port }, {})['port']);
+    expect(published.toSorted()).toEqual(['127.0.0.1:8080:8080', '127.0.0.1:8090:8090', '127.0.0.1:8233:8080']);
+    const [api = ''] = compose.services['proxy']!.ports!;
+    expect(resolved({ api }, { FLOTILLA_BIND_ADDRESS: '0.0.0.0' })['api']).toBe('0.0.0.0:8080:8080');
+  });
+
+  it('takes from every container what it does not need', () => {
+    for (const [name, service] of services) {
+      expect(service, name).toMatchObject({
+        cap_drop: ['ALL'],
+        security_opt: ['no-new-privileges:true'],
+        read_only: true,
+        pids_limit: expect.any(Number),
+        mem_limit: expect.stringMatching(/^\$\{FLOTILLA_(DATABASE_)?MEMORY:-\dg\}$/),
+        cpus: expect.stringMatching(/^\$\{FLOTILLA_CPUS:-\d\}$/),
+      });
+      expect(service.tmpfs, name).toContain('/tmp');
+    }
+    const more = services.flatMap(([name, { cap_add: caps }]) => (caps ? [[name, caps]] : []));
+    expect(more).toEqual([['postgres', ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID']]]);
+  });
+
+  it('lets each container reach only those that it works with', () => {
+    const of = Object.fromEntries(services.map(([name, service]) => [name, networksOf(service).join()]));
+    expect(of).toEqual({
+      postgres: 'database',
+      'database-roles': 'database',
+      'temporal-schema': 'database,temporal',
+      temporal: 'database,temporal',
+      'temporal-ui': 'edge,temporal',
+      migrate: 'database,outbound,temporal',
+      'temporal-bootstrap': 'database,outbound,temporal',
+      'make-current': 'database,outbound,temporal',
+      api: 'database,front,temporal',
+      gateway: 'database,front,temporal',
+      proxy: 'edge,front',
+      'worker-activity': 'database,outbound,temporal',
+      'worker-schedule': 'database,outbound,temporal',
+      'worker-report': 'database,outbound,temporal',
+    });
+    const inward = Object.entries(compose.networks).flatMap(([name, network]) => (network?.internal ? [name] : []));
+    expect(inward).toEqual(['database', 'temporal']);
+    for (const [name, { ports }] of services) if (ports) expect(of[name], name).toContain('edge');
+  });
+
+  it('gives Flotilla and Temporal roles of their own, and the superuser to nobody', async () => {
+    const roles = await readFile(join(COMPOSE_FILE, '..', compose.configs['roles']!.file), 'utf8');
+    for (const role of ['flotilla', 'temporal']) {
+      expect(roles).toContain(`alter role ${role} login nosuperuser nocreatedb nocreaterole password`);
+    }
+    const holders = services.filter(([, { secrets = [] }]) => secrets.includes('postgres_password'));
+    expect(holders.map(([name]) => name)).toEqual(['postgres', 'database-roles']);
+    expect(compose.services['postgres']!.environment).toMatchObject({ POSTGRES_USER: 'postgres' });
+    for (const name of ['temporal', 'temporal-schema']) {
+      const { environment, secrets } = compose.services[name]!;
+      expect([environment!['POSTGRES_USER'] ?? environment!['SQL_USER'], secrets]).toEqual([
+        'temporal',
+        ['temporal_password'],
+      ]);
+    }
+    expect(compose.configs['take-ownership']!.file).toBe('./src/stack/take-ownership.sql');
+  });
+
+  it('has the first account made with a token of the log', () => {
+    const { environment } = compose.services['api']!;
+    expect(loadConfig({ FLOTILLA_HOST: '0.0.0.0' }, 'stack').identity.setupToken).toBe('generate');
+    expect(resolved(environment!, {})).not.toHaveProperty('FLOTILLA_SETUP_TOKEN');
+    expect(composeText).toContain("docker compose logs api | grep 'setup token'");
   });
 
   it('pins the version of every image', () => {
@@ -257,6 +330,8 @@ const WITHOUT_MEANING: Record<string, string> = {
   FLOTILLA_JWT_SECRET: FILES,
   FLOTILLA_ENCRYPTION_KEYS: FILES,
   FLOTILLA_SMTP_URL_FILE: MOUNT,
+  FLOTILLA_CODEC_TOKEN_FILE: MOUNT,
+  FLOTILLA_SETUP_TOKEN_FILE: MOUNT,
   FLOTILLA_SIMULATED_COMPUTERS: STACK,
   FLOTILLA_EMBEDDED: STACK,
 };

@@ -15,7 +15,7 @@ describe('the proxy of docker-compose.yml', () => {
     ]);
     for (const [name] of backends) expect(compose.services[name!]!.environment!['FLOTILLA_PORT']).toBe('8080');
     for (const [name, { ports }] of ours) expect(ports, name).toBeUndefined();
-    const bound = [...proxy.matchAll(/^ {2}bind :(\d+)\n {2}default_backend (\w+)$/gm)].map(([, at, name]) => [
+    const bound = [...proxy.matchAll(/^ {2}bind :(\d+)\n\.endif\n {2}default_backend (\w+)$/gm)].map(([, at, name]) => [
       at,
       name,
     ]);
@@ -24,6 +24,19 @@ describe('the proxy of docker-compose.yml', () => {
       ['8090', 'gateway'],
     ]);
     expect(compose.services['proxy']!.ports!.map((port) => port.split(':').at(-1))).toEqual(bound.map(([at]) => at));
+  });
+
+  it('speaks TLS where .env says so, at the same ports, with the certificates of a mounted directory', () => {
+    const secured = [
+      ...proxy.matchAll(/^\.if streq\("\$FLOTILLA_TLS",true\)\n {2}bind :(\d+) ssl crt (\S+) ssl-min-ver TLSv1\.2 /gm),
+    ];
+    expect(secured.map(([, port]) => port)).toEqual(['8080', '8090']);
+    const { environment, volumes } = compose.services['proxy']!;
+    for (const [, , directory] of secured) {
+      expect(volumes).toEqual([`./secrets/tls:${directory!.replace(/\/$/, '')}:ro`]);
+    }
+    expect(resolved(environment!, {})).toEqual({ FLOTILLA_TLS: 'false' });
+    expect(resolved(environment!, { FLOTILLA_TLS: 'true' })).toEqual({ FLOTILLA_TLS: 'true' });
   });
 
   it('takes an answer with the addresses of as many processes as it has room for', () => {
@@ -36,7 +49,7 @@ describe('the proxy of docker-compose.yml', () => {
   });
 
   it('believes the proxy and no other container who a client is', () => {
-    const [{ subnet, ip_range: range }] = compose.networks['default']!.ipam.config;
+    const [{ subnet, ip_range: range }] = compose.networks['front']!.ipam!.config;
     const within = (network: string) => {
       const [base = '', bits] = network.split('/');
       const list = new BlockList();
