@@ -64,7 +64,7 @@ func newUI(file string) (*http.Server, error) {
 	address := net.JoinHostPort(settings.Host, strconv.Itoa(settings.Port))
 	return &http.Server{
 		Addr:              address,
-		Handler:           guard{token: settings.Token, host: address, port: strconv.Itoa(settings.Port), next: mux},
+		Handler:           guard{token: settings.Token, host: settings.Host, next: mux},
 		ReadHeaderTimeout: 10 * time.Second,
 	}, nil
 }
@@ -136,17 +136,22 @@ const cookieName = "flotilla_temporal_ui"
 
 // guard lets in who has the token: by the address that was printed, by the cookie that this sets, or as a bearer token.
 type guard struct {
-	token, host, port string
-	next              http.Handler
+	token, host string
+	next        http.Handler
 }
 
 func (g guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// A name of somebody else that leads here would make a browser take them for us.
-	if r.Host == net.JoinHostPort("localhost", g.port) {
-		http.Redirect(w, r, "http://"+g.host+r.URL.RequestURI(), http.StatusTemporaryRedirect)
+	// A name of somebody else that leads here would make a browser take them for us. The port may be one that leads here.
+	name, port, err := net.SplitHostPort(r.Host)
+	if err != nil {
+		name, port = r.Host, "80"
+	}
+	if name == "localhost" {
+		// Cookie and codec endpoint are of the address.
+		http.Redirect(w, r, "http://"+net.JoinHostPort(g.host, port)+r.URL.RequestURI(), http.StatusTemporaryRedirect)
 		return
 	}
-	if r.Host != g.host {
+	if name != g.host {
 		http.Error(w, "This address is not known here.", http.StatusMisdirectedRequest)
 		return
 	}

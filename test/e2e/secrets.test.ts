@@ -100,7 +100,7 @@ describe('SECRET-leak: secrets', { timeout: LIMIT_MS }, () => {
   });
 
   it('are in no file: logs, both databases, write-ahead logs, whatever there is', async () => {
-    await stack.rows('checkpoint');
+    await stack.administer('checkpoint');
     const { code } = await stack.stop();
     expect(code).toBe(0);
     expect(readFileSync(stack.outputFile, 'utf8').length).toBeGreaterThan(100);

@@ -118,7 +118,7 @@ describe.concurrent('on simulated computers', { timeout: TIMEOUT_MS }, () => {
       expect((await scenario.api.request('GET', route)).text, route).not.toContain(key);
     }
     expect(await tablesWith(scenario.stack, key)).toEqual([]);
-    await scenario.stack.rows('checkpoint');
+    await scenario.stack.administer('checkpoint');
     expect(filesWith(scenario.stack.root, key)).toEqual([]);
     const histories = [`activity/${id}`, `activity/${group.children[0]!.id}`];
     for (const workflow of histories) {

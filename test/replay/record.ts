@@ -1,8 +1,9 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { NativeConnection } from '@temporalio/worker';
+import { loadConfig } from '../../src/config.ts';
 import { bootstrap } from '../../temporal/bootstrap.ts';
-import { connectClient } from '../../temporal/connection.ts';
+import { connectClient, serverOptions } from '../../temporal/connection.ts';
 import { FakeLanes } from '../support/fake-lanes.ts';
 import { FakeProfiles } from '../support/fake-profiles.ts';
 import { FakeReports } from '../support/fake-reports.ts';
@@ -11,15 +12,18 @@ import { quietRuntime, TEST_KEYS, withWorker } from '../support/workflow-environ
 import { type FakeAudits, SCENARIOS, type Scenario, scheduledSteps } from './scenarios.ts';
 
 /**
- * Records the histories that test/replay replays: `FLOTILLA_TEMPORAL_ADDRESS=<dev server> node test/replay/record.ts
- * [scenario ...]`. Without names it records all of them anew.
+ * Records the histories that test/replay replays: `FLOTILLA_TEMPORAL_ADDRESS=<server> node test/replay/record.ts
+ * [scenario ...]`. Without names it records all of them anew. The server of `npm start` needs its certificates:
+ * FLOTILLA_TEMPORAL_TLS_CA, _CERT, _KEY and _SERVER_NAME=flotilla-temporal, from `temporal/tls` of the data directory.
  *
  * To be run when a workflow gets a new path, or with the release of a new shape: then under a new name, because the
  * histories of older shapes have to stay replayable for as long as such workflows can be open.
  */
 const DIRECTORY = fileURLToPath(new URL('./histories', import.meta.url));
+const { temporalAddress, temporalTls } = loadConfig(process.env, 'stack');
 const settings = {
-  temporalAddress: process.env['FLOTILLA_TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233',
+  temporalAddress: temporalAddress ?? '127.0.0.1:7233',
+  temporalTls,
   temporalNamespace: 'flotilla-record',
   encryptionKeys: TEST_KEYS,
 };
@@ -29,7 +33,7 @@ let nextId = 1;
 
 quietRuntime();
 await bootstrap(settings);
-const connection = await NativeConnection.connect({ address: settings.temporalAddress });
+const connection = await NativeConnection.connect(serverOptions(settings));
 const { client, close } = await connectClient(settings);
 await mkdir(DIRECTORY, { recursive: true });
 for (const scenario of chosen) await record(scenario);

@@ -20,6 +20,7 @@ import {
 } from './stack-processes.ts';
 import { get, inheritedEnvironment, spawnProgram } from './stack-programs.ts';
 import { stackTls } from './stack-tls.ts';
+import { asSuperuser } from './superuser.ts';
 import { searchStackLogs } from './test-log.ts';
 
 const PREFIX = 'flotilla-e2e-';
@@ -169,6 +170,11 @@ export class TestStack {
       return pool.query<T>(text, values);
     });
     return (await first).rows;
+  }
+
+  /** Does to the PostgreSQL server what its operator may and the stack's processes may not. */
+  administer(statement: string): Promise<void> {
+    return asSuperuser(this.dataDir, this.databaseUrl(), statement);
   }
 
   /** The connection string that the stack's processes were given. */

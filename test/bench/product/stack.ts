@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { isAlive, signalProcess } from '../../../src/stack/processes.ts';
+import { asSuperuser } from '../../support/superuser.ts';
 import { listProcesses, treeOf } from '../harness/proc.ts';
 import { freePorts, type Resources, stopProcess } from '../harness/resources.ts';
 import type { Role } from '../harness/usage.ts';
@@ -80,8 +81,17 @@ export async function startStack(
     dataDir,
     ...operated(launched),
     roles: productRoles(launched.child, ['API', 'worker', 'Temporal', 'PostgreSQL', 'supervisor']),
-    ready: () => serves(launched, port),
+    async ready() {
+      await serves(launched, port);
+      await letMeasure(dataDir, launched.child);
+    },
   };
+}
+
+/** What is measured is read with rights that the product does not have: logs of statements, databases beside its own. */
+export async function letMeasure(dataDir: string, supervisor: ChildProcess): Promise<void> {
+  const url = environmentOf(supervisor)['FLOTILLA_DATABASE_URL']!;
+  await asSuperuser(dataDir, url, `alter role ${new URL(url).username} superuser`);
 }
 
 /** Starts a supervisor with its output in a file. */

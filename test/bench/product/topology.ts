@@ -4,7 +4,7 @@ import { isPortFree } from '../../../src/stack/ports.ts';
 import type { Resources } from '../harness/resources.ts';
 import { waitFor } from '../harness/wait.ts';
 import { PRODUCT_ROLES, productRoles } from './roles.ts';
-import { COMMON_SETTINGS, type Launched, launch, operated, type Stack, serves } from './stack.ts';
+import { COMMON_SETTINGS, type Launched, launch, letMeasure, operated, type Stack, serves } from './stack.ts';
 
 /** Of each kind. */
 const SERVERS = 2;
@@ -63,6 +63,7 @@ export async function startTopology(
       // The ports answer before the build is current: until then no workflow runs.
       await announced(launched);
       for (const port of [...apiPorts, ...agentPorts]) await serves(launched, port);
+      await letMeasure(join(dataDir, 'topology'), launched.child);
     },
   };
 }

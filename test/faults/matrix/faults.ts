@@ -102,8 +102,8 @@ const readOnly: Fault = async ({ world }, random) => {
 /** Another fault may have the server away just now. */
 async function setServer(world: FaultWorld, statement: string): Promise<void> {
   const set = async (): Promise<boolean> => {
-    await world.stack.rows(statement);
-    await world.stack.rows('select pg_reload_conf()');
+    await world.stack.administer(statement);
+    await world.stack.administer('select pg_reload_conf()');
     return true;
   };
   await world.stack.until('a setting of the server to change', set);

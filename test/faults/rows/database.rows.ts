@@ -11,8 +11,8 @@ export const DATABASE: readonly RowCase[] = [
       await stage.sound(async (session) => {
         const group = await stage.mustInstall(session);
         const before = await stage.lastActivity();
-        await stage.world.stack.rows('alter system set default_transaction_read_only = on');
-        await stage.world.stack.rows('select pg_reload_conf()');
+        await stage.world.stack.administer('alter system set default_transaction_read_only = on');
+        await stage.world.stack.administer('select pg_reload_conf()');
         await sleep(1000);
         expect(await stage.install(session)).toBeNull();
         expect(session.answers.get(503)).toBe(1);
