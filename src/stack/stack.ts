@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Certificates, ensureCertificates } from '../../temporal/server/certificates.ts';
 import type { Config } from '../config.ts';
 import { bringUp } from './bring-up.ts';
@@ -142,8 +143,10 @@ export async function ownTemporal(
 /** Lines for the user about it: the token goes to a person, not into a log. */
 export function describeTemporal({ ui, uiFile, cliProfile }: OwnTemporal, toPerson: boolean): string[] {
   const [address] = ui.split('?');
+  // Its settings, which the server gets where it has one.
+  const hasUi = existsSync(join(dirname(uiFile), 'server', 'ui.json'));
   return [
-    `  Temporal UI    ${toPerson ? ui : `${address}   (with its token: ${uiFile})`}`,
+    ...(hasUi ? [`  Temporal UI    ${toPerson ? ui : `${address}   (with its token: ${uiFile})`}`] : []),
     `  Temporal CLI   temporal --config-file ${cliProfile} workflow list`,
   ];
 }

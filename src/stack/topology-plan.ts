@@ -26,7 +26,7 @@ export interface TopologyPlan {
 
 export const TOPOLOGY_HELP = `npm run topology -- [options]
 
-The processes of docker-compose.yml without containers: PostgreSQL (embedded, or FLOTILLA_DATABASE_URL), the official
+The processes of docker-compose.yml without containers: PostgreSQL (embedded, or FLOTILLA_DATABASE_URL), a
 Temporal server on it with its web UI (or FLOTILLA_TEMPORAL_ADDRESS), APIs, gateways and workers, each a process.
 The Temporal server has the databases temporal and temporal_visibility, or <name>_temporal and <name>_temporal_visibility
 where FLOTILLA_DATABASE_URL names another database than flotilla.

@@ -22,7 +22,7 @@ const MAX_BASE = MAX_NAME_BYTES - `_${VISIBILITY}`.length;
 const SAFE_NAME = /^[\w.-]+$/;
 
 /**
- * Where the official server keeps its data: in databases of its own on the server of ours, `temporal` and
+ * Where the Temporal server keeps its data: in databases of its own on the server of ours, `temporal` and
  * `temporal_visibility` beside `flotilla`, `<name>_temporal` and `<name>_temporal_visibility` beside any other. Two servers in
  * one store would be one cluster, in which the reconcilers of two databases end each other's workflows.
  *
