@@ -5312,6 +5312,8 @@ export interface operations {
                 deliver_delay_window?: components["parameters"]["DeliverDelayWindow"];
                 /** @description Activity that has to succeed on the computer first */
                 after?: components["parameters"]["After"];
+                /** @description Another name of `deliver_delay_window`; the same value where both are given */
+                deliver_after_window?: components["parameters"]["DeliverAfterWindow"];
             };
             header?: never;
             path: {
@@ -5349,6 +5351,8 @@ export interface operations {
                 deliver_delay_window?: components["parameters"]["DeliverDelayWindow"];
                 /** @description Activity that has to succeed on the computer first */
                 after?: components["parameters"]["After"];
+                /** @description Another name of `deliver_delay_window`; the same value where both are given */
+                deliver_after_window?: components["parameters"]["DeliverAfterWindow"];
             };
             header?: never;
             path: {
