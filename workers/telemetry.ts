@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { DefaultLogger, type LogEntry, type LogLevel, Runtime } from '@temporalio/worker';
 import type { Logger } from '../src/logger.ts';
+import { AGENT_FAILURE_MESSAGES } from '../workflows/contracts/failures.ts';
 
 const LOOPBACK = '127.0.0.1';
 /** With the 5 s and 300 s that alerts ask about: the SDK's own bounds go from 100 s to 1,000 s. */
@@ -45,6 +46,11 @@ function forwarder(logger: Logger): (entry: LogEntry) => void {
   const warnedAt = new Map<string, number>();
   return ({ level, message, meta }) => {
     const now = Date.now();
+    if (isAgentFailure(message, meta?.['error'])) {
+      const { error: _, ...about } = { ...meta };
+      logger.info(about, 'an operation failed on its computer');
+      return;
+    }
     if (level === 'WARN') {
       if (now - (warnedAt.get(message) ?? 0) < WARN_EVERY_MS) return;
       warnedAt.set(message, now);
@@ -52,6 +58,16 @@ function forwarder(logger: Logger): (entry: LogEntry) => void {
     const { error, ...rest } = { ...meta };
     logger[LEVELS[level]](error === undefined ? rest : { ...rest, err: error }, message);
   };
+}
+
+const AGENT_FAILURES: ReadonlySet<string> = new Set(Object.values(AGENT_FAILURE_MESSAGES));
+
+/**
+ * A workflow that closes as failed because a computer said no: its activity shows it, and nothing is wrong here. Of an
+ * error that comes out of the workflow's thread only the message is left.
+ */
+function isAgentFailure(message: string, error: unknown): boolean {
+  return message === 'Workflow failed' && error instanceof Error && AGENT_FAILURES.has(error.message);
 }
 
 const LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const satisfies Record<

@@ -9,7 +9,7 @@ import {
 } from '@temporalio/workflow';
 import type { GroupProgress, LanePlan } from './contracts/activities.ts';
 import type { ActivityInput, ActivityResult } from './contracts/activity.contract.ts';
-import { FAILURE_TYPES } from './contracts/failures.ts';
+import { AGENT_FAILURE_MESSAGES, FAILURE_TYPES } from './contracts/failures.ts';
 import { type CancelWatch, closeAsCanceled, watchCancellation } from './support/cancellation.ts';
 import { steps } from './support/database-steps.ts';
 import { rowsLine } from './support/details.ts';
@@ -45,7 +45,7 @@ export async function activity(input: ActivityInput): Promise<ActivityResult> {
   const end = await settled(input, cancellation, lanes);
   const { succeeded, failed, canceled } = end;
   if (end.status === 'failed') {
-    throw ApplicationFailure.nonRetryable('the operation failed on some computers', FAILURE_TYPES.agent);
+    throw ApplicationFailure.nonRetryable(AGENT_FAILURE_MESSAGES.group, FAILURE_TYPES.agent);
   }
   if (end.status === 'canceled') await closeAsCanceled(cancellation);
   return { succeeded, failed, canceled };

@@ -10,7 +10,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { LaneProgress } from './contracts/activities.ts';
-import { FAILURE_TYPES } from './contracts/failures.ts';
+import { AGENT_FAILURE_MESSAGES, FAILURE_TYPES } from './contracts/failures.ts';
 import { type LaneInput, type LaneResult, NUDGE_SIGNAL } from './contracts/lane.contract.ts';
 import { type CancelWatch, closeAsCanceled, watchCancellation } from './support/cancellation.ts';
 import { steps } from './support/database-steps.ts';
@@ -71,7 +71,7 @@ function historyIsLong(input: LaneInput): boolean {
 async function close(input: LaneInput, end: LaneProgress, cancellation: CancelWatch): Promise<LaneResult> {
   const { succeeded, failed, canceled } = end;
   if (input.single && failed > 0) {
-    throw ApplicationFailure.nonRetryable('the operation failed on the computer', FAILURE_TYPES.agent);
+    throw ApplicationFailure.nonRetryable(AGENT_FAILURE_MESSAGES.computer, FAILURE_TYPES.agent);
   }
   if (canceled > 0 && isCanceled(input, succeeded, cancellation)) await closeAsCanceled(cancellation);
   return { succeeded, failed, canceled };

@@ -9,7 +9,7 @@ export interface Page {
   offset: number;
 }
 
-/** The page asked for; a larger limit counts as 1000, so that `next` still walks the whole list. @see api-decisions 2.2 */
+/** The page asked for; a larger limit counts as 1000, so that `next` still walks the whole list. 0 asks for the count. */
 export function pageOf(context: RequestContext): Page {
   const { limit, offset } = context.query as Partial<Page>;
   return { limit: Math.min(limit ?? MAX_LIMIT, MAX_LIMIT), offset: offset ?? 0 };
@@ -42,15 +42,21 @@ export function envelope(
 ) {
   const { limit, offset } = pageOf(context);
   const { count, results, nextPage } = list;
-  const more = nextPage === undefined ? offset + limit < count : nextPage !== null;
+  const more = limit > 0 && (nextPage === undefined ? offset + limit < count : nextPage !== null);
   const cursor = nextPage && { after: `${offset + limit}-${nextPage.after}` };
   const next = more ? pageLink(context, publicUrl, { limit, offset: offset + limit, ...cursor }) : null;
-  const before = { limit, offset: Math.max(0, offset - limit), ...(nextPage !== undefined && { after: null }) };
-  const previous = offset > 0 ? pageLink(context, publicUrl, before) : null;
+  const before = { limit, offset: offsetBefore(limit, offset, count), ...(nextPage !== undefined && { after: null }) };
+  const previous = offset > 0 && limit > 0 ? pageLink(context, publicUrl, before) : null;
   if (!(results instanceof JsonText)) return { count, results, next, previous };
   return new JsonText(
     `{"count":${count},"results":${results.text},"next":${JSON.stringify(next)},"previous":${JSON.stringify(previous)}}`,
   );
+}
+
+/** Where the page before begins; before a page past the end comes the last one. */
+function offsetBefore(limit: number, offset: number, count: number): number {
+  const last = Math.max(0, Math.floor((count - 1) / limit) * limit);
+  return Math.max(0, Math.min(offset - limit, last));
 }
 
 /** The address of the request with other parameters; null takes one out. */

@@ -1,7 +1,7 @@
 import type { Permission } from '../domain/permissions.ts';
 import { refusedField } from './fields.ts';
 
-const TAG = /^[\p{L}\p{Nd}-]{1,50}$/u;
+const TAG = /^[\p{L}\p{Nd}-][\p{L}\p{M}\p{Nd}-]{0,49}$/u;
 const ANNOTATION_KEY = /^[^\s:"\p{Cc}]{1,255}$/u;
 const MAX_VALUE = 10_000;
 
@@ -21,7 +21,7 @@ export const MOVING: readonly Permission[] = ['ManageComputer', 'ViewComputer'];
  */
 export function readTags(path: string, tags: readonly string[], known: readonly string[] = []): string[] {
   if (tags.some((tag) => !TAG.test(tag) && !known.includes(tag))) {
-    throw refusedField(path, 'must have 1 to 50 letters, digits and dashes each');
+    throw refusedField(path, 'must have 1 to 50 letters with their marks, digits and dashes each');
   }
   if (tags.length > MAX_TAGS) throw refusedField(path, `must not be more than ${MAX_TAGS}`);
   return [...new Set(tags)];

@@ -3,6 +3,7 @@ import { readDelivery } from '../domain/delivery.ts';
 import { DomainError } from '../domain/errors.ts';
 import { type HotpatchReports, kernelChoices, type SmartStatus, smartStatus } from '../domain/packages/kernel.ts';
 import {
+  type KernelFacts,
   type KernelRow,
   readHotpatchReports,
   readKernelFacts,
@@ -107,13 +108,20 @@ async function readListing(db: Sql, computer: number): Promise<KernelListing> {
   const choices = kernelChoices(facts.kernels, facts.reports);
   return {
     ...choices,
-    message: choices.installed ? '' : facts.packagesReported ? NO_KERNEL : NO_PACKAGES,
+    message: choices.installed ? '' : messageOf(facts),
     smartStatus: smartStatus(choices, facts.reports),
   };
 }
 
-const NO_PACKAGES = 'The computer has not reported its packages yet.';
-const NO_KERNEL = 'The computer has not reported a kernel package of its own.';
+/** Why no kernel is known. */
+function messageOf({ foreignKernel, packagesReported }: KernelFacts): string {
+  if (foreignKernel === 'windows') return 'A Windows computer has no kernel packages.';
+  if (foreignKernel === 'container')
+    return 'The computer is a container: it runs the kernel of its host and has no kernel packages.';
+  return packagesReported
+    ? 'The computer has not reported a kernel package of its own.'
+    : 'The computer has not reported its packages yet.';
+}
 
 async function eligible(tx: Sql, action: KernelAction, computer: number, packageId: number) {
   const { installed, upgrades, downgrades } = await readListing(tx, computer);

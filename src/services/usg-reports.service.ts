@@ -1,3 +1,4 @@
+import { SECOND_MS } from '../domain/durations.ts';
 import { DomainError } from '../domain/errors.ts';
 import { type ReportRange, readReportRange, reportPath, widenToDays } from '../domain/usg/report.ts';
 import { readBaseActivity } from '../persistence/repositories/activities.repository.ts';
@@ -105,7 +106,7 @@ function readRange({ startDate, endDate }: UsgReportRequest): ReportRange {
   return range;
 }
 
-/** Whole days have the short name; so has any stretch that takes in every run of its days. */
+/** Whole days have the short name; so has any longer stretch that takes in every run of its days. */
 async function questionOf(
   tx: Sql,
   profile: UsgProfileRow,
@@ -119,7 +120,8 @@ async function questionOf(
     kept_since,
   });
   const days = widenToDays(asked);
-  const range = (await hasRunsBetween(tx, runsOf(days), runsOf(asked))) ? asked : days;
+  const isOneRun = asked.end.getTime() - asked.start.getTime() === SECOND_MS;
+  const range = isOneRun || (await hasRunsBetween(tx, runsOf(days), runsOf(asked))) ? asked : days;
   return {
     account_id: profile.account_id,
     profile_id: profile.id,

@@ -64,6 +64,16 @@ describe('POST /computers:add-tags and :remove-tags', () => {
     expect((await post('add-tags', { query: '', tags: ['a'] }, tokens.auditor)).body.error).toBe('Forbidden');
   });
 
+  it('take letters with their marks', async () => {
+    const tags = ['सर्वर', 'เซิร์ฟเวอร์', 'cafe\u0301'];
+    expect((await post('add-tags', { query: 'title:db', tags })).status).toBe(200);
+    expect((await rowOf('db')).tags).toEqual(expect.arrayContaining(tags));
+    expect((await post('remove-tags', { query: 'title:db', tags })).status).toBe(200);
+    for (const tag of ['\u0301', 'a\u200b']) {
+      expect((await post('add-tags', { query: '', tags: [tag] })).status).toBe(400);
+    }
+  });
+
   it('refuse tags that are none, too many of them, and queries that are none', async () => {
     for (const tags of [[], [''], ['a b'], ['a_b'], ['x'.repeat(51)], [7], 'a', null]) {
       expect((await post('add-tags', { query: '', tags })).body, JSON.stringify(tags)).toMatchObject({

@@ -127,6 +127,18 @@ describe('pages of computers', () => {
     expect([beyond.count, beyond.results, beyond.next]).toEqual([7, [], null]);
   });
 
+  it('answers the count without rows for a limit of 0, and leads from past the end to the last page', async () => {
+    const none = await get('/api/v2/computers?query=tag:back&limit=0');
+    expect([none.count, none.results, none.next, none.previous]).toEqual([7, [], null, null]);
+    const beyond = await get('/api/v2/computers?query=tag:back&limit=3&offset=100');
+    expect(new URL(beyond.previous!).searchParams.get('offset')).toBe('6');
+    expect((await get(beyond.previous!)).results).toHaveLength(1);
+    const edge = await get('/api/v2/computers?query=tag:back&limit=3&offset=8');
+    expect(new URL(edge.previous!).searchParams.get('offset')).toBe('5');
+    const empty = await get('/api/v2/computers?query=tag:nowhere&limit=3&offset=100');
+    expect(new URL(empty.previous!).searchParams.get('offset')).toBe('0');
+  });
+
   it('PAGE-bad: counts off the offset where a cursor is none, or one of another page', async () => {
     const idsOf = (page: { results: { id: number }[] }) => page.results.map(({ id }) => id);
     const first = idsOf(await get('/api/v2/computers?limit=2'));

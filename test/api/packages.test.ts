@@ -123,6 +123,8 @@ describe('GET /computers/<id>/packages', () => {
     ['installed=true&held=false', ['curl']],
     ['held=true', ['vim']],
     ['upgrade=true', ['curl', 'vim']],
+    ['available=false&upgrade=true', ['curl', 'vim']],
+    ['installed=true&upgrade=true', ['curl', 'vim']],
     ['available=false', []],
   ])('is narrowed by %s', async (query, expected) => {
     expect(names(await ofWeb(`?${query}`))).toEqual(expected);

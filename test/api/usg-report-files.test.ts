@@ -17,6 +17,10 @@ describe('CSV-formula', () => {
     '+1',
     '-1',
     '@SUM(A1)',
+    '＝1+1',
+    '＋1',
+    '－1',
+    '＠SUM(A1)',
     '\tx',
     '\rx',
     '\nx',
@@ -42,7 +46,7 @@ describe('CSV-formula', () => {
     await run(id, '2026-05-04T02:00:00Z', { rules, computers: new Map([[computer, 'p'.repeat(NASTY.length)]]) });
     const records = (await csv(await made(id, 'start_date=2026-05-04&detailed=true'))).slice(1);
     expect(records).toHaveLength(NASTY.length);
-    const isFormula = (text: string) => /^[=+\-@\t\r\n]/.test(text);
+    const isFormula = (text: string) => /^[=+\-@\t\r\n＝＋－＠]/.test(text);
     for (const [place, text] of NASTY.entries()) {
       const shown = isFormula(text) ? `'${text}` : text;
       expect(records[place]!.slice(2, 7)).toEqual([shown, 'low', shown, shown || 'none', shown]);

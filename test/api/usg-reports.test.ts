@@ -29,7 +29,6 @@ describe('GET /usg-profiles/<id>/report', () => {
       activity_status: 'undelivered',
       progress: 0,
       children: [],
-      computer_id: null,
       actions: { cancelable: true, reappliable: false, revertable: false },
     });
     const path = `usg_profile_audit_report_ID${id}-20260504.csv`;
@@ -135,6 +134,23 @@ describe('GET /usg-profiles/<id>/report', () => {
     expect(path).toBe(`usg_profile_audit_report_ID${id}-${label}.csv`);
     const found = (await csv(path)).slice(1).map((record) => record.at(-1)!.slice(11, 19));
     expect(found).toEqual(times);
+  });
+
+  it('gives each run a path of its own, which can be read before anybody asked for the report', async () => {
+    const id = await create();
+    const pathOf = (label: string) => `usg_profile_audit_report_ID${id}-${label}.csv`;
+    await run(id, '2026-05-04T02:10:30.250Z', { computers: new Map([[world.ids['web']!, 'ppp']]) });
+    expect(await made(id, 'start_date=2026-05-04T02:10:30Z')).toBe(pathOf('20260504T021030Z'));
+    await run(id, '2026-05-04T03:00:00.250Z', { computers: new Map([[world.ids['web']!, 'fff']]) });
+    const times = async (label: string) =>
+      (await csv(pathOf(label))).slice(1).map((record) => record.at(-1)!.slice(11, 19));
+    expect(await times('20260504T021030Z')).toEqual(['02:10:30']);
+    expect(await times('20260504T030000Z')).toEqual(['03:00:00']);
+    expect(await times('20260504')).toEqual(['02:10:30', '03:00:00']);
+    const absent = await world.app.call('GET', `/usg-profiles/blob?path=${pathOf('20260504T021031Z')}`, {
+      token: world.tokens.admin,
+    });
+    expect(absent.status).toBe(404);
   });
 
   it.each([

@@ -134,6 +134,20 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
     expect(new Set(mine().map(({ spanId }) => spanId)).size).toBe(mine().length);
   });
 
+  it('logs what failed on its computer as such, without a warning', async () => {
+    const made = await scenario.api.post<{ id: number }>(
+      '/scripts',
+      script({ title: crypto.randomUUID(), code: '#!/bin/sh\nexit 1' }),
+    );
+    const { id } = await scenario.api.post<{ id: number }>(`/scripts/${made.id}:execute`, {
+      query: `id:${scenario.computers[0]}`,
+    });
+    await scenario.api.pollActivity(id, 90_000);
+    const mine = () => logLines(scenario.stack).filter(({ workflowId }) => workflowId === `activity/${id}`);
+    await expect.poll(() => mine().map(({ msg }) => msg)).toContain('an operation failed on its computer');
+    expect(mine().filter(({ level, err }) => Number(level) >= 40 || err !== undefined)).toEqual([]);
+  });
+
   it('shows what was canceled as ended, not as failed', async () => {
     const traceId = crypto.randomUUID().replaceAll('-', '');
     const group = await execute(`00-${traceId}-${traceId.slice(0, 16)}-01`, { deliver_after: '2099-01-01T00:00:00Z' });

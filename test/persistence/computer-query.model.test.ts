@@ -106,7 +106,7 @@ describe('the query language over SQL', () => {
     for (const selector of [...open, 'annotation', 'contract', 'license-id', 'instance-id']) {
       const plain = compile(`${selector}:x`);
       for (const nasty of [...NASTY, '\u0001', "x' UNION SELECT password_hash FROM person --", 'x'.repeat(5000)]) {
-        const { text, values } = compile(`${selector}:"${nasty}"`);
+        const { text, values } = compile(`${selector}:"${nasty.replaceAll('\\', '\\\\')}"`);
         expect(text, `${selector}:${nasty}`).toBe(plain.text);
         expect(values).toHaveLength(plain.values.length);
       }

@@ -111,8 +111,15 @@ function naive(filter: PackageFilter, page: { limit: number; offset: number }) {
     ({ id, group, archived }) =>
       (filter.groups?.includes(group) ?? true) && (filter.computers?.includes(id) ?? !archived),
   );
-  const isWanted = (row: PackageRow) =>
-    PACKAGE_STATES.every((state) => (filter.states[state] ?? row[state]) === row[state]);
+  // A newer version of what is installed: that the package is installed, and not merely available, is said by it.
+  const { upgrade, installed, available, ...others } = filter.states;
+  const states = {
+    ...others,
+    ...(upgrade !== undefined && { upgrade }),
+    ...(installed !== undefined && !(upgrade && installed) && { installed }),
+    ...(available !== undefined && !(upgrade && !available) && { available }),
+  };
+  const isWanted = (row: PackageRow) => PACKAGE_STATES.every((state) => (states[state] ?? row[state]) === row[state]);
   const having = (name: string) =>
     scope.map(({ known }) => known.get(name) ?? []).filter((versions) => versions.some(isWanted));
   const found = ordered.filter(

@@ -115,10 +115,11 @@ export function spell(query: ReferenceQuery, spelling: readonly number[]): strin
 
 function spellTerm({ selector, value }: ReferenceTerm, draw: (choices: readonly string[]) => string): string {
   const plain = value !== '' && !/[\s"]/.test(value);
-  const quoted = `"${value}"`;
+  const escaped = (text: string) => text.replace(/["\\]/g, '\\$&');
+  const quoted = `"${escaped(value)}"`;
   if (selector === null) {
     const keyword = plain && !value.includes(':') && !['AND', 'OR', 'NOT'].includes(value);
-    return keyword ? draw([value, quoted, `"${value.slice(0, 1)}"${value.slice(1)}`]) : quoted;
+    return keyword ? draw([value, quoted, `"${escaped(value.slice(0, 1))}"${value.slice(1)}`]) : quoted;
   }
   const later = plain && !['AND', 'OR', 'NOT'].includes(value) ? [`${selector}: ${value}`] : [];
   return draw([

@@ -1913,6 +1913,9 @@ export interface paths {
          * Asks for the report on runs of a USG profile
          * @description Answers with the path of a report that is there and still true, else with the activity that makes it, whose
          *     `result_text` is the path once it has succeeded. The same question gives the same activity while it goes on.
+         *     The report on one run has a path of its own, with the second at which it was started (`...-20260504T021109Z.csv`); ask
+         *     for it with the profile's `timestamp`. The path of a day (`...-20260504.csv`), which `report_uri` gives for the latest
+         *     run, tells of all runs started on it.
          */
         get: operations["getUsgProfileReport"];
         put?: never;
@@ -2026,9 +2029,12 @@ export interface components {
             package: string;
             type: string;
             complemented: boolean;
+            /** @description Of what was installed */
             version?: string;
-            install_version?: string;
-            remove_version?: string;
+            /** @description What was installed; null of a removal */
+            install_version?: string | null;
+            /** @description What was removed or replaced; null of a new installation */
+            remove_version?: string | null;
         };
         /** @description Asynchronous work, or its part on one computer */
         Activity: {
@@ -2125,8 +2131,8 @@ export interface components {
             result_text: string | null;
             result_code: number | null;
             activity_status: components["schemas"]["ActivityStatus"];
-            /** @description Null on a parent */
-            computer_id: number | null;
+            /** @description Of an operation on a computer; a group has none */
+            computer_id?: number;
             delivery_time: components["schemas"]["OptionalTime"];
             deliver_after_time: components["schemas"]["OptionalTime"];
             deliver_before_time: components["schemas"]["OptionalTime"];
@@ -2309,7 +2315,7 @@ export interface components {
         EmailAddress: string;
         /** @description One plain address; white space around it is dropped */
         OptionalEmailAddress: string | null;
-        /** @description Letters, digits and dashes */
+        /** @description Letters with their marks, digits and dashes */
         Tag: string;
         /**
          * @description ISO 8601 date, or date and time; without a zone UTC
@@ -3736,8 +3742,10 @@ export interface components {
     };
     responses: never;
     parameters: {
-        /** @description Page size; more than 1000 counts as 1000 */
+        /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
         Limit: number;
+        /** @description Page size; more than 1000 counts as 1000 */
+        PositiveLimit: number;
         /** @description Rows to skip */
         Offset: number;
         /**
@@ -3814,7 +3822,7 @@ export interface operations {
     listAccessGroups: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -4001,7 +4009,7 @@ export interface operations {
     listActivities: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -4041,7 +4049,7 @@ export interface operations {
     listParentActivities: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -4221,7 +4229,7 @@ export interface operations {
             query: {
                 /** @description Ids with commas between them */
                 computer_ids: components["schemas"]["Id"][];
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -4246,7 +4254,7 @@ export interface operations {
     listAdministrators: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -4343,7 +4351,7 @@ export interface operations {
     listRoles: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -4438,7 +4446,7 @@ export interface operations {
     listPermissions: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -4719,7 +4727,7 @@ export interface operations {
     listComputers: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -4869,7 +4877,7 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -4898,7 +4906,7 @@ export interface operations {
     listFeatures: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -5077,7 +5085,7 @@ export interface operations {
     listInvitations: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -5458,7 +5466,7 @@ export interface operations {
                 held?: components["parameters"]["PackageHeld"];
                 /** @description Only security upgrades, or only others */
                 security?: components["parameters"]["PackageSecurity"];
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -5521,7 +5529,7 @@ export interface operations {
                 held?: components["parameters"]["PackageHeld"];
                 /** @description Only security upgrades, or only others */
                 security?: components["parameters"]["PackageSecurity"];
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -5548,7 +5556,7 @@ export interface operations {
     listPendingComputers: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -5673,7 +5681,7 @@ export interface operations {
     listProcesses: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -5799,7 +5807,7 @@ export interface operations {
     listSavedSearches: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -5902,7 +5910,7 @@ export interface operations {
                 search?: string;
                 /** @description Exact titles */
                 names?: string[];
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -6019,7 +6027,7 @@ export interface operations {
     listScriptProfileActivities: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -6046,7 +6054,7 @@ export interface operations {
     listScriptProfileComputers: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -6093,7 +6101,7 @@ export interface operations {
     listProfilesOfScript: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -6126,7 +6134,7 @@ export interface operations {
                 script_type?: "v2" | "active" | "archived" | "redacted" | "all";
                 /** @description Part of the title, in any case */
                 search?: string;
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -6289,7 +6297,7 @@ export interface operations {
     listScriptVersions: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -6386,7 +6394,7 @@ export interface operations {
     listInstalledSnaps: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -6413,7 +6421,7 @@ export interface operations {
     listTags: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000 */
+                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -6721,7 +6729,7 @@ export interface operations {
                 /** @description Pass rate of the last run at or below */
                 pass_rate_to?: number;
                 /** @description Page size; more than 1000 counts as 1000 */
-                limit?: components["parameters"]["Limit"];
+                limit?: components["parameters"]["PositiveLimit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
             };

@@ -1,3 +1,4 @@
+import type { PackageChange } from '../../domain/packages/package-changes.ts';
 import type { BaseActivity, ChildActivity, DetailedActivity, ParentActivity } from '../../services/activity-views.ts';
 import { wireTime } from './time.wire.ts';
 
@@ -21,6 +22,14 @@ export function wireActivity(activity: BaseActivity) {
 
 function wireCreator({ creator_id: id, creator_name: name, creator_email: email }: BaseActivity) {
   return id === null ? null : { id, name: name!, email: email! };
+}
+
+/** An entry of `changes`, which names both versions: null for one that there was not. */
+function wireChange(change: PackageChange) {
+  const { type } = change;
+  if (type === 'install') return { ...change, install_version: change.version, remove_version: null };
+  if (type === 'remove') return { ...change, install_version: null, remove_version: change.version };
+  return change;
 }
 
 /** An item of the listing of parents. */
@@ -53,7 +62,7 @@ function wireChild(activity: ChildActivity) {
 export function wireDetailedActivity(activity: DetailedActivity) {
   return {
     ...wireActivity(activity),
-    computer_id: activity.computer_id,
+    ...(activity.computer_id === null ? {} : { computer_id: activity.computer_id }),
     delivery_time: wireTime(activity.delivery_time),
     deliver_after_time: wireTime(activity.deliver_after_time),
     deliver_before_time: wireTime(activity.deliver_before_time),
@@ -61,7 +70,7 @@ export function wireDetailedActivity(activity: DetailedActivity) {
     schedule_after_time: wireTime(activity.schedule_after_time),
     modification_time: wireTime(activity.modification_time),
     package_ids: activity.package_ids,
-    changes: activity.changes,
+    changes: activity.changes.map(wireChange),
     cancel_requested: activity.cancel_requested,
     children: activity.children.map(wireChild),
     actions: activity.actions,

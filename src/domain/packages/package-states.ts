@@ -15,7 +15,7 @@ export interface ReportedVersion extends Record<PackageState, boolean> {
 export interface PackageStanding {
   /** Of the installed version, else of the newest on offer. */
   id: number;
-  status: 'held' | 'security' | 'upgrade' | 'installed' | 'available';
+  status: 'held' | 'security' | 'installed' | 'available';
   current_version: string | null;
   /** The newest on offer. */
   available_version: string | null;
@@ -45,5 +45,5 @@ function statusOf(versions: readonly ReportedVersion[], current: ReportedVersion
   if (!current) return 'available';
   if (current.held) return 'held';
   if (versions.some(({ security }) => security)) return 'security';
-  return versions.some(({ upgrade }) => upgrade) ? 'upgrade' : 'installed';
+  return 'installed';
 }

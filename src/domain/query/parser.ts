@@ -1,6 +1,6 @@
 import type { DomainError } from '../errors.ts';
 import { queryError } from './query-error.ts';
-import { type Token, tokenize } from './tokens.ts';
+import { closingQuote, type Token, tokenize } from './tokens.ts';
 
 /**
  * A parsed query: all clauses hold, a clause holds when one of its factors does. There is no deeper nesting, so
@@ -116,7 +116,7 @@ class Parser<C> {
   }
 
   #value(at: number, name: string, text: string, source: string): SelectorValue {
-    const enclosed = source.startsWith('"') && source.indexOf('"', 1) === source.length - 1;
+    const enclosed = source.startsWith('"') && closingQuote(source, 0) === source.length - 1;
     const expected = (what: string) => this.#error(at, `${what} after ${name}:`);
     return { text, query: enclosed ? text : source, at, expected };
   }

@@ -17,11 +17,10 @@ export interface Token {
 const SPACES = new Set([' ', '\t', '\n', '\r', '\f', '\v']);
 
 /**
- * Cuts a query text into tokens at spaces outside double quotes; a quoted part may stand anywhere in a token.
- * One pass over the text, whatever is in it.
+ * Cuts a query text into tokens at spaces outside double quotes; a quoted part may stand anywhere in a token, and in it
+ * `\"` stands for a quote and `\\` for a backslash. One pass over the text, whatever is in it.
  *
  * @throws {DomainError} InvalidQueryError on a quote without its partner, or U+0000
- * @see api-decisions 8
  */
 export function tokenize(text: string, path: string): Token[] {
   const tokens: Token[] = [];
@@ -46,10 +45,12 @@ function readToken(text: string, at: number, path: string): Token {
     const character = text[index]!;
     if (character === '\0') throw queryError(text, index, 'no U+0000', path);
     if (character === '"') {
-      const part = quotedPart(text, index, path);
+      const close = closingQuote(text, index);
+      if (close < 0) throw queryError(text, index, 'a closing double quote for the one here', path);
+      const part = quotedPart(text, index, close, path);
       parts.push(part);
       length += part.length;
-      index += part.length + 2;
+      index = close + 1;
       token.quoted = true;
       continue;
     }
@@ -64,11 +65,22 @@ function readToken(text: string, at: number, path: string): Token {
   return { ...token, text: parts.join(''), source: text.slice(at, index) };
 }
 
-function quotedPart(text: string, open: number, path: string): string {
-  const close = text.indexOf('"', open + 1);
-  if (close < 0) throw queryError(text, open, 'a closing double quote for the one here', path);
+/** Index of the quote that ends the quoted part which begins at `open`; -1 when there is none. */
+export function closingQuote(text: string, open: number): number {
+  for (let index = open + 1; index < text.length; index++) {
+    if (text[index] === '"') return index;
+    if (isEscape(text, index)) index++;
+  }
+  return -1;
+}
+
+function isEscape(text: string, index: number): boolean {
+  return text[index] === '\\' && (text[index + 1] === '"' || text[index + 1] === '\\');
+}
+
+function quotedPart(text: string, open: number, close: number, path: string): string {
   const part = text.slice(open + 1, close);
   const zero = part.indexOf('\0');
   if (zero >= 0) throw queryError(text, open + 1 + zero, 'no U+0000', path);
-  return part;
+  return part.replace(/\\(["\\])/g, '$1');
 }

@@ -24,13 +24,15 @@ export interface ScriptBody {
   code: string;
 }
 
+const BYTE_ORDER_MARK = '\ufeff';
+
 /**
- * Takes a script's text apart.
+ * Splits a script's text into interpreter and code. A byte-order mark, which editors put first, is dropped.
  *
  * @returns null when its first line is not `#!` and the absolute path of an interpreter
- * @see api-decisions 12.2
  */
-export function parseScript(text: string): ScriptBody | null {
+export function parseScript(given: string): ScriptBody | null {
+  const text = given.startsWith(BYTE_ORDER_MARK) ? given.slice(1) : given;
   if (!text.startsWith(MARK)) return null;
   const newline = text.indexOf('\n');
   const line = newline < 0 ? text : text.slice(0, newline);
@@ -38,6 +40,15 @@ export function parseScript(text: string): ScriptBody | null {
   if (!interpreter.startsWith('/') || interpreter.length > MAX_INTERPRETER_LENGTH) return null;
   if (/\p{Cc}/u.test(interpreter.replaceAll('\t', ' '))) return null;
   return { interpreter, code: newline < 0 ? '' : text.slice(newline + 1) };
+}
+
+/**
+ * The code as a computer gets it: with the line ends of its interpreter, which takes a carriage return for a part of the
+ * command. Programs of Windows keep what they were given.
+ */
+export function executableCode({ interpreter, code }: ScriptBody): string {
+  const isWindows = interpreter.split(/[ \t]+/).some((word) => /\.(exe|cmd|bat)$/i.test(word));
+  return isWindows || !code.includes('\r') ? code : code.replaceAll('\r\n', '\n');
 }
 
 // By hand: an expression for blanks before the end tries anew from each of them, and a line can have a million.

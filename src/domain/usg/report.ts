@@ -81,13 +81,20 @@ export function reportPath(profileId: number, { label }: Pick<ReportRange, 'labe
   return `${reportName(profileId, label)}${isDetailed ? '-detailed' : ''}.csv`;
 }
 
-/** The profile and the day that a path names if it is one of a summary report on one day; null for any other text. */
-export function readDayReportPath(path: string): { profileId: number; range: ReportRange } | null {
-  const parts = /^usg_profile_audit_report_ID([1-9]\d{0,9})-(\d{4})(\d\d)(\d\d)\.csv$/.exec(path);
+/**
+ * The profile and the stretch that a path names if it is one of a summary report on one day or on one run, which has
+ * the second of its start; null for any other text.
+ */
+export function readMomentReportPath(path: string): { profileId: number; range: ReportRange } | null {
+  const parts = /^usg_profile_audit_report_ID([1-9]\d{0,9})-(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)Z)?\.csv$/.exec(
+    path,
+  );
   if (!parts) return null;
-  const [, id, year, month, day] = parts;
-  const start = parseInstant(`${year}-${month}-${day}`);
-  return start === null || Number(id) >= 2 ** 31 ? null : { profileId: Number(id), range: dayRange(start) };
+  const [, id, year, month, day, hour, minute, second] = parts;
+  const date = `${year}-${month}-${day}`;
+  const start = parseInstant(hour === undefined ? date : `${date}T${hour}:${minute}:${second}Z`);
+  if (start === null || Number(id) >= 2 ** 31) return null;
+  return { profileId: Number(id), range: momentRange(start, hour === undefined ? DAY_MS : SECOND_MS) };
 }
 
 /** The day that a run started on, as the stretch of the report on it. */

@@ -17,6 +17,7 @@ export const executeScript: Operation = async (message, workplace) => {
   const { hostname } = workplace.machine.blueprint;
   const limit = message['time-limit'];
   const run = runScript(
+    programOf(message['interpreter'] as string),
     message['code'] as string,
     {
       username: message['username'] as string,
@@ -48,9 +49,13 @@ function problemOf(message: BObject, { machine }: Workplace): string | null {
     return 'malformed execute-script message';
   }
   if (!hasUser(machine.blueprint, username)) return `UnknownUserError: ${username}`;
-  const program = interpreter.trim().split(/\s+/)[0]!.split('/').at(-1)!;
-  if (!interpreter.startsWith('/') || !INTERPRETERS.has(program)) return `UnknownInterpreterError: ${interpreter}`;
+  if (!interpreter.startsWith('/') || !INTERPRETERS.has(programOf(interpreter)))
+    return `UnknownInterpreterError: ${interpreter}`;
   return environmentOf(message['env']) ? null : 'TypeError: environment values must be text';
+}
+
+function programOf(interpreter: string): string {
+  return interpreter.trim().split(/\s+/)[0]!.split('/').at(-1)!;
 }
 
 async function fetchAttachments(attachments: BObject, { download }: Workplace): Promise<Map<string, string> | null> {

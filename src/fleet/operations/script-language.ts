@@ -23,14 +23,23 @@ const LONGEST_SLEEP_SECONDS = 24 * 3600;
 
 /**
  * Carries out the part of a shell script that shows: `echo`, `printf`, `cat` of attachments, `sleep`, `exit`, `true`, `false`,
- * `whoami`, `hostname`, `uname -r`, variables of the environment. Every other command succeeds silently.
+ * `whoami`, `hostname`, `uname -r`, variables of the environment. Every other command succeeds silently. A shell takes a
+ * carriage return or a byte-order mark for a part of a word, as real ones do.
  *
+ * @param program - name of the interpreter
  * @param limitMs - null for no limit
  */
-export function runScript(code: string, world: ScriptWorld, limitMs: number | null): ScriptRun {
+export function runScript(program: string, code: string, world: ScriptWorld, limitMs: number | null): ScriptRun {
   const run: ScriptRun = { output: '', exitCode: 0, ms: 0, timedOut: false };
-  for (const command of commandsOf(code)) {
+  for (const command of commandsOf(SHELLS.has(program) ? code : code.replaceAll('\r\n', '\n'))) {
     const [name = '', ...words] = wordsOf(command, world.env);
+    const refusal = refusalOf(name, words);
+    if (refusal !== null) {
+      run.output += `${program}: ${refusal.text}\n`;
+      run.exitCode = refusal.exitCode;
+      if (name === 'exit') return run;
+      continue;
+    }
     if (name === 'exit' || name === 'sys.exit')
       return { ...run, exitCode: (words[0] ? Number(words[0]) : run.exitCode) & 255 };
     if (name === 'sleep') run.ms += Math.min(Number.parseFloat(words[0] ?? '0') || 0, LONGEST_SLEEP_SECONDS) * 1000;
@@ -42,10 +51,21 @@ export function runScript(code: string, world: ScriptWorld, limitMs: number | nu
   return run;
 }
 
+const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash']);
+
+/** What a shell says of a command whose words have an end of line of Windows in them; null for any other. */
+function refusalOf(name: string, words: readonly string[]): { text: string; exitCode: number } | null {
+  if (/[\r\ufeff]/.test(name)) return { text: `${name}: not found`, exitCode: 127 };
+  const [first = ''] = words;
+  if (name === 'exit' && first.includes('\r')) return { text: `exit: Illegal number: ${first}`, exitCode: 2 };
+  if (name === 'sleep' && first.includes('\r')) return { text: `sleep: invalid time interval '${first}'`, exitCode: 1 };
+  return null;
+}
+
 function commandsOf(code: string): string[] {
   return code
     .split(/\n|;|&&/)
-    .map((command) => command.trim())
+    .map((command) => command.replace(/^[ \t]+|[ \t]+$/g, ''))
     .filter((command) => command !== '' && !command.startsWith('#'));
 }
 
@@ -53,7 +73,7 @@ function commandsOf(code: string): string[] {
 function wordsOf(command: string, env: Readonly<Record<string, string>>): string[] {
   const call = /^(print|sys\.exit|exit)\((.*)\)$/.exec(command);
   const text = call ? `${call[1] === 'print' ? 'echo' : 'exit'} ${call[2]}` : command;
-  const words = text.match(/'[^']*'|"[^"]*"|[^\s'"]+/g) ?? [];
+  const words = text.match(/'[^']*'|"[^"]*"|[^ \t\n'"]+/g) ?? [];
   return words
     .filter((word) => !/^\d?>/.test(word))
     .map((word) => {

@@ -1,4 +1,5 @@
 import { computerEnvironment, SCRIPT_MESSAGE } from '../../domain/scripts/environment.ts';
+import { executableCode, type ScriptBody } from '../../domain/scripts/script.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import type { TypeList } from '../message-types.ts';
 import { acceptedTypesMessage, dictFromJson } from './answer.ts';
@@ -148,6 +149,7 @@ export function operationMessage(
   message['operation-id'] = activityId;
   if (messageType === SCRIPT_MESSAGE) {
     const env = fields['env'] as Record<string, unknown> | undefined;
+    message['code'] = executableCode(fields as unknown as ScriptBody);
     message['env'] = dictFromJson({ ...env, ...computerEnvironment(activityId, computer) });
   }
   return message;

@@ -149,7 +149,7 @@ export function readTags(message: BObject, facts: Facts, notes: Notes): void {
 }
 
 /** As agents read it: words of any script. */
-const TAG = /^[\p{L}\p{N}_][\p{L}\p{N}_-]*$/u;
+const TAG = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_-]*$/u;
 
 /** Tags of a comma-separated list; what is no tag is left out, and so is what administrators could not add either. */
 export function splitTags(list: string | null): string[] {

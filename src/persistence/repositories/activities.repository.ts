@@ -1,4 +1,5 @@
 import type { ActivityStatus } from '../../domain/activity/status.ts';
+import type { PackageChange } from '../../domain/packages/package-changes.ts';
 import type { PageRequest } from '../page.ts';
 import type { ActivitySelection } from '../query/activity-conditions.ts';
 import {
@@ -74,7 +75,7 @@ export interface ActivityRow extends BaseActivityRow {
   schedule_after_time: Date | null;
   modification_time: Date | null;
   package_ids: number[];
-  changes: unknown[];
+  changes: PackageChange[];
   child_types: string[];
   children_count: number;
   /** The caller may act on every computer concerned. */

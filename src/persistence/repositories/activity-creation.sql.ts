@@ -65,7 +65,8 @@ const link = (group: string) => `case when ${group}::int is not null then t.orig
 const operations = (chained: boolean) => `
     select t.id, $8::int, $16::int, l.id, t.computer_id, t.payload_id, t.type, t.summary,
       case when t.after is null and $22::int is null then 'undelivered' else 'waiting' end, $9::int, $10::timestamptz,
-      case when t.after is null and ($11::timestamptz is not null or $12::int > 0) then t.deliver_at end, $12::int,
+      case when t.after is null and ($11::timestamptz is not null or $12::int > 0) then t.deliver_at end,
+      case when t.after is null then $12::int else t.spread / 60 end,
       case when t.after is null then t.deliver_at end, ${chained ? 'b.id' : 'null::int'},
       t.delay + floor(random() * (t.spread + 1))::int, ${link('$20')}, ${link('$21')},
       case when t.after is null then $22::int end

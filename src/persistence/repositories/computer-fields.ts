@@ -21,7 +21,7 @@ const fieldsOf = ({ computer: c, group, contact }: Aliases) => `
   ${time(`${contact}.last_ping_time`)} as last_ping_time,
   (select coalesce(array_agg(tag order by tag), '{}') from unnest(${c}.tags) tag) as tags,
   ${group}.name as access_group, ${c}.distribution, ${c}.distribution_info, ${c}.cloud_instance_metadata, ${c}.cloud_init,
-  ${c}.vm_info, ${c}.container_info, ${c}.distro_pro_info, ${c}.is_wsl as is_wsl_instance, ${c}.archived, ${c}.employee_id,
+  nullif(${c}.vm_info, '') as vm_info, nullif(${c}.container_info, '') as container_info, ${c}.distro_pro_info, ${c}.is_wsl as is_wsl_instance, ${c}.archived, ${c}.employee_id,
   ${time(`${c}.registered_at`)} as registered_at`;
 
 const joinsOf = ({ computer: c, group, contact }: Aliases) => `

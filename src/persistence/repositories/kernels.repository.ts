@@ -29,6 +29,8 @@ export interface KernelFacts {
   reports: HotpatchReports;
   /** Whether the computer has told of its packages at all. */
   packagesReported: boolean;
+  /** Its kernel is that of another system: a container shares its host's, and Windows has no such packages. */
+  foreignKernel: 'windows' | 'container' | null;
   kernels: KernelRow[];
 }
 
@@ -40,13 +42,12 @@ export async function readHotpatchReports(db: Sql, computer: number): Promise<Ho
 
 /** Reads everything that tells which kernels a computer has and could have; two statements. */
 export async function readKernelFacts(db: Sql, computer: number): Promise<KernelFacts | null> {
-  const [row] = await db.query<HotpatchReports & { packagesReported: boolean; [key: string]: unknown }>(READ_REPORTS, [
-    computer,
-  ]);
+  type Row = HotpatchReports & Pick<KernelFacts, 'packagesReported' | 'foreignKernel'> & Record<string, unknown>;
+  const [row] = await db.query<Row>(READ_FACTS, [computer]);
   if (!row) return null;
-  const { packagesReported, ...reports } = row;
+  const { packagesReported, foreignKernel, ...reports } = row;
   const kernels = packagesReported ? await db.query<KernelRow & Record<string, unknown>>(READ_KERNELS, [computer]) : [];
-  return { reports, packagesReported, kernels };
+  return { reports, packagesReported, foreignKernel, kernels };
 }
 
 const SAVE_FIXES = `
@@ -57,13 +58,18 @@ const SAVE_FIXES = `
   on conflict (package_name, package_version) do update set name = excluded.name,
     release_date = excluded.release_date, summary = excluded.summary, cves = excluded.cves`;
 
-const READ_REPORTS = `
-  select c.hotpatch_info as "hotpatchInfo", c.distro_pro_reboot_required_info as "rebootRequiredInfo",
+const REPORTS = `c.hotpatch_info as "hotpatchInfo", c.distro_pro_reboot_required_info as "rebootRequiredInfo",
     c.reboot_required as "rebootRequired", (
       select s from jsonb_array_elements(
         case when jsonb_typeof(c.distro_pro_info -> 'services') = 'array' then c.distro_pro_info -> 'services' else '[]' end) s
-      where s ->> 'name' in ('hotpatch', 'livepatch') limit 1) as "serviceInfo",
-    exists (select from computer_packages p where p.computer_id = c.id) as "packagesReported"
+      where s ->> 'name' in ('hotpatch', 'livepatch') limit 1) as "serviceInfo"`;
+
+const READ_REPORTS = `select ${REPORTS} from computer c where c.id = $1`;
+
+const READ_FACTS = `
+  select ${REPORTS}, exists (select from computer_packages p where p.computer_id = c.id) as "packagesReported",
+    case when c.is_wsl or coalesce(c.container_info, '') <> '' then 'container'
+      when lower(c.distribution_info ->> 'distributor') = 'microsoft' then 'windows' end as "foreignKernel"
   from computer c where c.id = $1`;
 
 // Meta packages alone: they stand for the kernel that is wanted, the images behind them come and go.

@@ -192,10 +192,17 @@ function overColumns(states: PackageFilter['states'], text: (column: string) => 
   return columnsOf(states).map(text).join(between);
 }
 
-/** Those of a set of ids that a computer knows in the states that are asked for. */
+/**
+ * Those of a set of ids that a computer knows in the states that are asked for. A newer version of what is installed is
+ * on offer and not installed itself, so beside `upgrade` the two others say something of the package: that it is
+ * installed, or is not merely available, holds for all of these.
+ */
 function narrowed(set: string, states: PackageFilter['states']): string {
+  const isImplied = (state: PackageState) =>
+    states.upgrade === true &&
+    ((state === 'installed' && states.installed === true) || (state === 'available' && states.available === false));
   return (Object.keys(SETS) as PackageState[])
-    .filter((state) => states[state] !== undefined)
+    .filter((state) => states[state] !== undefined && !isImplied(state))
     .reduce((text, state) => `(${text} ${states[state] ? '*' : '-'} ${SETS[state]})`, set);
 }
 

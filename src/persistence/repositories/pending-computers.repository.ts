@@ -67,7 +67,7 @@ const COUNT = `select count(*)::int as count from computer c where ${PENDING}`;
 
 const LIST = `
   select c.id, c.title, c.hostname, c.created_at as creation_time, coalesce(i.client_tags, '{}') as client_tags,
-    c.vm_info, c.container_info, g.name as access_group
+    nullif(c.vm_info, '') as vm_info, nullif(c.container_info, '') as container_info, g.name as access_group
   from (select c.id from computer c where ${PENDING} order by c.id limit $3 offset $4) page
   join computer c on c.id = page.id
   join access_group g on g.id = c.access_group_id

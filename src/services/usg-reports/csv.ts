@@ -29,8 +29,8 @@ const NOT_APPLICABLE = 'n/a';
 /** Letters of results that count as passed and as failed; the others do not apply. */
 const PASS: Readonly<Record<string, string>> = { p: 'true', x: 'true', f: 'false', e: 'false', u: 'false' };
 
-/** Spreadsheets take a cell that begins like this for a formula. @see perf-reliability B3 "CSV-formula" */
-const FORMULA = /^[=+\-@\t\r\n]/;
+/** Spreadsheets take a cell that begins like this for a formula; some read the full-width forms as the others. */
+const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
 
 /** RFC 4180; a cell that was made harmless is quoted as well. */
 const FORMAT = { record_delimiter: 'windows', quoted_match: /^'/ } as const;

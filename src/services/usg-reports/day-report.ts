@@ -1,4 +1,4 @@
-import { readDayReportPath } from '../../domain/usg/report.ts';
+import { readMomentReportPath } from '../../domain/usg/report.ts';
 import { findUsgProfile } from '../../persistence/repositories/usg-profiles.repository.ts';
 import {
   hasEndedRuns,
@@ -12,13 +12,13 @@ import { writeReport } from './generate.ts';
 import { publishReport, type ReportProducer } from './produce.ts';
 
 /**
- * Opens the report on a day with a run that has ended. Profiles name it before anybody asked for it, so it is written
- * first when there is none, or when a run of the day is not in it, or has changed.
+ * Opens the report on a day with a run that has ended, or on such a run. It is there before anybody asked for it, so it
+ * is written first when there is none, or when a run of the day is not in it, or has changed.
  *
- * @returns null when the path is not the one of such a day of a profile that the caller may see
+ * @returns null when the path is not the one of such a day or run of a profile that the caller may see
  */
 export async function openDayReport(deps: ReportProducer, caller: Caller, path: string): Promise<OpenFile | null> {
-  const named = readDayReportPath(path);
+  const named = readMomentReportPath(path);
   if (named === null) return null;
   const { profileId, range } = named;
   const { db, files, clock } = deps;

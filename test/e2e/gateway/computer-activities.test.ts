@@ -48,7 +48,7 @@ describe('GET /computers/activities', () => {
     expect(second.next).toBeNull();
     expect([first, second].map(({ results }) => results[0].id)).toContain(group);
     expect(second.results[0].id).not.toBe(first.results[0].id);
-    expect(await call(`/computers/activities?${many(1000)}limit=0`)).toMatchObject({ error: 'InvalidParameter' });
+    expect(await call(`/computers/activities?${many(1000)}limit=-1`)).toMatchObject({ error: 'InvalidParameter' });
     expect(await call(`/computers/activities?${many(1001)}`)).toMatchObject({ error: 'InvalidParameter' });
   });
 

@@ -57,6 +57,11 @@ describe('parseQuery', () => {
     ['"se"l:a', 'a<a>'],
     ['sel: x:y', 'x:y<x:y>'],
     ['a\u00a0b', 'a\u00a0b'],
+    ['sel:"a \\"b\\""', 'a "b"<a "b">'],
+    ['"\\\\" c', '\\ & c'],
+    ['"C:\\dir"', 'C:\\dir'],
+    ['a\\ b', 'a\\ & b'],
+    ['sel:"x\\"y" z', 'x"y<x"y> & z'],
   ])('reads %j', (text, wanted) => {
     expect(shape(text)).toBe(wanted);
   });

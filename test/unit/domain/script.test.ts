@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseScript } from '../../../src/domain/scripts/script.ts';
+import { executableCode, parseScript } from '../../../src/domain/scripts/script.ts';
 
 /** The first line in one expression: slow for some texts, but plain. */
 const FIRST_LINE = /^#![ \t]*(\/[^\n]{0,1000}?)[ \t]*\r?(?:\n|$)/;
@@ -30,9 +30,14 @@ describe('parseScript', () => {
     [' #!/bin/sh', null],
     ['#!bin/sh', null],
     ['#!\n/bin/sh', null],
+    ['\ufeff\ufeff#!/bin/sh', null],
   ])('takes %j apart', (text, script) => {
     expect(parseScript(text)).toEqual(script);
     expect(asWritten(text)).toEqual(script);
+  });
+
+  it('drops a byte-order mark', () => {
+    expect(parseScript('\ufeff#!/bin/sh\r\ntrue')).toEqual({ interpreter: '/bin/sh', code: 'true' });
   });
 
   it('takes 1000 characters after the slash, whatever blanks surround them', () => {
@@ -84,3 +89,15 @@ function timeOf(text: string): number {
   });
   return Math.min(...rounds);
 }
+
+describe('executableCode', () => {
+  it.each([
+    ['/bin/bash', 'a\r\nb\r\n', 'a\nb\n'],
+    ['/usr/bin/env python3', 'a\r\n\r\nb', 'a\n\nb'],
+    ['/bin/sh', 'printf "a\rb"\n', 'printf "a\rb"\n'],
+    ['/mnt/c/Windows/System32/cmd.exe /c', 'a\r\nb\r\n', 'a\r\nb\r\n'],
+    ['/usr/bin/env powershell.exe', 'a\r\n', 'a\r\n'],
+  ])('gives %s the line ends it takes', (interpreter, code, sent) => {
+    expect(executableCode({ interpreter, code })).toBe(sent);
+  });
+});

@@ -122,6 +122,16 @@ describe('execute-script', () => {
     expect('result-code' in outcome.results[0]!).toBe('result-code' in result);
   });
 
+  it.each([
+    ['/bin/sh', 'echo a\r\ntrue\r\n', { status: 5, 'result-code': 103, 'result-text': 'a\r\nsh: true\r: not found\n' }],
+    ['/bin/bash', 'exit 0\r\n', { status: 5, 'result-code': 103 }],
+    ['/bin/sh', '\ufeffecho a', { status: 5, 'result-code': 103 }],
+    ['/usr/bin/python3', 'print("a")\r\n', { status: 6, 'result-text': 'a\n' }],
+  ])('%s: forgives %j no more than a real one does', async (interpreter, code, result) => {
+    const { results } = await run(machineAt(SERVER), { ...script, interpreter, code });
+    expect(results[0]).toMatchObject(result);
+  });
+
   it('takes as long as it sleeps, at most its limit', async () => {
     expect(await run(machineAt(SERVER), { ...script, code: 'sleep 5' })).toMatchObject({ extraMs: 5000 });
     expect(await run(machineAt(SERVER), { ...script, code: 'sleep 500' })).toMatchObject({ extraMs: 60_000 });
