@@ -3343,7 +3343,7 @@ export interface components {
         /** @description A login name */
         ScriptUsername: string | null;
         /**
-         * @description Text whose first line is `#!` and the absolute path of an interpreter
+         * @description Text whose first line is `#!` and the absolute path of an interpreter. A byte-order mark before it is dropped
          * @example #!/bin/bash
          *     uname -r
          */

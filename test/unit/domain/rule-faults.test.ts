@@ -30,7 +30,7 @@ describe('what is wrong with a recurrence rule', () => {
     ['FREQ=WEEKLY;BYDAYS=MO', 'has an unknown part BYDAYS; did you mean BYDAY?'],
     ['WEEKLY', 'must be parts NAME=VALUE, and WEEKLY has no "="'],
     ['BYDAY=MO', 'must have FREQ, such as FREQ=WEEKLY'],
-    ['FREQ=FORTNIGHTLY', 'FREQ must be one of YEARLY, MONTHLY, WEEKLY, DAILY'],
+    ['FREQ=FORTNIGHTLY', 'FREQ must be one of YEARLY, MONTHLY, WEEKLY, DAILY, HOURLY, MINUTELY, SECONDLY'],
     ['FREQ=WEEKLY;FREQ=DAILY', 'FREQ must be given once'],
     ['', 'must not be empty'],
   ])('%j: %s', (text, message) => {
