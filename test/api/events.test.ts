@@ -112,7 +112,7 @@ describe('the event log', () => {
   });
 
   it('SECRET-leak: holds no password, token, key or secret', async () => {
-    const { token } = (await world.app.call('POST', '/login', { body: ADMIN })).body;
+    const token = await world.app.login();
     const made = await world.app.call('POST', '/credentials', {
       token,
       body: { account: 'standalone', password: ADMIN.password },
