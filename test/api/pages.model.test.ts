@@ -30,11 +30,12 @@ interface Page {
 /** What the decision on pages says about a list of these rows. @see api-decisions 2.2 */
 function pageOf(ids: readonly number[], path: string, limit: number, offset: number) {
   const link = (to: number) => `${PUBLIC_URL}/api/v2${path}?limit=${limit}&offset=${to}`;
+  const last = limit * Math.floor(Math.max(0, ids.length - 1) / limit);
   return {
     count: ids.length,
     ids: ids.slice(offset, offset + limit),
     next: offset + limit < ids.length ? link(offset + limit) : null,
-    previous: offset > 0 ? link(Math.max(0, offset - limit)) : null,
+    previous: offset > 0 ? link(Math.max(0, Math.min(offset - limit, last))) : null,
   };
 }
 

@@ -47,7 +47,7 @@ describe('one answer names every fault of a request', () => {
       'body.schedule': 'BYMONTH must list months from 1 to 12, and 13 is not one',
       'body.start_date': 'must be an ISO 8601 date and time between 1900 and 2099',
       'body.all_computers': 'must be true or false or null',
-      'body.tags.1': 'must have 1 to 50 letters, digits and dashes each',
+      'body.tags.1': 'must have 1 to 50 letters with their marks, digits and dashes each',
       'body.tags.2': 'must be a string',
       'body.restart_deliver_delay': 'must be <= 720',
       'body.taggs': 'unknown field "taggs"; did you mean "tags"?',
@@ -105,9 +105,9 @@ describe('one answer names every fault of a request', () => {
   });
 
   it('of parameters, each once', async () => {
-    const path = '/computers?limit=0&offset=x&root_only=maybe&with_alerts=&query=%00&status=gone&limits=1';
+    const path = '/computers?limit=-1&offset=x&root_only=maybe&with_alerts=&query=%00&status=gone&limits=1';
     expect(faultsOf((await call('GET', path)).body.details)).toEqual({
-      'query.limit': 'must be >= 1',
+      'query.limit': 'must be >= 0',
       'query.offset': 'must be an integer',
       'query.root_only': 'must be true or false',
       'query.with_alerts': 'must be true or false',
