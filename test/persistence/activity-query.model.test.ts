@@ -173,7 +173,7 @@ describe('the query language of activities over SQL', () => {
     for (const selector of ['', 'type:', 'creator:', 'computer:tag:', 'computer:hostname:', 'computer:annotation:']) {
       const plain = compile(`${selector}x`);
       for (const attack of attacks) {
-        const { text, values } = compile(`${selector}"${attack}"`);
+        const { text, values } = compile(`${selector}"${attack.replace(/["\\]/g, '\\$&')}"`);
         expect(text, `${selector}${attack}`).toBe(plain.text);
         expect(values).toHaveLength(plain.values.length);
       }
