@@ -27,7 +27,8 @@ export interface ScriptsService {
    */
   create(caller: Caller, request: ScriptRequest): Promise<Script>;
   /**
-   * Changes a script; other code is a new version.
+   * Changes a script; other code is a new version. What active profiles run, code and files, is changed by those alone
+   * who have ManageScriptProfile and ExecuteScript in the script's group too.
    *
    * @throws {DomainError} UnknownScript, Forbidden, ScriptArchived, InvalidParameter, DuplicateScript
    */

@@ -1417,7 +1417,9 @@ export interface paths {
         /**
          * Changes a script
          * @description Other code, again with its `#!` line, is a new version. `attachments` names all files that the script has from now
-         *     on; one without `content` stays as it is.
+         *     on; one without `content` stays as it is. While active script profiles run the script, other code and other
+         *     attachments need the permissions `ManageScriptProfile` and `ExecuteScript` in its access group as well. The
+         *     event of the change names those profiles.
          */
         patch: operations["patchScript"];
         trace?: never;

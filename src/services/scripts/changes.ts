@@ -15,12 +15,16 @@ import {
 import type { Sql } from '../../persistence/sql.ts';
 import { isUniqueViolation } from '../../persistence/violations.ts';
 import { readLine } from '../fields.ts';
+import { holdsIn } from '../group-rights.ts';
 import { findAccessGroup } from '../names-in-body.ts';
 import type { Caller } from '../ports.ts';
 import type { ScriptsDeps } from './deps.ts';
 import { type AttachmentChange, readAttachments, readScriptBody, readUsername } from './fields.ts';
-import type { Script, ScriptPatch, ScriptRequest } from './model.ts';
+import type { AttachmentUpload, Script, ScriptPatch, ScriptRequest } from './model.ts';
 import { readScript, requireRight, requireScript } from './reads.ts';
+
+/** What it takes, besides writing scripts, to choose the code that profiles run. */
+const RUNS_BY_PROFILE: readonly Permission[] = ['ManageScriptProfile', 'ExecuteScript'];
 
 /** Name of the root of every account's tree. */
 const ROOT = 'global';
@@ -55,6 +59,8 @@ export async function patchScript(deps: ScriptsDeps, caller: Caller, id: number,
     const script = requireActive(await lockManageable(tx, caller, id));
     const now = deps.clock.now();
     const { change, body, attachments } = await readPatch(tx, caller, script, patch);
+    const runsOtherCode = body !== null || attachments !== null;
+    if (runsOtherCode) requireRunsRight(caller, script);
     if (body) {
       const version = { version: change.version!, title: change.title ?? script.title, editorId: caller.personId, now };
       await insertScriptVersion(tx, id, { ...body, ...version });
@@ -64,7 +70,8 @@ export async function patchScript(deps: ScriptsDeps, caller: Caller, id: number,
     if (attachments) parts.push('the attachments');
     if (parts.length > 0) {
       await updateScript(tx, id, change, { editorId: caller.personId, now });
-      const message = `Changed ${parts.join(', ')} of the script ${script.title}`;
+      const affected = runsOtherCode || change.accessGroupId !== undefined ? profilesText(script) : '';
+      const message = `Changed ${parts.join(', ')} of the script ${script.title}${affected}`;
       await recordEvent(tx, caller, eventOf({ id, title: change.title ?? script.title }, message));
     }
     return readAsEditor(tx, caller, id);
@@ -80,6 +87,38 @@ export async function lockManageable(tx: Sql, caller: Caller, id: number): Promi
   requireRight(caller, await requireScript(tx, caller, id), 'ManageScript');
   await lockScript(tx, id, 'change');
   return requireScript(tx, caller, id);
+}
+
+/**
+ * What active profiles run is changed by those alone who may let a script run by itself.
+ *
+ * @throws {DomainError} Forbidden, which names the profiles that the caller may see
+ */
+function requireRunsRight(caller: Caller, script: ScriptWithCode): void {
+  if (script.script_profiles.length === 0) return;
+  const missing = RUNS_BY_PROFILE.filter((permission) => !holdsIn(caller, permission, script.access_group_id));
+  if (missing.length === 0) return;
+  const isShown = holdsIn(caller, 'ViewScriptProfile', script.access_group_id);
+  const profiles = isShown ? `the active script profiles ${titlesOf(script)} run` : 'active script profiles run';
+  throw new DomainError(
+    'Forbidden',
+    `The permission ${missing.join(' and ')} is needed in the access group of the script, whose code ${profiles}`,
+  );
+}
+
+/** The part of an event that names the active profiles of a script; empty without any. */
+export function profilesText(script: ScriptWithCode): string {
+  if (script.script_profiles.length === 0) return '';
+  return `, which the script profiles ${titlesOf(script)} run`;
+}
+
+/** Most titles that one sentence names. */
+const MAX_TITLES = 20;
+
+function titlesOf({ script_profiles: profiles }: ScriptWithCode): string {
+  const named = profiles.slice(0, MAX_TITLES).map(({ title, id }) => `${title} (${id})`);
+  const rest = profiles.length - named.length;
+  return rest > 0 ? `${named.join(', ')} and ${rest} more` : named.join(', ');
 }
 
 /** @throws {DomainError} ScriptArchived, also for a redacted one */
@@ -106,9 +145,19 @@ async function readPatch(tx: Sql, caller: Caller, script: ScriptWithCode, patch:
   const given = patch.code === undefined ? null : readScriptBody(patch.code);
   const isNew = given !== null && (given.code !== script.code || given.interpreter !== script.interpreter);
   if (isNew) change.version = script.version + 1;
-  let attachments: AttachmentChange | null = null;
-  if (patch.attachments) attachments = readAttachments(patch.attachments, await listAttachments(tx, script.id));
+  const attachments = patch.attachments ? await readFiles(tx, script, patch.attachments) : null;
   return { change, body: isNew ? given : null, attachments };
+}
+
+/** What the files become; null where they stay as they are. */
+async function readFiles(
+  tx: Sql,
+  { id }: ScriptWithCode,
+  uploads: readonly AttachmentUpload[],
+): Promise<AttachmentChange | null> {
+  const present = await listAttachments(tx, id);
+  const change = readAttachments(uploads, present);
+  return change.added.length > 0 || change.kept.length < present.length ? change : null;
 }
 
 /** Who may write scripts in a group without seeing them is answered all the same. */
@@ -129,8 +178,8 @@ async function titled<T>({ db }: ScriptsDeps, work: (tx: Sql) => Promise<T>): Pr
   }
 }
 
-/** What it takes to bring a script that has profiles into a group. @see api-decisions 3.5 */
-const WITH_PROFILES: readonly Permission[] = ['ManageScript', 'ManageScriptProfile', 'ExecuteScript'];
+/** What it takes to bring a script that has profiles into a group. */
+const WITH_PROFILES: readonly Permission[] = ['ManageScript', ...RUNS_BY_PROFILE];
 
 const PARTS: ReadonlyArray<readonly [keyof ScriptChange, string]> = [
   ['title', 'the title'],

@@ -11,7 +11,7 @@ import { updateScript } from '../../persistence/repositories/scripts.repository.
 import type { Sql } from '../../persistence/sql.ts';
 import type { Caller } from '../ports.ts';
 import { disarmTriggers } from '../script-profile-arming.ts';
-import { eventOf, lockManageable } from './changes.ts';
+import { eventOf, lockManageable, profilesText } from './changes.ts';
 import type { ScriptsDeps } from './deps.ts';
 import { requireRight, requireScript } from './reads.ts';
 
@@ -23,7 +23,7 @@ export async function archiveScript(deps: ScriptsDeps, caller: Caller, id: numbe
     const now = deps.clock.now();
     await updateScript(tx, id, { status: 'archived' }, { editorId: caller.personId, now });
     await disarmTriggers(tx, await archiveProfilesOfScript(tx, id, now), now);
-    await recordEvent(tx, caller, eventOf(script, `Archived the script ${script.title}`));
+    await recordEvent(tx, caller, eventOf(script, `Archived the script ${script.title}${profilesText(script)}`));
   });
 }
 
@@ -46,7 +46,7 @@ export async function redactScript(
     await cancelRuns(tx, caller, id, { now, traceparent });
     await wipeCode(tx, id);
     await deleteAttachments(tx, id);
-    await recordEvent(tx, caller, eventOf(script, `Redacted the script ${script.title}`));
+    await recordEvent(tx, caller, eventOf(script, `Redacted the script ${script.title}${profilesText(script)}`));
   });
 }
 
