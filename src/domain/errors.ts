@@ -26,6 +26,7 @@ export type ErrorCode =
   | 'DuplicateAccessGroup'
   | 'DuplicateRole'
   | 'DuplicateSavedSearch'
+  | 'SavedSearchChanged'
   | 'LastGlobalAdmin'
   | 'RoleInUse'
   | 'RoleReadOnly'

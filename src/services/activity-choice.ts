@@ -4,10 +4,11 @@ import { lockLanesOf } from '../persistence/repositories/activity-cancel.reposit
 import type { Sql } from '../persistence/sql.ts';
 import { prepareActivityQuery } from './activity-queries.ts';
 import { scopeOf } from './activity-rights.ts';
+import type { ActingQuery } from './computer-queries.ts';
 import type { Caller, Clock } from './ports.ts';
 
 /** What a request acts on: activities by id, repeated ones count once, or all that the caller sees of a query. */
-export type ActivityChoice = { ids: readonly number[] } | { query: string };
+export type ActivityChoice = { ids: readonly number[] } | { query: ActingQuery };
 
 /** Most activities that one query may mean. */
 const MAX_CHOSEN = 100_000;
@@ -18,8 +19,7 @@ const MAX_CHOSEN = 100_000;
  * alone.
  *
  * @remarks Ids are not checked.
- * @throws {DomainError} InvalidQueryError; InvalidParameter for a query that means too many
- * @see api-decisions 4.7
+ * @throws {DomainError} InvalidQueryError; SavedSearchChanged; InvalidParameter for a query that means too many
  */
 export async function lockChosen(tx: Sql, clock: Clock, caller: Caller, choice: ActivityChoice): Promise<number[]> {
   if ('ids' in choice) {
@@ -27,7 +27,8 @@ export async function lockChosen(tx: Sql, clock: Clock, caller: Caller, choice: 
     await lockLanesOf(tx, caller.accountId, ids);
     return ids;
   }
-  const selection = await prepareActivityQuery({ db: tx, clock }, caller.accountId, choice.query, 'body.query');
+  const { text, seen } = choice.query;
+  const selection = await prepareActivityQuery({ db: tx, clock }, caller.accountId, text, 'body.query', seen);
   const scope = scopeOf(caller);
   const found = await selectActivities(tx, scope, selection, MAX_CHOSEN + 1);
   if (found.length > MAX_CHOSEN) {

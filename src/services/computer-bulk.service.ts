@@ -19,7 +19,7 @@ import {
   readAnnotationValue,
   readTags,
 } from './computer-fields.ts';
-import { resolveComputerQuery } from './computer-queries.ts';
+import { type ActingQuery, resolveComputerQuery } from './computer-queries.ts';
 import { findAccessGroup } from './names-in-body.ts';
 import type { Caller, Clock } from './ports.ts';
 import { requireTargets } from './targets.ts';
@@ -28,16 +28,16 @@ import { requireTargets } from './targets.ts';
  * Changes of all computers that a query means, all or none: those the caller sees, archived ones left out. Each is
  * idempotent and answers the ids of all of them, rising, whether or not there was something to change.
  *
- * @throws {DomainError} all: InvalidQueryError; Forbidden when the caller may not manage one of them; InvalidParameter
+ * @throws {DomainError} all: InvalidQueryError; SavedSearchChanged; Forbidden when the caller may not manage one of them; InvalidParameter
  * @see api-decisions 12.4
  */
 export interface ComputerBulkService {
-  addTags(caller: Caller, query: string, tags: readonly string[]): Promise<number[]>;
-  removeTags(caller: Caller, query: string, tags: readonly string[]): Promise<number[]>;
-  annotate(caller: Caller, query: string, annotation: { key: string; value: string }): Promise<number[]>;
-  removeAnnotation(caller: Caller, query: string, key: string): Promise<number[]>;
+  addTags(caller: Caller, query: ActingQuery, tags: readonly string[]): Promise<number[]>;
+  removeTags(caller: Caller, query: ActingQuery, tags: readonly string[]): Promise<number[]>;
+  annotate(caller: Caller, query: ActingQuery, annotation: { key: string; value: string }): Promise<number[]>;
+  removeAnnotation(caller: Caller, query: ActingQuery, key: string): Promise<number[]>;
   /** @throws {DomainError} UnknownAccessGroup (400); Forbidden also when the caller may not manage computers there */
-  changeAccessGroup(caller: Caller, query: string, accessGroup: string): Promise<number[]>;
+  changeAccessGroup(caller: Caller, query: ActingQuery, accessGroup: string): Promise<number[]>;
 }
 
 /** What is done with the computers found, and how the log tells of it. */
@@ -50,7 +50,7 @@ interface Change {
 
 /** Makes the service. */
 export function createComputerBulkService(deps: { db: Database; clock: Clock }): ComputerBulkService {
-  const inTransaction = (caller: Caller, query: string, change: Change) =>
+  const inTransaction = (caller: Caller, query: ActingQuery, change: Change) =>
     deps.db.transaction((tx) => changeAll(tx, deps.clock, caller, query, change));
   return {
     async addTags(caller, query, given) {
@@ -97,7 +97,7 @@ export function createComputerBulkService(deps: { db: Database; clock: Clock }):
   };
 }
 
-async function changeAll(tx: Sql, clock: Clock, caller: Caller, query: string, change: Change): Promise<number[]> {
+async function changeAll(tx: Sql, clock: Clock, caller: Caller, query: ActingQuery, change: Change): Promise<number[]> {
   // Before the search, so that nothing it finds is gone when it is looked at.
   await keepFleet(tx, caller.accountId);
   const ids = await resolveComputerQuery({ db: tx, clock }, caller, query);
@@ -109,7 +109,7 @@ async function changeAll(tx: Sql, clock: Clock, caller: Caller, query: string, c
     entityType: 'Computer',
     entityId: ids.length === 1 ? ids[0]! : null,
     entityName: computers,
-    message: `${change.done} ${change.to} ${computers} found by the query ${JSON.stringify(shortened(query))}`,
+    message: `${change.done} ${change.to} ${computers} found by the query ${JSON.stringify(shortened(query.text))}`,
   });
   return ids;
 }

@@ -1,3 +1,4 @@
+import { DomainError } from '../domain/errors.ts';
 import { type ComputerQuery, parseComputerQuery, usesDeprecated } from '../domain/query/computer-query.ts';
 import { MAX_QUERY_TERMS } from '../domain/query/parser.ts';
 import { queryError } from '../domain/query/query-error.ts';
@@ -6,6 +7,7 @@ import { groupsOf } from '../persistence/query/group-scope.ts';
 import { selectComputers } from '../persistence/repositories/computers.repository.ts';
 import { findSearchTexts } from '../persistence/repositories/saved-searches.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
+import { quoted, refusedField } from './fields.ts';
 import type { Caller, Clock } from './ports.ts';
 
 /** A query that was read, with the saved searches it names. */
@@ -14,11 +16,24 @@ export interface PreparedQuery extends ComputerSelection {
   deprecated: boolean;
 }
 
+/** Texts of saved searches by name, as a client saw them. */
+export type SeenSearches = ReadonlyMap<string, string>;
+
+/** A query of a request that acts on what it means. */
+export interface ActingQuery {
+  /** Text of the query language. */
+  text: string;
+  /** Of those that the text names; others that it names may have changed. */
+  seen: SeenSearches;
+}
+
 /** What reading a query needs. */
 export interface QueryDeps {
   db: Sql;
   clock: Clock;
 }
+
+export const NOTHING_SEEN: SeenSearches = new Map();
 
 /** Most terms of a query together with the saved searches it names. */
 const MAX_TERMS_IN_ALL = 5 * MAX_QUERY_TERMS;
@@ -27,17 +42,19 @@ const MAX_TERMS_IN_ALL = 5 * MAX_QUERY_TERMS;
  * Reads the text of a query over computers and looks up the saved searches it names.
  *
  * @param path - where the text stands in the request, for the refusal
- * @throws {DomainError} InvalidQueryError, also for a saved search that is unknown
- * @see API specification, "Selectors inside query"; api-decisions 8
+ * @param seen - as in {@link ActingQuery}
+ * @throws {DomainError} InvalidQueryError, also for a saved search that is unknown; SavedSearchChanged
+ * @see API specification, "Selectors inside query"
  */
 export async function prepareComputerQuery(
   { db, clock }: QueryDeps,
   accountId: number,
   text: string,
   path = 'query.query',
+  seen: SeenSearches = NOTHING_SEEN,
 ): Promise<PreparedQuery> {
   const query = parseComputerQuery(text, path);
-  const searches = await readSearches({ db }, accountId, { text, path, parts: [{ query, at: null }] });
+  const searches = await readSearches({ db }, accountId, { text, path, seen, parts: [{ query, at: null }] });
   return { query, searches, now: clock.now(), deprecated: [query, ...searches.values()].some(usesDeprecated) };
 }
 
@@ -46,6 +63,7 @@ export interface AskedQueries {
   text: string;
   /** Where the text stands in the request. */
   path: string;
+  seen: SeenSearches;
   /** `at`: where in the text; null when the query is the whole text. */
   parts: ReadonlyArray<{ query: ComputerQuery; at: number | null }>;
 }
@@ -53,12 +71,13 @@ export interface AskedQueries {
 /**
  * Looks up the saved searches that queries name, in one statement.
  *
- * @throws {DomainError} InvalidQueryError when one is unknown, or when all of them together are too long
+ * @throws {DomainError} InvalidQueryError when one is unknown, or when all of them together are too long;
+ * SavedSearchChanged; InvalidParameter when the client saw one that the queries do not name
  */
 export async function readSearches(
   { db }: Pick<QueryDeps, 'db'>,
   accountId: number,
-  { text, path, parts }: AskedQueries,
+  { text, path, seen, parts }: AskedQueries,
 ): Promise<SavedQueries> {
   const named = parts.flatMap(({ query, at }) =>
     namedSearches(query).map((search) => ({ ...search, at: at ?? search.at })),
@@ -67,6 +86,7 @@ export async function readSearches(
   const texts = names.length === 0 ? new Map<string, string>() : await findSearchTexts(db, accountId, names);
   const unknown = named.find(({ name }) => !texts.has(name));
   if (unknown) throw queryError(text, unknown.at, 'the name of a saved search after search:', path);
+  requireAsSeen(texts, seen);
   const searches = new Map([...texts].map(([name, search]) => [name, parseComputerQuery(search, path)]));
   const own = parts.reduce((sum, { query }) => sum + countTerms(query), 0);
   const terms = named.reduce((sum, { name }) => sum + countTerms(searches.get(name)!), own);
@@ -81,15 +101,15 @@ export async function readSearches(
  * may act on each is for `requireTargets` to say.
  *
  * @param path - where the text stands in the request, for the refusal
- * @throws {DomainError} InvalidQueryError
+ * @throws {DomainError} InvalidQueryError, SavedSearchChanged
  */
 export async function resolveComputerQuery(
   deps: QueryDeps,
   caller: Caller,
-  text: string,
+  { text, seen }: ActingQuery,
   path = 'body.query',
 ): Promise<number[]> {
-  const selection = await prepareComputerQuery(deps, caller.accountId, text, path);
+  const selection = await prepareComputerQuery(deps, caller.accountId, text, path, seen);
   const groups = caller.groups('ViewComputer');
   return selectComputers(deps.db, { accountId: caller.accountId, groups: groupsOf(groups) }, selection);
 }
@@ -102,6 +122,21 @@ export async function resolveComputerQuery(
 export function checkSearchText(text: string, path: string): void {
   const [named] = namedSearches(parseComputerQuery(text, path));
   if (named) throw queryError(text, named.at, 'no search: in a saved search', path);
+}
+
+/** The texts are those that the query is read with, so that none can change in between. */
+function requireAsSeen(texts: ReadonlyMap<string, string>, seen: SeenSearches): void {
+  const unnamed = [...seen.keys()].find((name) => !texts.has(name));
+  if (unnamed !== undefined)
+    throw refusedField('body.searches', `has ${quoted(unnamed)}, which the query does not name`);
+  const details = [...seen]
+    .filter(([name, text]) => texts.get(name) !== text.trim())
+    .map(([name, text]) => ({
+      path: 'body.searches',
+      message: `${name} is ${JSON.stringify(texts.get(name))} now, not ${JSON.stringify(text)}`,
+    }));
+  if (details.length === 0) return;
+  throw new DomainError('SavedSearchChanged', `The saved search ${details[0]!.message}`, { details });
 }
 
 function namedSearches({ clauses }: ComputerQuery): Array<{ name: string; at: number }> {

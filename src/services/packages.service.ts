@@ -8,7 +8,7 @@ import { nameSentPackages } from '../persistence/repositories/package-changes.re
 import { listPackages, type PackageFilter, type PackageRow } from '../persistence/repositories/packages.repository.ts';
 import type { BaseActivity } from './activity-views.ts';
 import { type ActingDeps, answerWithActivity, createAction } from './computer-actions.ts';
-import { resolveComputerQuery } from './computer-queries.ts';
+import { NOTHING_SEEN, resolveComputerQuery } from './computer-queries.ts';
 import { choosePackages } from './package-choices.ts';
 import type { Caller } from './ports.ts';
 import { requireTargets, requireVisible } from './targets.ts';
@@ -80,8 +80,9 @@ export function createPackagesService(deps: ActingDeps): PackagesService {
   };
   return {
     async list(caller, query, filter, page) {
-      const computers = query.trim() === '' ? null : await resolveComputerQuery(deps, caller, query, 'query.query');
-      return read(caller, computers, filter, page);
+      if (query.trim() === '') return read(caller, null, filter, page);
+      const asked = { text: query, seen: NOTHING_SEEN };
+      return read(caller, await resolveComputerQuery(deps, caller, asked, 'query.query'), filter, page);
     },
     async listOfComputer(caller, computer, filter, page) {
       await requireVisible(deps.db, caller, [computer]);

@@ -5,10 +5,10 @@ import type { Paged } from '../persistence/repositories/administrators.repositor
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import {
   deleteSavedSearch,
-  findSavedSearch,
   insertSavedSearch,
   isSearchTitleTaken,
   listSavedSearches,
+  lockSavedSearch,
   lockSearchTitles,
   type SavedSearchRow,
   updateSavedSearch,
@@ -30,24 +30,25 @@ export interface SavedSearchesService {
   /** One page of the account's saved searches, by name. Any administrator sees all of them. */
   list(caller: Caller, page: PageRequest): Promise<Paged<SavedSearchRow>>;
   /**
-   * Keeps a query under a name, which is made of the title where none is given, and the other way round.
+   * Keeps a query under a name, which is made of the title where none is given, and the other way round. It is the
+   * caller's from then on.
    *
    * @throws {DomainError} InvalidParameter; InvalidQueryError, also for a query with `search:`; DuplicateSavedSearch for a name or
    * title that is taken
-   * @see api-decisions 8 and 12.3
    */
   create(caller: Caller, content: SavedSearchContent): Promise<SavedSearchRow>;
   /**
    * Changes title or text; the name stays. Idempotent.
    *
-   * @throws {DomainError} UnknownSavedSearch, InvalidParameter, InvalidQueryError, DuplicateSavedSearch
+   * @throws {DomainError} UnknownSavedSearch, Forbidden for whoever neither made it nor has ManageAccount,
+   * InvalidParameter, InvalidQueryError, DuplicateSavedSearch
    */
   change(
     caller: Caller,
     name: string,
     content: { title?: string | undefined; search?: string | undefined },
   ): Promise<SavedSearchRow>;
-  /** @throws {DomainError} UnknownSavedSearch */
+  /** @throws {DomainError} UnknownSavedSearch, Forbidden for whoever neither made it nor has ManageAccount */
   remove(caller: Caller, name: string): Promise<void>;
 }
 
@@ -60,7 +61,7 @@ export function createSavedSearchesService({ db }: { db: Database }): SavedSearc
       return db.transaction(async (tx) => {
         await lockSearchTitles(tx, caller.accountId);
         await requireFreeTitle(tx, caller, named);
-        const row = await insertSavedSearch(tx, caller.accountId, { ...named, search });
+        const row = await insertSavedSearch(tx, caller.accountId, { ...named, search, creator_id: caller.personId });
         if (!row) throw new DomainError('DuplicateSavedSearch', 'There is a saved search with this name already');
         await recordEvent(tx, caller, eventOf(row, `Saved the search ${row.title}`));
         return row;
@@ -74,7 +75,7 @@ export function createSavedSearchesService({ db }: { db: Database }): SavedSearc
       return db.transaction(async (tx) => {
         // Before it is read: whether the title is another one is judged by what nobody changes meanwhile.
         if (change.title !== undefined) await lockSearchTitles(tx, caller.accountId);
-        const before = requireRow(await findSavedSearch(tx, caller.accountId, name));
+        const before = await lockOwn(tx, caller, name);
         if (change.title !== undefined && change.title !== before.title) {
           await requireFreeTitle(tx, caller, { name, title: change.title });
         }
@@ -85,10 +86,22 @@ export function createSavedSearchesService({ db }: { db: Database }): SavedSearc
     },
     remove: (caller, name) =>
       db.transaction(async (tx) => {
-        const row = requireRow(await deleteSavedSearch(tx, caller.accountId, name));
+        const row = await lockOwn(tx, caller, name);
+        await deleteSavedSearch(tx, row.id);
         await recordEvent(tx, caller, eventOf(row, `Removed the saved search ${row.title}`));
       }),
   };
+}
+
+/**
+ * Locks a saved search that the caller may change.
+ *
+ * @throws {DomainError} UnknownSavedSearch, Forbidden
+ */
+async function lockOwn(tx: Sql, caller: Caller, name: string): Promise<SavedSearchRow> {
+  const row = requireRow(await lockSavedSearch(tx, caller.accountId, name));
+  if (row.creator_id === caller.personId || caller.may('ManageAccount')) return row;
+  throw new DomainError('Forbidden', 'Somebody else made this saved search; the permission ManageAccount is needed');
 }
 
 async function requireFreeTitle(

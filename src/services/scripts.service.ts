@@ -52,8 +52,8 @@ export interface ScriptsService {
   /**
    * Runs a script once on the computers a query means, all or none.
    *
-   * @throws {DomainError} UnknownScript, ScriptArchived, InvalidParameter,
-   * InvalidQueryError, Forbidden when the caller may not run scripts in the script's group or on one of the computers
+   * @throws {DomainError} UnknownScript, ScriptArchived, InvalidParameter, InvalidQueryError, SavedSearchChanged,
+   * Forbidden when the caller may not run scripts in the script's group or on one of the computers
    */
   execute(caller: Caller, id: number, command: ScriptCommand): Promise<BaseActivity>;
 }

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BENCHMARKS } from '../../src/domain/usg/profile.ts';
 import { createFleetWorld, type FleetWorld } from '../support/fleet-world.ts';
-import { type DocumentedOperation, OPERATIONS, sampleBody, samplePath } from '../support/sample-requests.ts';
 import { NEVER } from '../support/rights-world.ts';
+import { type DocumentedOperation, OPERATIONS, sampleBody, samplePath } from '../support/sample-requests.ts';
 
 let world: FleetWorld;
 

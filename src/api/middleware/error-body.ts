@@ -28,6 +28,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   DuplicateAccessGroup: 409,
   DuplicateRole: 409,
   DuplicateSavedSearch: 409,
+  SavedSearchChanged: 409,
   LastGlobalAdmin: 409,
   RoleInUse: 409,
   RoleReadOnly: 400,

@@ -1213,7 +1213,8 @@ export interface paths {
         put?: never;
         /**
          * Keeps a query over computers under a name
-         * @description Other queries name it as `search:<name>`.
+         * @description Other queries name it as `search:<name>`. Only whoever made it, and holders of the permission `ManageAccount`,
+         *     change or remove it.
          */
         post: operations["createSavedSearch"];
         delete?: never;
@@ -1232,13 +1233,17 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Removes a saved search */
+        /**
+         * Removes a saved search
+         * @description 403 `Forbidden` for whoever neither made it nor has the permission `ManageAccount`.
+         */
         delete: operations["deleteSavedSearch"];
         options?: never;
         head?: never;
         /**
          * Changes title or text of a saved search
-         * @description Absent keys stay as they are, and so does the name.
+         * @description Absent keys stay as they are, and so does the name. 403 `Forbidden` for whoever neither made it nor has the
+         *     permission `ManageAccount`; one that was made before its maker was kept takes that permission.
          */
         patch: operations["changeSavedSearch"];
         trace?: never;
@@ -2026,6 +2031,7 @@ export interface components {
              *     Each of them must be eligible: `status:scheduled computer:tag:lab`.
              */
             query?: string;
+            searches?: components["schemas"]["SeenSearches"];
         } & (unknown | unknown);
         PackageChange: {
             package: string;
@@ -2479,30 +2485,45 @@ export interface components {
          * @example tag:lab NOT tag:gpu
          */
         ComputerQueryText: string;
+        /**
+         * @description Texts of the saved searches that the query names, as the client saw them: `{"lab": "tag:lab"}`. Where one of them is
+         *     another by now, nothing is done, and 409 `SavedSearchChanged` shows both
+         * @example {
+         *       "lab": "tag:lab NOT tag:gpu"
+         *     }
+         */
+        SeenSearches: {
+            [key: string]: string;
+        } | null;
         /** @description No spaces, colons and quotes */
         AnnotationKey: string;
         ComputerTags: {
             query: components["schemas"]["ComputerQueryText"];
+            searches?: components["schemas"]["SeenSearches"];
             /** @description Letters, digits and dashes, at most 50 each */
             tags: components["schemas"]["Tag"][];
         };
         ComputerTagsRemoval: {
             query: components["schemas"]["ComputerQueryText"];
+            searches?: components["schemas"]["SeenSearches"];
             /** @description Also such as only agents can make */
             tags: string[];
         };
         ComputerAnnotation: {
             query: components["schemas"]["ComputerQueryText"];
+            searches?: components["schemas"]["SeenSearches"];
             key: components["schemas"]["AnnotationKey"];
             value: string;
         };
         ComputerAnnotationKey: {
             query: components["schemas"]["ComputerQueryText"];
+            searches?: components["schemas"]["SeenSearches"];
             /** @description Also such as only agents can make */
             key: string;
         };
         ComputerAccessGroup: {
             query: components["schemas"]["ComputerQueryText"];
+            searches?: components["schemas"]["SeenSearches"];
             /** @description Name of the group they go to */
             access_group: string;
         };
@@ -3390,6 +3411,7 @@ export interface components {
              * @example tag:lab
              */
             query: string;
+            searches?: components["schemas"]["SeenSearches"];
             /** @description Default is the script's */
             username?: components["schemas"]["ScriptUsername"];
             time_limit?: components["schemas"]["ScriptTimeLimit"];

@@ -5,6 +5,7 @@ import type { Handlers, RequestContext } from '../handler.ts';
 import type { components } from '../openapi/types.generated.ts';
 import { envelope, pageOf } from '../pagination.ts';
 import { traceparentOf } from '../trace-context.ts';
+import { readActingQuery } from '../wire/acting-query.wire.ts';
 import { wireDetailedActivity, wireParent } from '../wire/activities.wire.ts';
 
 type Schemas = components['schemas'];
@@ -13,9 +14,13 @@ function queryOf({ query }: RequestContext): string {
   return (query['query'] as string | undefined) ?? '';
 }
 
-function choiceOf({ activity_ids: ids, query }: Schemas['ActivityChoice']): ActivityChoice {
-  if (ids !== undefined && query === undefined) return { ids };
-  if (query !== undefined && ids === undefined) return { query };
+function choiceOf({ activity_ids: ids, query, searches }: Schemas['ActivityChoice']): ActivityChoice {
+  if (ids !== undefined && query === undefined) {
+    if (!searches) return { ids };
+    throw new DomainError('InvalidParameterCombination', 'searches needs a query that names them');
+  }
+  if (query !== undefined && ids === undefined)
+    return { query: readActingQuery({ query, searches: searches ?? null }) };
   throw new DomainError('InvalidParameterCombination', 'Exactly one of activity_ids and query is needed');
 }
 

@@ -1,6 +1,7 @@
 import type { Services } from '../../services/services.ts';
 import type { Handlers } from '../handler.ts';
 import type { components } from '../openapi/types.generated.ts';
+import { readActingQuery } from '../wire/acting-query.wire.ts';
 
 type Schemas = components['schemas'];
 
@@ -8,24 +9,24 @@ export function computerBulkRoutes(deps: { services: Pick<Services, 'computerBul
   const { computerBulk } = deps.services;
   return {
     async addComputerTags({ caller, body }) {
-      const { query, tags } = body as Schemas['ComputerTags'];
-      return { body: await computerBulk.addTags(caller, query, tags) };
+      const { tags, ...query } = body as Schemas['ComputerTags'];
+      return { body: await computerBulk.addTags(caller, readActingQuery(query), tags) };
     },
     async removeComputerTags({ caller, body }) {
-      const { query, tags } = body as Schemas['ComputerTags'];
-      return { body: await computerBulk.removeTags(caller, query, tags) };
+      const { tags, ...query } = body as Schemas['ComputerTags'];
+      return { body: await computerBulk.removeTags(caller, readActingQuery(query), tags) };
     },
     async annotateComputers({ caller, body }) {
-      const { query, key, value } = body as Schemas['ComputerAnnotation'];
-      return { body: await computerBulk.annotate(caller, query, { key, value }) };
+      const { key, value, ...query } = body as Schemas['ComputerAnnotation'];
+      return { body: await computerBulk.annotate(caller, readActingQuery(query), { key, value }) };
     },
     async removeComputerAnnotation({ caller, body }) {
-      const { query, key } = body as Schemas['ComputerAnnotationKey'];
-      return { body: await computerBulk.removeAnnotation(caller, query, key) };
+      const { key, ...query } = body as Schemas['ComputerAnnotationKey'];
+      return { body: await computerBulk.removeAnnotation(caller, readActingQuery(query), key) };
     },
     async changeComputerAccessGroup({ caller, body }) {
-      const { query, access_group } = body as Schemas['ComputerAccessGroup'];
-      return { body: await computerBulk.changeAccessGroup(caller, query, access_group) };
+      const { access_group, ...query } = body as Schemas['ComputerAccessGroup'];
+      return { body: await computerBulk.changeAccessGroup(caller, readActingQuery(query), access_group) };
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Script, ScriptCommand, ScriptPatch, ScriptQuery, ScriptRequest } f
 import type { ScriptVersionView } from '../../services/views.ts';
 import type { components } from '../openapi/types.generated.ts';
 import type { Page } from '../pagination.ts';
+import { readActingQuery } from './acting-query.wire.ts';
 import { readDeliveryFields } from './delivery.wire.ts';
 import { readListStatus, type StatusAlias } from './list-status.wire.ts';
 import { wireLocalTime } from './time.wire.ts';
@@ -101,7 +102,7 @@ function uploadsOf(attachments: Schemas['ScriptPatch']['attachments']): ScriptPa
 export function readScriptCommand(body: unknown, traceparent: string | null): ScriptCommand {
   const command = body as Schemas['ScriptCommand'];
   return {
-    query: command.query,
+    query: readActingQuery(command),
     username: command.username ?? null,
     timeLimit: command.time_limit ?? null,
     ...readDeliveryFields(command),

@@ -52,6 +52,7 @@ import { Migration20261125050300LoginSenders } from './migration-20261125050300-
 import { Migration20261125050400IdentitySpellings } from './migration-20261125050400-identity-spellings.ts';
 import { Migration20261125070000DeliveryOrder } from './migration-20261125070000-delivery-order.ts';
 import { Migration20261125070100DeliveryOrderIndexes } from './migration-20261125070100-delivery-order-indexes.ts';
+import { Migration20261125080000SearchOwners } from './migration-20261125080000-search-owners.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -108,5 +109,6 @@ export const MIGRATIONS = [
   { name: 'Migration20261125050300LoginSenders', class: Migration20261125050300LoginSenders },
   { name: 'Migration20261125050400IdentitySpellings', class: Migration20261125050400IdentitySpellings },
   { name: 'Migration20261125070000DeliveryOrder', class: Migration20261125070000DeliveryOrder },
+  { name: 'Migration20261125080000SearchOwners', class: Migration20261125080000SearchOwners },
   { name: 'Migration20261125070100DeliveryOrderIndexes', class: Migration20261125070100DeliveryOrderIndexes },
 ];

@@ -8,9 +8,12 @@ export interface SavedSearchRow {
   name: string;
   title: string;
   search: string;
+  /** Null for those that were made when this was not kept. */
+  creator_id: number | null;
 }
 
-const SELECT = 'select id, name, title, search from saved_search where account_id = $1';
+const COLUMNS = 'id, name, title, search, creator_id';
+const SELECT = `select ${COLUMNS} from saved_search where account_id = $1`;
 
 /** Saved searches of an account by name. */
 export async function listSavedSearches(
@@ -63,16 +66,25 @@ export async function isSearchTitleTaken(tx: Sql, accountId: number, title: stri
   return rows.length > 0;
 }
 
+/** As {@link findSavedSearch}, kept from changes and removals until the transaction ends. */
+export async function lockSavedSearch(tx: Sql, accountId: number, name: string): Promise<SavedSearchRow | null> {
+  const rows = await tx.query<SavedSearchRow & Record<string, unknown>>(`${SELECT} and name = $2 for update`, [
+    accountId,
+    name,
+  ]);
+  return rows[0] ?? null;
+}
+
 /** @returns the row, or null when the name is taken */
 export async function insertSavedSearch(
   tx: Sql,
   accountId: number,
-  { name, title, search }: Omit<SavedSearchRow, 'id'>,
+  { name, title, search, creator_id }: Omit<SavedSearchRow, 'id'>,
 ): Promise<SavedSearchRow | null> {
   const rows = await tx.query<SavedSearchRow & Record<string, unknown>>(
-    `insert into saved_search (account_id, name, title, search) values ($1, $2, $3, $4)
-     on conflict (account_id, name) do nothing returning id, name, title, search`,
-    [accountId, name, title, search],
+    `insert into saved_search (account_id, name, title, search, creator_id) values ($1, $2, $3, $4, $5)
+     on conflict (account_id, name) do nothing returning ${COLUMNS}`,
+    [accountId, name, title, search, creator_id],
   );
   return rows[0] ?? null;
 }
@@ -86,17 +98,12 @@ export async function updateSavedSearch(
 ): Promise<SavedSearchRow | null> {
   const rows = await tx.query<SavedSearchRow & Record<string, unknown>>(
     `update saved_search set title = coalesce($3, title), search = coalesce($4, search)
-     where account_id = $1 and name = $2 returning id, name, title, search`,
+     where account_id = $1 and name = $2 returning ${COLUMNS}`,
     [accountId, name, title, search],
   );
   return rows[0] ?? null;
 }
 
-/** @returns the row that was there, or null */
-export async function deleteSavedSearch(tx: Sql, accountId: number, name: string): Promise<SavedSearchRow | null> {
-  const rows = await tx.query<SavedSearchRow & Record<string, unknown>>(
-    'delete from saved_search where account_id = $1 and name = $2 returning id, name, title, search',
-    [accountId, name],
-  );
-  return rows[0] ?? null;
+export async function deleteSavedSearch(tx: Sql, id: number): Promise<void> {
+  await tx.query('delete from saved_search where id = $1', [id]);
 }

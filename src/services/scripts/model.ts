@@ -1,4 +1,5 @@
 import type { ScriptWithCode } from '../../persistence/repositories/scripts.repository.ts';
+import type { ActingQuery } from '../computer-queries.ts';
 
 /** What the caller may do with a script as it stands. */
 export interface ScriptActions {
@@ -54,8 +55,7 @@ export interface ScriptPatch {
 
 /** A request to run a script once. */
 export interface ScriptCommand {
-  /** Text of the query language. */
-  query: string;
+  query: ActingQuery;
   username: string | null;
   timeLimit: number | null;
   /** ISO 8601; null: at once. */

@@ -8,7 +8,7 @@ import { lockScript, readRunnableScript } from '../../persistence/repositories/s
 import type { Sql } from '../../persistence/sql.ts';
 import type { BaseActivity } from '../activity-views.ts';
 import { answerWithActivity, createAction } from '../computer-actions.ts';
-import { resolveComputerQuery } from '../computer-queries.ts';
+import { type ActingQuery, resolveComputerQuery } from '../computer-queries.ts';
 import type { Caller } from '../ports.ts';
 import { requireTargets } from '../targets.ts';
 import { requireActive } from './changes.ts';
@@ -61,7 +61,7 @@ export async function lockRunnable(tx: Sql, id: number): Promise<RunnableScript>
   return (await readRunnableScript(tx, id))!;
 }
 
-async function findTargets(tx: Sql, { clock }: ScriptsDeps, caller: Caller, query: string): Promise<number[]> {
+async function findTargets(tx: Sql, { clock }: ScriptsDeps, caller: Caller, query: ActingQuery): Promise<number[]> {
   const computers = await resolveComputerQuery({ db: tx, clock }, caller, query);
   if (computers.length > MAX_COMPUTERS) {
     throw new DomainError('InvalidParameter', `body.query must not find more than ${MAX_COMPUTERS} computers`, {

@@ -8,8 +8,8 @@ import {
   anAccount,
   anOperation,
   createGatewayWorld,
-  post,
   type GatewayWorld,
+  post,
   RawAgent,
 } from '../../support/gateway-world.ts';
 import { tellPackages } from '../../support/packages.ts';

@@ -80,7 +80,16 @@ describe('patterns of the document say what services take', () => {
   });
 
   it('for scripts', () => {
-    const code = ['#!/bin/sh', '#! /bin/sh -e\r\nx', '#!bin/sh', '#!/', '#!/\t\n', '#!/bin/\u0007', 'x\n#!/bin/sh', '\ufeff#!/bin/sh'];
+    const code = [
+      '#!/bin/sh',
+      '#! /bin/sh -e\r\nx',
+      '#!bin/sh',
+      '#!/',
+      '#!/\t\n',
+      '#!/bin/\u0007',
+      'x\n#!/bin/sh',
+      '\ufeff#!/bin/sh',
+    ];
     expectSame(schemas['ScriptCode']!, (text) => parseScript(text) !== null, code);
     expectSame(schemas['ScriptUsername']!, isUsername, ['', 'root', '-a', 'a'.repeat(32), 'a'.repeat(33)]);
     const filename = schemas['ScriptAttachments']!.items.properties['filename']!;
