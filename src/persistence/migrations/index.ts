@@ -109,6 +109,6 @@ export const MIGRATIONS = [
   { name: 'Migration20261125050300LoginSenders', class: Migration20261125050300LoginSenders },
   { name: 'Migration20261125050400IdentitySpellings', class: Migration20261125050400IdentitySpellings },
   { name: 'Migration20261125070000DeliveryOrder', class: Migration20261125070000DeliveryOrder },
-  { name: 'Migration20261125080000SearchOwners', class: Migration20261125080000SearchOwners },
   { name: 'Migration20261125070100DeliveryOrderIndexes', class: Migration20261125070100DeliveryOrderIndexes },
+  { name: 'Migration20261125080000SearchOwners', class: Migration20261125080000SearchOwners },
 ];
