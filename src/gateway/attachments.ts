@@ -3,6 +3,8 @@ import { MAX_INT4 } from '../domain/integers.ts';
 import { readAttachmentFor } from '../persistence/repositories/script-attachments.repository.ts';
 import type { Database } from '../persistence/sql.ts';
 import { hashSecureId } from './enrolment/secure-id.ts';
+import { isElsewhere, recordDoubts } from './exchange/doubts.ts';
+import type { ClientAddress } from './http/client-address.ts';
 import { Refusal } from './http/refusal.ts';
 import { sendBytes } from './http/send.ts';
 
@@ -11,12 +13,13 @@ import { sendBytes } from './http/send.ts';
  *
  * @throws {Refusal} 404 for everybody who may not read it, whether it exists or not
  */
-export function attachmentRoute(db: Database) {
+export function attachmentRoute(db: Database, clientAddress: ClientAddress) {
   return async (req: Request, res: Response): Promise<void> => {
-    const computerId = await findComputer(db, req.headers['x-computer-id']);
+    const computer = await findComputer(db, req.headers['x-computer-id']);
     const attachmentId = readId(String(req.params['id']));
-    const bytes = computerId && attachmentId ? await readAttachmentFor(db, computerId, attachmentId) : null;
-    if (!bytes) throw new Refusal(404, 'NotFound', 'There is no such attachment');
+    const bytes = computer && attachmentId ? await readAttachmentFor(db, computer.id, attachmentId) : null;
+    if (!computer || !bytes) throw new Refusal(404, 'NotFound', 'There is no such attachment');
+    await noteAddress(db, computer, clientAddress(req));
     sendBytes(res, bytes);
   };
 }
@@ -26,13 +29,29 @@ function readId(text: string): number | null {
   return id !== null && id <= MAX_INT4 ? id : null;
 }
 
-async function findComputer(db: Database, secureId: string | string[] | undefined): Promise<number | null> {
+/** A file from another address than the last exchange raises the alert about duplicates before it is sent. */
+async function noteAddress(db: Database, computer: IdentifiedComputer, address: string): Promise<void> {
+  if (!isElsewhere(computer.last_address, address)) return;
+  const { id: computerId, account_id: accountId, title } = computer;
+  const what = `fetched a file of a script from ${address}, another address than that of its last exchange`;
+  await recordDoubts(db, [{ computerId, accountId, title, address, what }]);
+}
+
+interface IdentifiedComputer extends Record<string, unknown> {
+  id: number;
+  account_id: number;
+  title: string;
+  last_address: string | null;
+}
+
+async function findComputer(db: Database, secureId: string | string[] | undefined): Promise<IdentifiedComputer | null> {
   if (typeof secureId !== 'string' || secureId === '') return null;
-  const [row] = await db.query<{ id: number }>(
-    `select c.id from agent_identity i join computer c on c.id = i.computer_id
+  const [row] = await db.query<IdentifiedComputer>(
+    `select c.id, c.account_id, c.title, s.last_address
+     from agent_identity i join computer c on c.id = i.computer_id join agent s on s.computer_id = c.id
      where i.secure_id_hash = $1 and c.state = 'approved' and not c.archived`,
     [hashSecureId(secureId)],
     'gateway-find-computer',
   );
-  return row?.id ?? null;
+  return row ?? null;
 }

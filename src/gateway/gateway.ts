@@ -116,7 +116,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
     .all(wrongMethod('POST'));
   router
     .route('/attachment/:id')
-    .get(metrics.measured('attachment', attachmentRoute(db)))
+    .get(metrics.measured('attachment', attachmentRoute(db, clientAddress)))
     .all(wrongMethod('GET'));
   router
     .route('/hash-id-databases/*name')

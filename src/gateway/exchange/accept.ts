@@ -4,6 +4,7 @@ import { MAX_INT4 } from '../../domain/integers.ts';
 import type { Sql } from '../../persistence/sql.ts';
 import type { BValue } from '../../protocol/bpickle.ts';
 import { typeListDigest } from '../../protocol/type-digest.ts';
+import { senderOf } from '../../services/token-buckets.ts';
 import { type Facts, noFacts, type OperationResult } from '../facts/facts.ts';
 import { isUnstorable } from '../facts/fields.ts';
 import { messageType, readMessages, readMessagesInTurns, reject } from '../facts/read-messages.ts';
@@ -20,6 +21,7 @@ import {
   queueOf,
 } from './counters.ts';
 import type { ExchangeDeps, IdentifiedRequest } from './deps.ts';
+import type { Doubt } from './doubts.ts';
 import { type ExchangeWrite, writeExchanges } from './exchange-writer.ts';
 import { noteForeignResults } from './foreign-results.ts';
 import { continueWith } from './freshness.ts';
@@ -35,6 +37,8 @@ export interface Arrival extends IdentifiedRequest {
   now: Date;
   /** The agent returned the token of the last answer, so it received that answer. */
   arrived: boolean;
+  /** Why it may be that of a second machine. */
+  doubt: Doubt | null;
 }
 
 /** An arrival with what is new of it. */
@@ -156,11 +160,12 @@ async function answerPackageRequests(
 }
 
 async function planAnswer(db: Sql, received: Received): Promise<Outgoing> {
-  const { session, payload, incoming, ack, facts, packageIds, now } = received;
+  const { session, payload, incoming, ack, facts, packageIds, now, token, doubt } = received;
   const scopes = scopesToAsk(session, facts.faults.refused, now);
   const free = scopes.length > 0 && !incoming.gap && !ack.queue.some((entry) => entry.kind === 'operation');
   return planOutgoing(session, ack, {
     silent: incoming.gap,
+    withheld: doubt !== null && token === null,
     wantedTypes: session.approved ? EVERYTHING : REGISTER_ONLY,
     typesDigest: payload.acceptedTypesDigest,
     packageIds,
@@ -199,6 +204,8 @@ function toChange(received: Received, outgoing: Outgoing): SessionChange {
       : session.clientTypesDigest,
     servedApproved: session.approved,
     ...packagesAsked(session, asked, now),
+    lastSequence: incoming.gap ? session.lastSequence : payload.sequence,
+    lastAddress: senderOf(received.address),
     acked: poison !== null && isAnswered ? [...ack.acked, poison] : ack.acked,
     claims: places.flatMap((place) => (place.kind === 'claim' ? [toClaim(place.operation, place.position)] : [])),
     resent: places.flatMap((place) => (place.kind === 'resend' ? [place.activityId] : [])),
@@ -225,12 +232,12 @@ function firstResults(results: readonly OperationResult[]): OperationResult[] {
 
 async function write(
   deps: ExchangeDeps,
-  { session, secureIdHash, body, now, facts, messages, resync }: Received & Pick<ExchangeWrite, 'resync'>,
+  { session, secureIdHash, body, now, facts, messages, resync, doubt }: Received & Pick<ExchangeWrite, 'resync'>,
   change: SessionChange,
 ): Promise<SessionWritten | null> {
   const context = { computerId: session.computerId, now, encryptionKeys: deps.encryptionKeys };
   const reported = hasFacts(facts) ? { context, facts } : null;
-  const whole: ExchangeWrite = { session, change, now, secureIdHash, reported, resync };
+  const whole: ExchangeWrite = { session, change, now, secureIdHash, reported, resync, doubt };
   try {
     return body.length <= MAX_SHARED_BYTES ? await deps.sessions.write(whole) : await writeAlone(deps, whole);
   } catch (error) {

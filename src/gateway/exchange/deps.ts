@@ -30,5 +30,7 @@ export interface IdentifiedRequest {
   secureIdHash: Buffer;
   token: string | null;
   body: Buffer;
+  /** Network address that it came from. */
+  address: string;
   payload: ExchangePayload & { sequence: number };
 }

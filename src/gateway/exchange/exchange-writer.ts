@@ -1,6 +1,7 @@
 import type { Sql } from '../../persistence/sql.ts';
 import { type Reported, saveFacts } from '../facts/save-facts.ts';
 import { keepSnapsHandedOut, needsSnapsBefore } from '../facts/snaps-before.ts';
+import { type Doubt, recordDoubts } from './doubts.ts';
 import { saveResyncs } from './resync.ts';
 import type { ResyncState } from './session.ts';
 import { type SessionWrite, type SessionWritten, writeSessions } from './session-writer.ts';
@@ -12,12 +13,14 @@ export interface ExchangeWrite extends SessionWrite {
   reported: Reported | null;
   /** What the agent is to report afresh, where that changes. */
   resync: ResyncState | null;
+  /** Why it may be that of a second machine. */
+  doubt: Doubt | null;
 }
 
 /** Whether one statement writes all there is. */
 export function isPlain(write: ExchangeWrite): boolean {
-  const { session, reported, resync } = write;
-  const isMore = reported !== null || resync !== null || snapOperations(write).length > 0;
+  const { session, reported, resync, doubt } = write;
+  const isMore = reported !== null || resync !== null || doubt !== null || snapOperations(write).length > 0;
   return session.inNext !== null && !isMore;
 }
 
@@ -44,6 +47,8 @@ export async function writeExchanges(
 ): Promise<Array<SessionWritten | null>> {
   const written = await writeSessions(tx, writes);
   const done = writes.filter((_, i) => written[i] !== null);
+  const doubts = done.flatMap(({ doubt }) => doubt ?? []);
+  if (doubts.length > 0) await recordDoubts(tx, doubts);
   await settleIdentities(
     tx,
     done.filter(({ session }) => session.inNext === null),

@@ -10,6 +10,7 @@ import { acceptedTypesMessage, encodeAnswer, unknownIdMessage } from './answer.t
 import { bury } from './bury.ts';
 import { MAX_MESSAGES_PER_ANSWER, queueOf } from './counters.ts';
 import type { ExchangeDeps, IdentifiedRequest } from './deps.ts';
+import { doubtOf, recordDoubts } from './doubts.ts';
 import { judge } from './freshness.ts';
 import { renderPlaces } from './render.ts';
 import type { Session } from './session.ts';
@@ -88,8 +89,10 @@ export class IdentifiedExchange {
       await sendCopyAway(this.#deps.db, session.computerId, now);
       return this.#unknown(session.title);
     }
+    const doubt = doubtOf(session, request);
     if (verdict === 'late') {
       metrics.exchanged('late');
+      if (doubt) await recordDoubts(this.#deps.db, [doubt]);
       return this.#untouched(session);
     }
     contacts.exchanged(session.computerId, now);
@@ -102,6 +105,7 @@ export class IdentifiedExchange {
       session,
       now,
       arrived: request.token !== null && session.token !== null,
+      doubt,
     };
     return acceptExchange(this.#deps, arrival);
   }

@@ -69,6 +69,7 @@ async function answerBody(deps: MessageSystemDeps, req: Request, body: KeptBody,
     secureIdHash,
     token: typeof token === 'string' && token !== '' ? token : null,
     body: body.start,
+    address: deps.clientAddress(req),
     payload,
   });
 }

@@ -20,6 +20,8 @@ export interface PackageIds {
 export interface OutgoingWishes {
   /** Nothing may be sent now: the agent is about to start over and would drop the results. */
   silent: boolean;
+  /** No operation may be sent now, neither again nor for the first time. */
+  withheld: boolean;
   wantedTypes: TypeList;
   /** What the agent believes is wanted. */
   typesDigest: Buffer | null;
@@ -64,16 +66,32 @@ export function planOutgoing(session: Session, ack: Acknowledged, wishes: Outgoi
   let position = session.outNext;
   const places: Place[] = queue.map(toPlace);
   for (const message of messages) places.push({ kind: 'control', position: position++, message });
-  if (session.approved && session.servedApproved && !session.accountDisabled) {
+  if (session.approved && session.servedApproved && !session.accountDisabled && !wishes.withheld) {
     const due = session.due.filter((operation) => !wishes.answered.has(operation.activityId));
     for (const operation of fitting(due, places, session.maxBacklog))
       places.push({ kind: 'claim', position: position++, operation });
   }
-  const headSends = places.length === 0 ? 0 : ack.headSends + 1;
-  const { headTries } = ack;
   // What is sent beyond the limit could never be acknowledged, and its operations would run again and again.
-  const sent = places.slice(0, MAX_MESSAGES_PER_ANSWER);
-  return { places: sent, controls: controlsOf(places), outNext: position, headTries, headSends, asked };
+  const sent = places.slice(0, wishes.withheld ? countControls(places) : MAX_MESSAGES_PER_ANSWER);
+  return {
+    places: sent,
+    controls: controlsOf(places),
+    outNext: position,
+    ...headAfter(ack, places, sent),
+    asked,
+  };
+}
+
+/** Control messages before the first operation: nothing can be sent without what stands before it. */
+function countControls(places: readonly Place[]): number {
+  const first = places.findIndex((place) => place.kind !== 'control');
+  return Math.min(first < 0 ? places.length : first, MAX_MESSAGES_PER_ANSWER);
+}
+
+/** How often the oldest message was sent, and arrived, by the next payload: which shows nothing where it was left out. */
+function headAfter({ headTries, headSends }: Acknowledged, places: readonly Place[], sent: readonly Place[]) {
+  if (places.length === 0) return { headTries, headSends: 0 };
+  return sent.length === 0 ? { headTries: headTries - 1, headSends } : { headTries, headSends: headSends + 1 };
 }
 
 /**

@@ -22,6 +22,8 @@ interface SessionRow {
   max_message_backlog: number | null;
   version: number;
   in_next: number | null;
+  last_sequence: number | null;
+  last_address: string | null;
   out_base: number | null;
   out_next: number;
   token: string | null;
@@ -76,6 +78,8 @@ function toSession(row: SessionRow, accountId: number): Session {
     maxBacklog: row.max_message_backlog,
     version: row.version,
     inNext: row.in_next,
+    lastSequence: row.last_sequence,
+    lastAddress: row.last_address,
     outBase: row.out_base,
     outNext: row.out_next,
     token: row.token,
@@ -129,7 +133,7 @@ const READ = `
   select i.secure_id_hash, i.computer_id, c.account_id, c.title, c.tags, c.state, c.archived, ac.disabled,
     ac.max_message_backlog, s.version, s.in_next, s.out_base, s.out_next, s.token, s.request_digest, s.controls,
     s.head_tries, s.head_sends, s.client_types_digest, s.served_approved, s.resync_wanted, s.resync_id, s.resync_at,
-    s.wanted_scopes, s.asked_scopes, s.asked_id, s.asked_at,
+    s.wanted_scopes, s.asked_scopes, s.asked_id, s.asked_at, s.last_sequence, s.last_address,
     (select json_agg(json_build_object('activityId', m.activity_id, 'payloadId', m.payload_id,
         'messageType', p.message_type, 'position', m.position))
       from agent_message m join operation_payload p on p.id = m.payload_id

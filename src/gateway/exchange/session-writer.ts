@@ -15,6 +15,8 @@ type Carried = Pick<
   | 'resyncWanted'
   | 'resyncId'
   | 'resyncAt'
+  | 'lastSequence'
+  | 'lastAddress'
 >;
 
 /** The outcome of an exchange for the agent's row and its messages. */
@@ -96,6 +98,8 @@ function agentColumns(writes: readonly SessionWrite[]): unknown[] {
     of((change) => change.resyncWanted),
     of((change) => change.resyncId),
     of((change) => change.resyncAt),
+    of((change) => change.lastSequence),
+    of((change) => change.lastAddress),
   ];
 }
 
@@ -133,11 +137,13 @@ const SESSION = `
     update agent a set version = a.version + 1, in_next = g.in_next, out_base = g.out_base, out_next = g.out_next,
       token = g.token, request_digest = g.request_digest, controls = g.controls, head_tries = g.head_tries,
       head_sends = g.head_sends, client_types_digest = g.client_types_digest, served_approved = g.served_approved,
-      resync_wanted = g.resync_wanted, resync_id = g.resync_id, resync_at = g.resync_at
+      resync_wanted = g.resync_wanted, resync_id = g.resync_id, resync_at = g.resync_at,
+      last_sequence = g.last_sequence, last_address = g.last_address
     from unnest($1::int[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[], $6::uuid[], $7::bytea[], $8::jsonb[],
-      $9::smallint[], $10::smallint[], $11::bytea[], $12::boolean[], $13::boolean[], $14::bigint[], $15::timestamptz[])
+      $9::smallint[], $10::smallint[], $11::bytea[], $12::boolean[], $13::boolean[], $14::bigint[], $15::timestamptz[],
+      $16::bigint[], $17::text[])
       g(computer_id, version, in_next, out_base, out_next, token, request_digest, controls, head_tries, head_sends,
-        client_types_digest, served_approved, resync_wanted, resync_id, resync_at)
+        client_types_digest, served_approved, resync_wanted, resync_id, resync_at, last_sequence, last_address)
     where a.computer_id = g.computer_id and a.version = g.version
     returning a.computer_id
   )`;
@@ -149,7 +155,7 @@ const UPDATE_AGENTS = `with ${SESSION} select array_agg(computer_id) as written 
 const WRITE = `
   with ${SESSION}, reported as (
     select r.id, r.ok, r.code, r.body, r.at, r.ordinal, m.lane_id, m.computer_id
-    from unnest($20::int[], $21::int[], $22::bool[], $23::int[], $24::text[], $25::timestamptz[])
+    from unnest($22::int[], $23::int[], $24::bool[], $25::int[], $26::text[], $27::timestamptz[])
       with ordinality r(computer_id, id, ok, code, body, at, ordinal)
     join session s on s.computer_id = r.computer_id
     join agent_message m on m.activity_id = r.id and m.computer_id = r.computer_id
@@ -157,7 +163,7 @@ const WRITE = `
     where m.state in ('held', 'queued', 'sent', 'acked') and a.status not in ('succeeded', 'failed')
   ), picked as (
     select m.activity_id, c.position, c.at
-    from unnest($16::int[], $17::int[], $18::bigint[], $19::timestamptz[]) c(computer_id, id, position, at)
+    from unnest($18::int[], $19::int[], $20::bigint[], $21::timestamptz[]) c(computer_id, id, position, at)
     join session s on s.computer_id = c.computer_id
     join agent_message m on m.activity_id = c.id and m.computer_id = c.computer_id
     where m.state in ('held', 'queued')
@@ -171,7 +177,7 @@ const WRITE = `
     set state = t.state, send_count = m.send_count + case when t.state = 'sent' then 1 else 0 end
     from (
       select u.*, false as early
-      from unnest($26::int[], $27::int[], $28::text[], $29::text[], $30::timestamptz[])
+      from unnest($28::int[], $29::int[], $30::text[], $31::text[], $32::timestamptz[])
         u(computer_id, id, state, body, at)
       join session s on s.computer_id = u.computer_id
       union all

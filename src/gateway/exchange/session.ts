@@ -48,6 +48,10 @@ export interface Session extends Addressee {
   version: number;
   /** Number of the next message wanted from the agent; null before its first exchange. */
   inNext: number | null;
+  /** Number that the last accepted payload began with. */
+  lastSequence: number | null;
+  /** Network that the last accepted payload came from. */
+  lastAddress: string | null;
   /** The agent's number of the oldest message sent and not acknowledged; null before its first exchange. */
   outBase: number | null;
   /** Next free position; positions only order messages, they may have gaps. */

@@ -23,6 +23,9 @@ export interface AlertRule {
 /** A computer that is silent for so long counts as offline, as an SQL interval. */
 const SILENCE = `interval '5 minutes'`;
 
+/** An identity stays in doubt for so long after an exchange that two machines may have made, as an SQL interval. */
+const DOUBT = `interval '1 day'`;
+
 const LAST_HEARD = 'greatest(contact.known_since, contact.last_ping_time, contact.last_exchange_time)';
 
 /** The alert that stands as long as a column of `computer_status`, which the database keeps up to date, has a moment. */
@@ -116,11 +119,13 @@ export const ALERT_RULES: readonly AlertRule[] = [
     type: 'ComputerDuplicatesAlert',
     severity: 'warning',
     summary: 'The computer is a duplicate of another',
-    description: 'Computers that were cloned from another one which is still there',
+    description:
+      'Computers that were cloned from another one which is still there, or whose identity two machines may be using',
     ...standing('duplicate_since'),
-    active: `s.duplicate_since is not null and exists (
+    active: `(s.doubted_at > now() - ${DOUBT} or s.duplicate_since is not null and exists (
       select from computer d join computer o on o.id = d.clone_id
-      where d.id = s.computer_id and o.state = 'approved' and not o.archived)`,
+      where d.id = s.computer_id and o.state = 'approved' and not o.archived))`,
+    since: 'greatest(s.duplicate_since, s.doubted_at)',
   },
   {
     name: 'unapproved-activities',
