@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import type { Logger } from '../logger.ts';
 import type { Persistence } from '../persistence/orm.ts';
 import type { Clock } from '../services/ports.ts';
+import { simulationKey } from '../services/simulated-computers.ts';
 import { TokenBuckets } from '../services/token-buckets.ts';
 import { attachmentRoute } from './attachments.ts';
 import { ContactBuffer } from './contact/contact-buffer.ts';
@@ -99,7 +100,10 @@ export function createGateway(deps: GatewayDeps): Gateway {
           clock,
           budget: new BodyBudget(MAX_BODIES_BYTES),
           floods: new TokenBuckets(EXCHANGE_LIMITS),
-          enrolment: { db, logger, clock, gate, refusals, rate, runs, metrics },
+          enrolment: {
+            ...{ db, logger, clock, gate, refusals, rate, runs, metrics },
+            simulationKey: simulationKey(config.encryptionKeys),
+          },
           clientAddress,
         }),
       ),

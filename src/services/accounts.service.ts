@@ -6,6 +6,7 @@ import type { Persistence } from '../persistence/orm.ts';
 import {
   type AccountRow,
   accountExists,
+  closeEnrolment,
   findAccount,
   hasAccount,
   insertAccount,
@@ -119,6 +120,24 @@ export async function createStandaloneAccount(
   const passwordHash = await hashPassword(person.password);
   const administrator = { ...person, passwordHash, origin: null };
   return insert(persistence.db, administrator, options.autoRegister, options.registrationKey);
+}
+
+/**
+ * Closes the standalone account to computers that nobody expects: they need a registration key, and wait to be accepted.
+ * Does so once; an account that has a key, or was opened again afterwards, stays as it is.
+ *
+ * @returns the new key; null when nothing changed
+ */
+export async function closeStandaloneEnrolment(db: Database): Promise<string | null> {
+  const key = registrationKey();
+  return db.transaction(async (tx) => {
+    const account = await closeEnrolment(tx, STANDALONE.name, key);
+    if (!account) return null;
+    const message = 'Made a registration key; computers need it, and wait to be accepted, as others reach this server';
+    const event = { entityType: 'Preferences' as const, entityId: account.id, entityName: account.title, message };
+    await recordEvent(tx, { ...SERVER, accountId: account.id }, event);
+    return key;
+  });
 }
 
 /** The person's row is locked: of two calls at once the second finds the first one's account. */

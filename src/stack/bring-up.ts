@@ -69,7 +69,7 @@ async function startDatabase(plan: BringUp, tell: (name: string) => void): Promi
   }
   await loaded;
   group.signal.throwIfAborted();
-  return prepareDatabase(databaseUrl, context.config, secrets, context.data.secrets);
+  return prepareDatabase(databaseUrl, context.config, secrets, context.data.secrets, context.report);
 }
 
 async function startTemporal(plan: BringUp): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import { DomainError } from '../domain/errors.ts';
+import { isLoopback } from '../identity-settings.ts';
 import type { Persistence } from '../persistence/orm.ts';
 import { demoFixes } from './demo-fixes.ts';
 import { generatePassword, type StackSecrets, saveSecrets } from './secrets.ts';
@@ -13,9 +14,11 @@ export interface FirstAdministrator {
 }
 
 /**
- * Brings the schema up to date and makes the first administrator when there is no account.
+ * Brings the schema up to date, makes the first administrator when there is no account, and closes enrolment to
+ * strangers where other machines reach the server.
  *
  * @param secretsFile - keeps a generated password until it was shown, so that a crash in between loses nothing
+ * @param report - gets the registration key when this start made one
  * @throws {StackError} when the database cannot be reached or prepared
  */
 export async function prepareDatabase(
@@ -23,6 +26,7 @@ export async function prepareDatabase(
   config: Config,
   secrets: StackSecrets,
   secretsFile: string,
+  report: (message: string) => void,
 ): Promise<FirstAdministrator | null> {
   // The ORM takes most of a second to load, which passes while PostgreSQL starts.
   const { migrate, openPersistence } = await loadPersistence();
@@ -33,7 +37,9 @@ export async function prepareDatabase(
   try {
     await migrate(persistence).catch(unreachable(url));
     if (config.simulatedComputers > 0 && !config.databaseUrl) await savePackageFixes(persistence.db, demoFixes());
-    return await ensureAdministrator(persistence, config, secrets, secretsFile);
+    const administrator = await ensureAdministrator(persistence, config, secrets, secretsFile);
+    if (!isLoopback(config.host)) await closeEnrolment(persistence, config, report);
+    return administrator;
   } finally {
     await persistence.close();
   }
@@ -105,6 +111,19 @@ function refusedAdministrator(error: unknown): never {
   const setting = detail?.path === 'body.password' ? 'FLOTILLA_ADMIN_PASSWORD' : 'FLOTILLA_ADMIN_EMAIL';
   if (detail) throw new StackError(`${setting} ${detail.message}`, { cause: error });
   throw error;
+}
+
+async function closeEnrolment(
+  persistence: Persistence,
+  { host, publicUrl }: Config,
+  report: (message: string) => void,
+): Promise<void> {
+  const { closeStandaloneEnrolment } = await import('../services/accounts.service.ts');
+  const key = await closeStandaloneEnrolment(persistence.db);
+  if (key === null) return;
+  report(`Registration key  ${key}`);
+  report(`Other machines reach ${host}: computers need this key, and wait to be accepted.`);
+  report(`PATCH ${publicUrl}/api/v2/preferences changes both, and GET shows the key again.`);
 }
 
 /** Forgets a generated password once the user has seen it. Idempotent. */

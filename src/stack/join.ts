@@ -1,8 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { loadConfig } from '../config.ts';
-import { STANDALONE_ACCOUNT } from '../domain/permissions.ts';
 import { listenProblem } from './ports.ts';
 import { localUrl, resolveDataDir } from './roles.ts';
 import { readStackState } from './running-file.ts';
@@ -68,7 +66,7 @@ export async function joinStack(
   const { supervisor, settings } = running;
   const where = `joins the Flotilla that runs in ${dataDir} (process ${supervisor})`;
   if (role === 'fleet') {
-    return { settings: await fleetSettings(args, settings), message: `fleet: ${where} at ${urlOf(settings)}` };
+    return { settings: fleetSettings(settings), message: `fleet: ${where} at ${urlOf(settings)}` };
   }
   // Its own processes end with it within seconds, and make their build current; one beside it does neither.
   const taken = { ...settings, FLOTILLA_EMBEDDED: 'false', ...unlimited(settings) };
@@ -116,21 +114,10 @@ async function nextFreePort(settings: Environment): Promise<number> {
   return port + 1;
 }
 
-/** Where the gateway is, and what it wants to be told by computers that enrol. */
-async function fleetSettings(args: readonly string[], settings: Environment): Promise<Record<string, string>> {
-  const { values } = parseArgs({ args: [...args], options: { account: { type: 'string' } }, strict: false });
-  const account = typeof values.account === 'string' ? values.account : STANDALONE_ACCOUNT;
-  const key = await registrationKey(settings['FLOTILLA_DATABASE_URL'] ?? '', account);
-  return { FLOTILLA_PUBLIC_URL: urlOf(settings), ...(key !== null && { FLOTILLA_REGISTRATION_KEY: key }) };
-}
-
-async function registrationKey(url: string, account: string): Promise<string | null> {
-  const { openPersistence } = await import('../persistence/orm.ts');
-  const { findRegistrationKey } = await import('../persistence/repositories/accounts.repository.ts');
-  const persistence = await openPersistence({ url, poolSize: 2, applicationName: 'flotilla-fleet' });
-  try {
-    return await findRegistrationKey(persistence.db, account);
-  } finally {
-    await persistence.close();
-  }
+/** Where the gateway is, and the key with which simulated computers enrol. */
+function fleetSettings(settings: Environment): Record<string, string> {
+  return {
+    FLOTILLA_PUBLIC_URL: urlOf(settings),
+    FLOTILLA_REGISTRATION_KEY: settings['FLOTILLA_REGISTRATION_KEY'] ?? '',
+  };
 }

@@ -1,7 +1,8 @@
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Certificates, SERVER_NAME } from '../../temporal/server/certificates.ts';
-import { type Config, localHost } from '../config.ts';
+import { type Config, loadConfig, localHost } from '../config.ts';
+import { simulationKey } from '../services/simulated-computers.ts';
 import type { DataDirectory } from './data-directory.ts';
 import type { StackSecrets } from './secrets.ts';
 
@@ -44,6 +45,8 @@ export function processEnvironment(
   backends: Backends,
 ): Record<string, string | undefined> {
   const { FLOTILLA_ADMIN_PASSWORD: _unneeded, ...inherited } = env;
+  const encryptionKeys = env['FLOTILLA_ENCRYPTION_KEYS']?.trim() || secrets.encryptionKeys;
+  const keys = loadConfig({ FLOTILLA_ENCRYPTION_KEYS: encryptionKeys }, 'stack').encryptionKeys;
   return {
     ...inherited,
     FLOTILLA_EMBEDDED: 'true',
@@ -52,8 +55,9 @@ export function processEnvironment(
     FLOTILLA_TEMPORAL_ADDRESS: backends.temporalAddress,
     ...(backends.certificates && tlsSettings(backends.certificates)),
     FLOTILLA_JWT_SECRET: config.jwtSecrets.join(',') || secrets.jwtSecret,
-    FLOTILLA_ENCRYPTION_KEYS: env['FLOTILLA_ENCRYPTION_KEYS']?.trim() || secrets.encryptionKeys,
+    FLOTILLA_ENCRYPTION_KEYS: encryptionKeys,
     FLOTILLA_CODEC_TOKEN: config.codecToken ?? secrets.codecToken,
+    FLOTILLA_REGISTRATION_KEY: simulationKey(keys) ?? '',
   };
 }
 

@@ -132,6 +132,7 @@ async function bringUp(bringing: Bringing): Promise<FirstAdministrator | null> {
     { ...config, simulatedComputers: plan.computers },
     secrets,
     data.secrets,
+    report,
   );
   await temporal;
   report('Temporal runs');

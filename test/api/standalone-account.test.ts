@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
+import { closeStandaloneEnrolment, createStandaloneAccount } from '../../src/services/accounts.service.ts';
 import { ADMIN, createTestApp, type TestApp } from '../support/app.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
@@ -152,5 +153,29 @@ describe('POST /standalone-account', () => {
     }
     await saas.close();
     await nothingIsStored();
+  });
+});
+
+describe('closing the enrolment of an account that is open', () => {
+  const settings = () =>
+    database.persistence.db.query('select registration_key as key, auto_register as auto from account');
+  const close = () => closeStandaloneEnrolment(database.persistence.db);
+
+  it('is done once: what an operator chooses afterwards stays', async () => {
+    const { db } = database.persistence;
+    expect(await close()).toBeNull();
+    const { passwords } = loadConfig({}, 'stack').identity;
+    const person = { ...ADMIN, passwords, autoRegister: true, registrationKey: null };
+    await createStandaloneAccount(database.persistence, person);
+    expect(await settings()).toEqual([{ key: null, auto: true }]);
+    const key = await close();
+    expect(await settings()).toEqual([{ key, auto: false }]);
+    expect(key).toMatch(/^[A-Za-z2-9]{24}$/);
+    const [event] = await db.query<{ message: string }>('select message from event order by id desc limit 1');
+    expect(event!.message).toMatch(/^Made a registration key/);
+    expect(event!.message).not.toContain(key);
+    await db.query('update account set registration_key = null, auto_register = true');
+    expect(await close()).toBeNull();
+    expect(await settings()).toEqual([{ key: null, auto: true }]);
   });
 });

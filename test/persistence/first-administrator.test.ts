@@ -36,6 +36,7 @@ const prepare = (env: Record<string, string>) =>
     loadConfig({ FLOTILLA_SIMULATED_COMPUTERS: '0', ...env }, 'stack'),
     SECRETS,
     join(directory, 'secrets.json'),
+    () => undefined,
   );
 const people = () => database.persistence.db.query('select email from person');
 

@@ -25,6 +25,8 @@ export interface EnrolmentDeps {
   rate: TokenBuckets | null;
   /** For what runs on computers that enrol. */
   runs: ProfileRunDeps;
+  /** What computers present that this server simulates for itself. */
+  simulationKey: string | null;
   metrics: Pick<GatewayMetrics, 'enrolled'>;
 }
 

@@ -258,6 +258,7 @@ describe('parseCommandLine', () => {
     expect(parseCommandLine([], { FLOTILLA_HOST: '::', FLOTILLA_PORT: '18080' })).toMatchObject({
       url: 'http://[::1]:18080',
     });
+    expect(parseCommandLine([], { FLOTILLA_REGISTRATION_KEY: 'opens' })).toMatchObject({ registrationKey: 'opens' });
     const env = { FLOTILLA_SIMULATED_COMPUTERS: '7', FLOTILLA_PUBLIC_URL: 'https://fleet.example' };
     expect(parseCommandLine([], env)).toMatchObject({ computers: 7, url: 'https://fleet.example' });
     expect(parseCommandLine(['--computers', '3', '--ping-interval', '0.5', '--failing', '0.1'], env)).toMatchObject({
