@@ -22,14 +22,15 @@ export interface AdministratorsService {
   /**
    * Gives an administrator these roles and no others. Idempotent.
    *
-   * @throws {DomainError} UnknownPerson for anybody outside the account, UnknownRole, LastGlobalAdmin
+   * @throws {DomainError} UnknownPerson for anybody outside the account, UnknownRole, LastGlobalAdmin, Forbidden for roles that
+   * the caller may not manage
    * @see API specification, "Administrators and access groups"
    */
   setRoles(caller: Caller, personId: number, roles: readonly string[]): Promise<AdministratorRow>;
   /**
    * Ends a membership, one's own too. The person and their other accounts stay.
    *
-   * @throws {DomainError} UnknownPerson, LastGlobalAdmin
+   * @throws {DomainError} UnknownPerson, LastGlobalAdmin, Forbidden as in `setRoles`
    */
   remove(caller: Caller, personId: number): Promise<void>;
 }
@@ -38,9 +39,14 @@ export function createAdministratorsService(deps: RightsChangeDeps): Administrat
   return {
     list: (caller, page) => listAdministrators(deps.db, caller.accountId, page),
     setRoles(caller, personId, roles) {
-      return changeRights(deps, caller, async (tx) => {
+      return changeRights(deps, caller, async (tx, limit) => {
         const before = await requireAdministrator(tx, caller.accountId, personId);
         const roleIds = await resolveRoles(tx, caller.accountId, roles);
+        const heldIds = await resolveRoles(tx, caller.accountId, before.roles);
+        await limit(tx, [
+          ...roleIds.filter((id) => !heldIds.includes(id)),
+          ...heldIds.filter((id) => !roleIds.includes(id)),
+        ]);
         await replaceRoles(tx, caller.accountId, personId, roleIds);
         await requireGlobalAdmin(tx, caller.accountId);
         const after = await requireAdministrator(tx, caller.accountId, personId);
@@ -50,8 +56,10 @@ export function createAdministratorsService(deps: RightsChangeDeps): Administrat
       });
     },
     remove(caller, personId) {
-      return changeRights(deps, caller, async (tx) => {
+      return changeRights(deps, caller, async (tx, limit) => {
         const person = await requireAdministrator(tx, caller.accountId, personId);
+        const isSelf = personId === caller.personId;
+        if (!isSelf) await limit(tx, await resolveRoles(tx, caller.accountId, person.roles));
         await deleteMembership(tx, caller.accountId, personId);
         await requireGlobalAdmin(tx, caller.accountId);
         await recordEvent(tx, caller, eventOf(person, `Removed the administrator ${person.name}`));

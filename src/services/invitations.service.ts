@@ -14,6 +14,7 @@ import {
   takeInvitation,
   uncountInvitation,
 } from '../persistence/repositories/invitations.repository.ts';
+import { findRoleReach } from '../persistence/repositories/rights.repository.ts';
 import { lockRights } from '../persistence/repositories/rights-lock.ts';
 import type { Sql } from '../persistence/sql.ts';
 import { readEmail, readLine } from './fields.ts';
@@ -23,6 +24,7 @@ import { acceptInvitation, type Joined, recordJoining, requireOpenTo, unknownInv
 import { resolveRoles } from './names-in-body.ts';
 import type { Caller, Clock, Mailer } from './ports.ts';
 import { changeRights, type RightsChangeDeps } from './rights-change.ts';
+import type { RoleLimit } from './role-limits.ts';
 
 export interface InvitationsService {
   /** One page of open invitations, oldest first. Their secret ids are empty for callers who could not invite. */
@@ -82,11 +84,13 @@ export function createInvitationsService(deps: InvitationsDeps): InvitationsServ
   return {
     async list(caller, page) {
       const { count, results } = await listInvitations(db, caller.accountId, deps.clock.now(), page);
-      return { count, results: results.map((row) => shownTo(caller, row)) };
+      const maySeeIds = await maySeeSecureIds(db, caller);
+      return { count, results: results.map((row) => shown(row, maySeeIds)) };
     },
-    get: async (caller, id) => shownTo(caller, await requireInvitation(db, caller, id, deps.clock.now())),
+    get: async (caller, id) =>
+      shown(await requireInvitation(db, caller, id, deps.clock.now()), await maySeeSecureIds(db, caller)),
     async create(caller, invitation) {
-      const stored = await changeRights(deps, caller, (tx) => create(deps, tx, caller, invitation));
+      const stored = await changeRights(deps, caller, (tx, limit) => create(deps, tx, limit, caller, invitation));
       // Not waited for: a mail server takes its time, and what goes wrong is in its log.
       void mail(caller, stored).catch(() => undefined);
       return { id: stored.id, secureId: stored.secure_id };
@@ -125,9 +129,13 @@ export function createInvitationsService(deps: InvitationsDeps): InvitationsServ
   };
 }
 
-/** A secret id is a role to take: readers who may not give roles must not get one by it. */
-function shownTo(caller: Caller, row: InvitationRow): InvitationRow {
-  return caller.may('ManageRole') ? row : { ...row, secure_id: '' };
+/** A secret id is a role to take: readers who may not give every role must not get one by it. */
+async function maySeeSecureIds(sql: Sql, caller: Caller): Promise<boolean> {
+  return caller.may('ManageRole') && (await findRoleReach(sql, caller)) === null;
+}
+
+function shown(row: InvitationRow, maySeeId: boolean): InvitationRow {
+  return maySeeId ? row : { ...row, secure_id: '' };
 }
 
 function newSecureId(): string {
@@ -154,6 +162,7 @@ async function countWithinLimit(tx: Sql, { accountId }: Caller, email: string, a
 async function create(
   { clock, invitationDays }: InvitationsDeps,
   tx: Sql,
+  limit: RoleLimit,
   caller: Caller,
   given: WantedInvitation,
 ): Promise<InvitationRow> {
@@ -164,6 +173,7 @@ async function create(
   const email = readEmail('body.email', given.email);
   const roles = given.roles ?? [ADMINISTRATOR_ROLE];
   const roleIds = await resolveRoles(tx, accountId, roles);
+  await limit(tx, roleIds);
   await countWithinLimit(tx, caller, email, at);
   const invitation = { accountId, secureId: newSecureId(), name, email, bound: given.bound, at, expiresAt };
   const id = await insertInvitation(tx, invitation, roleIds);

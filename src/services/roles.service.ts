@@ -19,6 +19,7 @@ import { readLine, refusedField } from './fields.ts';
 import { resolveAccessGroups } from './names-in-body.ts';
 import type { Caller } from './ports.ts';
 import { changeRights, type RightsChangeDeps } from './rights-change.ts';
+import type { RoleLimit } from './role-limits.ts';
 
 /** What a request says of a role; absent parts stay as they are. */
 export interface RoleChange {
@@ -34,7 +35,8 @@ export interface RolesService {
   /**
    * Makes a role without holders, by default without permissions and on the whole account.
    *
-   * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateRole
+   * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateRole, Forbidden beyond what the caller may
+   * give, as in all that changes roles
    * @see api-decisions 3.3 and 12.3
    */
   create(caller: Caller, name: string, content: RoleChange): Promise<RoleRow>;
@@ -61,38 +63,44 @@ const MAX_DESCRIPTION = 1000;
 export function createRolesService(deps: RightsChangeDeps): RolesService {
   return {
     list: (caller, page) => listRoles(deps.db, caller.accountId, page),
-    create: (caller, name, content) => changeRights(deps, caller, (tx) => create(tx, caller, name, content)),
-    change: (caller, name, content) => changeRights(deps, caller, (tx) => change(tx, caller, name, content)),
-    remove: (caller, name) => changeRights(deps, caller, (tx) => remove(tx, caller, name)),
+    create: (caller, name, content) =>
+      changeRights(deps, caller, (tx, limit) => create(tx, limit, caller, name, content)),
+    change: (caller, name, content) =>
+      changeRights(deps, caller, (tx, limit) => change(tx, limit, caller, name, content)),
+    remove: (caller, name) => changeRights(deps, caller, (tx, limit) => remove(tx, limit, caller, name)),
   };
 }
 
-async function create(tx: Sql, caller: Caller, given: string, change: RoleChange): Promise<RoleRow> {
+async function create(tx: Sql, limit: RoleLimit, caller: Caller, given: string, change: RoleChange): Promise<RoleRow> {
   const name = readLine('body.name', given);
   const content = readContent(change, NO_CONTENT);
   const groupIds = await resolveAccessGroups(tx, caller.accountId, change.accessGroups ?? [ROOT], GROUPS_FIELD);
   const roleId = await insertRole(tx, caller.accountId, name, content);
   if (roleId === null) throw new DomainError('DuplicateRole', 'There is a role with this name already');
   await replaceRoleGroups(tx, roleId, groupIds);
+  await limit(tx, [roleId]);
   const role = await requireRole(tx, caller, name);
   await recordEvent(tx, caller, eventOf(role, `Created the role ${name} with ${describe(role)}`));
   return role;
 }
 
-async function change(tx: Sql, caller: Caller, name: string, change: RoleChange): Promise<RoleRow> {
+async function change(tx: Sql, limit: RoleLimit, caller: Caller, name: string, change: RoleChange): Promise<RoleRow> {
   const before = await requireEditableRole(tx, caller, name);
+  await limit(tx, [before.id]);
   await updateRole(tx, before.id, readContent(change, { ...before, globalPermissions: before.global_permissions }));
   if (change.accessGroups !== undefined) {
     const groupIds = await resolveAccessGroups(tx, caller.accountId, change.accessGroups, GROUPS_FIELD);
     await replaceRoleGroups(tx, before.id, groupIds);
   }
+  await limit(tx, [before.id]);
   const role = await requireRole(tx, caller, name);
   await recordEvent(tx, caller, eventOf(role, `Changed the role ${name}; it has ${describe(role)} now`));
   return role;
 }
 
-async function remove(tx: Sql, caller: Caller, name: string): Promise<void> {
+async function remove(tx: Sql, limit: RoleLimit, caller: Caller, name: string): Promise<void> {
   const role = await requireEditableRole(tx, caller, name);
+  await limit(tx, [role.id]);
   if (await isOnlyRoleOfSomebody(tx, role.id)) {
     throw new DomainError('RoleInUse', 'An administrator or an invitation has no other role');
   }

@@ -2836,7 +2836,7 @@ export interface components {
         };
         Invitation: {
             id: components["schemas"]["Id"];
-            /** @description Identifies the invitation to the invitee; empty for callers without ManageRole, as it gives roles away */
+            /** @description Identifies the invitation to the invitee; empty for callers without ManageRole in the whole account, as it gives roles away */
             secure_id: string;
             /** @description Title of the account */
             account: string;

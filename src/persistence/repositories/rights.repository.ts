@@ -37,6 +37,29 @@ export async function findRights(
   return rows[0] ?? null;
 }
 
+/** Access groups, descendants included, where a person holds roles with ManageRole; null is everywhere. */
+export async function findRoleReach(
+  sql: Sql,
+  of: { personId: number; accountId: number },
+): Promise<readonly number[] | null> {
+  const [row] = await sql.query<{ everywhere: boolean; groups: number[] }>(FIND_ROLE_REACH, [
+    of.personId,
+    of.accountId,
+  ]);
+  return row!.everywhere ? null : row!.groups;
+}
+
+const FIND_ROLE_REACH = `
+  with recursive reach (group_id, is_root) as (
+    select g.id, g.parent_id is null
+    from membership_role mr join role r on r.id = mr.role_id and 'ManageRole' = any(r.global_permissions)
+    join role_access_group rg on rg.role_id = r.id join access_group g on g.id = rg.access_group_id
+    where mr.person_id = $1 and mr.account_id = $2
+    union
+    select g.id, false from reach join access_group g on g.parent_id = reach.group_id where not reach.is_root
+  )
+  select coalesce(bool_or(is_root), false) as everywhere, coalesce(array_agg(group_id), '{}') as groups from reach`;
+
 const FIND_RIGHTS = `
 with recursive member as (
   select m.account_id, m.person_id, m.number from membership m join account a on a.id = m.account_id

@@ -47,6 +47,24 @@ export async function findRoleIds(sql: Sql, accountId: number, names: readonly s
   return new Map(rows.map(({ id, name }) => [name, id]));
 }
 
+/** What roles grant, and in which access groups. */
+export interface RoleGrant {
+  name: string;
+  permissions: string[];
+  global_permissions: string[];
+  groups: number[];
+}
+
+/** What some roles grant. */
+export async function findRoleGrants(sql: Sql, roleIds: readonly number[]): Promise<RoleGrant[]> {
+  return sql.query<RoleGrant & Record<string, unknown>>(
+    `select name, permissions, global_permissions,
+       array(select access_group_id from role_access_group where role_id = role.id) as groups
+     from role where id = any($1::int[])`,
+    [roleIds],
+  );
+}
+
 export interface RoleContent {
   description: string;
   permissions: readonly string[];
