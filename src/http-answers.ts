@@ -1,7 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** Headers of every answer. Answers hold data of one account, an identity or a token: nobody may store them. */
-export const ANSWER_HEADERS = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' } as const;
+export const ANSWER_HEADERS = {
+  'X-Content-Type-Options': 'nosniff',
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+} as const;
 
 /** Status that a request counts with when its client went away before the answer; never sent. */
 export const CLIENT_CLOSED = 499;

@@ -20,6 +20,7 @@ type Page = (req: Request, res: Response, requestId: string) => Promise<void> | 
 const DOCS_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-cache',
+  'Referrer-Policy': 'no-referrer',
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'",
 };

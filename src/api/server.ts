@@ -39,16 +39,17 @@ export interface HttpServer {
 }
 
 /**
- * Listens with limits on how long a client may take.
+ * Listens with limits on how long a client may take. Browsers that came by TLS, which ends at a proxy, are told to keep to it.
  *
  * @throws when the port is in use or may not be opened
  */
 export async function listen(
   app: RequestListener,
-  at: { host: string; port: number },
+  at: { host: string; port: number; publicUrl?: string },
   limits: Partial<ServerLimits> = {},
 ): Promise<HttpServer> {
   const { headersTimeoutMs, requestTimeoutMs, checkIntervalMs } = { ...SERVER_LIMITS, ...limits };
+  const isPublicByTls = at.publicUrl?.startsWith('https:') ?? false;
   const server = createServer(
     {
       maxHeaderSize: MAX_READ_BYTES,
@@ -60,6 +61,7 @@ export async function listen(
     },
     (request, response) => {
       if (!isAwaited(request, response)) return;
+      if (isPublicByTls || cameByTls(request)) response.setHeader('Strict-Transport-Security', ONE_YEAR);
       const refused = unservable(request);
       if (refused) refuse(request, response, refused);
       else app(request, response);
@@ -115,6 +117,13 @@ function isAwaited(request: IncomingMessage, response: ServerResponse): boolean 
   }
   LATEST.set(request.socket, response);
   return true;
+}
+
+const ONE_YEAR = 'max-age=31536000';
+
+/** By the word of whoever sent it: browsers ignore what the answer says of TLS on a connection without. */
+function cameByTls({ headers }: IncomingMessage): boolean {
+  return headers['x-forwarded-proto'] === 'https';
 }
 
 type Refused = [status: number, reason: string, code: string, message: string];

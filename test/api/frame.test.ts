@@ -77,6 +77,7 @@ describe('the error body', () => {
       'x-request-id': 'mine-1',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
       'content-security-policy': expect.stringContaining("default-src 'none'"),
     });
     expect(answer.headers.get('x-powered-by')).toBeNull();

@@ -48,6 +48,17 @@ describe('the listener', () => {
   });
 
   it.each([
+    ['with a public address by TLS', 'https://fleet.example', {}, true],
+    ['behind a proxy that ends TLS', 'http://fleet.example', { 'x-forwarded-proto': 'https' }, true],
+    ['without TLS', 'http://fleet.example', { 'x-forwarded-proto': 'http' }, false],
+  ])('has browsers keep to TLS only where there is some: %s', async (_, publicUrl, headers, kept) => {
+    const server = await listen((_req, res) => res.end('ok'), { host: '127.0.0.1', port: 0, publicUrl });
+    const answer = await fetch(`http://127.0.0.1:${server.port}/`, { headers });
+    expect(answer.headers.get('strict-transport-security')).toBe(kept ? 'max-age=31536000' : null);
+    await server.close();
+  });
+
+  it.each([
     ['no host', 'GET /healthz HTTP/1.1\r\n\r\n'],
     ['no host and an expectation', 'POST /ping HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\nabc'],
     ['an unknown expectation', 'GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: 200-ok\r\n\r\n'],

@@ -88,8 +88,11 @@ describe('headers', () => {
     };
     expect(Object.values(answers).map(({ status }) => status)).toEqual([200, 200, 200, 400, 404, 405]);
     for (const [name, { headers }] of Object.entries(answers)) {
-      const kept = [headers.get('cache-control'), headers.get('x-content-type-options')];
-      expect(kept, name).toEqual(['no-store', 'nosniff']);
+      const names = ['cache-control', 'x-content-type-options', 'referrer-policy'];
+      expect(
+        names.map((key) => headers.get(key)),
+        name,
+      ).toEqual(['no-store', 'nosniff', 'no-referrer']);
     }
   });
 });
