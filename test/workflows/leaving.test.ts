@@ -70,9 +70,9 @@ describe('computers that leave', () => {
     await until(async () => (await statusOf(pair)).status === 'delivered');
     await removal().remove(caller(), [second], null);
     await fleet.report(true);
-    // One was canceled, the other succeeded: as a whole it did.
-    await ended(pair, 'succeeded');
-    expect(await runtime.status(`activity/${pair}`)).toBe('COMPLETED');
+    // One was canceled, the other succeeded.
+    await ended(pair, 'canceled');
+    expect(await runtime.status(`activity/${pair}`)).toBe('CANCELLED');
     const counts = await runtime.db.query(
       'select open_count, succeeded_count, canceled_count, children_count from activity where id = $1',
       [pair],
@@ -91,7 +91,7 @@ describe('computers that leave', () => {
     await removal().remove(caller(), computers.slice(0, 30), null);
     await until(async () => (await statusOf(group)).open === 10);
     await fleet.report(true);
-    await ended(group, 'succeeded');
+    await ended(group, 'canceled');
     const [counts] = await runtime.db.query(
       `select succeeded_count as succeeded, canceled_count as canceled,
          (select count(*)::int from activity k where k.parent_id = a.id and k.status = 'canceled') as found
