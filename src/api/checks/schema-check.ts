@@ -52,7 +52,9 @@ function prepare(context: Context, given: JsonSchema): ValueCheck {
   );
   const all = left.includes('allOf') ? [] : ((schema['allOf'] ?? []) as JsonSchema[]);
   const looks = [
-    schema['properties'] || schema['required'] ? lookIntoObject(context, schema) : null,
+    schema['properties'] || schema['required'] || isObject(schema['additionalProperties'])
+      ? lookIntoObject(context, schema)
+      : null,
     schema['items'] ? lookIntoList(context, schema['items'] as JsonSchema) : null,
     ...all.map((part) => prepare(context, part).look),
   ].filter((look): look is Look => look !== null);
@@ -74,13 +76,15 @@ function lookIntoObject(context: Context, schema: JsonSchema): Look {
     ),
   );
   const required = (schema['required'] ?? []) as string[];
-  const isClosed = schema['additionalProperties'] === false;
+  const others = schema['additionalProperties'];
+  const isClosed = others === false;
+  const otherCheck = isObject(others) ? prepare(context, others) : null;
   return (value, path, findings) => {
     if (!isObject(value)) return;
     for (const name of required) if (!Object.hasOwn(value, name)) findings.add(`${path}.${name}`, 'is required');
     for (const key of Object.keys(value)) {
       if (findings.isFull) return;
-      const check = properties.get(key);
+      const check = properties.get(key) ?? otherCheck;
       if (check) checkValue(check, value[key], `${path}.${key}`, findings);
       else if (isClosed) checkUnknown(context, value, { path, key, known: properties.keys() }, findings);
     }

@@ -59,6 +59,8 @@ const RULES: Readonly<Record<string, (limit: never, schema: JsonSchema) => Rule>
   },
   maxItems: (most: number) => (value) =>
     Array.isArray(value) && value.length > most ? `must not have more than ${most} entries` : null,
+  maxProperties: (most: number) => (value) =>
+    isObject(value) && Object.keys(value).length > most ? `must not have more than ${most} fields` : null,
   pattern: (source: string) => {
     const pattern = new RegExp(source, 'u');
     return (value) => (typeof value === 'string' && !pattern.test(value) ? `must match the pattern ${source}` : null);
