@@ -50,6 +50,7 @@ const MAX_BODIES_BYTES = Math.min(1024 * 1024 * 1024, getHeapStatistics().heap_s
 /** An exchange costs 1 and each message 0.1: a computer may send some hundred exchanges at once, then 50 a second. */
 const EXCHANGE_LIMITS = { burst: 500, perSecond: 50, maxKeys: 200_000 };
 const PING_LIMITS = { burst: 100, perSecond: 10, maxKeys: 200_000 };
+const MOVE_LIMITS = { burst: 1, perSecond: 1 / 600, maxKeys: 50_000 };
 /** Addresses and accounts whose registrations are counted. */
 const MAX_SENDERS = 50_000;
 const REFUSAL_LIMITS = { burst: 1000, perSecond: 2, maxKeys: 50_000 };
@@ -114,7 +115,11 @@ export function createGateway(deps: GatewayDeps): Gateway {
     .post(
       metrics.measured(
         'ping',
-        pingRoute({ desk, contacts, clock, floods: new TokenBuckets(PING_LIMITS), clientAddress, metrics }),
+        pingRoute({
+          ...{ desk, contacts, clock, clientAddress, metrics },
+          floods: new TokenBuckets(PING_LIMITS),
+          moves: new TokenBuckets(MOVE_LIMITS),
+        }),
       ),
     )
     .all(wrongMethod('POST'));

@@ -27,12 +27,17 @@ export interface PingDeps {
   contacts: ContactBuffer;
   clock: Clock;
   floods: TokenBuckets;
+  /** Limits how often a ping from a new address has its computer exchange. */
+  moves: TokenBuckets;
   clientAddress: ClientAddress;
   metrics: Pick<GatewayMetrics, 'pinged'>;
 }
 
 /**
  * POST /ping: tells an agent whether messages wait for it.
+ *
+ * Anybody can name any computer here. Only a ping from the network that the computer last exchanged from counts as heard
+ * from it; one from elsewhere changes nothing, and has the computer exchange, which shows whether it has moved.
  *
  * @throws {Refusal} 413 and 429; a body that names no computer is answered like an unknown one
  */
@@ -43,12 +48,15 @@ export function pingRoute(deps: PingDeps) {
       const computerId = Number(FORM.exec(body.toString('latin1'))?.[1] ?? 0);
       if (computerId < 1 || computerId > MAX_INT4) return 'unknown';
       const now = deps.clock.now();
-      // By address too: anybody can name any computer here, and must not be able to silence it.
-      const waitSeconds = deps.floods.take(`${computerId} ${deps.clientAddress(req)}`, 1, now.getTime());
+      const address = deps.clientAddress(req);
+      const key = `${computerId} ${address}`;
+      // By address too: nobody else must be able to silence a computer.
+      const waitSeconds = deps.floods.take(key, 1, now.getTime());
       if (waitSeconds > 0) throw new Refusal(429, 'TooManyRequests', 'This computer pings too often', waitSeconds);
-      const found = await deps.desk.answer(computerId);
-      if (found !== 'unknown') deps.contacts.pinged(computerId, now);
-      return found;
+      const { answer, isElsewhere } = await deps.desk.answer(computerId, address);
+      if (!isElsewhere) deps.contacts.pinged(computerId, now);
+      const mayExchange = isElsewhere && answer === 'nothing' && deps.moves.take(key, 1, now.getTime()) === 0;
+      return mayExchange ? 'messages' : answer;
     });
     deps.metrics.pinged(answer);
     sendBytes(res, ANSWERS[answer]);

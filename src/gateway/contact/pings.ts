@@ -1,9 +1,23 @@
 import { isDue } from '../../persistence/query/delivery-conditions.ts';
 import type { Database } from '../../persistence/sql.ts';
 import type { Clock } from '../../services/ports.ts';
+import { isElsewhere } from '../exchange/doubts.ts';
 
 /** What a ping is answered. */
 export type PingAnswer = 'messages' | 'nothing' | 'unknown';
+
+/** What is known of the computer that a ping names. */
+export interface Pinged {
+  answer: PingAnswer;
+  /** The ping comes from another network than the computer's last exchange, or names no computer. */
+  isElsewhere: boolean;
+}
+
+interface PingRow extends Record<string, unknown> {
+  id: number;
+  waiting: boolean;
+  last_address: string | null;
+}
 
 /** Pings that come within this time are looked up together; agents ping every half minute. */
 const GATHER_MS = 25;
@@ -11,7 +25,7 @@ const MAX_BATCH = 2000;
 
 interface Batch {
   ids: Set<number>;
-  answers: Promise<ReadonlyMap<number, boolean>>;
+  answers: Promise<ReadonlyMap<number, PingRow>>;
 }
 
 /** Answers pings, many by one query. */
@@ -29,14 +43,17 @@ export class PingDesk {
   }
 
   /** Tells whether the computer should exchange messages soon. @see agent-protocol 12 */
-  async answer(computerId: number): Promise<PingAnswer> {
+  async answer(computerId: number, address: string): Promise<Pinged> {
     this.#batch ??= this.#open();
     const batch = this.#batch;
     batch.ids.add(computerId);
     if (batch.ids.size >= MAX_BATCH) this.#batch = null;
-    const waiting = (await batch.answers).get(computerId);
-    if (waiting === undefined) return 'unknown';
-    return waiting ? 'messages' : 'nothing';
+    const found = (await batch.answers).get(computerId);
+    if (!found) return { answer: 'unknown', isElsewhere: true };
+    return {
+      answer: found.waiting ? 'messages' : 'nothing',
+      isElsewhere: isElsewhere(found.last_address, address),
+    };
   }
 
   #open(): Batch {
@@ -48,20 +65,16 @@ export class PingDesk {
     return { ids, answers };
   }
 
-  async #look(ids: readonly number[]): Promise<ReadonlyMap<number, boolean>> {
+  async #look(ids: readonly number[]): Promise<ReadonlyMap<number, PingRow>> {
     this.#onBatch('ping', ids.length);
-    const rows = await this.#db.query<{ id: number; waiting: boolean }>(
-      LOOK,
-      [ids, this.#clock.now()],
-      'gateway-look-pings',
-    );
-    return new Map(rows.map((row) => [row.id, row.waiting]));
+    const rows = await this.#db.query<PingRow>(LOOK, [ids, this.#clock.now()], 'gateway-look-pings');
+    return new Map(rows.map((row) => [row.id, row]));
   }
 }
 
 // A computer approved since its last exchange has to learn what it may send now.
 const LOOK = `
-  select c.id, c.state = 'approved' and not c.archived and not ac.disabled and (
+  select c.id, s.last_address, c.state = 'approved' and not c.archived and not ac.disabled and (
     (s.in_next is not null and not s.served_approved)
     or (m.due and (ac.max_message_backlog is null or ac.max_message_backlog > m.sent))) as waiting
   from computer c join agent s on s.computer_id = c.id join account ac on ac.id = c.account_id
