@@ -13,3 +13,6 @@ export const ALERT_NAMES = [
 ] as const;
 
 export type AlertName = (typeof ALERT_NAMES)[number];
+
+/** The alert that is about profiles instead of computers; no selector names it. */
+export const PROFILE_ALERT = 'profile-creators';

@@ -1,4 +1,5 @@
 import { computersText } from '../domain/activity/summary.ts';
+import { PROFILE_ALERT } from '../domain/alerts.ts';
 import { DomainError } from '../domain/errors.ts';
 import { alertRule } from '../persistence/query/alert-conditions.ts';
 import { groupsOf } from '../persistence/query/group-scope.ts';
@@ -16,19 +17,21 @@ export interface AlertView {
   type: string;
   label: string;
   description: string;
+  /** What it is about. */
+  scope: 'computer' | 'profile';
   status: AlertStatus;
 }
 
 /** An alert that wants to be looked at. */
 export interface ActiveAlert {
   type: string;
-  /** What is the matter, and on how many computers. */
+  /** What is the matter, and with how many computers or profiles. */
   summary: string;
   /** Since when on one of them. */
   activationTime: Date;
 }
 
-/** Alerts over the caller's viewable computers, raised and cleared by what is stored of them. */
+/** Alerts over computers, and profiles, in access groups where the caller sees computers; raised and cleared by what is stored of them. */
 export interface AlertsService {
   /** Every alert there is, active or not. */
   list(caller: Caller): Promise<AlertView[]>;
@@ -51,9 +54,10 @@ export function createAlertsService(deps: { db: Database }): AlertsService {
     async summarize(caller) {
       const rows = await readAlerts(db, scopeOf(caller));
       return rows.flatMap(({ name, fresh, activation_time: activationTime }) => {
-        const { type, summary } = alertRule(name);
+        const { type, summary, scope } = wordsOf(name);
         if (activationTime === null) return [];
-        return [{ type, summary: `${summary} (${computersText(fresh)})`, activationTime }];
+        const subjects = scope === 'computer' ? computersText(fresh) : profilesText(fresh);
+        return [{ type, summary: `${summary} (${subjects})`, activationTime }];
       });
     },
     dismiss: (caller, id) =>
@@ -61,7 +65,7 @@ export function createAlertsService(deps: { db: Database }): AlertsService {
         const alert = (await readAlerts(tx, scopeOf(caller))).find((row) => row.id === id);
         if (!alert) throw new DomainError('UnknownAlert', 'There is no such alert');
         await dismissAlert(tx, id, caller.personId);
-        const { type } = alertRule(alert.name);
+        const { type } = wordsOf(alert.name);
         await recordEvent(tx, caller, {
           entityType: 'Alert',
           entityId: id,
@@ -73,10 +77,27 @@ export function createAlertsService(deps: { db: Database }): AlertsService {
   };
 }
 
-function toView({ id, name, computers, fresh }: AlertRow): AlertView {
+function toView({ id, name, subjects, fresh }: AlertRow): AlertView {
+  const { type, summary, description, scope } = wordsOf(name);
+  const status = fresh > 0 ? 'active' : subjects > 0 ? 'dismissed' : 'inactive';
+  return { id, type, label: summary, description, scope, status };
+}
+
+/** The alert about profiles. */
+const PROFILE_CREATORS = {
+  type: 'ProfileCreatorsAlert',
+  summary: 'The creator of an active profile is no longer an administrator',
+  description: 'Script and USG profiles that run on though whoever made them has left the account',
+};
+
+function wordsOf(name: AlertRow['name']): Pick<AlertView, 'type' | 'description' | 'scope'> & { summary: string } {
+  if (name === PROFILE_ALERT) return { ...PROFILE_CREATORS, scope: 'profile' };
   const { type, summary, description } = alertRule(name);
-  const status = fresh > 0 ? 'active' : computers > 0 ? 'dismissed' : 'inactive';
-  return { id, type, label: summary, description, status };
+  return { type, summary, description, scope: 'computer' };
+}
+
+function profilesText(count: number): string {
+  return count === 1 ? '1 profile' : `${count} profiles`;
 }
 
 function scopeOf(caller: Caller) {

@@ -48,6 +48,7 @@ describe('GET /alerts', () => {
       'ComputerDuplicatesAlert',
       'UnapprovedActivitiesAlert',
       'ChildInstanceProfilesAlert',
+      'ProfileCreatorsAlert',
     ]);
     expect(alerts[4]).toEqual({
       id: expect.any(Number),

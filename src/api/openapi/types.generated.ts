@@ -383,7 +383,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists every alert there is and how it stands over the computers in the caller's access groups */
+        /** Lists every alert there is and how it stands over computers and profiles in the caller's access groups */
         get: operations["listAlerts"];
         put?: never;
         post?: never;
@@ -400,7 +400,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists alerts that are active on computers in the caller's access groups and were not dismissed */
+        /** Lists alerts that are active on computers or profiles in the caller's access groups and were not dismissed */
         get: operations["summarizeAlerts"];
         put?: never;
         post?: never;
@@ -421,7 +421,7 @@ export interface paths {
         put?: never;
         /**
          * Hides an alert from the caller until it is raised anew
-         * @description Other administrators go on seeing it. It comes back when a computer gets it, or gets it again.
+         * @description Other administrators go on seeing it. It comes back when a computer or profile gets it, or gets it again.
          */
         post: operations["dismissAlert"];
         delete?: never;
@@ -2273,8 +2273,11 @@ export interface components {
             alert_type: string;
             label: string;
             description: string;
-            /** @enum {string} */
-            scope: "computer";
+            /**
+             * @description What it is about
+             * @enum {string}
+             */
+            scope: "computer" | "profile";
             /**
              * @description `dismissed` when it is active, but only where the caller has dismissed it
              * @enum {string}

@@ -1,17 +1,17 @@
 import type { ActiveAlert, AlertView } from '../../services/alerts.service.ts';
 import { wireTime } from './time.wire.ts';
 
-/** An alert of the list. It is about every computer in sight; there are no subscriptions to it. */
-export function wireAlert({ id, type, label, description, status }: AlertView) {
+/** An alert of the list. It is about every computer, or profile, in sight; there are no subscriptions to it. */
+export function wireAlert({ id, type, label, description, scope, status }: AlertView) {
   return {
     id,
     alert_type: type,
     label,
     description,
-    scope: 'computer' as const,
+    scope,
     status,
     subscribed: false,
-    all_computers: true,
+    all_computers: scope === 'computer',
     tags: [],
   };
 }

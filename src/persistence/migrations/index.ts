@@ -54,6 +54,7 @@ import { Migration20261125070000DeliveryOrder } from './migration-20261125070000
 import { Migration20261125070100DeliveryOrderIndexes } from './migration-20261125070100-delivery-order-indexes.ts';
 import { Migration20261125080000SearchOwners } from './migration-20261125080000-search-owners.ts';
 import { Migration20261125080100DoubtedIdentities } from './migration-20261125080100-doubted-identities.ts';
+import { Migration20261125080200ProfileCreators } from './migration-20261125080200-profile-creators.ts';
 
 /** Every migration in order; listed by hand so that no file system scan decides what runs. */
 export const MIGRATIONS = [
@@ -113,4 +114,5 @@ export const MIGRATIONS = [
   { name: 'Migration20261125070100DeliveryOrderIndexes', class: Migration20261125070100DeliveryOrderIndexes },
   { name: 'Migration20261125080000SearchOwners', class: Migration20261125080000SearchOwners },
   { name: 'Migration20261125080100DoubtedIdentities', class: Migration20261125080100DoubtedIdentities },
+  { name: 'Migration20261125080200ProfileCreators', class: Migration20261125080200ProfileCreators },
 ];

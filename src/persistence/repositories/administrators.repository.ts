@@ -84,7 +84,14 @@ export async function deleteMembership(tx: Sql, accountId: number, personId: num
     accountId,
     personId,
   ]);
-  await tx.query('delete from membership where account_id = $1 and person_id = $2', [accountId, personId]);
+  await tx.query(
+    `with gone as (
+       delete from membership where account_id = $1 and person_id = $2 returning account_id, person_id
+     )
+     insert into former_member (account_id, person_id, left_at) select account_id, person_id, now() from gone
+     on conflict (account_id, person_id) do update set left_at = excluded.left_at`,
+    [accountId, personId],
+  );
 }
 
 /** Tells whether anybody in the account holds a role. */
