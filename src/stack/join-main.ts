@@ -19,8 +19,7 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 try {
   const joined = await joinStack(role, args, process.env, say);
   if (joined) {
-    for (const [name, value] of Object.entries(joined.settings))
-      if (!process.env[name]?.trim()) process.env[name] = value;
+    Object.assign(process.env, joined.settings);
     say(joined.message);
   }
 } catch (error) {

@@ -12,7 +12,7 @@ export type JoiningRole = 'api' | 'gateway' | 'worker' | 'fleet';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Joined {
-  /** Settings to take over, in place of what was not given. */
+  /** Settings to take over. */
   settings: Record<string, string>;
   /** For the user, in one line. */
   message: string;
@@ -28,8 +28,6 @@ const OWN_STACK: readonly string[] = [
   'FLOTILLA_ENCRYPTION_KEYS',
   'FLOTILLA_ENCRYPTION_KEYS_FILE',
 ];
-/** Whoever sets one of these names the gateway that simulated computers ask. */
-const OWN_GATEWAY: readonly string[] = ['FLOTILLA_PUBLIC_URL', 'FLOTILLA_HOST', 'FLOTILLA_PORT'];
 const PORTS_TRIED = 100;
 const STARTING_LIMIT_MS = 300_000;
 const LOOK_EVERY_MS = 200;
@@ -66,20 +64,30 @@ export async function joinStack(
   const { supervisor, settings } = running;
   const where = `joins the Flotilla that runs in ${dataDir} (process ${supervisor})`;
   if (role === 'fleet') {
-    return { settings: fleetSettings(settings), message: `fleet: ${where} at ${urlOf(settings)}` };
+    if (namesOtherGateway(given, settings)) return null;
+    const taken = { ...fleetSettings(settings), ...given, FLOTILLA_PUBLIC_URL: urlOf(settings) };
+    return { settings: taken, message: `fleet: ${where} at ${urlOf(settings)}` };
   }
   // Its own processes end with it within seconds, and make their build current; one beside it does neither.
-  const taken = { ...settings, FLOTILLA_EMBEDDED: 'false', ...unlimited(settings) };
+  const taken = { ...settings, FLOTILLA_EMBEDDED: 'false', ...unlimited(settings), ...given };
   if (role === 'worker') return { settings: taken, message: `worker: ${where}` };
-  const port = given['FLOTILLA_PORT'] ?? String(await nextFreePort(settings));
-  const own = { ...taken, FLOTILLA_PORT: port };
-  return { settings: own, message: `${role}: ${where}, and serves ${urlOf({ ...own, ...given })}` };
+  // The port of the stack itself is taken: whoever started the stack from this shell has it in the environment.
+  const isOwn = given['FLOTILLA_PORT'] !== undefined && portOf(given) !== portOf(settings);
+  const own = isOwn ? taken : { ...taken, FLOTILLA_PORT: String(await nextFreePort(settings)) };
+  return { settings: own, message: `${role}: ${where}, and serves ${urlOf(own)}` };
 }
 
 function isIndependent(role: JoiningRole, args: readonly string[], given: Environment): boolean {
   if (role !== 'fleet') return OWN_STACK.some((name) => given[name] !== undefined);
   const names = (option: string) => args.some((arg) => arg === option || arg.startsWith(`${option}=`));
-  return names('--url') || names('--help') || names('-h') || OWN_GATEWAY.some((name) => given[name] !== undefined);
+  return names('--url') || names('--help') || names('-h');
+}
+
+/** Whoever names a gateway that is not of the stack wants computers there. */
+function namesOtherGateway(given: Environment, settings: Environment): boolean {
+  const publicUrl = given['FLOTILLA_PUBLIC_URL'];
+  if (publicUrl !== undefined) return publicUrl !== settings['FLOTILLA_PUBLIC_URL'];
+  return urlOf({ ...settings, ...given }) !== urlOf(settings);
 }
 
 async function untilRunning(file: string, onWait: () => void) {
@@ -106,6 +114,10 @@ function urlOf(settings: Environment): string {
   );
 }
 
+function portOf({ FLOTILLA_PORT }: Environment): number {
+  return loadConfig({ FLOTILLA_PORT }, 'stack').port;
+}
+
 async function nextFreePort(settings: Environment): Promise<number> {
   const { host, port } = loadConfig(settings, 'stack');
   for (let next = port + 1; next <= port + PORTS_TRIED; next++) {
@@ -114,10 +126,7 @@ async function nextFreePort(settings: Environment): Promise<number> {
   return port + 1;
 }
 
-/** Where the gateway is, and the key with which simulated computers enrol. */
+/** The key with which simulated computers enrol. */
 function fleetSettings(settings: Environment): Record<string, string> {
-  return {
-    FLOTILLA_PUBLIC_URL: urlOf(settings),
-    FLOTILLA_REGISTRATION_KEY: settings['FLOTILLA_REGISTRATION_KEY'] ?? '',
-  };
+  return { FLOTILLA_REGISTRATION_KEY: settings['FLOTILLA_REGISTRATION_KEY'] ?? '' };
 }

@@ -100,6 +100,19 @@ describe('beside a running npm start', () => {
     expect((await fetch(`${gatewayUrl}/api/v2/login`)).status).toBe(404);
   });
 
+  it('joins it from the shell that started it, with the settings of that', { timeout: 120_000 }, async () => {
+    const gateway = runScript('gateway', settings);
+    const fleet = runScript('fleet', settings, ['--computers', '1']);
+    onTestFinished(() => {
+      for (const { process: child } of [gateway, fleet]) if (child.pid) signalProcess(child.pid, 'SIGKILL', true);
+    });
+    const [, gatewayUrl] = await untilSaid(gateway, /^gateway: joins .* serves (http:\S+)$/m);
+    expect(gatewayUrl).not.toBe(stack.baseUrl);
+    await untilSaid(gateway, /"serving"/);
+    await untilSaid(fleet, /^fleet: joins .*$/m);
+    await untilSaid(fleet, /"fleet enrolled"/);
+  });
+
   it('enrols more simulated computers in it', { timeout: 120_000 }, async () => {
     const fleet = beside('fleet', ['--computers', '2']);
     await untilSaid(fleet, /^fleet: joins .*$/m);
