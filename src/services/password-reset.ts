@@ -1,5 +1,6 @@
 import type { PasswordPolicy } from '../config.ts';
 import { DomainError } from '../domain/errors.ts';
+import { deleteAccessKeys } from '../persistence/repositories/access-keys.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import {
   findLoginAccounts,
@@ -12,17 +13,19 @@ import { digestName } from './login-throttle.ts';
 import { checkNewPassword, hashPassword, normalisePassword } from './passwords.ts';
 
 /**
- * Gives a person a new password, ends every token of theirs, and lets them log in at once whatever failed before. For
- * whoever may run commands on the server; a line in the log of each of the person's accounts tells of it.
+ * Gives a person a new password, ends every token of theirs and, unless they are to be kept, every access key, and lets
+ * them log in at once whatever failed before. For whoever may run commands on the server; a line in the log of each of
+ * the person's accounts tells of it.
  *
- * @param policy - what new passwords are held to here
+ * @param wanted.policy - what new passwords are held to here
  * @returns the person's address as it is stored
  * @throws {DomainError} NotFound when nobody has the address, InvalidParameter for the password
  */
 export async function resetPassword(
   db: Database,
-  { email, password, policy }: { email: string; password: string; policy: PasswordPolicy },
+  wanted: { email: string; password: string; policy: PasswordPolicy; keepAccessKeys: boolean },
 ): Promise<string> {
+  const { email, password, policy, keepAccessKeys } = wanted;
   const normal = normalisePassword(password);
   const person = await findLoginPerson(db, { email: email.trim() });
   if (!person) throw new DomainError('NotFound', `Nobody has the email address ${email.trim()}`);
@@ -30,6 +33,7 @@ export async function resetPassword(
   const passwordHash = await hashPassword(normal);
   await db.transaction(async (tx) => {
     await replacePassword(tx, person.id, passwordHash);
+    const keys = keepAccessKeys ? 0 : await deleteAccessKeys(tx, person.id);
     await forgetLoginFailures(tx, digestName(person.email));
     const accounts = await findLoginAccounts(tx, person.id);
     for (const accountId of accounts.length > 0 ? accounts.map(({ id }) => id) : [0]) {
@@ -40,7 +44,7 @@ export async function resetPassword(
           entityType: 'Person',
           entityId: person.id,
           entityName: person.name,
-          message: 'Reset the password from the command line',
+          message: `Reset the password from the command line${keys > 0 ? ' and ended all access keys' : ''}`,
         },
       );
     }

@@ -7,29 +7,35 @@ import { generatePassword } from './secrets.ts';
 import { StackError } from './stack-error.ts';
 import { withDatabase } from './with-database.ts';
 
-const HELP = `npm run reset-password -- EMAIL [--stdin]
+const HELP = `npm run reset-password -- EMAIL [--stdin] [--keep-access-keys]
 
-Gives the person with this email address a new password, prints it, and ends all of their tokens.
+Gives the person with this email address a new password, prints it, and ends all of their tokens and access keys.
 
-  --stdin  take the new password from the first line of standard input, and do not print it
-  --help   this text
+  --stdin             take the new password from the first line of standard input, and do not print it
+  --keep-access-keys  leave the access keys as they are
+  --help              this text
 
 Works on FLOTILLA_DATABASE_URL, else on the Flotilla in the project or in FLOTILLA_DATA_DIR, running or not.`;
 
 interface Wish {
   email: string;
   fromInput: boolean;
+  keepAccessKeys: boolean;
 }
 
 /** @returns null where only help was asked for */
 function readArguments(): Wish | null {
   try {
-    const options = { stdin: { type: 'boolean' }, help: { type: 'boolean' } } as const;
+    const options = {
+      stdin: { type: 'boolean' },
+      'keep-access-keys': { type: 'boolean' },
+      help: { type: 'boolean' },
+    } as const;
     const { values, positionals } = parseArgs({ options, allowPositionals: true });
     if (values.help) return null;
     const [email, ...more] = positionals;
     if (email === undefined || more.length > 0) throw new Error('Name one email address.');
-    return { email, fromInput: values.stdin ?? false };
+    return { email, fromInput: values.stdin ?? false, keepAccessKeys: values['keep-access-keys'] ?? false };
   } catch (error) {
     throw new StackError(`${(error as Error).message}\n\n${HELP}`);
   }
@@ -43,10 +49,12 @@ async function main(): Promise<void> {
     const { minCharacters, strong } = identity.passwords;
     const password = given ?? generatePassword(minCharacters);
     const policy = { minCharacters, strong: strong && given !== null };
-    return { email: await resetPassword(db, { email: wish.email, password, policy }), password };
+    const { keepAccessKeys } = wish;
+    return { email: await resetPassword(db, { email: wish.email, password, policy, keepAccessKeys }), password };
   });
   const shown = given === null ? `\n  Password  ${password}` : '';
-  say(`The password of ${email} is new, and all tokens of this person have ended.${shown}`);
+  const ended = wish.keepAccessKeys ? 'tokens' : 'tokens and access keys';
+  say(`The password of ${email} is new, and all ${ended} of this person have ended.${shown}`);
 }
 
 function say(message: string): void {

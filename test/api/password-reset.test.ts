@@ -20,8 +20,8 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const reset = (email: string, password = NEW, strong = false) =>
-  resetPassword(database.persistence.db, { email, password, policy: { minCharacters: 12, strong } });
+const reset = (email: string, password = NEW, { strong = false, keepAccessKeys = false } = {}) =>
+  resetPassword(database.persistence.db, { email, password, policy: { minCharacters: 12, strong }, keepAccessKeys });
 const logIn = (email: string, password: string) => app.call('POST', '/login', { body: { email, password } });
 
 describe('a password that is reset from the command line', () => {
@@ -40,6 +40,18 @@ describe('a password that is reset from the command line', () => {
     await other.close();
   });
 
+  it('ends the access keys, unless they are to be kept', async () => {
+    const { email, password } = await createAccount(database.persistence.db, 'keyed');
+    const token = await app.login({ email, password });
+    const body = { account: 'keyed', password };
+    const { access_key, secret_key } = (await app.call('POST', '/credentials', { token, body })).body;
+    const byKey = () => app.call('POST', '/login/access-key', { body: { access_key, secret_key } });
+    await reset(email, NEW, { keepAccessKeys: true });
+    expect((await byKey()).status).toBe(200);
+    await reset(email);
+    expect((await byKey()).status).toBe(401);
+  });
+
   it('lets in whom the throttle has shut out', async () => {
     const email = 'shut-out@fleet.example';
     await createMember(database.persistence.db, { accountId, email, role: 'Auditor' });
@@ -53,7 +65,7 @@ describe('a password that is reset from the command line', () => {
     const { email, password } = await createAccount(database.persistence.db, 'untouched');
     await expect(reset('nobody@fleet.example')).rejects.toThrow('Nobody has the email address nobody@fleet.example');
     await expect(reset(email, 'x')).rejects.toThrow('must have 12 to 128 characters');
-    await expect(reset(email, 'all lower case', true)).rejects.toThrow('an upper case letter');
+    await expect(reset(email, 'all lower case', { strong: true })).rejects.toThrow('an upper case letter');
     expect((await logIn(email, password)).status).toBe(200);
   });
 });
