@@ -3,7 +3,7 @@ import { type BObject, isDict } from '../../protocol/bpickle.ts';
 import { MAX_TAGS } from '../../services/computer-fields.ts';
 import type { ComputerColumns, Facts } from './facts.ts';
 import { called, type Notes } from './faults.ts';
-import { MalformedMessage, toInt, toNumberOrNull, toText } from './fields.ts';
+import { MalformedMessage, toNumberOrNull, toText } from './fields.ts';
 import { isJsonObject, type Json, wireToJson } from './json.ts';
 import { readItems, shorten, shownBoolean, shownInt, shownText } from './shown.ts';
 
@@ -198,11 +198,15 @@ export function readAptPreferences(message: BObject, facts: Facts, notes: Notes)
 
 /** Reads `package-reporter-result`; its time is the computer's own and only ever shown. */
 export function readPackageReport(message: BObject, facts: Facts, notes: Notes): void {
-  const code = toInt(message['code'], 'code', -MAX_INT4, MAX_INT4);
+  const given = message['code'];
+  if (given === undefined || given === null) throw new MalformedMessage('a code is missing');
+  const code = shownInt(given, [-MAX_INT4, MAX_INT4], { what: 'code', notes });
+  const err = shownText(message['err'], 2 * MAX_REPORT_ERROR, { what: 'err', notes });
+  notes.requireUse(code !== null || err !== null);
   facts.inventory.package_report = {
     code,
     // Agents cut it themselves, and say so in what they add.
-    err: shorten(shownText(message['err'], 2 * MAX_REPORT_ERROR, { what: 'err', notes }) ?? '', MAX_REPORT_ERROR),
+    err: shorten(err ?? '', MAX_REPORT_ERROR),
     report_timestamp: toNumberOrNull(message['report-timestamp']),
   };
 }

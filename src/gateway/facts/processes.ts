@@ -12,6 +12,7 @@ const MAX_PROCESSES = 100_000;
 const MAX_ID = 2 ** 32;
 const MAX_SECONDS = 2 ** 40;
 const MAX_TITLE = 4096;
+const MAX_PERCENT = 1_000_000_000;
 
 /**
  * Reads `active-process-info`. Applying it twice changes nothing more. What is known of a process whose news cannot be
@@ -83,15 +84,18 @@ function readProcess(process: BObject, item: Called, notes: Notes, lost: Set<num
     gid: number('gid', MAX_ID, -1),
     startTime,
     vmSize: number('vm-size', Number.MAX_SAFE_INTEGER),
-    cpuUtilisation: toPercent(process['percent-cpu']),
+    cpuUtilisation: readPercent(process['percent-cpu'], item, notes),
   };
   lost.delete(pid);
   return reported;
 }
 
-function toPercent(value: BObject[string] | undefined): number | null {
+function readPercent(value: BObject[string] | undefined, item: Called, notes: Notes): number | null {
+  if (value === undefined || value === null) return null;
   const percent = toNumberOrNull(value);
-  return percent !== null && Math.abs(percent) < 1e9 ? percent : null;
+  if (percent !== null && Math.abs(percent) < MAX_PERCENT) return percent;
+  notes.skipped(`percent-cpu must be a number below ${MAX_PERCENT}`, item);
+  return null;
 }
 
 /** Saves the deltas of different computers in one statement. */

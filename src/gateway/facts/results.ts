@@ -5,12 +5,13 @@ import { called, type Notes } from './faults.ts';
 import { isLonger, MalformedMessage, toBoolean, toInt, toTextOrNull } from './fields.ts';
 import { restartPackages } from './packages.ts';
 import { forgetProcesses } from './processes.ts';
-import { readItems, shownText } from './shown.ts';
+import { readItems, shownInt, shownText } from './shown.ts';
 import { forgetUsers } from './users.ts';
 
 const SUCCEEDED = 6;
 const FAILED = 5;
 const PACKAGES_SUCCEEDED = 1;
+const CODES = [-MAX_INT4, MAX_INT4] as const;
 const MAX_RESULT_TEXT = 200_000;
 const MAX_REPORT_BYTES = 32 * 1024 * 1024;
 const MAX_KEY_LENGTH = 1024;
@@ -21,13 +22,17 @@ export function readOperationResult(message: BObject, facts: Facts, notes: Notes
   const status = message['status'];
   if (status !== SUCCEEDED && status !== FAILED) throw new MalformedMessage('status must be 5 or 6');
   const text = readResultText(message, notes);
-  facts.results.push({ operationId, ok: status === SUCCEEDED, code: readCode(message), text });
+  const code = shownInt(message['result-code'], CODES, { what: 'result-code', notes });
+  facts.results.push({ operationId, ok: status === SUCCEEDED, code, text });
 }
 
 /** Reads `change-packages-result`, which has a code of its own and no status. */
 export function readPackagesResult(message: BObject, facts: Facts, notes: Notes): void {
   const operationId = readOperationId(message);
-  const code = toInt(message['result-code'], 'result-code', -MAX_INT4, MAX_INT4);
+  const given = message['result-code'];
+  if (given === undefined || given === null) throw new MalformedMessage('a result-code is missing');
+  // Whatever another code is, it is none of success.
+  const code = shownInt(given, CODES, { what: 'result-code', notes });
   const mustInstall = readIds(message, 'must-install', notes);
   const mustRemove = readIds(message, 'must-remove', notes);
   const text = readResultText(message, notes);
@@ -92,11 +97,6 @@ function readOperationId(message: BObject): number {
 
 function readResultText(message: BObject, notes: Notes): string | null {
   return shownText(message['result-text'], MAX_RESULT_TEXT, { what: 'result-text', notes });
-}
-
-function readCode(message: BObject): number | null {
-  const code = message['result-code'];
-  return typeof code === 'number' && Math.abs(code) <= MAX_INT4 ? code : null;
 }
 
 function readIds(message: BObject, key: string, notes: Notes): number[] {

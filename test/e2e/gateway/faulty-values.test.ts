@@ -74,6 +74,7 @@ describe('one value beyond its limit', () => {
       expect.arrayContaining([
         "Text in the computer's report active-process-info was cut: the name of a process is longer than 4096 characters (process 2)",
         'A part of the computer\'s report active-process-info was left out: pid must be a whole number from 0 to 2147483647 (process 2147483648, process 1099511627776, process "x")',
+        "A part of the computer's report active-process-info was left out: percent-cpu must be a number below 1000000000 (process 4)",
       ]),
     );
   });
@@ -288,6 +289,10 @@ describe('one value beyond its limit', () => {
       apt_preferences: { a: cut(long(1_000_001), 1_000_000), b: 'Pin' },
       package_report: { code: 0, err: cut(long(100_031), 100_000), report_timestamp: null },
     });
+    await agent.exchange([{ type: 'package-reporter-result', code: 2 ** 31, err: 'E: broken', 'report-timestamp': 1 }]);
+    expect((await rows('computer_inventory', 'package_report'))[0]).toEqual({
+      package_report: { code: null, err: 'E: broken', report_timestamp: 1 },
+    });
     expect(await rows('computer_packages', 'installed::text')).toEqual([{ installed: '{[1,4)}' }]);
     expect(await rows('computer_hardware', 'length(data) as length, json_array_length(flat) as nodes')).toEqual([
       { length: 8 * 1024 * 1024, nodes: 1 },
@@ -314,6 +319,7 @@ describe('one value beyond its limit', () => {
       await anOperation(world.db, agent.id),
       await anOperation(world.db, agent.id),
       await anOperation(world.db, agent.id),
+      await anOperation(world.db, agent.id),
     ];
     await agent.exchange();
     await agent.exchange([
@@ -326,6 +332,7 @@ describe('one value beyond its limit', () => {
         'result-text': long(200_001),
       },
       { type: 'fde-recovery-key', 'operation-id': ids[2]!, successful: true, 'recovery-key': long(1025) },
+      { type: 'change-packages-result', 'operation-id': ids[3]!, 'result-code': 2 ** 31, 'result-text': 'odd' },
     ]);
     const news = await world.db.query(
       'select activity_id, ok, code, body from agent_inbox where kind = $1 and activity_id = any($2) order by activity_id',
@@ -340,7 +347,13 @@ describe('one value beyond its limit', () => {
         code: null,
         body: 'The computer reported success without a key that can be kept.',
       },
+      { activity_id: ids[3], ok: false, code: null, body: 'odd' },
     ]);
+    const noted = (type: string) =>
+      `A part of the computer's report ${type} was left out: result-code must be a whole number from -2147483647 to 2147483647`;
+    expect(await events()).toEqual(
+      expect.arrayContaining([noted('operation-result'), noted('change-packages-result')]),
+    );
     expect((await events()).join()).not.toContain(long(101));
   });
 });
