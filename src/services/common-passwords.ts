@@ -21,7 +21,8 @@ export function isCommonPassword(password: string, surroundings: readonly string
   const words = new Set([PRODUCT, ...surroundings.flatMap(wordsOf)]);
   const isCommon = (word: string) => LIST.has(word) || words.has(word) || isSequence(word) || isRepetition(word);
   const whole = bare(text);
-  if (isMonotonous(text) || isCommon(whole)) return true;
+  if (isMonotonous(text) || isCommon(whole) || isSequence(text)) return true;
+  if (isRepetitionOf(whole, (unit) => isCommonPassword(unit, surroundings))) return true;
   const [, core = '', tail = ''] = /^[^\p{L}]*(.*?)([^\p{L}]*)$/su.exec(text) ?? [];
   // What is left around two letters has to do without them.
   if ([...core].length <= SHORT) return isCommon(whole.replace(/\P{N}/gu, ''));
@@ -88,6 +89,19 @@ const ROWS = [
   'qazwsxedcrfvtgbyhnujmikolp',
   '1q2w3e4r5t6y7u8i9o0p',
   'q1w2e3r4t5y6u7i8o9p0',
+  '1qazxsw23edcvfr45tgbnhy67ujm',
+  'zaq12wsxcde34rfvbgt56yhnmju7',
+  'zaq1xsw2cde3vfr4bgt5nhy6mju7',
+  'zxcvbnmasdfghjklqwertyuiop',
+  'a1b2c3d4e5f6g7h8i9j0',
+  '1a2b3c4d5e6f7g8h9i0j',
+  'aabbccddeeffgghhiijjkkll',
+  '001122334455667788990011',
+  '123456789101112131415161718192021',
+  '147258369147258369',
+  '789456123789456123',
+  '159753159753159753',
+  '!@#$%^&*()_+',
 ];
 const SEQUENCES = ROWS.flatMap((row) => [row, [...row].reverse().join('')]);
 

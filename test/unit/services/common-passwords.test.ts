@@ -21,6 +21,11 @@ describe('isCommonPassword', () => {
     'iloveyou9999',
     'Summer2026!!',
     'DRAGONDRAGON',
+    'trustno1trustno1',
+    'Hunter2hunter2',
+    'asdf1234asdf',
+    'contraseña123',
+    'correct horse battery staple',
   ])('knows %s by its word', (password) => {
     expect(isCommonPassword(password, [])).toBe(true);
   });
@@ -39,6 +44,12 @@ describe('isCommonPassword', () => {
     'abababababab',
     'abcabcabcabc',
     '202620262026',
+    '123456123456',
+    '112233445566',
+    '147258369147',
+    'a1b2c3d4e5f6',
+    'zaq12wsxcde3',
+    '!@#$%^&*()_+',
     '............',
     '😀'.repeat(12),
   ])('knows %s by its pattern', (password) => {
