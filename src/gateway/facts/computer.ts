@@ -14,6 +14,7 @@ const MAX_ANNOTATION = 100_000;
 const MAX_REPORT_ERROR = 100_000;
 const MAX_PREFERENCES = 10_000;
 const MAX_PREFERENCE = 1_000_000;
+const CODES = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
 const MAX_TAG_LIST = 100_000;
 
 /** Reads `computer-info`; only what changed is in it. */
@@ -200,7 +201,7 @@ export function readAptPreferences(message: BObject, facts: Facts, notes: Notes)
 export function readPackageReport(message: BObject, facts: Facts, notes: Notes): void {
   const given = message['code'];
   if (given === undefined || given === null) throw new MalformedMessage('a code is missing');
-  const code = shownInt(given, [-MAX_INT4, MAX_INT4], { what: 'code', notes });
+  const code = shownInt(given, CODES, { what: 'code', notes });
   const err = shownText(message['err'], 2 * MAX_REPORT_ERROR, { what: 'err', notes });
   notes.requireUse(code !== null || err !== null);
   facts.inventory.package_report = {

@@ -291,7 +291,7 @@ describe('one value beyond its limit', () => {
     });
     await agent.exchange([{ type: 'package-reporter-result', code: 2 ** 31, err: 'E: broken', 'report-timestamp': 1 }]);
     expect((await rows('computer_inventory', 'package_report'))[0]).toEqual({
-      package_report: { code: null, err: 'E: broken', report_timestamp: 1 },
+      package_report: { code: 2 ** 31, err: 'E: broken', report_timestamp: 1 },
     });
     expect(await rows('computer_packages', 'installed::text')).toEqual([{ installed: '{[1,4)}' }]);
     expect(await rows('computer_hardware', 'length(data) as length, json_array_length(flat) as nodes')).toEqual([
