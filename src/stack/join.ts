@@ -18,7 +18,7 @@ export interface Joined {
   message: string;
 }
 
-/** Whoever sets one of these names another stack, or none. */
+/** Whoever sets one of these names another stack, or none, unless the running one has the same. */
 const OWN_STACK: readonly string[] = [
   'FLOTILLA_DATABASE_URL',
   'FLOTILLA_DATABASE_URL_FILE',
@@ -49,11 +49,11 @@ export async function joinStack(
   report: (message: string) => void,
 ): Promise<Joined | null> {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
-  if (isIndependent(role, args, given)) return null;
+  if (role === 'fleet' && namesUrl(args)) return null;
   const dataDir = resolveDataDir(loadConfig({ FLOTILLA_DATA_DIR: given['FLOTILLA_DATA_DIR'] }, 'stack'));
-  const running = await untilRunning(join(dataDir, 'running.json'), () =>
-    report(`${role}: waits for the Flotilla in ${dataDir} to start`),
-  );
+  const file = join(dataDir, 'running.json');
+  if (role !== 'fleet' && namesOtherStack(file, given)) return null;
+  const running = await untilRunning(file, () => report(`${role}: waits for the Flotilla in ${dataDir} to start`));
   if (running === null) {
     if (role === 'fleet') return null;
     throw new StackError(
@@ -77,10 +77,27 @@ export async function joinStack(
   return { settings: own, message: `${role}: ${where}, and serves ${urlOf(own)}` };
 }
 
-function isIndependent(role: JoiningRole, args: readonly string[], given: Environment): boolean {
-  if (role !== 'fleet') return OWN_STACK.some((name) => given[name] !== undefined);
+function namesUrl(args: readonly string[]): boolean {
   const names = (option: string) => args.some((arg) => arg === option || arg.startsWith(`${option}=`));
   return names('--url') || names('--help') || names('-h');
+}
+
+function namesOtherStack(file: string, given: Environment): boolean {
+  const own = OWN_STACK.filter((name) => given[name] !== undefined);
+  if (own.length === 0) return false;
+  const settings = settingsOfRunning(file);
+  return settings === null || own.some((name) => given[name] !== settings[name]);
+}
+
+/** Null where none runs, or one that is none of this user's business. */
+function settingsOfRunning(file: string): Environment | null {
+  try {
+    const state = readStackState(file);
+    return state.is === 'running' ? state.settings : null;
+  } catch (error) {
+    if (error instanceof StackError) return null;
+    throw error;
+  }
 }
 
 /** Whoever names a gateway that is not of the stack wants computers there. */

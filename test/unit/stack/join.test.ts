@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { joinStack } from '../../../src/stack/join.ts';
 import { createRunningRecord, readStackState } from '../../../src/stack/running-file.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
@@ -14,6 +16,20 @@ describe('joinStack', () => {
     { FLOTILLA_ENCRYPTION_KEYS: 'k1:x' },
   ])('leaves a process alone that has %o', async (env) => {
     await expect(joinStack('worker', [], env, silent)).resolves.toBeNull();
+  });
+
+  it('joins where what is named is that of the running stack', async () => {
+    const directory = await temporaryDirectory();
+    const api = spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)'], {
+      env: { FLOTILLA_DATABASE_URL: 'postgres://elsewhere/flotilla', FLOTILLA_JWT_SECRET: 'x'.repeat(32) },
+    });
+    onTestFinished(() => void api.kill('SIGKILL'));
+    await once(api, 'spawn');
+    createRunningRecord(`${directory}/running.json`).add('API', api.pid!);
+    const env = { FLOTILLA_DATA_DIR: directory, FLOTILLA_DATABASE_URL: 'postgres://elsewhere/flotilla' };
+    const joined = await joinStack('worker', [], env, silent);
+    expect(joined?.settings).toMatchObject({ FLOTILLA_JWT_SECRET: 'x'.repeat(32), ...env });
+    await expect(joinStack('worker', [], { ...env, FLOTILLA_DATABASE_URL: 'x' }, silent)).resolves.toBeNull();
   });
 
   it('takes an empty setting for none', async () => {
