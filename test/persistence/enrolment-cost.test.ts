@@ -71,6 +71,7 @@ const registration = (name: string, of: Partial<Registration> = {}): Registratio
   cloneSecureId: null,
   hostagentUid: null,
   madeAt: 1_750_000_000,
+  faults: [],
   ...of,
 });
 

@@ -3,6 +3,7 @@ import { recordNotices } from '../../persistence/repositories/computer-notices.r
 import type { Database, Sql } from '../../persistence/sql.ts';
 import { acceptComputers, beginAcceptance } from '../../services/acceptance.ts';
 import type { ProfileRunDeps } from '../../services/script-profile-runs.ts';
+import { saveFaults } from '../facts/save-facts.ts';
 import { findOriginal, isSentAway } from './copies.ts';
 import { isWsl, type Registration, registrationDigest } from './registration.ts';
 import { hashSecureId, newSecureId } from './secure-id.ts';
@@ -63,6 +64,8 @@ export async function enrol(
       const computerIds = [computerId];
       const acceptance = { accountId: account.id, computerIds, accessGroupId: null, now, traceparent: null };
       await acceptComputers(tx, acceptance, runs);
+      // Of a computer that waits for acceptance nothing is said.
+      await saveFaults(tx, [{ computerId, faults: registration.faults }], now);
     }
     return { kind: 'enrolled', computerId, secureId, approved };
   });

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { BObject, BValue } from '../../protocol/bpickle.ts';
-import { splitTags } from '../facts/computer.ts';
+import type { BObject } from '../../protocol/bpickle.ts';
+import { readTagList } from '../facts/computer.ts';
+import { type Fault, Notes } from '../facts/faults.ts';
 import { MalformedMessage, toText, toTextOrNull } from '../facts/fields.ts';
 import { isJsonObject, type Json, parseJson } from '../facts/json.ts';
-import { shorten } from '../facts/shown.ts';
+import { shownText } from '../facts/shown.ts';
 
 const MAX_NAME = 255;
 const MAX_PRO_INFO = 1024 * 1024;
@@ -26,6 +27,8 @@ export interface Registration {
   hostagentUid: string | null;
   /** Seconds, by the agent's clock, when the message was made; null from the setup tool. */
   madeAt: number | null;
+  /** What was cut or left out. */
+  faults: readonly Fault[];
 }
 
 /**
@@ -35,33 +38,37 @@ export interface Registration {
  * @throws {MalformedMessage} when a field that decides over the enrolment is missing or of a wrong type
  */
 export function readRegistration(message: BObject): Registration {
-  const optional = (key: string) => orNull(message[key], key, MAX_NAME);
-  const shown = (key: string) => shorten(orNull(message[key], key, Number.POSITIVE_INFINITY) ?? '', MAX_NAME);
-  const title = oneLine(toText(message['computer_title'], 'computer_title', MAX_NAME));
+  const notes = new Notes('register');
+  const optional = (key: string, max = MAX_NAME) => orNull(message, key, max, notes);
+  const shown = (key: string) => shownText(message[key], MAX_NAME, { what: key, notes }) ?? '';
+  const given = oneLine(toText(message['computer_title'], 'computer_title', Number.POSITIVE_INFINITY));
+  const hostname = shown('hostname');
   return {
     accountName: toText(message['account_name'], 'account_name', MAX_NAME),
     password: toTextOrNull(message['registration_password'], 'registration_password', 1024),
-    title: title || oneLine(shown('hostname')),
-    hostname: shown('hostname'),
-    tags: splitTags(orNull(message['tags'], 'tags', 100_000)),
+    title: shownText(given, MAX_NAME, { what: 'computer_title', notes }) || oneLine(hostname),
+    hostname,
+    tags: readTagList(optional('tags', 100_000), notes),
     accessGroup: optional('access_group'),
     vmInfo: shown('vm-info') || shown('vm_info'),
     containerInfo: shown('container-info') || shown('container_info'),
     machineId: optional('machine_id') || null,
-    proInfo: readProInfo(message),
+    proInfo: readProInfo(optional('ubuntu_pro_info', MAX_PRO_INFO), notes),
     cloneSecureId: optional('clone_secure_id') || null,
     hostagentUid: optional('hostagent_uid') || null,
     madeAt: Number.isSafeInteger(message['timestamp']) ? (message['timestamp'] as number) : null,
+    faults: notes.faults,
   };
 }
 
-/** Text of at most so many characters; null for anything else. */
-function orNull(value: BValue | undefined, what: string, max: number): string | null {
+/** Text of at most so many characters; anything else is left out, as part of a name would be another name. */
+function orNull(message: BObject, key: string, max: number, notes: Notes): string | null {
   try {
-    return toTextOrNull(value, what, max);
+    return toTextOrNull(message[key], key, max);
   } catch (error) {
-    if (error instanceof MalformedMessage) return null;
-    throw error;
+    if (!(error instanceof MalformedMessage)) throw error;
+    notes.skipped(error.message);
+    return null;
   }
 }
 
@@ -70,8 +77,10 @@ function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
 
-function readProInfo(message: BObject): Json {
-  const info = tryJson(orNull(message['ubuntu_pro_info'], 'ubuntu_pro_info', MAX_PRO_INFO) ?? '');
+function readProInfo(text: string | null, notes: Notes): Json {
+  if (!text) return null;
+  const info = tryJson(text);
+  if (!isJsonObject(info)) notes.skipped('ubuntu_pro_info must be a JSON object');
   return isJsonObject(info) && Object.keys(info).length > 0 ? info : null;
 }
 

@@ -27,7 +27,7 @@ export interface EnrolmentDeps {
   runs: ProfileRunDeps;
   /** What computers present that this server simulates for itself. */
   simulationKey: string | null;
-  metrics: Pick<GatewayMetrics, 'enrolled'>;
+  metrics: Pick<GatewayMetrics, 'enrolled' | 'faulty'>;
 }
 
 /**
@@ -67,6 +67,7 @@ export async function answerWithoutIdentity(
   }
   const { computerId, secureId, approved } = enrolment;
   deps.metrics.enrolled(approved ? 'approved' : 'pending');
+  deps.metrics.faulty(registration.faults);
   deps.logger.info({ computerId, approved }, 'computer enrolled');
   return [setIdMessage(secureId, computerId)];
 }

@@ -141,21 +141,20 @@ export function readRebootRequired(message: BObject, facts: Facts, notes: Notes)
 export function readTags(message: BObject, facts: Facts, notes: Notes): void {
   const list = shownText(message['tags'], MAX_TAG_LIST, { what: 'tags', notes });
   notes.requireUse(list !== null);
-  const tags = splitTags(list);
-  const given = (list ?? '').split(',').map((tag) => tag.trim());
-  for (const tag of given) {
-    if (tag !== '' && !tags.includes(tag)) notes.skipped('a tag is none, or one too many', () => called('tag', tag));
-  }
-  facts.tags = tags;
+  facts.tags = readTagList(list, notes);
 }
 
 /** As agents read it: words of any script. */
 const TAG = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_-]*$/u;
 
 /** Tags of a comma-separated list; what is no tag is left out, and so is what administrators could not add either. */
-export function splitTags(list: string | null): string[] {
-  const tags = (list ?? '').split(',').map((tag) => tag.trim());
-  return [...new Set(tags.filter((tag) => TAG.test(tag) && tag.length <= 255))].slice(0, MAX_TAGS);
+export function readTagList(list: string | null, notes: Notes): string[] {
+  const given = (list ?? '').split(',').map((tag) => tag.trim());
+  const tags = [...new Set(given.filter((tag) => TAG.test(tag) && tag.length <= 255))].slice(0, MAX_TAGS);
+  for (const tag of given) {
+    if (tag !== '' && !tags.includes(tag)) notes.skipped('a tag is none, or one too many', () => called('tag', tag));
+  }
+  return tags;
 }
 
 /** Reads `snap-info`: the identity the device was given by its store. */

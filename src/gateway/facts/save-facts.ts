@@ -67,7 +67,8 @@ export async function saveFacts(tx: Sql, reports: readonly Reported[]): Promise<
     await saveReports(tx, context, facts);
     if (facts.rejected.length > 0) await saveRejected(tx, context.computerId, facts.rejected, context.now);
   }
-  await saveFaults(tx, reports);
+  const faults = reports.map(({ context, facts }) => ({ computerId: context.computerId, faults: facts.faults.all }));
+  await saveFaults(tx, faults, reports[0]!.context.now);
   const packages = pick(all, (facts) => facts.packages);
   return packages.length > 0 ? savePackages(tx, packages, reports[0]!.context.now) : new Set();
 }
@@ -124,12 +125,13 @@ export async function saveRejected(
 /** Tells in the event logs what could not be stored as it came, and why. */
 export async function saveFaults(
   tx: Sql,
-  reports: ReadonlyArray<{ context: SaveContext; facts: Pick<Facts, 'faults'> }>,
+  reports: ReadonlyArray<{ computerId: number; faults: readonly Fault[] }>,
+  now: Date,
 ): Promise<void> {
-  const notices = reports.flatMap(({ context: { computerId }, facts }) =>
-    facts.faults.all.map((fault) => ({ computerId, subject: subjectOf(fault), message: sentenceOf(fault) })),
+  const notices = reports.flatMap(({ computerId, faults }) =>
+    faults.map((fault) => ({ computerId, subject: subjectOf(fault), message: sentenceOf(fault) })),
   );
-  if (notices.length > 0) await recordNotices(tx, notices, reports[0]!.context.now);
+  if (notices.length > 0) await recordNotices(tx, notices, now);
 }
 
 /** Whoever can start a process can have its title cut: of that there is one line a day, whichever process it is. */

@@ -38,7 +38,7 @@ export async function saveOneByOne(
   }
   if (failed.rejected.length === 0) return apart;
   await saveRejected(tx, context.computerId, failed.rejected, context.now);
-  await saveFaults(tx, [{ context, facts: failed }]);
+  await saveFaults(tx, [{ computerId: context.computerId, faults: failed.faults.all }], context.now);
   await wantScopes(tx, context.computerId, scopesOf(failed.faults.refused));
   for (const fault of failed.faults.all) facts.faults.add(fault);
   return apart;

@@ -107,7 +107,7 @@ describe('registration', () => {
       { account_name: disabled.name },
       { account_name: 7 },
       { account_name: account.name, registration_password: 'right', computer_title: null },
-      { account_name: account.name, registration_password: 'right', computer_title: 'x'.repeat(300) },
+      { account_name: account.name, registration_password: 'right', computer_title: 7 },
     ];
     for (const fields of refused) {
       expect(await register(world, fields)).toEqual({ type: 'registration', info: 'unknown-account' });
@@ -118,6 +118,7 @@ describe('registration', () => {
   it('enrols a computer whatever else it says of itself', async () => {
     const account = await anAccount(world.db);
     const agent = await RawAgent.enrol(world, account, {
+      computer_title: 't'.repeat(300),
       hostname: 'h'.repeat(300),
       tags: 'x'.repeat(100_001),
       access_group: 7,
@@ -131,6 +132,7 @@ describe('registration', () => {
     });
     expect((await computers(account.id))[0]).toMatchObject({
       id: agent.id,
+      title: `${'t'.repeat(254)}…`,
       hostname: `${'h'.repeat(254)}…`,
       tags: [],
       access_group: 'global',
@@ -139,6 +141,17 @@ describe('registration', () => {
       machine_id: null,
       distro_pro_info: null,
     });
+    const said = await world.db.query(
+      `select message from event where entity_type = 'Computer' and entity_id = $1 and message like '%register%'`,
+      [agent.id],
+    );
+    expect(said.map(({ message }) => message)).toEqual(
+      expect.arrayContaining([
+        "Text in the computer's report register was cut: computer_title is longer than 255 characters",
+        "A part of the computer's report register was left out: machine_id is longer than 255 characters",
+        "A part of the computer's report register was left out: access_group must be text",
+      ]),
+    );
   });
 
   it('keeps NUL characters and lone surrogates out of the database', async () => {
