@@ -68,6 +68,8 @@ describe('a token from an access key', () => {
     ['POST', '/credentials', { account: 'standalone', password: PASSWORD }],
     ['DELETE', '/credentials/AAAAAAAAAAAAAAAAAAAA', undefined],
     ['POST', '/person', { name: 'Somebody else' }],
+    ['POST', '/person:confirm-email', { token: 'x'.repeat(40) }],
+    ['POST', '/administrators/1:confirm-email', { email: 'somebody@fleet.example' }],
     ['PUT', '/password', { password: PASSWORD, new_password: 'battery staple' }],
     ['POST', '/accounts', { title: 'Mine' }],
     ['POST', '/accept-invitation', { invitation_id: 'x'.repeat(30) }],
