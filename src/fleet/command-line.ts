@@ -12,7 +12,7 @@ that runs in the project, or in FLOTILLA_DATA_DIR.
                           (default FLOTILLA_PUBLIC_URL, else made of FLOTILLA_HOST and FLOTILLA_PORT)
   --account NAME          account to enrol in (default standalone)
   --registration-key KEY  its registration key (default FLOTILLA_REGISTRATION_KEY, else none)
-  --seed N                everything random follows from it (default 1)
+  --seed N                everything random follows from it (default 1; beside npm start any, which is printed)
   --state FILE            keeps identities, counters and unsent results over restarts (default: nowhere)
   --ledger FILE           one JSON line for each executed operation (default: nowhere)
   --connections N         connections to the gateway at most (default 64)

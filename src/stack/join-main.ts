@@ -20,6 +20,7 @@ try {
   const joined = await joinStack(role, args, process.env, say);
   if (joined) {
     Object.assign(process.env, joined.settings);
+    process.argv.push(...joined.args);
     say(joined.message);
   }
 } catch (error) {

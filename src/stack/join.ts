@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../config.ts';
@@ -14,6 +15,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export interface Joined {
   /** Settings to take over. */
   settings: Record<string, string>;
+  /** Arguments to add to those that were given. */
+  args: string[];
   /** For the user, in one line. */
   message: string;
 }
@@ -66,20 +69,29 @@ export async function joinStack(
   if (role === 'fleet') {
     if (namesOtherGateway(given, settings)) return null;
     const taken = { ...fleetSettings(settings), ...given, FLOTILLA_PUBLIC_URL: urlOf(settings) };
-    return { settings: taken, message: `fleet: ${where} at ${urlOf(settings)}` };
+    const more = seedOf(args);
+    return { settings: taken, args: more, message: [`fleet: ${where} at ${urlOf(settings)}`, ...more].join(' ') };
   }
   // Its own processes end with it within seconds, and make their build current; one beside it does neither.
   const taken = { ...settings, FLOTILLA_EMBEDDED: 'false', ...unlimited(settings), ...given };
-  if (role === 'worker') return { settings: taken, message: `worker: ${where}` };
+  if (role === 'worker') return { settings: taken, args: [], message: `worker: ${where}` };
   // The port of the stack itself is taken: whoever started the stack from this shell has it in the environment.
   const isOwn = given['FLOTILLA_PORT'] !== undefined && portOf(given) !== portOf(settings);
   const own = isOwn ? taken : { ...taken, FLOTILLA_PORT: String(await nextFreePort(settings)) };
-  return { settings: own, message: `${role}: ${where}, and serves ${urlOf(own)}` };
+  return { settings: own, args: [], message: `${role}: ${where}, and serves ${urlOf(own)}` };
 }
 
 function namesUrl(args: readonly string[]): boolean {
-  const names = (option: string) => args.some((arg) => arg === option || arg.startsWith(`${option}=`));
-  return names('--url') || names('--help') || names('-h');
+  return ['--url', '--help', '-h'].some((option) => names(args, option));
+}
+
+function names(args: readonly string[], option: string): boolean {
+  return args.some((arg) => arg === option || arg.startsWith(`${option}=`));
+}
+
+/** The computers of the stack are those of the usual seed: the same again would be copies of them. */
+function seedOf(args: readonly string[]): string[] {
+  return names(args, '--seed') || names(args, '--state') ? [] : ['--seed', String(randomInt(2, 2 ** 31))];
 }
 
 function namesOtherStack(file: string, given: Environment): boolean {

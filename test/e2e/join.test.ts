@@ -113,7 +113,7 @@ describe('beside a running npm start', () => {
     await untilSaid(fleet, /"fleet enrolled"/);
   });
 
-  it('enrols more simulated computers in it', { timeout: 120_000 }, async () => {
+  it('enrols more simulated computers in it, which are no copies of others', { timeout: 120_000 }, async () => {
     const fleet = beside('fleet', ['--computers', '2']);
     await untilSaid(fleet, /^fleet: joins .*$/m);
     const headers = { authorization: `Bearer ${await logIn(stack.baseUrl)}` };
@@ -121,8 +121,11 @@ describe('beside a running npm start', () => {
       // What docs/computers.md finds simulated computers by.
       const url = `${stack.baseUrl}/api/v2/computers?root_only=false&query=annotation:rack`;
       const answer = await fetch(url, { headers });
-      const { count } = (await answer.json()) as { count: number };
-      if (count >= 2) break;
+      const { results } = (await answer.json()) as { results: Array<{ clone_id: number | null }> };
+      if (results.length >= 3) {
+        expect(results.map(({ clone_id }) => clone_id)).toEqual([null, null, null]);
+        break;
+      }
       if (performance.now() > end) throw new Error(`not enrolled:\n${fleet.output()}`);
     }
   });
