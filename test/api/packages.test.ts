@@ -125,6 +125,11 @@ describe('GET /computers/<id>/packages', () => {
     ['upgrade=true', ['curl', 'vim']],
     ['available=false&upgrade=true', ['curl', 'vim']],
     ['installed=true&upgrade=true', ['curl', 'vim']],
+    ['installed=true&security=true', ['curl']],
+    ['available=false&security=true', ['curl']],
+    ['held=true&upgrade=true', ['vim']],
+    ['held=false&upgrade=true', ['curl']],
+    ['held=true&security=true', []],
     ['available=false', []],
   ])('is narrowed by %s', async (query, expected) => {
     expect(names(await ofWeb(`?${query}`))).toEqual(expected);

@@ -28,6 +28,8 @@ interface Computer {
   group: number;
   archived: boolean;
   known: Map<string, PackageRow[]>;
+  /** Names of which it holds a version. */
+  locked: Set<string>;
 }
 
 let database: TestDatabase;
@@ -78,7 +80,8 @@ async function addComputer(n: number): Promise<void> {
   // Some have not reported yet.
   const reported = random.chance(0.9);
   if (reported) await reportPackages(db, id, sets);
-  computers.push({ id, group: groups[group]!, archived, known: reported ? knownOf(id, sets) : new Map() });
+  const locked = new Set(packages.filter((one) => reported && sets.locked.includes(one.id)).map(({ name }) => name));
+  computers.push({ id, group: groups[group]!, archived, known: reported ? knownOf(id, sets) : new Map(), locked });
 }
 
 function knownOf(computer: number, sets: Required<ReportedSets>): Computer['known'] {
@@ -112,16 +115,22 @@ function naive(filter: PackageFilter, page: { limit: number; offset: number }) {
       (filter.groups?.includes(group) ?? true) && (filter.computers?.includes(id) ?? !archived),
   );
   // A newer version of what is installed: that the package is installed, and not merely available, is said by it.
-  const { upgrade, installed, available, ...others } = filter.states;
+  const { installed, available, held, ...others } = filter.states;
+  const areNewer = others.upgrade === true || others.security === true;
   const states = {
     ...others,
-    ...(upgrade !== undefined && { upgrade }),
-    ...(installed !== undefined && !(upgrade && installed) && { installed }),
-    ...(available !== undefined && !(upgrade && !available) && { available }),
+    ...(installed !== undefined && !(areNewer && installed) && { installed }),
+    ...(available !== undefined && !(areNewer && !available) && { available }),
   };
-  const isWanted = (row: PackageRow) => PACKAGE_STATES.every((state) => (states[state] ?? row[state]) === row[state]);
+  const fits = (row: PackageRow) =>
+    (Object.keys(states) as Array<keyof typeof states>).every((state) => states[state] === row[state]);
   const having = (name: string) =>
-    scope.map(({ known }) => known.get(name) ?? []).filter((versions) => versions.some(isWanted));
+    scope
+      .map(({ known, locked }) => ({ versions: known.get(name) ?? [], isHeld: locked.has(name) }))
+      .filter(({ versions, isHeld }) =>
+        versions.some((row) => fits(row) && (held === undefined || held === (areNewer ? isHeld : row.held))),
+      )
+      .map(({ versions }) => versions);
   const found = ordered.filter(
     (name) =>
       `${name} of tests`.includes(filter.search) && (filter.names?.includes(name) ?? true) && having(name).length > 0,

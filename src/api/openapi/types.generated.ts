@@ -3799,7 +3799,10 @@ export interface components {
         PackageInstalled: boolean;
         /** @description Only packages on offer, or only others */
         PackageAvailable: boolean;
-        /** @description Only upgrades of something installed, or only others */
+        /**
+         * @description Only upgrades of something installed, or only others. Beside `upgrade=true` and `security=true` the states of the
+         *     installed version count: `installed=true`, `available=false` and `held`.
+         */
         PackageUpgrade: boolean;
         /** @description Only held, or only other packages */
         PackageHeld: boolean;
@@ -5487,7 +5490,10 @@ export interface operations {
                 installed?: components["parameters"]["PackageInstalled"];
                 /** @description Only packages on offer, or only others */
                 available?: components["parameters"]["PackageAvailable"];
-                /** @description Only upgrades of something installed, or only others */
+                /**
+                 * @description Only upgrades of something installed, or only others. Beside `upgrade=true` and `security=true` the states of the
+                 *     installed version count: `installed=true`, `available=false` and `held`.
+                 */
                 upgrade?: components["parameters"]["PackageUpgrade"];
                 /** @description Only held, or only other packages */
                 held?: components["parameters"]["PackageHeld"];
@@ -5550,7 +5556,10 @@ export interface operations {
                 installed?: components["parameters"]["PackageInstalled"];
                 /** @description Only packages on offer, or only others */
                 available?: components["parameters"]["PackageAvailable"];
-                /** @description Only upgrades of something installed, or only others */
+                /**
+                 * @description Only upgrades of something installed, or only others. Beside `upgrade=true` and `security=true` the states of the
+                 *     installed version count: `installed=true`, `available=false` and `held`.
+                 */
                 upgrade?: components["parameters"]["PackageUpgrade"];
                 /** @description Only held, or only other packages */
                 held?: components["parameters"]["PackageHeld"];

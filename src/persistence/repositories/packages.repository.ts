@@ -194,17 +194,25 @@ function overColumns(states: PackageFilter['states'], text: (column: string) => 
 
 /**
  * Those of a set of ids that a computer knows in the states that are asked for. A newer version of what is installed is
- * on offer and not installed itself, so beside `upgrade` the two others say something of the package: that it is
- * installed, or is not merely available, holds for all of these.
+ * on offer and not installed itself, so beside `upgrade` and `security` the others say something of the package: that it
+ * is installed, or is not merely available, holds for all of these, and it is held where the installed version is.
  */
 function narrowed(set: string, states: PackageFilter['states']): string {
+  const areNewer = states.upgrade === true || states.security === true;
   const isImplied = (state: PackageState) =>
-    states.upgrade === true &&
+    areNewer &&
     ((state === 'installed' && states.installed === true) || (state === 'available' && states.available === false));
+  const setOf = (state: PackageState) => (areNewer && state === 'held' ? HELD_AT_ALL : SETS[state]);
   return (Object.keys(SETS) as PackageState[])
     .filter((state) => states[state] !== undefined && !isImplied(state))
-    .reduce((text, state) => `(${text} ${states[state] ? '*' : '-'} ${SETS[state]})`, set);
+    .reduce((text, state) => `(${text} ${states[state] ? '*' : '-'} ${setOf(state)})`, set);
 }
+
+/** Every version of the packages that a computer holds; it holds few. */
+const HELD_AT_ALL = `(
+    select coalesce(range_agg(int4range(other.id, other.id, '[]')), '{}')
+    from unnest(s.locked) r cross join lateral generate_series(lower(r), upper(r) - 1) as held(id)
+    join package p on p.id = held.id join package other on other.name = p.name)`;
 
 /** Every package that a filter could find. */
 const ASKED = `
