@@ -1,9 +1,12 @@
 /** Longer names are nobody's typing mistake. */
 const MAX_LENGTH = 64;
+/** Shorter ones are in many names by chance. */
+const MIN_PART = 3;
 
 /**
  * The candidate that a name was probably meant to be: the same but for case, dashes and underscores, else the one with
- * the fewest edits, of which there may be one in every three characters.
+ * the fewest edits, of which there may be one in every three characters, else the shortest that it is a part of, as
+ * `alerts` is of `with_alerts`.
  *
  * @returns null when none is that near; of several equally near ones the first
  * @remarks At most 64 x 64 steps for each candidate.
@@ -12,15 +15,18 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   if (name.length > MAX_LENGTH) return null;
   const wanted = plain(name);
   let nearest: string | null = null;
+  let whole: string | null = null;
   let fewest = Math.floor(wanted.length / 3) + 1;
   for (const candidate of candidates) {
     if (candidate.length > MAX_LENGTH) continue;
+    const isPart = wanted.length >= MIN_PART && plain(candidate).includes(wanted);
+    if (isPart && (whole === null || candidate.length < whole.length)) whole = candidate;
     const edits = editsBetween(wanted, plain(candidate));
     if (edits >= fewest) continue;
     nearest = candidate;
     fewest = edits;
   }
-  return nearest;
+  return nearest ?? whole;
 }
 
 function plain(name: string): string {

@@ -1,7 +1,8 @@
 import type { Permission } from '../domain/permissions.ts';
-import { refusedField } from './fields.ts';
+import { refusedField, refusedFields } from './fields.ts';
 
 const TAG = /^[\p{L}\p{Nd}-][\p{L}\p{M}\p{Nd}-]{0,49}$/u;
+const NO_TAG = 'must have 1 to 50 letters with their marks, digits and dashes each';
 const ANNOTATION_KEY = /^[^\s:"\p{Cc}]{1,255}$/u;
 const MAX_VALUE = 10_000;
 
@@ -16,13 +17,13 @@ export const MOVING: readonly Permission[] = ['ManageComputer', 'ViewComputer'];
  * Tags, each once.
  *
  * @param known - tags that may stay whatever they look like, as agents have made them
- * @throws {DomainError} InvalidParameter
- * @see api-decisions 2.5
+ * @throws {DomainError} InvalidParameter that names each tag that is wrong
  */
 export function readTags(path: string, tags: readonly string[], known: readonly string[] = []): string[] {
-  if (tags.some((tag) => !TAG.test(tag) && !known.includes(tag))) {
-    throw refusedField(path, 'must have 1 to 50 letters with their marks, digits and dashes each');
-  }
+  const faults = tags.flatMap((tag, place) =>
+    TAG.test(tag) || known.includes(tag) ? [] : [{ path: `${path}.${place}`, message: NO_TAG }],
+  );
+  if (faults.length > 0) throw refusedFields(faults);
   if (tags.length > MAX_TAGS) throw refusedField(path, `must not be more than ${MAX_TAGS}`);
   return [...new Set(tags)];
 }

@@ -186,6 +186,8 @@ describe('PUT /computers/<id>', () => {
     const put = (tags: string[]) =>
       world.app.call('PUT', `/computers/${world.ids['web']}`, { token: world.tokens.admin, body: { tags } });
     expect((await put(['old_one', 'new'])).body.tags).toEqual(['new', 'old_one']);
-    expect((await put(['other_one'])).body.error).toBe('InvalidParameter');
+    const { body } = await put(['other_one', 'fine', 'a b']);
+    expect(body.error).toBe('InvalidParameter');
+    expect(body.details.map(({ path }: { path: string }) => path)).toEqual(['body.tags.0', 'body.tags.2']);
   });
 });

@@ -33,6 +33,7 @@ describe('one answer names every fault of a request', () => {
       mode: 'destroy',
       schedule: 'FREQ=YEARLY;BYMONTH=13',
       start_date: 'tomorrow',
+      timezone: 'Mars/Olympus',
       all_computers: 'yes',
       tags: ['lab', 'a b', 7],
       restart_deliver_delay: 721,
@@ -46,6 +47,7 @@ describe('one answer names every fault of a request', () => {
       'body.mode': 'must be one of audit, fix-audit, fix-restart-audit, audit-fix, audit-fix-restart',
       'body.schedule': 'BYMONTH must list months from 1 to 12, and 13 is not one',
       'body.start_date': 'must be an ISO 8601 date and time between 1900 and 2099',
+      'body.timezone': 'must be the name of a time zone, such as Europe/Madrid',
       'body.all_computers': 'must be true or false or null',
       'body.tags.1': 'must have 1 to 50 letters with their marks, digits and dashes each',
       'body.tags.2': 'must be a string',
@@ -91,6 +93,18 @@ describe('one answer names every fault of a request', () => {
         message: 'must be the name of a snap, of letters, digits, dots, dashes and underscores',
       },
       { path: 'body.snaps.1.classic', message: 'must be true or false or null' },
+    ]);
+  });
+
+  it('of a script and its files', async () => {
+    const attachments = [{ filename: 'a/b', content: '!' }, { filename: 'c', content: 'eA==' }, { filename: 'd' }];
+    const { body } = await call('POST', '/scripts', { title: '', code: 'true', attachments });
+    expect(body.details.map(({ path }: { path: string }) => path)).toEqual([
+      'body.title',
+      'body.code',
+      'body.attachments.0.filename',
+      'body.attachments.0.content',
+      'body.attachments.2.content',
     ]);
   });
 

@@ -153,6 +153,9 @@ describe('the nearest known key', () => {
     ['POST', '/snaps', { computerIds: [1] }, 'body.computerIds', '"computer_ids"'],
     ['GET', '/computers?with_alert=1', undefined, 'query.with_alert', '"with_alerts"'],
     ['GET', '/scripts?serch=x', undefined, 'query.serch', '"search"'],
+    ['GET', '/computers?archived=true', undefined, 'query.archived', '"archived_only"'],
+    ['GET', '/computers?hardware=true', undefined, 'query.hardware', '"with_hardware"'],
+    ['GET', '/computers?lim=5', undefined, 'query.lim', '"limit"'],
   ])('%s %s with %j: %s was meant to be %s', async (method, path, body, place, meant) => {
     const { details } = await faults(method, path, body);
     const fault = details.find((detail: { path: string }) => detail.path === place);
@@ -163,6 +166,7 @@ describe('the nearest known key', () => {
     ['/computers?tag=web', 'query.tag', 'query=tag:web'],
     ['/computers?tags=web', 'query.tags', 'query=tag:web'],
     ['/computers?title=lab%201', 'query.title', 'query=title:"lab 1"'],
+    ['/computers?title=a%20%22b%22%5C', 'query.title', 'query=title:"a \\"b\\"\\\\"'],
     ['/computers?access_group=servers', 'query.access_group', 'query=access-group:servers'],
     ['/computers?annotation=rack:7', 'query.annotation', 'query=annotation:rack:7'],
     ['/computers?id=7', 'query.id', 'query=id:7'],

@@ -68,5 +68,5 @@ function keepsText(parsed: unknown, value: string): boolean {
 
 /** @returns the value as a term of a query has it */
 function quotedWhereNeeded(value: string): string {
-  return /[\s"]/.test(value) ? `"${value.replaceAll('"', '\\"')}"` : value;
+  return /[\s"]/.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : value;
 }

@@ -6,7 +6,7 @@ import { isAttachmentName } from '../../domain/scripts/script.ts';
 import { readAnnotationKey, readTags } from '../../services/computer-fields.ts';
 import { readEmail, readLine, readTimezone } from '../../services/fields.ts';
 import { readScheduleMoment } from '../../services/schedule/moments.ts';
-import { readScriptBody, readUsername } from '../../services/scripts/fields.ts';
+import { readBase64, readScriptBody, readUsername } from '../../services/scripts/fields.ts';
 
 /** What is wrong with a text, or null. */
 export type TextFormat = (text: string) => string | null;
@@ -21,6 +21,7 @@ export const TEXT_FORMATS: Readonly<Record<string, TextFormat>> = {
   tag: refusalOf((text) => readTags('', [text])),
   'annotation-key': refusalOf((text) => readAnnotationKey('', text)),
   'file-name': (text) => (isAttachmentName(text) ? null : 'must be the name of a file'),
+  base64: (text) => (readBase64(text) === null ? 'must be base64' : null),
   'time-zone': refusalOf((text) => readTimezone('', text)),
   username: refusalOf(readUsername),
   'script-code': refusalOf(readScriptBody),

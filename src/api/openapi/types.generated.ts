@@ -2503,7 +2503,7 @@ export interface components {
         ComputerTags: {
             query: components["schemas"]["ComputerQueryText"];
             searches?: components["schemas"]["SeenSearches"];
-            /** @description Letters, digits and dashes, at most 50 each */
+            /** @description Letters with their marks, digits and dashes, at most 50 each */
             tags: components["schemas"]["Tag"][];
         };
         ComputerTagsRemoval: {
@@ -3703,7 +3703,7 @@ export interface components {
          * @example FREQ=WEEKLY;INTERVAL=2;BYDAY=MO
          */
         UsgSchedule: string;
-        /** @description Letters, digits and dashes */
+        /** @description Letters with their marks, digits and dashes */
         UsgTags: components["schemas"]["Tag"][] | null;
         /** @description Hours between the fix and the restart, with mode `fix-restart-audit` */
         UsgRestartDelay: number | null;

@@ -54,8 +54,11 @@ function problemOf(message: BObject, { machine }: Workplace): string | null {
   return environmentOf(message['env']) ? null : 'TypeError: environment values must be text';
 }
 
+/** The program that reads the script: `bash` of `/usr/bin/env bash`. */
 function programOf(interpreter: string): string {
-  return interpreter.trim().split(/\s+/)[0]!.split('/').at(-1)!;
+  const [path = '', ...words] = interpreter.split(/[ \t]+/).filter((word) => word !== '');
+  const name = path.split('/').at(-1)!;
+  return name === 'env' ? (words.find((word) => !word.startsWith('-') && !word.includes('=')) ?? name) : name;
 }
 
 async function fetchAttachments(attachments: BObject, { download }: Workplace): Promise<Map<string, string> | null> {

@@ -5,7 +5,7 @@ import { cronCalendars } from '../../domain/schedule/cron-calendars.ts';
 import { isUsedUp, POST_ENROLLMENT, type Trigger, type TriggerState } from '../../domain/scripts/trigger.ts';
 import { wallClockAt } from '../../domain/time-zone.ts';
 import type { ScriptProfileRow } from '../../persistence/repositories/script-profiles.repository.ts';
-import { refusedField } from '../fields.ts';
+import { refusedField, refusedFields } from '../fields.ts';
 import { beginning, nextCronDate } from '../schedule/cron-dates.ts';
 import { readScheduleMoment } from '../schedule/moments.ts';
 import type { TriggerRequest } from './model.ts';
@@ -18,7 +18,8 @@ const JUDGED_RUNS = 100;
  * Reads the trigger of a request.
  *
  * @param before - the trigger it replaces; a recurring one gives what a recurring one leaves out
- * @throws {DomainError} InvalidParameter when the type is unknown, a part is missing or wrong, or it never runs;
+ * @throws {DomainError} InvalidParameter when the type is unknown, a part is missing, wrong or of another type, or it
+ * never runs;
  * IntervalTooShort when two of its next hundred runs are closer than `minIntervalMinutes`
  */
 export function readTrigger(
@@ -27,7 +28,9 @@ export function readTrigger(
   at: { now: Date; timezone: string; minIntervalMinutes: number },
 ): Trigger {
   if (Object.values(request).every((part) => part === undefined)) throw refusedField(FIELD, 'must not be empty');
-  switch (request.type ?? before?.type) {
+  const type = request.type ?? before?.type;
+  refuseOtherFields(request, type);
+  switch (type) {
     case 'event':
       if (request.eventType === POST_ENROLLMENT) return { type: 'event', eventType: POST_ENROLLMENT };
       throw refusedField(`${FIELD}.event_type`, `must be ${POST_ENROLLMENT}`);
@@ -47,6 +50,25 @@ export function readTrigger(
     default:
       throw refusedField(`${FIELD}.trigger_type`, 'must be event, one_time or recurring');
   }
+}
+
+/** The type whose field each is, and its name in requests. */
+const FIELDS = {
+  eventType: { type: 'event', name: 'event_type' },
+  timestamp: { type: 'one_time', name: 'timestamp' },
+  startAfter: { type: 'recurring', name: 'start_after' },
+  interval: { type: 'recurring', name: 'interval' },
+} as const;
+
+/** A field of another type would do nothing, and its sender may have meant that type. */
+function refuseOtherFields(request: TriggerRequest, type: string | undefined): void {
+  const given = (Object.keys(FIELDS) as Array<keyof typeof FIELDS>).filter((key) => request[key] !== undefined);
+  const others = given.map((key) => FIELDS[key]).filter((field) => field.type !== type);
+  const isKnown = Object.values(FIELDS).some((field) => field.type === type);
+  if (!isKnown || others.length === 0) return;
+  throw refusedFields(
+    others.map(({ name, type: own }) => ({ path: `${FIELD}.${name}`, message: `is for trigger_type ${own} only` })),
+  );
 }
 
 /**

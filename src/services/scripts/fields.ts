@@ -74,8 +74,8 @@ export function readAttachments(
 
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Null for another text. */
-function readBase64(text: string): Buffer | null {
+/** Bytes of a text in base64, line ends aside; null for another text. */
+export function readBase64(text: string): Buffer | null {
   const plain = text.replace(/[\r\n]/g, '');
   return BASE64.test(plain) ? Buffer.from(plain, 'base64') : null;
 }

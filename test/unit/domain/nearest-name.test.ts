@@ -14,11 +14,13 @@ describe('nearestName', () => {
     ['tags', 'tag'],
     ['snap', 'snaps'],
     ['qeury', 'query'],
+    ['after', 'deliver_after'],
+    ['window', 'deliver_after_window'],
   ])('finds for %s the name %s', (name, meant) => {
     expect(nearestName(name, NAMES)).toBe(meant);
   });
 
-  it.each(['invented', 'x', 'ix', '', 'after', '__proto__', 'd'.repeat(65)])('finds nothing for %s', (name) => {
+  it.each(['invented', 'x', 'ix', '', '__proto__', 'd'.repeat(65)])('finds nothing for %s', (name) => {
     expect(nearestName(name, NAMES)).toBeNull();
   });
 

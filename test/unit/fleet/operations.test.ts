@@ -125,6 +125,7 @@ describe('execute-script', () => {
   it.each([
     ['/bin/sh', 'echo a\r\ntrue\r\n', { status: 5, 'result-code': 103, 'result-text': 'a\r\nsh: true\r: not found\n' }],
     ['/bin/bash', 'exit 0\r\n', { status: 5, 'result-code': 103 }],
+    ['/usr/bin/env bash', 'exit 0\r\n', { status: 5, 'result-code': 103 }],
     ['/bin/sh', '\ufeffecho a', { status: 5, 'result-code': 103 }],
     ['/usr/bin/python3', 'print("a")\r\n', { status: 6, 'result-text': 'a\n' }],
   ])('%s: forgives %j no more than a real one does', async (interpreter, code, result) => {
