@@ -2039,10 +2039,10 @@ export interface components {
             complemented: boolean;
             /** @description Of what was installed */
             version?: string;
-            /** @description What was installed; null of a removal */
-            install_version?: string | null;
-            /** @description What was removed or replaced; null of a new installation */
-            remove_version?: string | null;
+            /** @description What was installed; null where nothing was */
+            install_version: string | null;
+            /** @description What was removed or replaced; null where nothing was */
+            remove_version: string | null;
         };
         /** @description Asynchronous work, or its part on one computer */
         Activity: {

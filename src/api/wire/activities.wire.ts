@@ -26,10 +26,13 @@ function wireCreator({ creator_id: id, creator_name: name, creator_email: email 
 
 /** An entry of `changes`, which names both versions: null for one that there was not. */
 function wireChange(change: PackageChange) {
-  const { type } = change;
-  if (type === 'install') return { ...change, install_version: change.version, remove_version: null };
-  if (type === 'remove') return { ...change, install_version: null, remove_version: change.version };
-  return change;
+  if (!('version' in change)) return change;
+  const { type, version } = change;
+  return {
+    ...change,
+    install_version: type === 'install' ? version : null,
+    remove_version: type === 'remove' ? version : null,
+  };
 }
 
 /** An item of the listing of parents. */

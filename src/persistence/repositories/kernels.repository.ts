@@ -1,5 +1,6 @@
 import type { HotpatchReports, ReportedKernel } from '../../domain/packages/kernel.ts';
 import type { Sql } from '../sql.ts';
+import { IS_WSL_HOST } from './computer-fields.ts';
 
 /** What a version brings, where it is known. */
 export interface PackageFixes {
@@ -69,7 +70,7 @@ const READ_REPORTS = `select ${REPORTS} from computer c where c.id = $1`;
 const READ_FACTS = `
   select ${REPORTS}, exists (select from computer_packages p where p.computer_id = c.id) as "packagesReported",
     case when c.is_wsl or coalesce(c.container_info, '') <> '' then 'container'
-      when lower(c.distribution_info ->> 'distributor') = 'microsoft' then 'windows' end as "foreignKernel"
+      when ${IS_WSL_HOST} or lower(c.distribution_info ->> 'distributor') = 'microsoft' then 'windows' end as "foreignKernel"
   from computer c where c.id = $1`;
 
 // Meta packages alone: they stand for the kernel that is wanted, the images behind them come and go.
