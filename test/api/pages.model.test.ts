@@ -27,15 +27,15 @@ interface Page {
   previous: string | null;
 }
 
-/** What the decision on pages says about a list of these rows. @see api-decisions 2.2 */
+/** What a page of a list of these rows is; before one past the end comes the last one. */
 function pageOf(ids: readonly number[], path: string, limit: number, offset: number) {
+  const last = ids.length === 0 ? 0 : ids.length - (ids.length % limit || limit);
   const link = (to: number) => `${PUBLIC_URL}/api/v2${path}?limit=${limit}&offset=${to}`;
-  const last = limit * Math.floor(Math.max(0, ids.length - 1) / limit);
   return {
     count: ids.length,
     ids: ids.slice(offset, offset + limit),
     next: offset + limit < ids.length ? link(offset + limit) : null,
-    previous: offset > 0 ? link(Math.max(0, Math.min(offset - limit, last))) : null,
+    previous: offset > 0 ? link(Math.min(Math.max(0, offset - limit), last)) : null,
   };
 }
 
@@ -190,5 +190,8 @@ describe('pages of every list', () => {
     expect(seen).toEqual(all.results);
     const past = (await call('GET', `${path}?limit=5&offset=100000${needed}`)).body as Page;
     expect(past).toMatchObject({ count: all.count, results: [], next: null });
+    const last = (await call('GET', past.previous!.slice(`${PUBLIC_URL}/api/v2`.length))).body as Page;
+    const rest = all.results.length % 5 || Math.min(5, all.results.length);
+    expect(last).toMatchObject({ count: all.count, results: all.results.slice(all.results.length - rest), next: null });
   });
 });

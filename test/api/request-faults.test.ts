@@ -140,6 +140,21 @@ describe('one answer names every fault of a request', () => {
     ]);
   });
 
+  it('of parameters beside a query that is wrong', async () => {
+    for (const path of ['/computers', '/activities', '/activities/parents', '/packages']) {
+      const { body } = await call('GET', `${path}?query=never:was&limit=-1&offst=1`);
+      expect([path, faultsOf(body.details)]).toEqual([
+        path,
+        {
+          'query.query': expect.stringMatching(/^character 1: expected /),
+          'query.limit': 'must be >= 0',
+          'query.offst': 'unknown parameter "offst"; did you mean "offset"?',
+        },
+      ]);
+      expect((await call('GET', `${path}?query=never:was`)).body.error).toBe('InvalidQueryError');
+    }
+  });
+
   it('twenty at most', async () => {
     const { body } = await call('POST', '/snaps', { computer_ids: Array(1000).fill('x'), snaps: [{}] });
     expect(body.details).toHaveLength(20);

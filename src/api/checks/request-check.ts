@@ -8,7 +8,7 @@ import { parseQueryString, readParameters, type SentQuery } from '../query.ts';
 import { fieldHints } from './field-hints.ts';
 import { Findings, type UnknownKeys } from './findings.ts';
 import { checkValue, prepareCheck, unknownMessage, type ValueCheck } from './schema-check.ts';
-import { meantQuery, selectorNames } from './selector-hints.ts';
+import { meantQuery, queryFault, selectorNames } from './selector-hints.ts';
 
 /** What the check of a request has come to. */
 export interface CheckedRequest {
@@ -48,8 +48,15 @@ export function prepareRequestCheck(
     checkUnknown(operation, sent, bodyFields, findings);
     if (sentBody !== undefined && !(schema === null && sentBody === null)) checkValue(body, sentBody, 'body', findings);
     else if (operation.needsBody) findings.add('body', 'is required');
+    if (findings.refusal !== null) checkQuery(operation, query, findings);
     return { query, ignored: findings.ignored, refusal: findings.refusal };
   };
+}
+
+/** A wrong query alone is refused as such where it is carried out; beside other faults it is named with them. */
+function checkQuery({ selectors }: Operation, { query }: Record<string, unknown>, findings: Findings): void {
+  const fault = selectors !== null && typeof query === 'string' ? queryFault(selectors, query) : null;
+  if (fault !== null) findings.add('query.query', fault);
 }
 
 /** What is taken where no body is described: none, or one that says nothing. */

@@ -61,6 +61,17 @@ export function meantQuery(
   }
 }
 
+/** What is wrong with a query by itself; null when nothing is. */
+export function queryFault(language: SelectorLanguage, query: string): string | null {
+  try {
+    LANGUAGES[language].parse(query);
+    return null;
+  } catch (error) {
+    if (error instanceof DomainError) return error.details?.[0]?.message ?? error.message;
+    throw error;
+  }
+}
+
 /** Whether what was read of a term still holds the text that quotes or backslashes are part of. */
 function keepsText(parsed: unknown, value: string): boolean {
   return JSON.stringify(parsed).includes(JSON.stringify(value));
