@@ -91,6 +91,16 @@ describe('GET /activities/parents?query=', () => {
     expect(await parents('computer:search:lab')).toEqual(['later', 'ended']);
   });
 
+  it('takes quotes and backslashes in quoted parts, as lists of computers do', async () => {
+    await world.db.query(`update computer set title = $2 where id = $1`, [world.ids['db'], 'a "b" \\c']);
+    const term = 'title:"a \\"b\\" \\\\c"';
+    expect(await parents(`computer:${term}`)).toEqual(['later', 'ended']);
+    expect(await parents(`computer:${JSON.stringify(`${term} tag:lab`)}`)).toEqual(['later', 'ended']);
+    const { results } = (await ask('/computers', term)).body;
+    expect(results.map(({ id }: { id: number }) => id)).toEqual([world.ids['db']]);
+    await world.db.query(`update computer set title = 'db' where id = $1`, [world.ids['db']]);
+  });
+
   it('tells nothing of computers out of sight', async () => {
     expect(await parents('', world.tokens.servers)).toEqual(['quick', 'later', 'ended']);
     expect(await parents('computer:title:desk', world.tokens.servers)).toEqual([]);

@@ -155,6 +155,16 @@ describe('one answer names every fault of a request', () => {
     }
   });
 
+  it.each([
+    ['/computers:annotate', { query: 'never:was', key: 'a b', value: 'x' }, 'query', 'key'],
+    ['/scripts/1:execute', { query: 'never:was', time_limit: 0 }, 'query', 'time_limit'],
+    ['/activities/cancel', { query: 'never:was', activity_id: 1 }, 'query', 'activity_id'],
+    ['/saved-searches', { title: '', search: 'never:was' }, 'search', 'title'],
+  ])('of %s with %j', async (path, sent, query, other) => {
+    const places = (await call('POST', path, sent)).body.details.map((detail: { path: string }) => detail.path);
+    expect(places.sort()).toEqual([`body.${query}`, `body.${other}`].sort());
+  });
+
   it('twenty at most', async () => {
     const { body } = await call('POST', '/snaps', { computer_ids: Array(1000).fill('x'), snaps: [{}] });
     expect(body.details).toHaveLength(20);

@@ -8,7 +8,8 @@ import { parseQueryString, readParameters, type SentQuery } from '../query.ts';
 import { fieldHints } from './field-hints.ts';
 import { Findings, type UnknownKeys } from './findings.ts';
 import { checkValue, prepareCheck, unknownMessage, type ValueCheck } from './schema-check.ts';
-import { meantQuery, queryFault, selectorNames } from './selector-hints.ts';
+import { meantQuery, queryFault, type SelectorLanguage, selectorNames } from './selector-hints.ts';
+import { isObject } from './value-rules.ts';
 
 /** What the check of a request has come to. */
 export interface CheckedRequest {
@@ -39,6 +40,7 @@ export function prepareRequestCheck(
   const hints = fieldHints(document, placed);
   const body = prepareCheck(document, schema ?? NO_BODY, hints);
   const parameters = parameterChecks(document, placed);
+  const queries = queriesOf(document, operation, schema);
   const bodyFields = Object.keys((schema?.['properties'] as object | undefined) ?? {});
   return (queryString, sentBody) => {
     const findings = new Findings(unknownKeys);
@@ -48,15 +50,38 @@ export function prepareRequestCheck(
     checkUnknown(operation, sent, bodyFields, findings);
     if (sentBody !== undefined && !(schema === null && sentBody === null)) checkValue(body, sentBody, 'body', findings);
     else if (operation.needsBody) findings.add('body', 'is required');
-    if (findings.refusal !== null) checkQuery(operation, query, findings);
+    if (findings.refusal !== null) checkQueries(queries, { query, body: sentBody }, findings);
     return { query, ignored: findings.ignored, refusal: findings.refusal };
   };
 }
 
+/** A text in a query language, in the query string or the body. */
+interface QueryText {
+  place: 'query' | 'body';
+  name: string;
+  language: SelectorLanguage;
+}
+
+function queriesOf(document: OpenApiDocument, { selectors }: Operation, body: JsonSchema | null): QueryText[] {
+  const properties = Object.entries((body?.['properties'] ?? {}) as Record<string, JsonSchema>);
+  const inBody = properties.flatMap(([name, property]): QueryText[] => {
+    const language = resolveReference<JsonSchema>(document, property)['x-selectors'];
+    return language === undefined ? [] : [{ place: 'body', name, language: language as SelectorLanguage }];
+  });
+  return selectors === null ? inBody : [{ place: 'query', name: 'query', language: selectors }, ...inBody];
+}
+
 /** A wrong query alone is refused as such where it is carried out; beside other faults it is named with them. */
-function checkQuery({ selectors }: Operation, { query }: Record<string, unknown>, findings: Findings): void {
-  const fault = selectors !== null && typeof query === 'string' ? queryFault(selectors, query) : null;
-  if (fault !== null) findings.add('query.query', fault);
+function checkQueries(
+  queries: readonly QueryText[],
+  sent: Readonly<Record<QueryText['place'], unknown>>,
+  findings: Findings,
+): void {
+  for (const { place, name, language } of queries) {
+    const text = isObject(sent[place]) ? sent[place][name] : undefined;
+    const fault = typeof text === 'string' ? queryFault(language, text) : null;
+    if (fault !== null) findings.add(`${place}.${name}`, fault);
+  }
 }
 
 /** What is taken where no body is described: none, or one that says nothing. */

@@ -79,7 +79,7 @@ const RULES: Readonly<Record<string, (limit: never, schema: JsonSchema) => Rule>
 /** Keywords that describe, that others look at, or that services check. */
 const OTHERS = new Set(
   `type properties required additionalProperties items oneOf anyOf allOf uniqueItems default description examples format
-  $ref x-service-checks x-message`.split(/\s+/),
+  $ref x-service-checks x-message x-selectors`.split(/\s+/),
 );
 
 /**
