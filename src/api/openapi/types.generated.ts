@@ -3167,7 +3167,7 @@ export interface components {
             next: components["schemas"]["PageLink"];
             previous: components["schemas"]["PageLink"];
         };
-        /** @description A type and the fields of that type; of a recurring trigger those left out stay */
+        /** @description A type and the fields of that type, no others; of a recurring trigger those left out stay */
         ScriptProfileTriggerPatch: {
             /** @enum {string|null} */
             trigger_type?: "event" | "one_time" | "recurring" | null;
@@ -3187,7 +3187,7 @@ export interface components {
              */
             interval?: string | null;
         };
-        /** @description A type and the fields of that type */
+        /** @description A type and the fields of that type, no others */
         ScriptProfileTriggerRequest: {
             /** @enum {string|null} */
             trigger_type?: "event" | "one_time" | "recurring" | null;
