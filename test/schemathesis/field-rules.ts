@@ -27,7 +27,7 @@ const SCHEDULE: Rules = { ...TIMEZONE, 'body.schedule': 'a recurrence rule that 
 export const FIELD_RULES: Readonly<Record<string, Rules>> = {
   actOnPackages: DELIVERY,
   actOnSnaps: { ...DELIVERY, 'body.snaps': 'names that come once, a time that the calendar has' },
-  addComputerTags: TAGS,
+  addComputerTags: { ...TAGS, 'body.query': 'a query that can be read' },
   archiveComputer: TITLE,
   changePassword: { 'body.new_password': '12 to 128 characters once it is in one Unicode form, and no common one' },
   changeSavedSearch: { 'body.search': 'has a term' },
