@@ -19,7 +19,7 @@ const LANE_EDITS: readonly Edit[] = [
   {
     file: 'workflows/lane.workflow.ts',
     find: '  defineSignal,\n',
-    replace: '  defineSignal,\n  patched,\n  sleep,\n',
+    replace: '  defineSignal,\n  sleep,\n',
   },
   {
     file: 'workflows/lane.workflow.ts',
