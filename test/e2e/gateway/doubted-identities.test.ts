@@ -180,7 +180,7 @@ describe('GET /attachment', () => {
     );
     const operation = await anOperation(world.db, agent.id, {
       messageType: 'execute-script',
-      fields: { attachments: { 'key.txt': file!.id } },
+      fields: { interpreter: '/bin/sh', code: 'cat key.txt\n', attachments: { 'key.txt': file!.id } },
     });
     await world.db.query(`update activity set type = 'ExecuteScriptRequest' where id = $1`, [operation]);
     await world.db.query(
