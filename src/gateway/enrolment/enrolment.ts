@@ -90,7 +90,7 @@ async function recognize(tx: Sql, accountId: number, registration: Registration,
   if (existing && isCopy && !original?.isOwn) return { digest, existing: undefined, isNew: true };
   if (existing || original) return { digest, existing, isNew: true };
   const later = await findLater(tx, registration, digest);
-  if (!later || (await isSentAway(tx, null, digest, now))) return { digest, existing, isNew: true };
+  if (!later) return { digest, existing, isNew: true };
   await noteLate(tx, later, registration.madeAt!, now);
   return { digest, existing, isNew: false };
 }
