@@ -9,6 +9,7 @@ const KERNEL: Rules = {
   'query.deliver_after': DELIVERY['body.deliver_after']!,
   'body.kernel_package_id': 'given here or in the query',
 };
+const SEARCHES: Rules = { 'body.searches': 'of the saved searches that the query names, with their texts' };
 const TITLE: Rules = { 'body.computer_title': 'the title that the computer has' };
 const ATTACHMENTS: Rules = {
   'body.attachments': 'names that come once, base64, content for what is new, at most 1 MB together',
@@ -27,8 +28,12 @@ const SCHEDULE: Rules = { ...TIMEZONE, 'body.schedule': 'a recurrence rule that 
 export const FIELD_RULES: Readonly<Record<string, Rules>> = {
   actOnPackages: DELIVERY,
   actOnSnaps: { ...DELIVERY, 'body.snaps': 'names that come once, a time that the calendar has' },
-  addComputerTags: { ...TAGS, 'body.query': 'a query that can be read' },
+  addComputerTags: { ...TAGS, ...SEARCHES, 'body.query': 'a query that can be read' },
+  annotateComputers: SEARCHES,
+  approveActivities: SEARCHES,
   archiveComputer: TITLE,
+  cancelActivities: SEARCHES,
+  changeComputerAccessGroup: SEARCHES,
   changePassword: { 'body.new_password': '12 to 128 characters once it is in one Unicode form, and no common one' },
   changeSavedSearch: { 'body.search': 'has a term' },
   createCredential: { 'body.expires_at': 'in the future, on a day that the calendar has' },
@@ -46,7 +51,7 @@ export const FIELD_RULES: Readonly<Record<string, Rules>> = {
   deleteAccessGroup: { access_group_name: 'not the root' },
   downgradeKernel: KERNEL,
   editComputer: TAGS,
-  executeScript: { ...DELIVERY, 'body.query': 'finds a computer, and not too many' },
+  executeScript: { ...DELIVERY, ...SEARCHES, 'body.query': 'finds a computer, and not too many' },
   executeUsgProfile: PRIOR,
   generateRecoveryKey: PRIOR,
   getUsgProfileReport: {
@@ -59,6 +64,8 @@ export const FIELD_RULES: Readonly<Record<string, Rules>> = {
   patchScriptProfile: { ...TAGS, ...TRIGGER },
   patchUsgProfile: { ...TAGS, ...SCHEDULE },
   reapplyActivities: PRIOR,
+  removeComputerAnnotation: SEARCHES,
+  removeComputerTags: SEARCHES,
   restartComputer: DELIVERY,
   revertActivities: PRIOR,
   sanitizeComputer: { ...PRIOR, ...TITLE },
