@@ -22,8 +22,12 @@ export async function findSecrets(stack: TestStack, texts: readonly string[]): P
 }
 
 function filesOf({ root, dataDir }: TestStack): string[] {
-  const below = ['temporal', 'logs'].map((name) => join(dataDir, name));
-  return [join(root, 'output.log'), ...below.flatMap((path) => readdirSync(path).map((name) => join(path, name)))];
+  const below = ['temporal', 'logs'].flatMap((name) =>
+    readdirSync(join(dataDir, name), { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name)),
+  );
+  return [join(root, 'output.log'), ...below];
 }
 
 async function textsIn(path: string, texts: readonly string[]): Promise<string[]> {
