@@ -4,7 +4,7 @@ import { readTagList } from '../facts/computer.ts';
 import { type Fault, Notes } from '../facts/faults.ts';
 import { MalformedMessage, toText, toTextOrNull } from '../facts/fields.ts';
 import { isJsonObject, type Json, parseJson } from '../facts/json.ts';
-import { shownText } from '../facts/shown.ts';
+import { orSkipped, shownText } from '../facts/shown.ts';
 
 const MAX_NAME = 255;
 const MAX_PRO_INFO = 1024 * 1024;
@@ -39,7 +39,8 @@ export interface Registration {
  */
 export function readRegistration(message: BObject): Registration {
   const notes = new Notes('register');
-  const optional = (key: string, max = MAX_NAME) => orNull(message, key, max, notes);
+  // Part of a name would be another name.
+  const optional = (key: string, max = MAX_NAME) => orSkipped(() => toTextOrNull(message[key], key, max), notes);
   const shown = (key: string) => shownText(message[key], MAX_NAME, { what: key, notes }) ?? '';
   const given = oneLine(toText(message['computer_title'], 'computer_title', Number.POSITIVE_INFINITY));
   const hostname = shown('hostname');
@@ -59,17 +60,6 @@ export function readRegistration(message: BObject): Registration {
     madeAt: Number.isSafeInteger(message['timestamp']) ? (message['timestamp'] as number) : null,
     faults: notes.faults,
   };
-}
-
-/** Text of at most so many characters; anything else is left out, as part of a name would be another name. */
-function orNull(message: BObject, key: string, max: number, notes: Notes): string | null {
-  try {
-    return toTextOrNull(message[key], key, max);
-  } catch (error) {
-    if (!(error instanceof MalformedMessage)) throw error;
-    notes.skipped(error.message);
-    return null;
-  }
 }
 
 /** Titles are one line, as those that people give. */

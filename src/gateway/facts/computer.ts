@@ -5,7 +5,7 @@ import type { ComputerColumns, Facts } from './facts.ts';
 import { called, type Notes } from './faults.ts';
 import { MalformedMessage, toNumberOrNull, toText } from './fields.ts';
 import { isJsonObject, type Json, wireToJson } from './json.ts';
-import { readItems, shorten, shownBoolean, shownInt, shownText } from './shown.ts';
+import { orSkipped, readItems, shorten, shownBoolean, shownInt, shownText } from './shown.ts';
 
 const MAX_NAME = 1024;
 const MAX_MACHINE_ID = 256;
@@ -42,13 +42,7 @@ export function readComputerInfo(message: BObject, facts: Facts, notes: Notes): 
 function readMachineId(message: BObject, notes: Notes): string | null | undefined {
   const value = message['machine-id'];
   if (value === undefined || value === null) return value;
-  try {
-    return toText(value, 'the machine id', MAX_MACHINE_ID);
-  } catch (error) {
-    if (!(error instanceof MalformedMessage)) throw error;
-    notes.skipped(error.message);
-    return undefined;
-  }
+  return orSkipped(() => toText(value, 'the machine id', MAX_MACHINE_ID), notes) ?? undefined;
 }
 
 function readAnnotations(message: BObject, notes: Notes): Record<string, string> | null {

@@ -8,7 +8,7 @@ import type { Facts } from './facts.ts';
 import { type Called, called, type Notes } from './faults.ts';
 import { MalformedMessage, storable, toInt, toList, toText } from './fields.ts';
 import { idsOf, type Of } from './set-wise.ts';
-import { readItems, shorten, shownInt, shownText } from './shown.ts';
+import { orSkipped, readItems, shorten, shownInt, shownText } from './shown.ts';
 
 /** Sets of package ids that agents keep, as named on the wire and as columns. */
 const SETS = {
@@ -66,13 +66,7 @@ function inPlaces<T>(
   if (all.length > max) notes.skipped(`${what} has more than ${max} items`);
   return all.slice(0, max).map((item) => {
     const self = () => called('package', isDict(item) ? item['name'] : undefined);
-    try {
-      return read(item, self);
-    } catch (error) {
-      if (!(error instanceof MalformedMessage)) throw error;
-      notes.skipped(error.message, self);
-      return null;
-    }
+    return orSkipped(() => read(item, self), notes, self);
   });
 }
 

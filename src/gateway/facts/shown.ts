@@ -58,6 +58,17 @@ export function shownBoolean(value: BValue | undefined, { what, notes, item }: P
   return null;
 }
 
+/** What `read` gives; null, with a note, where it finds nothing that can be stored. */
+export function orSkipped<T>(read: () => T, notes: Notes, item?: Called): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof MalformedMessage)) throw error;
+    notes.skipped(error.message, item);
+    return null;
+  }
+}
+
 /** How the items of a list are read. */
 export interface ItemReading<I, T> {
   /** @throws {MalformedMessage} when the item cannot be stored */
@@ -76,12 +87,8 @@ export function readItems<T>(
   const items: T[] = [];
   for (const item of listOf(value, max, { what, notes })) {
     const self = (): string => name(item);
-    try {
-      items.push(read(item, self));
-    } catch (error) {
-      if (!(error instanceof MalformedMessage)) throw error;
-      notes.skipped(error.message, self);
-    }
+    const result = orSkipped(() => ({ value: read(item, self) }), notes, self);
+    if (result) items.push(result.value);
   }
   return items;
 }
@@ -115,14 +122,8 @@ export function readNames(
 }
 
 function listOf(value: BValue | undefined, max: number, { what, notes }: Place): readonly BValue[] {
-  try {
-    const items = toList(value, what, Number.POSITIVE_INFINITY);
-    if (items.length <= max) return items;
-    notes.skipped(`${what} has more than ${max} items`);
-    return items.slice(0, max);
-  } catch (error) {
-    if (!(error instanceof MalformedMessage)) throw error;
-    notes.skipped(error.message);
-    return [];
-  }
+  const items = orSkipped(() => toList(value, what, Number.POSITIVE_INFINITY), notes) ?? [];
+  if (items.length <= max) return items;
+  notes.skipped(`${what} has more than ${max} items`);
+  return items.slice(0, max);
 }
