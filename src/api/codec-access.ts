@@ -1,7 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Request, RequestHandler } from 'express';
 import type { Config } from '../config.ts';
 import { DomainError } from '../domain/errors.ts';
+import { digestSecret, secretMatches } from '../services/access-keys.ts';
 import type { Authenticator } from '../services/authenticator.ts';
 import { MethodNotAllowed } from './route-table.ts';
 
@@ -52,7 +52,7 @@ export function codecAccess(deps: {
     async allow(req) {
       const token = /^bearer (\S+)$/i.exec(req.headers.authorization ?? '')?.[1];
       if (token === undefined) return false;
-      if (codecToken !== null && isSame(token, codecToken)) return true;
+      if (codecToken !== null && secretMatches(token, digestSecret(codecToken))) return true;
       const caller = await deps.authenticator.authenticate(token).catch(() => null);
       return caller?.may('ManageAccount') ?? false;
     },
@@ -62,10 +62,4 @@ export function codecAccess(deps: {
 /** The name in a Host header, without its port. */
 function hostname(header = ''): string {
   return header.toLowerCase().replace(/:\d+$/, '');
-}
-
-/** In the same time whatever differs. */
-function isSame(given: string, expected: string): boolean {
-  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(given), digest(expected));
 }

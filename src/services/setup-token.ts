@@ -1,7 +1,8 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { DomainError } from '../domain/errors.ts';
 import { findSetting, forgetSetting, keepSetting } from '../persistence/repositories/system-settings.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
+import { digestSecret, secretMatches } from './access-keys.ts';
 
 /** `generate`: one is made and kept, as a digest, until the account is there; null: nobody needs one. */
 export type SetupTokenSetting = { given: string } | 'generate' | null;
@@ -16,10 +17,8 @@ const BYTES = 18;
  */
 export async function checkSetupToken(sql: Sql, setting: SetupTokenSetting, given: string | undefined): Promise<void> {
   if (setting === null) return;
-  const expected = setting === 'generate' ? await findSetting(sql, KEY) : digest(setting.given);
-  const isRight =
-    given !== undefined && expected !== null && timingSafeEqual(Buffer.from(digest(given)), Buffer.from(expected));
-  if (isRight) return;
+  const expected = setting === 'generate' ? await findDigest(sql) : digestSecret(setting.given);
+  if (given !== undefined && secretMatches(given, expected)) return;
   throw new DomainError(
     'Forbidden',
     'setup_token has to be the setup token, which an API wrote into its log when it first started, or FLOTILLA_SETUP_TOKEN',
@@ -33,14 +32,15 @@ export async function checkSetupToken(sql: Sql, setting: SetupTokenSetting, give
  */
 export async function makeSetupToken(db: Database): Promise<string | null> {
   const token = randomBytes(BYTES).toString('base64url');
-  return (await keepSetting(db, KEY, digest(token))) ? token : null;
+  return (await keepSetting(db, KEY, digestSecret(token).toString('hex'))) ? token : null;
+}
+
+async function findDigest(sql: Sql): Promise<Buffer | null> {
+  const hex = await findSetting(sql, KEY);
+  return hex === null ? null : Buffer.from(hex, 'hex');
 }
 
 /** The account is there: nobody needs the token any more. */
 export function forgetSetupToken(tx: Sql): Promise<void> {
   return forgetSetting(tx, KEY);
-}
-
-function digest(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
 }

@@ -1,7 +1,7 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { recordNotices } from '../../persistence/repositories/computer-notices.repository.ts';
 import type { Database, Sql } from '../../persistence/sql.ts';
 import { acceptComputers, beginAcceptance } from '../../services/acceptance.ts';
+import { digestSecret, secretMatches } from '../../services/access-keys.ts';
 import type { ProfileRunDeps } from '../../services/script-profile-runs.ts';
 import { saveFaults } from '../facts/save-facts.ts';
 import { findOriginal, isSentAway } from './copies.ts';
@@ -88,11 +88,9 @@ async function recognize(tx: Sql, accountId: number, registration: Registration,
   const existing = await findRepeated(tx, registration, digest);
   const isCopy = (existing || original) && (await isSentAway(tx, original, digest, now));
   if (existing && isCopy && !original?.isOwn) return { digest, existing: undefined, isNew: true };
-  if (existing || original) return { digest, existing, isNew: true };
-  const later = await findLater(tx, registration, digest);
-  if (!later) return { digest, existing, isNew: true };
-  await noteLate(tx, later, registration.madeAt!, now);
-  return { digest, existing, isNew: false };
+  const later = existing || original ? undefined : await findLater(tx, registration, digest);
+  if (later) await noteLate(tx, later, registration.madeAt!, now);
+  return { digest, existing, isNew: !later };
 }
 
 async function findAccount(tx: Sql, name: string): Promise<AccountRow | undefined> {
@@ -106,9 +104,7 @@ async function findAccount(tx: Sql, name: string): Promise<AccountRow | undefine
 
 /** An account without a key takes any. */
 function keyMatches(key: string | null, given: string | null): boolean {
-  if (!key) return true;
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(key), digest(given ?? ''));
+  return !key || secretMatches(given ?? '', digestSecret(key));
 }
 
 /** A computer that is there already. */
