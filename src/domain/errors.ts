@@ -94,6 +94,19 @@ export class DomainError extends Error {
   }
 }
 
+/**
+ * The refusal of something that may be done only so often within a time: until the oldest time stops counting.
+ *
+ * @param what - beginning of the message
+ * @param oldest - null: it is not known, and the whole time is waited for
+ */
+export function tooMany(what: string, oldest: Date | null, windowMs: number, now: Date): DomainError {
+  const waitMs = (oldest ?? now).getTime() + windowMs - now.getTime();
+  return new DomainError('TooManyRequests', `${what}; try again later`, {
+    retryAfterSeconds: Math.max(1, waitMs / 1000),
+  });
+}
+
 /** The refusal of whoever brings no token, or none that holds. */
 export function unauthorized(): DomainError {
   return new DomainError('Unauthorized', 'A valid bearer token is needed');

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { DomainError } from '../domain/errors.ts';
+import { DAY_MS } from '../domain/durations.ts';
+import { tooMany } from '../domain/errors.ts';
 import { ADMINISTRATOR_ROLE } from '../domain/permissions.ts';
 import type { PageRequest } from '../persistence/page.ts';
 import type { Paged } from '../persistence/repositories/administrators.repository.ts';
@@ -144,19 +145,11 @@ function newSecureId(): string {
 
 /** Of one account to one address, so that invitations fill no mailbox. */
 const MOST = 10;
-const WINDOW_MS = 24 * 60 * 60_000;
 
 async function countWithinLimit(tx: Sql, { accountId }: Caller, email: string, at: Date): Promise<void> {
-  const since = new Date(at.getTime() - WINDOW_MS);
+  const since = new Date(at.getTime() - DAY_MS);
   const oldest = await countInvitation(tx, { accountId, email, at, since, most: MOST });
-  if (!oldest) return;
-  throw new DomainError(
-    'TooManyRequests',
-    `No more than ${MOST} invitations a day go to one address; try again later`,
-    {
-      retryAfterSeconds: Math.max(1, (oldest.getTime() - since.getTime()) / 1000),
-    },
-  );
+  if (oldest) throw tooMany(`No more than ${MOST} invitations a day go to one address`, oldest, DAY_MS, at);
 }
 
 async function create(
@@ -168,7 +161,7 @@ async function create(
 ): Promise<InvitationRow> {
   const { accountId } = caller;
   const at = clock.now();
-  const expiresAt = new Date(at.getTime() + invitationDays * 24 * 60 * 60_000);
+  const expiresAt = new Date(at.getTime() + invitationDays * DAY_MS);
   const name = readLine('body.name', given.name);
   const email = readEmail('body.email', given.email);
   const roles = given.roles ?? [ADMINISTRATOR_ROLE];

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { LoginThrottleSettings } from '../config.ts';
-import { DomainError } from '../domain/errors.ts';
+import { HOUR_MS, MINUTE_MS } from '../domain/durations.ts';
+import { tooMany } from '../domain/errors.ts';
 import {
   countLoginFailures,
   type FailureCounts,
@@ -10,8 +11,8 @@ import type { Sql } from '../persistence/sql.ts';
 import type { Clock } from './ports.ts';
 import { senderOf } from './token-buckets.ts';
 
-const HERE = { failures: 20, windowMs: 5 * 60_000 };
-const EVERYWHERE = { failures: 100, windowMs: 60 * 60_000 };
+const HERE = { failures: 20, windowMs: 5 * MINUTE_MS };
+const EVERYWHERE = { failures: 100, windowMs: HOUR_MS };
 
 /** The name as the throttle stores it: people type passwords into name fields, so never in clear. */
 export function digestName(name: string): Buffer {
@@ -54,14 +55,14 @@ export class LoginThrottle {
    */
   async check(nameDigest: Buffer, address: string): Promise<void> {
     if (!this.#settings.isOn) return;
-    const now = this.#clock.now().getTime();
+    const now = this.#clock.now();
     refuseByName(await this.#count(this.#sql, nameDigest, address, now), now);
   }
 
   /** For a login: what its address did with other names counts too. @throws as {@link check} */
   async checkLogin(nameDigest: Buffer, address: string): Promise<void> {
     if (!this.#settings.isOn) return;
-    const now = this.#clock.now().getTime();
+    const now = this.#clock.now();
     const counts = await this.#count(this.#sql, nameDigest, address, now);
     refuseByName(counts, now);
     if (!counts.known_address) this.#refuseByAddress(counts, now);
@@ -70,7 +71,7 @@ export class LoginThrottle {
   /** For a registration of a person or account. @param sql - as of {@link fail} @throws as {@link check} */
   async checkRegistration(address: string, sql: Sql = this.#sql): Promise<void> {
     if (!this.#settings.isOn) return;
-    const now = this.#clock.now().getTime();
+    const now = this.#clock.now();
     this.#refuseByAddress(await this.#count(sql, REGISTRATION, address, now), now);
   }
 
@@ -87,34 +88,27 @@ export class LoginThrottle {
     return this.fail(REGISTRATION, address, sql);
   }
 
-  #count(sql: Sql, nameDigest: Buffer, address: string, now: number): Promise<FailureCounts> {
+  #count(sql: Sql, nameDigest: Buffer, address: string, now: Date): Promise<FailureCounts> {
     return countLoginFailures(sql, {
       nameDigest,
       address: senderOf(address),
-      hereSince: new Date(now - HERE.windowMs),
-      everywhereSince: new Date(now - EVERYWHERE.windowMs),
+      hereSince: new Date(now.getTime() - HERE.windowMs),
+      everywhereSince: new Date(now.getTime() - EVERYWHERE.windowMs),
       acrossAtMost: this.#settings.addressLimit,
     });
   }
 
-  #refuseByAddress({ across, across_since }: FailureCounts, now: number): void {
+  #refuseByAddress({ across, across_since }: FailureCounts, now: Date): void {
     if (across < this.#settings.addressLimit) return;
     const what = 'Too many failed logins or registrations from this address';
     throw tooMany(what, across_since, HERE.windowMs, now);
   }
 }
 
-function refuseByName(counts: FailureCounts, now: number): void {
+function refuseByName(counts: FailureCounts, now: Date): void {
   const what = 'Too many failed logins';
   if (counts.here >= HERE.failures) throw tooMany(what, counts.here_since, HERE.windowMs, now);
   if (counts.everywhere >= EVERYWHERE.failures && !counts.known_address) {
     throw tooMany(what, counts.everywhere_since, EVERYWHERE.windowMs, now);
   }
-}
-
-function tooMany(what: string, since: Date | null, windowMs: number, now: number): DomainError {
-  const waitMs = (since?.getTime() ?? now) + windowMs - now;
-  return new DomainError('TooManyRequests', `${what}; try again later`, {
-    retryAfterSeconds: Math.max(1, waitMs / 1000),
-  });
 }

@@ -1,4 +1,5 @@
-import { DomainError } from '../domain/errors.ts';
+import { HOUR_MS } from '../domain/durations.ts';
+import { tooMany } from '../domain/errors.ts';
 import {
   findOldestTestMail,
   releaseTestMail,
@@ -8,12 +9,11 @@ import type { Database } from '../persistence/sql.ts';
 import type { Clock } from './ports.ts';
 
 const MAILS = 10;
-const WINDOW_MS = 60 * 60_000;
 
 /** One mail, or one question for an address, that a person has been allowed. */
 export interface Reserved {
-  /** It does not count: nothing came of it. */
-  release(): Promise<void>;
+  /** Sends the mail. @throws whatever `send` throws; it does not count then */
+  send(send: () => Promise<void>): Promise<void>;
 }
 
 /**
@@ -25,29 +25,19 @@ export interface Reserved {
  */
 export async function reserveMail(deps: { db: Database; clock: Clock }, personId: number): Promise<Reserved> {
   const at = deps.clock.now();
-  const since = new Date(at.getTime() - WINDOW_MS);
-  if (await reserveTestMail(deps.db, personId, { at, since, most: MAILS })) {
-    return { release: () => releaseTestMail(deps.db, personId, at) };
+  const since = new Date(at.getTime() - HOUR_MS);
+  if (!(await reserveTestMail(deps.db, personId, { at, since, most: MAILS }))) {
+    const oldest = await findOldestTestMail(deps.db, personId, since);
+    throw tooMany(`No more than ${MAILS} test mails and changes of address an hour`, oldest, HOUR_MS, at);
   }
-  const oldest = await findOldestTestMail(deps.db, personId, since);
-  const waitMs = (oldest ?? at).getTime() + WINDOW_MS - at.getTime();
-  const what = `No more than ${MAILS} test mails and changes of address an hour`;
-  throw new DomainError('TooManyRequests', `${what}; try again later`, {
-    retryAfterSeconds: Math.max(1, waitMs / 1000),
-  });
-}
-
-/** Sends a mail that counts. @throws as {@link reserveMail}, and whatever `send` throws; it does not count then */
-export async function sendWithinBudget(
-  deps: { db: Database; clock: Clock },
-  personId: number,
-  send: () => Promise<void>,
-): Promise<void> {
-  const reserved = await reserveMail(deps, personId);
-  try {
-    await send();
-  } catch (error) {
-    await reserved.release();
-    throw error;
-  }
+  return {
+    async send(send) {
+      try {
+        await send();
+      } catch (error) {
+        await releaseTestMail(deps.db, personId, at);
+        throw error;
+      }
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../domain/durations.ts';
 import { unauthorized } from '../domain/errors.ts';
 import {
   compareEmail,
@@ -20,7 +21,7 @@ import type { Authenticator } from './authenticator.ts';
 import { lockCaller } from './current-person.ts';
 import { confirmationMail } from './email-mail.ts';
 import { emailTaken, readEmail, readLine, readTimezone, refusedField } from './fields.ts';
-import { reserveMail, sendWithinBudget } from './mail-budget.ts';
+import { reserveMail } from './mail-budget.ts';
 import type { Caller, Clock, Mailer, TokenFacts } from './ports.ts';
 
 export interface PersonEdit {
@@ -58,7 +59,7 @@ export interface PeopleDeps {
 }
 
 /** How long a new address can be confirmed. */
-const CONFIRMATION_MS = 24 * 60 * 60_000;
+const CONFIRMATION_MS = DAY_MS;
 const TEST_SUBJECT = 'Test email from Flotilla';
 
 export function createPeopleService(deps: PeopleDeps): PeopleService {
@@ -80,7 +81,8 @@ export function createPeopleService(deps: PeopleDeps): PeopleService {
     async sendTestEmail(caller) {
       const { email } = await readSelf(deps.db, caller, now());
       const text = `This is a test email, asked for at ${deps.publicUrl}.\n`;
-      await sendWithinBudget(deps, caller.personId, () => deps.mailer.send({ to: email, subject: TEST_SUBJECT, text }));
+      const reserved = await reserveMail(deps, caller.personId);
+      await reserved.send(() => deps.mailer.send({ to: email, subject: TEST_SUBJECT, text }));
     },
   };
 }
@@ -125,12 +127,7 @@ async function prepareEmail(deps: PeopleDeps, caller: Caller, email: string): Pr
   const expiresAt = new Date(deps.clock.now().getTime() + CONFIRMATION_MS);
   if (!deps.mailer.isOn) return { pending: { email, tokenDigest: null, expiresAt } };
   const token = newToken();
-  try {
-    await deps.mailer.send(confirmationMail(email, { token, publicUrl: deps.publicUrl }));
-  } catch (error) {
-    await reserved.release();
-    throw error;
-  }
+  await reserved.send(() => deps.mailer.send(confirmationMail(email, { token, publicUrl: deps.publicUrl })));
   return { pending: { email, tokenDigest: digestSecret(token), expiresAt } };
 }
 
