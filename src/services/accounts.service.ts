@@ -14,6 +14,7 @@ import {
   insertAdministrator,
 } from '../persistence/repositories/accounts.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
+import { keepSetting } from '../persistence/repositories/system-settings.repository.ts';
 import type { Database, Sql } from '../persistence/sql.ts';
 import { isAddressTaken } from '../persistence/violations.ts';
 import { randomText } from './access-keys.ts';
@@ -122,6 +123,9 @@ export async function createStandaloneAccount(
   return insert(persistence.db, administrator, options.autoRegister, options.registrationKey);
 }
 
+/** Setting that remembers it for the life of a database. */
+const ENROLMENT_CLOSED = 'enrolment_closed';
+
 /**
  * Closes the standalone account to computers that nobody expects: they need a registration key, and wait to be accepted.
  * Does so once; an account that has a key, or was opened again afterwards, stays as it is.
@@ -131,6 +135,8 @@ export async function createStandaloneAccount(
 export async function closeStandaloneEnrolment(db: Database): Promise<string | null> {
   const key = registrationKey();
   return db.transaction(async (tx) => {
+    const isThere = await accountExists(tx, STANDALONE.name);
+    if (!isThere || !(await keepSetting(tx, ENROLMENT_CLOSED, 'true'))) return null;
     const account = await closeEnrolment(tx, STANDALONE.name, key);
     if (!account) return null;
     const message = 'Made a registration key; computers need it, and wait to be accepted, as others reach this server';

@@ -68,7 +68,8 @@ export function createAdministratorsService(deps: RightsChangeDeps): Administrat
   };
 }
 
-async function requireAdministrator(tx: Sql, accountId: number, personId: number): Promise<AdministratorRow> {
+/** An administrator of the account. @throws {DomainError} UnknownPerson */
+export async function requireAdministrator(tx: Sql, accountId: number, personId: number): Promise<AdministratorRow> {
   const found = await findAdministrator(tx, accountId, personId);
   if (!found) throw new DomainError('UnknownPerson', 'There is no such person');
   return found;

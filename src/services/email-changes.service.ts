@@ -1,13 +1,13 @@
 import { DomainError } from '../domain/errors.ts';
 import { STANDALONE_ACCOUNT } from '../domain/permissions.ts';
 import type { AdministratorRow } from '../persistence/repositories/administrators.repository.ts';
-import { findAdministrator } from '../persistence/repositories/administrators.repository.ts';
 import { setEmail, takeEmailChange } from '../persistence/repositories/email-changes.repository.ts';
 import { recordEvent } from '../persistence/repositories/events.repository.ts';
 import { isEmailTaken, lockEmail } from '../persistence/repositories/people.repository.ts';
 import type { Sql } from '../persistence/sql.ts';
 import { isAddressTaken } from '../persistence/violations.ts';
 import { digestSecret } from './access-keys.ts';
+import { requireAdministrator } from './administrators.service.ts';
 import { lockCaller } from './current-person.ts';
 import { replacedMail } from './email-mail.ts';
 import { emailTaken, readEmail } from './fields.ts';
@@ -95,12 +95,6 @@ async function replaceEmail(
   const message = `Changed the email address of ${name} from ${former} to ${email}, which was confirmed`;
   await recordEvent(tx, caller, { entityType: 'Person', entityId: personId, entityName: name, message });
   return former;
-}
-
-async function requireAdministrator(tx: Sql, accountId: number, personId: number): Promise<AdministratorRow> {
-  const found = await findAdministrator(tx, accountId, personId);
-  if (!found) throw new DomainError('UnknownPerson', 'There is no such person');
-  return found;
 }
 
 /** Of two people who take one address at once, one gets it. */

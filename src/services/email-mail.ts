@@ -1,8 +1,4 @@
-interface Mail {
-  to: string;
-  subject: string;
-  text: string;
-}
+import type { Mail } from './ports.ts';
 
 /** The mail that lets the owner of an address confirm it. Names are left out: whoever wants the address chose theirs. */
 export function confirmationMail(to: string, { token, publicUrl }: { token: string; publicUrl: string }): Mail {

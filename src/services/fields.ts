@@ -54,11 +54,12 @@ export function refusedField(path: string, message: string): DomainError {
   return refusedFields([{ path, message }]);
 }
 
-const MAX_REFUSED = 20;
+/** Most faults that one answer names. */
+export const MAX_FAULTS = 20;
 
-/** The refusal of fields, of which the first twenty are named. */
+/** The refusal of fields, of which the first {@link MAX_FAULTS} are named. */
 export function refusedFields(faults: ReadonlyArray<{ path: string; message: string }>): DomainError {
-  const details = faults.slice(0, MAX_REFUSED);
+  const details = faults.slice(0, MAX_FAULTS);
   const message = details.map((fault) => `${fault.path} ${fault.message}`).join('; ');
   return new DomainError('InvalidParameter', message, { details });
 }

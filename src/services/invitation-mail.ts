@@ -1,10 +1,11 @@
 import type { InvitationRow } from '../persistence/repositories/invitations.repository.ts';
+import type { Mail } from './ports.ts';
 
 /** Text of the mail that brings an invitation. */
 export function invitationMail(
   invitation: InvitationRow,
   { inviter, publicUrl }: { inviter: string; publicUrl: string },
-): { to: string; subject: string; text: string } {
+): Mail {
   const { email, name, account, secure_id, expires_at, bound } = invitation;
   return {
     to: email,

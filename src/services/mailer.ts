@@ -3,7 +3,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
 import { BoundedQueue } from './bounded-queue.ts';
 import { crowded } from './crowd.ts';
-import type { Mailer } from './ports.ts';
+import type { Mail, Mailer } from './ports.ts';
 
 export interface MailerOptions {
   /** `smtp://user:password@host:port` or `smtps://...`; null: no mail goes out. */
@@ -49,7 +49,7 @@ export function createMailer(options: MailerOptions): Mailer {
 
 async function deliver(
   { smtpUrl, from }: { smtpUrl: string; from: string },
-  mail: { to: string; subject: string; text: string },
+  mail: Mail,
   deadlineMs: number,
 ): Promise<void> {
   const leftMs = Math.floor(deadlineMs - performance.now());

@@ -78,11 +78,18 @@ export interface IdentityAuthenticator {
 }
 
 /** Mail out of the system. */
+/** A mail in plain text to one address. */
+export interface Mail {
+  to: string;
+  subject: string;
+  text: string;
+}
+
 export interface Mailer {
   /** Whether there is a mail server; false: `send` always fails. */
   readonly isOn: boolean;
   /** @throws {DomainError} MailQueueUnavailable when the mail could not be queued within some seconds */
-  send(mail: { to: string; subject: string; text: string }): Promise<void>;
+  send(mail: Mail): Promise<void>;
 }
 
 /** Files found by their key; a key is never opened as a path. */

@@ -68,7 +68,8 @@ export async function joinStack(
   const where = `joins the Flotilla that runs in ${dataDir} (process ${supervisor})`;
   if (role === 'fleet') {
     if (namesOtherGateway(given, settings)) return null;
-    const taken = { ...fleetSettings(settings), ...given, FLOTILLA_PUBLIC_URL: urlOf(settings) };
+    const key = { FLOTILLA_REGISTRATION_KEY: settings['FLOTILLA_REGISTRATION_KEY'] ?? '' };
+    const taken = { ...key, ...given, FLOTILLA_PUBLIC_URL: urlOf(settings) };
     const more = seedOf(args);
     return { settings: taken, args: more, message: [`fleet: ${where} at ${urlOf(settings)}`, ...more].join(' ') };
   }
@@ -153,9 +154,4 @@ async function nextFreePort(settings: Environment): Promise<number> {
     if ((await listenProblem(host, next)) === null) return next;
   }
   return port + 1;
-}
-
-/** The key with which simulated computers enrol. */
-function fleetSettings(settings: Environment): Record<string, string> {
-  return { FLOTILLA_REGISTRATION_KEY: settings['FLOTILLA_REGISTRATION_KEY'] ?? '' };
 }

@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DAY_MS } from '../../src/domain/durations.ts';
 
 /** PEM files by which the parts of one stack know each other; the key of the authority that signed them is nowhere. */
 export interface Certificates {
@@ -16,7 +17,6 @@ export const SERVER_NAME = 'flotilla-temporal';
 
 const VALID_DAYS = 3650;
 const RENEW_DAYS = 90;
-const DAY_MS = 86_400_000;
 
 /**
  * Makes the certificates of a stack where they are missing or end soon; only their owner can read them.

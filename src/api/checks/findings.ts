@@ -1,8 +1,7 @@
 import type { Config } from '../../config.ts';
 import { DomainError, type ErrorDetail } from '../../domain/errors.ts';
+import { MAX_FAULTS } from '../../services/fields.ts';
 
-/** Most faults that one answer names. */
-const MAX_FAULTS = 20;
 /** Most characters of all names in the header that tells what was ignored. */
 const MAX_IGNORED = 4000;
 /** Most characters of a name that are shown. */

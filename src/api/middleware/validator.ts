@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
 import { type error as EovErrors, middleware as openApiMiddleware } from 'express-openapi-validator';
 import { DomainError, type ErrorDetail } from '../../domain/errors.ts';
+import { MAX_FAULTS } from '../../services/fields.ts';
 import type { UnknownKeys } from '../checks/findings.ts';
 import { prepareRequestCheck, type RequestCheck } from '../checks/request-check.ts';
 import type { OpenApiDocument } from '../openapi/document.ts';
@@ -196,7 +197,7 @@ function toDomainError(error: unknown): unknown {
   const { status, errors } = error as Partial<InstanceType<typeof EovErrors.BadRequest>>;
   if (status === 415) return new DomainError('UnsupportedMediaType', 'The body must be typed application/json');
   if (status !== 400 || !errors) return error;
-  const details = errors.slice(0, MAX_DETAILS).map(({ path, message }): ErrorDetail => {
+  const details = errors.slice(0, MAX_FAULTS).map(({ path, message }): ErrorDetail => {
     return { path: path.replace(/^\//, '').replaceAll('/', '.'), message };
   });
   const first = details[0];
@@ -204,8 +205,6 @@ function toDomainError(error: unknown): unknown {
     details,
   });
 }
-
-const MAX_DETAILS = 20;
 
 /** The document as the validator holds requests to it. */
 function validatedPart(document: OpenApiDocument): OpenApiDocument {

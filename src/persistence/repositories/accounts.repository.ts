@@ -59,28 +59,22 @@ export async function insertAccount(tx: Sql, account: NewAccount, roles: readonl
 }
 
 /**
- * Lets computers of an account without a registration key enrol with this one only, and wait to be accepted. Does so
- * once in the life of a database: what operators choose afterwards stays.
+ * Lets computers of an account without a registration key enrol with this one only, and wait to be accepted.
  *
- * @returns id and title of the account; null when there was nothing to do
+ * @returns id and title of the account; null when there is none, or it has a key
  */
 export async function closeEnrolment(
   tx: Sql,
   accountName: string,
   key: string,
 ): Promise<{ id: number; title: string } | null> {
-  const rows = await tx.query<{ id: number; title: string }>(CLOSE_ENROLMENT, [accountName, key]);
+  const rows = await tx.query<{ id: number; title: string }>(
+    `update account set registration_key = $2, auto_register = false
+     where name = $1 and registration_key is null returning id, title`,
+    [accountName, key],
+  );
   return rows[0] ?? null;
 }
-
-const CLOSE_ENROLMENT = `
-  with first as (
-    insert into system_setting (key, value) select 'enrolment_closed', 'true' from account where name = $1
-    on conflict (key) do nothing returning key
-  )
-  update account set registration_key = $2, auto_register = false
-  where name = $1 and registration_key is null and exists (select from first)
-  returning id, title`;
 
 /**
  * Makes a person whose login name is their address, or one made of it where that is somebody's login name already.
