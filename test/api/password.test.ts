@@ -2,15 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { createAccount, PASSWORD } from '../support/accounts.ts';
 import { ADMIN, createAdmin, createTestApp, type TestApp } from '../support/app.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { createTwoProcesses, type TwoProcesses } from '../support/two-processes.ts';
 
-/** What "holds on every process" allows. */
-const WITHIN_MS = 5000;
-
+let processes: TwoProcesses;
 let database: TestDatabase;
 let app: TestApp;
-let other: TestApp;
-let nowMs = Date.now();
 let round = 0;
 let home: string;
 let accountId: number;
@@ -19,11 +16,9 @@ let email: string;
 let token: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  processes = await createTwoProcesses();
+  ({ database, app } = processes);
   await createAdmin(database.persistence);
-  const clock = { now: () => new Date(nowMs) };
-  app = await createTestApp(database.persistence, { clock });
-  other = await createTestApp(database.persistence, { clock });
 });
 
 beforeEach(async () => {
@@ -34,26 +29,13 @@ beforeEach(async () => {
   await works();
 });
 
-afterAll(async () => {
-  await app?.close();
-  await other?.close();
-  await database?.drop();
-});
+afterAll(() => processes?.close());
 
-const person = (as: string, at = app) => at.call('GET', '/person', { token: as });
 const lastEvent = async () =>
   (await database.persistence.db.query('select account_id, person_id, message from event order by id desc limit 1'))[0];
 
-/** The token is known to, and cached by, both processes. */
-async function works(as = token): Promise<void> {
-  for (const at of [app, other]) expect((await person(as, at)).status).toBe(200);
-}
-
-async function hasEnded(as = token): Promise<void> {
-  expect((await person(as)).body).toMatchObject({ error: 'Unauthorized', code: 401 });
-  nowMs += WITHIN_MS;
-  expect((await person(as, other)).body).toMatchObject({ error: 'Unauthorized', code: 401 });
-}
+const works = (as = token) => processes.works(as);
+const hasEnded = (as = token) => processes.hasEnded(as);
 
 describe('PUT /password', () => {
   const change = (body: unknown, as = token) => app.call('PUT', '/password', { token: as, body });
@@ -125,8 +107,7 @@ describe('PUT /password', () => {
 
   it('takes the length that the deployment is set to', async () => {
     const { identity } = loadConfig({ FLOTILLA_PASSWORD_MIN_LENGTH: '8' }, 'stack');
-    const clock = { now: () => new Date(nowMs) };
-    const lenient = await createTestApp(database.persistence, { clock, settings: { identity } });
+    const lenient = await createTestApp(database.persistence, { clock: processes.clock, settings: { identity } });
     const changeThere = (new_password: string) =>
       lenient.call('PUT', '/password', { token, body: { password: PASSWORD, new_password } });
     expect((await changeThere('7 chars')).body.message).toBe('The password must have 8 to 128 characters');
@@ -136,8 +117,7 @@ describe('PUT /password', () => {
 
   it('holds a new password to strength rules where the deployment does', async () => {
     const { identity } = loadConfig({ FLOTILLA_ENFORCE_PASSWORD_STRENGTH: 'true' }, 'stack');
-    const clock = { now: () => new Date(nowMs) };
-    const strict = await createTestApp(database.persistence, { clock, settings: { identity } });
+    const strict = await createTestApp(database.persistence, { clock: processes.clock, settings: { identity } });
     const changeThere = (new_password: string) =>
       strict.call('PUT', '/password', { token, body: { password: PASSWORD, new_password } });
     for (const weak of ['short1A', 'nouppercase1', 'NOLOWERCASE1', 'NoDigitsHere']) {

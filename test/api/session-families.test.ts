@@ -1,29 +1,24 @@
 import jwt from 'jsonwebtoken';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount } from '../support/accounts.ts';
-import { createTestApp, type TestApp } from '../support/app.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { TestApp } from '../support/app.ts';
+import { createTwoProcesses, type TwoProcesses } from '../support/two-processes.ts';
 
-const WITHIN_MS = 5000;
-
-let database: TestDatabase;
+let processes: TwoProcesses;
 let app: TestApp;
 let other: TestApp;
-let nowMs = Date.now();
 let round = 0;
 let home: string;
 let away: string;
 let login: { email: string; password: string };
 
 beforeAll(async () => {
-  database = await createTestDatabase();
-  const clock = { now: () => new Date(nowMs) };
-  app = await createTestApp(database.persistence, { clock });
-  other = await createTestApp(database.persistence, { clock });
+  processes = await createTwoProcesses();
+  ({ app, other } = processes);
 });
 
 beforeEach(async () => {
-  const { db } = database.persistence;
+  const { db } = processes.database.persistence;
   [home, away] = [`home${++round}`, `away${round}`];
   const account = await createAccount(db, home);
   const second = await createAccount(db, away);
@@ -34,11 +29,7 @@ beforeEach(async () => {
   login = account;
 });
 
-afterAll(async () => {
-  await app?.close();
-  await other?.close();
-  await database?.drop();
-});
+afterAll(() => processes?.close());
 
 const switchTo = async (account_name: string, token: string, at = app): Promise<string> =>
   (await at.call('POST', '/switch-account', { token, body: { account_name } })).body.token;
@@ -49,11 +40,11 @@ const expiryOf = (token: string) => (jwt.decode(token) as { exp: number }).exp;
 describe('tokens of one login', () => {
   it('expire together, however often the account is switched', async () => {
     const { token } = (await app.call('POST', '/login', { body: { ...bodyOf(), expiry_minutes: 10 } })).body;
-    nowMs += 4 * 60_000;
+    processes.pass(4 * 60_000);
     const second = await switchTo(away, token);
     const third = await switchTo(home, second);
     expect([expiryOf(second), expiryOf(third)]).toEqual([expiryOf(token), expiryOf(token)]);
-    nowMs += 6 * 60_000;
+    processes.pass(6 * 60_000);
     expect(await statuses([token, second, third])).toEqual([401, 401, 401]);
   });
 
@@ -65,7 +56,7 @@ describe('tokens of one login', () => {
     for (const at of [app, other]) expect(await statuses([...family, stranger], at)).toEqual([200, 200, 200, 200]);
     expect((await app.call('POST', '/logout', { token: family[which]! })).status).toBe(200);
     expect(await statuses([...family, stranger])).toEqual([401, 401, 401, 200]);
-    nowMs += WITHIN_MS;
+    processes.passToOthers();
     expect(await statuses([...family, stranger], other)).toEqual([401, 401, 401, 200]);
   });
 

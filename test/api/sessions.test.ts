@@ -1,16 +1,13 @@
 import jwt from 'jsonwebtoken';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAccount, createMember, PASSWORD } from '../support/accounts.ts';
-import { ADMIN, createAdmin, createTestApp, type TestApp } from '../support/app.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { ADMIN, createAdmin, type TestApp } from '../support/app.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { createTwoProcesses, type TwoProcesses } from '../support/two-processes.ts';
 
-/** What "holds on every process" allows. */
-const WITHIN_MS = 5000;
-
+let processes: TwoProcesses;
 let database: TestDatabase;
 let app: TestApp;
-let other: TestApp;
-let nowMs = Date.now();
 let round = 0;
 let home: string;
 let accountId: number;
@@ -19,11 +16,9 @@ let email: string;
 let token: string;
 
 beforeAll(async () => {
-  database = await createTestDatabase();
+  processes = await createTwoProcesses();
+  ({ database, app } = processes);
   await createAdmin(database.persistence);
-  const clock = { now: () => new Date(nowMs) };
-  app = await createTestApp(database.persistence, { clock });
-  other = await createTestApp(database.persistence, { clock });
 });
 
 beforeEach(async () => {
@@ -34,27 +29,14 @@ beforeEach(async () => {
   await works();
 });
 
-afterAll(async () => {
-  await app?.close();
-  await other?.close();
-  await database?.drop();
-});
+afterAll(() => processes?.close());
 
-const person = (as: string, at = app) => at.call('GET', '/person', { token: as });
 const post = (path: string, as = token, body?: unknown) => app.call('POST', path, { token: as, body });
 const lastEvent = async () =>
   (await database.persistence.db.query('select account_id, person_id, message from event order by id desc limit 1'))[0];
 
-/** The token is known to, and cached by, both processes. */
-async function works(as = token): Promise<void> {
-  for (const at of [app, other]) expect((await person(as, at)).status).toBe(200);
-}
-
-async function hasEnded(as = token): Promise<void> {
-  expect((await person(as)).body).toMatchObject({ error: 'Unauthorized', code: 401 });
-  nowMs += WITHIN_MS;
-  expect((await person(as, other)).body).toMatchObject({ error: 'Unauthorized', code: 401 });
-}
+const works = (as = token) => processes.works(as);
+const hasEnded = (as = token) => processes.hasEnded(as);
 
 describe('GET /me', () => {
   it('answers what the login did', async () => {
@@ -83,9 +65,9 @@ describe('POST /logout', () => {
   it('forgets tokens that have expired since', async () => {
     const { db } = database.persistence;
     await post('/logout');
-    nowMs += 1441 * 60_000;
+    processes.pass(1441 * 60_000);
     await post('/logout', await app.login({ email, password: PASSWORD }));
-    const rows = await db.query('select 1 from revoked_token where expires_at < $1', [new Date(nowMs)]);
+    const rows = await db.query('select 1 from revoked_token where expires_at < $1', [processes.clock.now()]);
     expect(rows).toEqual([]);
   });
 });
@@ -118,7 +100,7 @@ describe('POST /switch-account', () => {
     await works(child);
     await db.query('update person set token_epoch = token_epoch + 1 where id = $1', [personId]);
     expect((await switchTo(home)).status).toBe(401);
-    nowMs += WITHIN_MS;
+    processes.passToOthers();
     await hasEnded(child);
   });
 });
