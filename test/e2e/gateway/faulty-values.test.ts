@@ -1,55 +1,19 @@
 import { createHash } from 'node:crypto';
-import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type FactType, factOf } from '../../../src/fleet/inventory/facts.ts';
-import { Machine } from '../../../src/fleet/inventory/machine.ts';
-import { BFloat, BTuple, type BValue, encode, isDict } from '../../../src/protocol/bpickle.ts';
-import {
-  anAccount,
-  anOperation,
-  createGatewayWorld,
-  type GatewayWorld,
-  post,
-  RawAgent,
-} from '../../support/gateway-world.ts';
-import { tellPackages } from '../../support/packages.ts';
-import { aProcess, reportedRows } from '../../support/reported-rows.ts';
+import { describe, expect, it } from 'vitest';
+import { BFloat, BTuple, type BValue, encode } from '../../../src/protocol/bpickle.ts';
+import { anOperation, post } from '../../support/gateway-world.ts';
+import { aProcess, reportingAgent } from '../../support/reported-rows.ts';
 
-let world: GatewayWorld;
-let agent: RawAgent;
-let account: { id: number; name: string };
-const { rows, computer, rejected } = reportedRows(
-  () => world,
-  () => agent,
-);
-
-beforeAll(async () => {
-  world = await createGatewayWorld();
-  account = await anAccount(world.db);
-  await tellPackages(world.db, account.id, 1, 10);
-});
-afterAll(() => world?.close());
-beforeEach(async () => {
-  agent = await RawAgent.enrol(world, account);
-  await agent.exchange();
-});
-
-const events = async (): Promise<string[]> => {
-  const found = await world.db.query<{ message: string }>(
-    `select message from event where entity_type = 'Computer' and entity_id = $1 order by id`,
-    [agent.id],
-  );
-  return found.map(({ message }) => message);
-};
-const cut = (text: string, length: number) => `${text.slice(0, length - 1)}…`;
+const { here, rows, computer, rejected, events } = reportingAgent();
 const long = (length: number) => 'x'.repeat(length);
+const cut = (text: string, length: number) => `${text.slice(0, length - 1)}…`;
 
 describe('one value beyond its limit', () => {
   it('in a process leaves the other processes as they are reported', async () => {
-    await agent.exchange([
+    await here.agent.exchange([
       { type: 'active-process-info', 'kill-all-processes': true, 'add-processes': [aProcess(1), aProcess(5)] },
     ]);
-    await agent.exchange([
+    await here.agent.exchange([
       {
         type: 'active-process-info',
         'add-processes': [
@@ -81,7 +45,7 @@ describe('one value beyond its limit', () => {
 
   it('in an annotation leaves the memory and the other annotations', async () => {
     const annotations = { big: long(100_001), rack: '7\n', [long(1025)]: 'y', number: 7 };
-    await agent.exchange([
+    await here.agent.exchange([
       { type: 'computer-info', 'total-memory': 4000, 'total-swap': new BFloat(10.5), annotations },
     ]);
     expect(await computer()).toMatchObject({
@@ -89,7 +53,7 @@ describe('one value beyond its limit', () => {
       total_swap: 10,
       annotations: { big: cut(annotations.big, 100_000), rack: '7' },
     });
-    await agent.exchange([{ type: 'computer-info', 'total-memory': 2 ** 40, hostname: `${long(1025)}\0` }]);
+    await here.agent.exchange([{ type: 'computer-info', 'total-memory': 2 ** 40, hostname: `${long(1025)}\0` }]);
     expect(await computer()).toMatchObject({ total_memory: 4000, hostname: cut(long(1025), 1024) });
     expect(await rejected()).toEqual([]);
   });
@@ -116,15 +80,15 @@ describe('one value beyond its limit', () => {
       'nonsense',
       describe('long-4'),
     ];
-    const { messages } = await agent.exchange([{ type: 'add-packages', 'request-id': 7, packages }]);
+    const { messages } = await here.agent.exchange([{ type: 'add-packages', 'request-id': 7, packages }]);
     const ids = messages.find(({ type }) => type === 'package-ids')!['ids'] as Array<number | null>;
     expect(ids).toEqual([expect.any(Number), expect.any(Number), null, null, expect.any(Number)]);
     const hashes = [hash('long-4'), Buffer.from('short'), hash('long-1'), hash('long-2')];
-    const asked = await agent.exchange([{ type: 'unknown-package-hashes', 'request-id': 8, hashes }]);
+    const asked = await here.agent.exchange([{ type: 'unknown-package-hashes', 'request-id': 8, hashes }]);
     expect(asked.messages).toMatchObject([
       { type: 'package-ids', 'request-id': 8, ids: [ids[4], null, ids[0], ids[1]] },
     ]);
-    const stored = await world.db.query(
+    const stored = await here.world.db.query(
       `select description, summary, section, size, relations->0->>1 = $2 as cut from package
        where id = any($1) order by name`,
       [ids.filter((id) => id !== null), cut(relation, 20_000)],
@@ -139,7 +103,7 @@ describe('one value beyond its limit', () => {
 
   it('in more hashes than are taken at once leaves the first of them their answers', async () => {
     const hashes = Array.from({ length: 2001 }, (_, i) => createHash('sha1').update(`${i}`).digest());
-    const { messages } = await agent.exchange([{ type: 'unknown-package-hashes', 'request-id': 1, hashes }]);
+    const { messages } = await here.agent.exchange([{ type: 'unknown-package-hashes', 'request-id': 1, hashes }]);
     expect(messages[0]!['ids']).toHaveLength(2000);
   });
 
@@ -153,7 +117,7 @@ describe('one value beyond its limit', () => {
       flags: 4163,
       ...over,
     });
-    await agent.exchange([
+    await here.agent.exchange([
       {
         type: 'network-device',
         devices: [
@@ -190,13 +154,13 @@ describe('one value beyond its limit', () => {
         expect.stringMatching(/left out: the name of an interface is longer than 64 characters \(interface "x{65}"/),
       ]),
     );
-    await agent.exchange([{ type: 'network-device', devices: [device(long(65))], 'device-speeds': [] }]);
+    await here.agent.exchange([{ type: 'network-device', devices: [device(long(65))], 'device-speeds': [] }]);
     expect(await rows('computer_network', 'interface')).toHaveLength(2);
     expect(await rejected()).toEqual([{ type: 'network-device', seen: 1 }]);
   });
 
   it('of a user or a group leaves the others', async () => {
-    await agent.exchange([
+    await here.agent.exchange([
       {
         type: 'users',
         'create-users': [
@@ -226,7 +190,7 @@ describe('one value beyond its limit', () => {
       revision: '1',
       ...over,
     });
-    await agent.exchange([
+    await here.agent.exchange([
       {
         type: 'snaps',
         snaps: {
@@ -265,7 +229,7 @@ describe('one value beyond its limit', () => {
   });
 
   it('of anything else leaves what stands beside it', async () => {
-    await agent.exchange([
+    await here.agent.exchange([
       { type: 'distribution-info', release: '24.04', description: long(1025), 'code-name': 7 },
       { type: 'cloud-instance-metadata', 'instance-id': 'i-1', 'ami-id': [], 'instance-type': long(1025) },
       { type: 'reboot-required-info', flag: 'yes', packages: ['linux', 7, long(1025)] },
@@ -289,7 +253,9 @@ describe('one value beyond its limit', () => {
       apt_preferences: { a: cut(long(1_000_001), 1_000_000), b: 'Pin' },
       package_report: { code: 0, err: cut(long(100_031), 100_000), report_timestamp: null },
     });
-    await agent.exchange([{ type: 'package-reporter-result', code: 2 ** 31, err: 'E: broken', 'report-timestamp': 1 }]);
+    await here.agent.exchange([
+      { type: 'package-reporter-result', code: 2 ** 31, err: 'E: broken', 'report-timestamp': 1 },
+    ]);
     expect((await rows('computer_inventory', 'package_report'))[0]).toEqual({
       package_report: { code: 2 ** 31, err: 'E: broken', report_timestamp: 1 },
     });
@@ -304,25 +270,25 @@ describe('one value beyond its limit', () => {
   });
 
   it('of text that no UTF-8 has, or of a list that the agent sends along, leaves the payload', async () => {
-    const payload = agent.payload([{ type: 'computer-info', hostname: 'aXXXz', 'total-memory': 9 }], {
+    const payload = here.agent.payload([{ type: 'computer-info', hostname: 'a???z', 'total-memory': 9 }], {
       'client-accepted-types': ['execute-script', 'x'.repeat(201), 7],
     });
     const bytes = encode(payload);
-    bytes.set([0xed, 0xa0, 0x80], bytes.indexOf('XXX'));
-    expect((await post(world, bytes, agent.headers())).status).toBe(200);
+    bytes.set([0xed, 0xa0, 0x80], bytes.indexOf('???'));
+    expect((await post(here.world, bytes, here.agent.headers())).status).toBe(200);
     expect(await computer()).toMatchObject({ hostname: 'a\ufffdz', total_memory: 9 });
     expect((await rows('computer_inventory', 'client_types'))[0]).toEqual({ client_types: ['execute-script'] });
   });
 
   it('of a result leaves the result', async () => {
     const ids = [
-      await anOperation(world.db, agent.id),
-      await anOperation(world.db, agent.id),
-      await anOperation(world.db, agent.id),
-      await anOperation(world.db, agent.id),
+      await anOperation(here.world.db, here.agent.id),
+      await anOperation(here.world.db, here.agent.id),
+      await anOperation(here.world.db, here.agent.id),
+      await anOperation(here.world.db, here.agent.id),
     ];
-    await agent.exchange();
-    await agent.exchange([
+    await here.agent.exchange();
+    await here.agent.exchange([
       { type: 'operation-result', 'operation-id': ids[0]!, status: 6, 'result-text': 7, 'result-code': 2 ** 40 },
       {
         type: 'change-packages-result',
@@ -334,7 +300,7 @@ describe('one value beyond its limit', () => {
       { type: 'fde-recovery-key', 'operation-id': ids[2]!, successful: true, 'recovery-key': long(1025) },
       { type: 'change-packages-result', 'operation-id': ids[3]!, 'result-code': 2 ** 31, 'result-text': 'odd' },
     ]);
-    const news = await world.db.query(
+    const news = await here.world.db.query(
       'select activity_id, ok, code, body from agent_inbox where kind = $1 and activity_id = any($2) order by activity_id',
       ['result', ids],
     );
@@ -355,212 +321,5 @@ describe('one value beyond its limit', () => {
       expect.arrayContaining([noted('operation-result'), noted('change-packages-result')]),
     );
     expect((await events()).join()).not.toContain(long(101));
-  });
-});
-
-describe('a message that could not be used at all', () => {
-  const BAD: Array<[string, BValue, string]> = [
-    ['computer-info', { type: 'computer-info', hostname: 7 }, 'computer'],
-    ['active-process-info', { type: 'active-process-info', 'add-processes': 'x' }, 'process'],
-    ['users', { type: 'users', 'create-users': [{}] }, 'users'],
-    ['network-device', { type: 'network-device', devices: [{}] }, 'network'],
-    ['processor-info', { type: 'processor-info', processors: [{}] }, 'cpu'],
-    ['snaps', { type: 'snaps', snaps: null }, 'snaps'],
-    ['cloud-init', { type: 'cloud-init', 'cloud-init': 'Traceback' }, 'cloud-init'],
-    ['livepatch', { type: 'livepatch', livepatch: `${'['.repeat(100)}${']'.repeat(100)}` }, 'livepatch'],
-    ['ubuntu-pro-info', { type: 'ubuntu-pro-info' }, 'ubuntu-pro'],
-    ['packages', { type: 'packages', installed: ['x'] }, 'package'],
-  ];
-
-  it.each(BAD)('%s is requested again in its scope', async (type, message, scope) => {
-    const { messages } = await agent.exchange([message]);
-    expect(messages).toEqual([{ type: 'resynchronize', 'operation-id': expect.any(Number), scopes: [scope] }]);
-    const said = (await events()).at(-1);
-    expect(said).toMatch(
-      new RegExp(`^The computer's report ${type} could not be used: .+; it is requested again, at most once an hour$`),
-    );
-  });
-
-  it('is requested at most once an hour, and what came apart meanwhile with it', async () => {
-    const [, bad] = BAD[2]!;
-    expect((await agent.exchange([bad])).types).toEqual(['resynchronize']);
-    expect((await agent.exchange([bad, BAD[3]![1]])).types).toEqual([]);
-    world.clock.advance(3_599_000);
-    expect((await agent.exchange([])).types).toEqual([]);
-    world.clock.advance(1000);
-    const { messages } = await agent.exchange([]);
-    expect(messages).toMatchObject([{ type: 'resynchronize', scopes: ['network', 'users'] }]);
-    world.clock.advance(3_600_000);
-    expect((await agent.exchange([])).types).toEqual([]);
-  });
-
-  it('replaces what is known when it is reported again', async () => {
-    await agent.exchange([
-      { type: 'users', 'create-users': [{ username: 'gone', uid: 1 }] },
-      { type: 'active-process-info', 'add-processes': [aProcess(1)] },
-    ]);
-    const { messages } = await agent.exchange([{ type: 'users', 'create-users': 'x' }]);
-    const id = messages[0]!['operation-id']!;
-    await agent.exchange([
-      { type: 'resynchronize', 'operation-id': id },
-      { type: 'users', 'create-users': [{ username: 'here', uid: 2 }] },
-    ]);
-    expect(await rows('computer_user', 'username')).toEqual([{ username: 'here' }]);
-    expect(await rows('computer_process', 'pid')).toEqual([{ pid: 1 }]);
-  });
-
-  it('is never requested beside an operation', async () => {
-    const id = await anOperation(world.db, agent.id);
-    expect((await agent.exchange([])).types).toEqual(['install-snaps']);
-    agent.next -= 1;
-    expect((await agent.exchange([{ type: 'users', 'create-users': 'x' }])).types).toEqual(['install-snaps']);
-    await anOperation(world.db, agent.id);
-    const asked = await agent.exchange([]);
-    expect(asked.types).toEqual(['resynchronize']);
-    expect((await agent.exchange([])).types).toEqual(['install-snaps']);
-    expect(id).toBeGreaterThan(0);
-  });
-
-  it('that the database refuses is requested again too', async () => {
-    await world.db.query(`alter table computer_user add constraint refused check (username <> 'refused')`);
-    const users = (username: string) => ({ type: 'users', 'create-users': [{ username, uid: 1 }] });
-    await agent.exchange([users('fine'), users('refused')]);
-    expect(await rows('computer_user', 'username')).toEqual([{ username: 'fine' }]);
-    expect((await agent.exchange([])).messages).toMatchObject([{ type: 'resynchronize', scopes: ['users'] }]);
-    expect(await events()).toEqual([expect.stringContaining('report users could not be used: could not be stored')]);
-  });
-
-  it('of a computer that waits for acceptance says nothing', async () => {
-    const waiting = await anAccount(world.db, { autoRegister: false });
-    agent = await RawAgent.enrol(world, waiting);
-    const { types } = await agent.exchange([BAD[0]![1]]);
-    expect(types).not.toContain('resynchronize');
-    expect(await events()).toEqual([]);
-  });
-});
-
-describe('events and metrics', () => {
-  it('say the same thing once a day, and never more than twenty things', async () => {
-    const titled = (pid: number) => ({
-      type: 'active-process-info',
-      'add-processes': [aProcess(pid, { name: long(5000) })],
-    });
-    await agent.exchange([titled(1), titled(2)]);
-    await agent.exchange([titled(3)]);
-    expect(await events()).toEqual([expect.stringContaining('(process 1, process 2)')]);
-    world.clock.advance(86_400_001);
-    await agent.exchange([titled(4)]);
-    expect(await events()).toHaveLength(2);
-    for (let i = 0; i < 30; i++) {
-      await agent.exchange([
-        { type: 'computer-info', hostname: 'h', annotations: { [`${i}${long(2000)}`]: 'x', a: 'b' } },
-      ]);
-    }
-    expect(await events()).toHaveLength(21);
-    expect(await rows('computer_notice', 'count(*)::int as count', '1')).toEqual([{ count: 20 }]);
-  });
-
-  it('name no content, and keep each line short', async () => {
-    const annotations = Object.fromEntries(
-      Array.from({ length: 500 }, (_, i) => [`${i}\u001b[31m\n${long(3000)}`, 'secret']),
-    );
-    await agent.exchange([{ type: 'computer-info', hostname: 'h', annotations }]);
-    const [line] = await events();
-    expect(line).toMatch(/and 497 more\)$/);
-    expect(line!.length).toBeLessThan(500);
-    for (const part of ['secret', '\n', '\u001b']) expect(line).not.toContain(part);
-  });
-
-  it('count by type and outcome', async () => {
-    const value = async (labels: string) =>
-      Number(
-        new RegExp(`^flotilla_gateway_faulty_values_total\\{${labels}\\} (\\d+)$`, 'm').exec(
-          await world.metrics(),
-        )?.[1] ?? 0,
-      );
-    const labels = ['shortened', 'skipped', 'refused'].map((outcome) => `type="users",outcome="${outcome}"`);
-    const before = await Promise.all(labels.map(value));
-    await agent.exchange([
-      { type: 'users', 'create-users': [{ username: 'a', uid: 1, name: long(5000) }, {}, {}] },
-      { type: 'users', 'create-users': [{}] },
-      { type: 'none of ours', x: 1 },
-      7,
-    ]);
-    const after = await Promise.all(labels.map(value));
-    expect(after.map((count, i) => count - before[i]!)).toEqual([1, 2, 1]);
-    expect(await value('type="other",outcome="refused"')).toBeGreaterThan(0);
-  });
-});
-
-describe('any odd value anywhere in a report', () => {
-  const machine = new Machine({ seed: 7, index: 15, epoch: 1_795_265_174 });
-  const TYPES: FactType[] = [
-    'computer-info',
-    'distribution-info',
-    'network-device',
-    'processor-info',
-    'active-process-info',
-    'users',
-    'snaps',
-    'snap-services',
-    'snap-info',
-    'reboot-required-info',
-    'update-manager-info',
-    'computer-tags',
-    'livepatch',
-    'ubuntu-pro-info',
-    'hardware-info',
-    'cloud-instance-metadata',
-  ];
-  const odd = fc.oneof(
-    fc.constantFrom<BValue>(null, true, -1, 2 ** 31, 2 ** 40, 2n ** 90n, '', '\0', 'a\0b', new BFloat(1.5)),
-    fc.constantFrom<BValue>(
-      new BFloat(Number.NaN),
-      new BFloat(Infinity),
-      Buffer.from([0xff, 0xfe]),
-      [],
-      {},
-      [[1]],
-      new BTuple([1, 2]),
-    ),
-    fc.constantFrom<BValue>(
-      long(70),
-      long(5000),
-      long(150_000),
-      '\ud800x',
-      { a: { b: ['\0'] } },
-      '{"a": "\\ud800\\u0000"}',
-    ),
-  );
-
-  /** The report with the value at one place exchanged, which a number chooses. */
-  function exchanged(value: BValue, at: { left: number }, by: BValue): BValue {
-    if (at.left-- === 0) return by;
-    if (Array.isArray(value)) return value.map((item) => exchanged(item, at, by));
-    if (!isDict(value)) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [key, key === 'type' ? item : exchanged(item, at, by)]),
-    );
-  }
-
-  it('is either stored or noted, and never refused by the database', async () => {
-    const reports = fc.array(fc.tuple(fc.constantFrom(...TYPES), fc.integer({ min: 1, max: 60 }), odd), {
-      minLength: 1,
-      maxLength: 6,
-    });
-    await fc.assert(
-      fc.asyncProperty(reports, async (changes) => {
-        const messages = changes.flatMap(([type, left, by]) => {
-          const fact = factOf(type, machine);
-          return fact ? [exchanged(fact, { left }, by)] : [];
-        });
-        const { status } = await agent.exchange([...messages, { type: 'computer-info', 'total-memory': 77 }]);
-        expect(status).toBe(200);
-        expect((await computer())['total_memory']).toBe(77);
-        const reasons = await rows('agent_rejected_message', 'reason', 'reason');
-        expect(reasons).not.toContainEqual({ reason: 'could not be stored' });
-      }),
-      { numRuns: 120 },
-    );
   });
 });
