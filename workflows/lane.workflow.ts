@@ -73,12 +73,15 @@ async function close(input: LaneInput, end: LaneProgress, cancellation: CancelWa
   if (input.single && failed > 0) {
     throw ApplicationFailure.nonRetryable(AGENT_FAILURE_MESSAGES.computer, FAILURE_TYPES.agent);
   }
-  if (canceled > 0 && isCanceled(input, succeeded, cancellation)) await closeAsCanceled(cancellation);
+  if (canceled > 0 && isCanceled(input, end, cancellation)) await closeAsCanceled(cancellation);
   return { succeeded, failed, canceled };
 }
 
-/** As the operations of one computer read together; of many, only when all of the lane was to be canceled. */
-function isCanceled(input: LaneInput, succeeded: number, cancellation: CancelWatch): boolean {
-  if (!input.single) return cancellation.requested;
+/**
+ * As the operations of one computer read together; of many, only when all of the lane was to be canceled, which its
+ * rows may say before the request reaches it.
+ */
+function isCanceled(input: LaneInput, { succeeded, wasCanceled }: LaneProgress, cancellation: CancelWatch): boolean {
+  if (!input.single) return cancellation.requested || wasCanceled === true;
   return succeeded === 0 || patched(ANY_CANCELED);
 }

@@ -36,7 +36,7 @@ describe('opening a lane', () => {
   it('queues nothing that was canceled before', async () => {
     const { lane, group } = await world.oneLane({}, { computers: 2 });
     await tell(world.db, { lane, activity: null, kind: 'cancel', at: world.clock.now() });
-    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, canceled: 2 });
+    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, canceled: 2, wasCanceled: true });
     expect(await world.messages(group)).toEqual([null, null]);
   });
 

@@ -212,6 +212,16 @@ describe('reconciler', () => {
     }
   });
 
+  it('closes a large lane as Canceled whose rows are cancelled before the request to cancel reaches it', async () => {
+    const id = await deliveredGroup(60);
+    const { wf_id } = (await children(id))[0]!;
+    await runtime.db.query(`insert into agent_inbox (lane_id, kind) select id, 'cancel' from lane where wf_id = $1`, [
+      wf_id,
+    ]);
+    await until(async () => (await read(id)).status === 'canceled');
+    await until(async () => (await runtime.status(wf_id)) === 'CANCELLED');
+  });
+
   it('leaves alone a group that ended before it was looked at', async () => {
     const id = await deliveredGroup(2);
     await fleet.report();

@@ -16,6 +16,8 @@ export interface LaneProgress {
   moreWaiting?: number;
   /** Whether a computer may have several operations in the lane. */
   chained?: boolean;
+  /** Set by the one call that took a cancel of the whole lane from its inbox; a repeated call does not know it. */
+  wasCanceled?: boolean;
 }
 
 /**

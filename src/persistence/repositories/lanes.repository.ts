@@ -165,7 +165,13 @@ async function advanceLane(tx: Sql, id: number, cancelAll: boolean, options: Lan
       : earliest(known, [], momentsAfter(now, released), patience);
   const counts = await recordCounts(tx, lane, changes, nextDue, now);
   const moved = { events: news.consumed, closed: lane.open_count > 0 && counts.open === 0 };
-  return { ...counts, ...moved, ...(news.consumed >= NEWS_LIMIT && { nextDueAt: now.getTime() }) };
+  const wasCanceled = news.cancels.some(isOfWholeLane);
+  return {
+    ...counts,
+    ...moved,
+    ...(news.consumed >= NEWS_LIMIT && { nextDueAt: now.getTime() }),
+    ...(wasCanceled && { wasCanceled }),
+  };
 }
 
 async function cancel(
@@ -181,12 +187,16 @@ async function cancel(
   for (const [text, ids] of byText(requests)) {
     changes.push(...(await cancelOperations(tx, lane.id, ids, now, text)));
   }
-  const whole = requests.find((request) => request.activity === null);
+  const whole = requests.find(isOfWholeLane);
   if (whole || cancelAll) {
     changes.push(...(await cancelOperations(tx, lane.id, null, now, whole?.text ?? null)));
   }
   await withdrawMessages(tx, idsOf(changes));
   return changes;
+}
+
+function isOfWholeLane({ activity }: CancelRequest): boolean {
+  return activity === null;
 }
 
 function idsOf(changes: readonly Change[], status?: ActivityStatus): number[] {
