@@ -1,4 +1,4 @@
-# Flotilla's processes in one image: API and gateway (src/main.ts), workers (workers/main.ts), and the commands of a deploy.
+# Flotilla's processes in one image: API and gateway (src/server/main.ts), workers (workers/main.ts), and the commands of a deploy.
 # The native parts of the Temporal SDK are built for glibc: no Alpine.
 ARG NODE_IMAGE=node:24-bookworm-slim
 
@@ -36,10 +36,11 @@ COPY src ./src
 COPY temporal ./temporal
 COPY workflows ./workflows
 COPY workers ./workers
+COPY tools ./tools
 COPY --from=bundle /app/build ./build
 USER node
 EXPOSE 8080 9464
 # The process answers beside its metrics, whatever its kind.
-HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=6 CMD ["node", "src/health-check.ts"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=6 CMD ["node", "src/process/health-check.ts"]
 STOPSIGNAL SIGTERM
-CMD ["node", "--max-semi-space-size=16", "src/main.ts"]
+CMD ["node", "--max-semi-space-size=16", "src/server/main.ts"]

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts'],
+    globalSetup: ['test/support/stack/global-setup.ts'],
     pool: 'forks',
     testTimeout: 120_000,
     hookTimeout: 240_000,

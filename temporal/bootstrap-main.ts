@@ -1,4 +1,4 @@
-import { runOneShot } from '../src/one-shot.ts';
+import { runOneShot } from '../src/process/one-shot.ts';
 import { bootstrap } from './bootstrap.ts';
 
 const HELP = `npm run temporal:bootstrap

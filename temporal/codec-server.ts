@@ -1,8 +1,8 @@
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import express, { type Request, type RequestHandler, type Router } from 'express';
-import type { EncryptionKey } from '../src/config.ts';
-import { DomainError } from '../src/domain/errors.ts';
+import type { EncryptionKey } from '../src/process/config.ts';
+import { DomainError } from '../src/domain/common/errors.ts';
 import { EncryptionCodec } from './payload-codec.ts';
 
 const { Payload: WirePayload } = proto.temporal.api.common.v1;

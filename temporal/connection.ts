@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Client, Connection } from '@temporalio/client';
 import type { NativeConnectionOptions } from '@temporalio/worker';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/process/config.ts';
 import { callInterceptors } from './closed-calls.ts';
 import { createDataConverter } from './data-converter.ts';
 import { TRACED_STARTS } from './trace-headers.ts';

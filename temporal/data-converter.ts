@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import type { DataConverter } from '@temporalio/common';
-import type { EncryptionKey } from '../src/config.ts';
+import type { EncryptionKey } from '../src/process/config.ts';
 import { EncryptionCodec } from './payload-codec.ts';
 
 /** Module of the failure converter; clients, workers and the bundler load it by this path. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/process/config.ts';
 import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
 import { openConnection, type ServerSettings } from './connection.ts';
 import { GRPC, hasCode } from './grpc-codes.ts';

@@ -1,5 +1,5 @@
 import type { Client, Connection } from '@temporalio/client';
-import type { TemporalHealth } from '../src/services/ports.ts';
+import type { TemporalHealth } from '../src/services/common/ports.ts';
 import { TASK_QUEUES } from '../workflows/contracts/task-queues.ts';
 import { openConnection, type ServerSettings, type TemporalSettings } from './connection.ts';
 import { readPollers } from './pollers.ts';

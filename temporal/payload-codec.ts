@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec, ValueError } from '@temporalio/common';
 import { decode as decodeText, encode as encodeText } from '@temporalio/common/lib/encoding.js';
 import proto from '@temporalio/proto';
-import type { EncryptionKey } from '../src/config.ts';
+import type { EncryptionKey } from '../src/process/config.ts';
 
 const { Payload: WirePayload } = proto.temporal.api.common.v1;
 

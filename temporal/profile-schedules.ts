@@ -8,9 +8,9 @@ import {
   type ScheduleSpec,
   type ScheduleSummary,
 } from '@temporalio/client';
-import { shortSummary } from '../src/domain/activity/summary.ts';
-import { type CalendarTimes, type DesiredSchedule, isExhausted } from '../src/domain/schedule/desired-schedule.ts';
-import { scheduleIdOf } from '../src/domain/schedule/schedule-id.ts';
+import { shortSummary } from '../src/domain/activities/summary.ts';
+import { type CalendarTimes, type DesiredSchedule, isExhausted } from '../src/domain/schedules/desired-schedule.ts';
+import { scheduleIdOf } from '../src/domain/schedules/schedule-id.ts';
 import {
   PROFILE_TRIGGER_WORKFLOW,
   type ProfileTriggerInput,

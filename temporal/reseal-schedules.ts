@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { type Payload, ValueError } from '@temporalio/common';
 import type proto from '@temporalio/proto';
-import type { EncryptionKey } from '../src/config.ts';
+import type { EncryptionKey } from '../src/process/config.ts';
 import { CALL_LIMIT_MS } from './connection.ts';
 import { GRPC, hasCode } from './grpc-codes.ts';
 import { EncryptionCodec } from './payload-codec.ts';

@@ -1,6 +1,6 @@
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultPayloadConverter, type Headers } from '@temporalio/common';
-import { activeTraceparent } from '../src/tracing.ts';
+import { activeTraceparent } from '../src/process/tracing.ts';
 import { TRACE_HEADER } from '../workflows/contracts/tracing.contract.ts';
 
 const SAMPLED = '-01';

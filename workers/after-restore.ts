@@ -1,5 +1,5 @@
-import { runOneShot } from '../src/one-shot.ts';
-import { openPersistence } from '../src/persistence/orm.ts';
+import { runOneShot } from '../src/process/one-shot.ts';
+import { openPersistence } from '../src/persistence/orm/orm.ts';
 import { connectClient } from '../temporal/connection.ts';
 import { createProfileKinds } from './profile-kinds.ts';
 import { type RestoreReport, repairAfterRestore } from './restore/repair-after-restore.ts';

@@ -1,9 +1,9 @@
-import type { Logger } from '../src/logger.ts';
-import type { Database } from '../src/persistence/sql.ts';
-import type { Clock } from '../src/services/ports.ts';
-import { createReportReader } from '../src/services/usg-audits/report-reader.ts';
-import { KnownRuleSets } from '../src/services/usg-audits/rule-set.ts';
-import { closeUnreported, takeInReports } from '../src/services/usg-audits/take-in.ts';
+import type { Logger } from '../src/process/logger.ts';
+import type { Database } from '../src/persistence/database/sql.ts';
+import type { Clock } from '../src/services/common/ports.ts';
+import { createReportReader } from '../src/services/compliance/audits/report-reader.ts';
+import { KnownRuleSets } from '../src/services/compliance/audits/rule-set.ts';
+import { closeUnreported, takeInReports } from '../src/services/compliance/audits/take-in.ts';
 import { type Loop, startLoop } from './relay/loop.ts';
 
 /** Reports that come while nothing waits are looked at this soon. */

@@ -1,4 +1,4 @@
-import { createLogger } from '../src/logger.ts';
+import { createLogger } from '../src/process/logger.ts';
 import { buildBundle } from './workflow-bundle.ts';
 
 /** `npm run build:workflows`: compiles the workflow code ahead of time. */

@@ -1,4 +1,4 @@
-import type { Logger } from '../src/logger.ts';
+import type { Logger } from '../src/process/logger.ts';
 
 const COMPLAIN_EVERY_MS = 30_000;
 

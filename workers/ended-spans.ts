@@ -1,4 +1,4 @@
-import { type PastSpan, recordSpan } from '../src/tracing.ts';
+import { type PastSpan, recordSpan } from '../src/process/tracing.ts';
 
 /** More than a server takes to hand out the task after one that it refused. */
 const HOLD_MS = 2000;

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Gauge, type Registry } from 'prom-client';
-import type { Logger } from '../src/logger.ts';
+import type { Logger } from '../src/process/logger.ts';
 import {
   AGE_BUCKETS,
   type FleetFigures,
   readFleetFigures,
-} from '../src/persistence/repositories/fleet-figures.repository.ts';
-import type { Sql } from '../src/persistence/sql.ts';
+} from '../src/persistence/computers/fleet-figures.repository.ts';
+import type { Sql } from '../src/persistence/database/sql.ts';
 import { complaints } from './complaints.ts';
 
 const EVERY_MS = 10_000;

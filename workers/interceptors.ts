@@ -1,7 +1,7 @@
 import type { Info } from '@temporalio/activity';
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
-import { withLogFields } from '../src/log-fields.ts';
-import { inSpan, isTracing, SpanKind } from '../src/tracing.ts';
+import { withLogFields } from '../src/process/log-fields.ts';
+import { inSpan, isTracing, SpanKind } from '../src/process/tracing.ts';
 import { readTraceHeader } from '../temporal/trace-headers.ts';
 import type { TraceSinks } from '../workflows/contracts/tracing.contract.ts';
 import type { EndedSpans } from './ended-spans.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Config } from '../src/config.ts';
-import type { Logger } from '../src/logger.ts';
-import { runOneShot } from '../src/one-shot.ts';
+import type { Config } from '../src/process/config.ts';
+import type { Logger } from '../src/process/logger.ts';
+import { runOneShot } from '../src/process/one-shot.ts';
 import { countBoundElsewhere, makeBuildCurrent, readCurrentBuild, untilServed } from '../temporal/deployment.ts';
 import { complaints } from './complaints.ts';
 import { findBundle } from './workflow-bundle.ts';

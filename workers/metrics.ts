@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { PROFILE_KINDS } from '../src/domain/schedule/schedule-id.ts';
-import { type Clock, systemClock } from '../src/services/ports.ts';
+import { PROFILE_KINDS } from '../src/domain/schedules/schedule-id.ts';
+import { type Clock, systemClock } from '../src/services/common/ports.ts';
 import { RELAY_EVENTS, type RelayEvent } from './relay/relay.ts';
 import { REPAIRS, type RepairMade } from './relay/repair.ts';
 

@@ -1,10 +1,10 @@
-import type { Config } from '../src/config.ts';
-import type { Logger } from '../src/logger.ts';
-import type { Database } from '../src/persistence/sql.ts';
-import { createDatabaseFileStore } from '../src/services/files.ts';
-import type { ProfileKind, ProfileKinds } from '../src/services/schedule/profile-kind.ts';
-import { createScriptKind } from '../src/services/schedule/script-kind.ts';
-import { createUsgKind } from '../src/services/schedule/usg-kind.ts';
+import type { Config } from '../src/process/config.ts';
+import type { Logger } from '../src/process/logger.ts';
+import type { Database } from '../src/persistence/database/sql.ts';
+import { createDatabaseFileStore } from '../src/services/common/files.ts';
+import type { ProfileKind, ProfileKinds } from '../src/services/schedules/profile-kind.ts';
+import { createScriptKind } from '../src/services/scripts/profiles/script-kind.ts';
+import { createUsgKind } from '../src/services/compliance/profiles/usg-kind.ts';
 
 /** The kinds of profiles that schedules start. @see ProfileKind for what a new one needs */
 export function createProfileKinds(deps: {

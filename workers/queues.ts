@@ -1,4 +1,4 @@
-import { ConfigError } from '../src/config.ts';
+import { ConfigError } from '../src/process/config.ts';
 import { TASK_QUEUES, type TaskQueue } from '../workflows/contracts/task-queues.ts';
 
 const ALL: readonly TaskQueue[] = Object.values(TASK_QUEUES);

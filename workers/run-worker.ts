@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
-import type { Config } from '../src/config.ts';
-import type { Logger } from '../src/logger.ts';
+import type { Config } from '../src/process/config.ts';
+import type { Logger } from '../src/process/logger.ts';
 import { serverOptions } from '../temporal/connection.ts';
 import { createDataConverter } from '../temporal/data-converter.ts';
 import { DEPLOYMENT_NAME } from '../temporal/deployment.ts';

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { DefaultLogger, type LogEntry, type LogLevel, Runtime } from '@temporalio/worker';
-import type { Logger } from '../src/logger.ts';
+import type { Logger } from '../src/process/logger.ts';
 import { AGENT_FAILURE_MESSAGES } from '../workflows/contracts/failures.ts';
 
 const LOOPBACK = '127.0.0.1';

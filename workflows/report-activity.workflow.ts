@@ -7,7 +7,7 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ActivityStatus } from '../src/domain/activity/status.ts';
+import type { ActivityStatus } from '../src/domain/activities/status.ts';
 import type { ReportActivities } from './contracts/activities.ts';
 import { FAILURE_TYPES } from './contracts/failures.ts';
 import type { ReportInput } from './contracts/report.contract.ts';

@@ -2,10 +2,10 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type HttpServer, listen, SERVER_LIMITS } from '../../src/api/server.ts';
-import { createAdmin, createTestApp, PUBLIC_URL, type TestApp } from '../support/app.ts';
-import { insertComputer } from '../support/computers.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type HttpServer, listen, SERVER_LIMITS } from '../../src/api/app/server.ts';
+import { createAdmin, createTestApp, PUBLIC_URL, type TestApp } from '../support/http/app.ts';
+import { insertComputer } from '../support/computers/computers.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
 
 /** What is no request, or one that was not meant for this server, at the listener that the product uses. */
 let database: TestDatabase;

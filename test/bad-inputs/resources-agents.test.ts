@@ -3,8 +3,8 @@ import { text as readAll } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { encode } from '../../src/protocol/bpickle.ts';
-import { RawAgent } from '../support/gateway-world.ts';
-import { times, useGuardedWorld } from '../support/guarded-world.ts';
+import { RawAgent } from '../support/agents/gateway-world.ts';
+import { times, useGuardedWorld } from '../support/http/guarded-world.ts';
 
 /** What attacks cost a server, measured in its own process while an honest client goes on. @see perf-reliability B2, 9 */
 const world = useGuardedWorld();

@@ -3,8 +3,8 @@ import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { constants, createDeflateRaw } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { times, useGuardedWorld } from '../support/guarded-world.ts';
-import { LIMITS } from '../support/resource-guard.ts';
+import { times, useGuardedWorld } from '../support/http/guarded-world.ts';
+import { LIMITS } from '../support/http/resource-guard.ts';
 
 /** What attacks cost a server, measured in its own process while an honest client goes on. @see perf-reliability B2, 9 */
 const world = useGuardedWorld();

@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
-import { times, useGuardedWorld } from '../support/guarded-world.ts';
-import { scriptProfile } from '../support/scripts.ts';
-import { usgProfile } from '../support/usg-profiles.ts';
+import { times, useGuardedWorld } from '../support/http/guarded-world.ts';
+import { scriptProfile } from '../support/scripts/scripts.ts';
+import { usgProfile } from '../support/compliance/usg-profiles.ts';
 
 /** What attacks cost a server, measured in its own process while an honest client goes on. @see perf-reliability B2, 9 */
 const world = useGuardedWorld();

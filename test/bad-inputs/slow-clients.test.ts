@@ -2,7 +2,7 @@ import { execSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { useGuardedWorld } from '../support/guarded-world.ts';
+import { useGuardedWorld } from '../support/http/guarded-world.ts';
 
 /** Clients that bring next to nothing, and do not go. @see perf-reliability B3 */
 const SOCKETS = 2000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { CHECKS, type Invariant, violationsIn } from './invariants/checks.ts';
-import type { ActivityFact, Facts } from './invariants/facts.ts';
+import { CHECKS, type Invariant, violationsIn } from '../../tools/faults/invariants/checks.ts';
+import type { ActivityFact, Facts } from '../../tools/faults/invariants/facts.ts';
 
 /**
  * Every check is shown a world in which its invariant is broken: one that sees nothing proves nothing.

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FAULTS } from './matrix/faults.ts';
-import { MATRIX } from './matrix/rows.ts';
-import { ROW_CASES } from './rows/index.ts';
+import { FAULTS } from '../../tools/faults/matrix/faults.ts';
+import { MATRIX } from '../../tools/faults/matrix/rows.ts';
+import { ROW_CASES } from '../../tools/faults/rows/index.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { FAULTS } from './matrix/faults.ts';
-import { parseOptions } from './options.ts';
-import { drawPlan, nameOf } from './run/plan.ts';
-import { ACTIONS } from './workload/actions.ts';
+import { FAULTS } from '../../tools/faults/matrix/faults.ts';
+import { parseOptions } from '../../tools/faults/options.ts';
+import { drawPlan, nameOf } from '../../tools/faults/run/plan.ts';
+import { ACTIONS } from '../../tools/faults/workload/actions.ts';
 
 describe('options of npm run faults', () => {
   it('run so many seeds from the first on', () => {

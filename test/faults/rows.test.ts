@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { Stage } from './rows/case.ts';
-import { ROW_CASES } from './rows/index.ts';
-import { FaultWorld } from './world/world.ts';
+import { Stage } from '../../tools/faults/rows/case.ts';
+import { ROW_CASES } from '../../tools/faults/rows/index.ts';
+import { FaultWorld } from '../../tools/faults/world/world.ts';
 
 /** `FLOTILLA_FAULTS_LONG=1`, as `npm run faults -- --rows` sets it, repeats more and waits longer. */
 const LONG = process.env['FLOTILLA_FAULTS_LONG'] === '1';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { drawPlan } from './run/plan.ts';
-import { runSeed } from './run/seed.ts';
-import seeds from './seeds.json' with { type: 'json' };
-import { FaultWorld } from './world/world.ts';
+import { drawPlan } from '../../tools/faults/run/plan.ts';
+import { runSeed } from '../../tools/faults/run/seed.ts';
+import seeds from '../../tools/faults/seeds.json' with { type: 'json' };
+import { FaultWorld } from '../../tools/faults/world/world.ts';
 
 /** Bounded by work: every wait ends when nothing moves any more, however slow the machine. */
 const TIMEOUT_MS = 900_000;

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type MigrationPlan, planMigrations, problemsOf } from '../support/migration-rules.ts';
+import { type MigrationPlan, planMigrations, problemsOf } from '../support/database/migration-rules.ts';
 import { describeTree, type ReleaseManifest, readReleases } from './manifest.ts';
 
 let releases: ReleaseManifest[];

@@ -1,14 +1,14 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { NativeConnection } from '@temporalio/worker';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/process/config.ts';
 import { bootstrap } from '../../temporal/bootstrap.ts';
 import { connectClient, serverOptions } from '../../temporal/connection.ts';
-import { FakeLanes } from '../support/fake-lanes.ts';
-import { FakeProfiles } from '../support/fake-profiles.ts';
-import { FakeReports } from '../support/fake-reports.ts';
-import { writeHistory } from '../support/history-file.ts';
-import { quietRuntime, TEST_KEYS, withWorker } from '../support/workflow-environment.ts';
+import { FakeLanes } from '../support/activities/fake-lanes.ts';
+import { FakeProfiles } from '../support/compliance/fake-profiles.ts';
+import { FakeReports } from '../support/compliance/fake-reports.ts';
+import { writeHistory } from '../support/temporal/history-file.ts';
+import { quietRuntime, TEST_KEYS, withWorker } from '../support/temporal/workflow-environment.ts';
 import { type FakeAudits, SCENARIOS, type Scenario, scheduledSteps } from './scenarios.ts';
 
 /**

@@ -4,8 +4,8 @@ import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { beforeAll, describe, expect, it } from 'vitest';
 import * as workflows from '../../workflows/index.ts';
-import { readHistory } from '../support/history-file.ts';
-import { quietRuntime, TEST_DATA_CONVERTER, workflowCode } from '../support/workflow-environment.ts';
+import { readHistory } from '../support/temporal/history-file.ts';
+import { quietRuntime, TEST_DATA_CONVERTER, workflowCode } from '../support/temporal/workflow-environment.ts';
 import { SCENARIOS } from './scenarios.ts';
 
 const DIRECTORY = fileURLToPath(new URL('./histories', import.meta.url));

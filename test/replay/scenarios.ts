@@ -15,10 +15,10 @@ import {
 } from '../../workflows/contracts/profile-trigger.contract.ts';
 import { RECONCILE_WORKFLOW } from '../../workflows/contracts/reconcile.contract.ts';
 import { REPORT_WORKFLOW } from '../../workflows/contracts/report.contract.ts';
-import type { FakeLanes } from '../support/fake-lanes.ts';
-import type { FakeProfiles } from '../support/fake-profiles.ts';
-import type { FakeReports } from '../support/fake-reports.ts';
-import { until } from '../support/workflow-environment.ts';
+import type { FakeLanes } from '../support/activities/fake-lanes.ts';
+import type { FakeProfiles } from '../support/compliance/fake-profiles.ts';
+import type { FakeReports } from '../support/compliance/fake-reports.ts';
+import { until } from '../support/temporal/workflow-environment.ts';
 
 /** One path through a workflow whose history is kept. */
 export interface Scenario {

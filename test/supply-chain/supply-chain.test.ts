@@ -105,8 +105,8 @@ describe('what the project takes from others', () => {
 
   it('DEP-advisory: the Go modules and Maven artefacts are pinned likewise', () => {
     expect([...goProblems(), ...mavenProblems()]).toEqual([]);
-    const mod = readFileSync('temporal/program/go.mod', 'utf8');
-    const sum = readFileSync('temporal/program/go.sum', 'utf8');
+    const mod = readFileSync('tools/temporal-server/program/go.mod', 'utf8');
+    const sum = readFileSync('tools/temporal-server/program/go.sum', 'utf8');
     expect(goProblems(`${mod}\nreplace a.example/b => ../b\n`, sum)).toHaveLength(1);
     expect(goProblems(`${mod}\nrequire a.example/b v1.0.0\n`, sum)).toEqual(['a.example/b v1.0.0 has no hash']);
     expect(goProblems(mod, sum.split('\n').slice(40).join('\n')).length).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
-import { DAY_MS } from '../../src/domain/durations.ts';
-import type { Logger } from '../../src/logger.ts';
-import { forgetActivities } from '../../src/persistence/repositories/activity-retention.repository.ts';
-import type { Database } from '../../src/persistence/sql.ts';
+import { DAY_MS } from '../../src/domain/common/durations.ts';
+import type { Logger } from '../../src/process/logger.ts';
+import { forgetActivities } from '../../src/persistence/engine/activity-retention.repository.ts';
+import type { Database } from '../../src/persistence/database/sql.ts';
 import type { RetentionActivities } from '../../workflows/contracts/activities.ts';
 
 export interface RetentionDeps {

@@ -1,6 +1,6 @@
-import type { Logger } from '../../src/logger.ts';
-import { forgetAudits } from '../../src/persistence/repositories/audit-retention.repository.ts';
-import type { Database } from '../../src/persistence/sql.ts';
+import type { Logger } from '../../src/process/logger.ts';
+import { forgetAudits } from '../../src/persistence/compliance/audit-retention.repository.ts';
+import type { Database } from '../../src/persistence/database/sql.ts';
 import type { AuditRetentionActivities } from '../../workflows/contracts/activities.ts';
 
 export interface AuditRetentionDeps {

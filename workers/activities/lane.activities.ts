@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import type { LaneStore, LaneTurn } from '../../src/persistence/repositories/lanes.repository.ts';
-import { FairGate } from '../../src/services/fair-gate.ts';
+import type { LaneStore, LaneTurn } from '../../src/persistence/engine/lanes.repository.ts';
+import { FairGate } from '../../src/services/common/fair-gate.ts';
 import type { CancelActivities, LaneActivities } from '../../workflows/contracts/activities.ts';
 import { requestCancelOf } from './request-cancel.ts';
 

@@ -1,4 +1,4 @@
-import type { ProfileKind, ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
+import type { ProfileKind, ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import type { ProfileActivities } from '../../workflows/contracts/activities.ts';
 import type { ProfileKindName } from '../../workflows/contracts/profile-trigger.contract.ts';
 

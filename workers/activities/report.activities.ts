@@ -1,7 +1,7 @@
 import { CancelledFailure, Context } from '@temporalio/activity';
 import type { Client } from '@temporalio/client';
-import type { FileStore } from '../../src/services/ports.ts';
-import { endReport, produceReport, type ReportProducer } from '../../src/services/usg-reports/produce.ts';
+import type { FileStore } from '../../src/services/common/ports.ts';
+import { endReport, produceReport, type ReportProducer } from '../../src/services/compliance/reports/produce.ts';
 import type { CancelActivities, ReportActivities } from '../../workflows/contracts/activities.ts';
 import { requestCancelOf } from './request-cancel.ts';
 

@@ -1,6 +1,6 @@
-import type { Logger } from '../../src/logger.ts';
-import { forgetEvents } from '../../src/persistence/repositories/events.repository.ts';
-import type { Sql } from '../../src/persistence/sql.ts';
+import type { Logger } from '../../src/process/logger.ts';
+import { forgetEvents } from '../../src/persistence/events/events.repository.ts';
+import type { Sql } from '../../src/persistence/database/sql.ts';
 
 export interface EventRetention {
   db: Sql;

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import type { Logger } from '../../src/logger.ts';
-import type { Database } from '../../src/persistence/sql.ts';
+import type { Logger } from '../../src/process/logger.ts';
+import type { Database } from '../../src/persistence/database/sql.ts';
 import { LANE_WORKFLOW } from '../../workflows/contracts/lane.contract.ts';
 import { nudge } from '../relay/nudge.ts';
 

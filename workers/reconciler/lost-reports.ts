@@ -2,7 +2,7 @@ import {
   endReportActivity,
   openReportActivities,
   touchReportActivity,
-} from '../../src/persistence/repositories/usg-reports.repository.ts';
+} from '../../src/persistence/compliance/usg-reports.repository.ts';
 import { activityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
 import { type Repair, type RepairDeps, readState, TERMINATED_TEXT } from '../relay/repair.ts';
 import { readActivities } from '../relay/starter.ts';

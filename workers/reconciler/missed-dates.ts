@@ -1,12 +1,9 @@
 import type { Client } from '@temporalio/client';
-import { parseScheduleId, scheduleIdOf } from '../../src/domain/schedule/schedule-id.ts';
-import type { Logger } from '../../src/logger.ts';
-import {
-  orderScheduleSync,
-  orderScheduleSyncs,
-} from '../../src/persistence/repositories/schedule-orders.repository.ts';
-import type { Database } from '../../src/persistence/sql.ts';
-import type { MissedDate, ProfileKind, ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
+import { parseScheduleId, scheduleIdOf } from '../../src/domain/schedules/schedule-id.ts';
+import type { Logger } from '../../src/process/logger.ts';
+import { orderScheduleSync, orderScheduleSyncs } from '../../src/persistence/schedules/schedule-orders.repository.ts';
+import type { Database } from '../../src/persistence/database/sql.ts';
+import type { MissedDate, ProfileKind, ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { isDeclaredAs, isPausedByOperator } from '../../temporal/profile-schedules.ts';
 import { isServerAway } from '../relay/refused.ts';
 

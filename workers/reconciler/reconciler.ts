@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client';
-import { DAY_MS, MINUTE_MS } from '../../src/domain/durations.ts';
-import type { Logger } from '../../src/logger.ts';
-import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
-import { advanceMark } from '../../src/persistence/repositories/restore.repository.ts';
-import type { Database } from '../../src/persistence/sql.ts';
-import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
+import { DAY_MS, MINUTE_MS } from '../../src/domain/common/durations.ts';
+import type { Logger } from '../../src/process/logger.ts';
+import type { LaneStore } from '../../src/persistence/engine/lanes.repository.ts';
+import { advanceMark } from '../../src/persistence/activities/restore.repository.ts';
+import type { Database } from '../../src/persistence/database/sql.ts';
+import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import type { ReconcileActivities } from '../../workflows/contracts/activities.ts';
 import { activityWorkflowId, parseActivityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
 import type { ReconcileCursor, ReconcileResult } from '../../workflows/contracts/reconcile.contract.ts';

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
-import type { Logger } from '../../src/logger.ts';
-import { isDatabaseAway } from '../../src/persistence/availability.ts';
-import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
-import type { Database } from '../../src/persistence/sql.ts';
-import { FairQueue } from '../../src/services/fair-queue.ts';
+import type { Logger } from '../../src/process/logger.ts';
+import { isDatabaseAway } from '../../src/persistence/database/availability.ts';
+import type { LaneStore } from '../../src/persistence/engine/lanes.repository.ts';
+import type { Database } from '../../src/persistence/database/sql.ts';
+import { FairQueue } from '../../src/services/common/fair-queue.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { nudge } from './nudge.ts';
 import { type LaneNews, NudgePlanner, type NudgeSettings } from './nudge-planner.ts';

@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
-import type { DueOutcome } from '../../src/domain/schedule/due-outcome.ts';
-import { scheduleIdOf } from '../../src/domain/schedule/schedule-id.ts';
-import type { Logger } from '../../src/logger.ts';
-import type { MissedDate, ProfileKind, ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
+import type { DueOutcome } from '../../src/domain/schedules/due-outcome.ts';
+import { scheduleIdOf } from '../../src/domain/schedules/schedule-id.ts';
+import type { Logger } from '../../src/process/logger.ts';
+import type { MissedDate, ProfileKind, ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 
 export interface LateDatesDeps {
   client: Client;

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
-import type { Logger } from '../../src/logger.ts';
-import { SESSION_LOCKS } from '../../src/persistence/advisory-locks.ts';
-import { OUTBOX_CHANNEL } from '../../src/persistence/repositories/outbox.repository.ts';
-import type { Database } from '../../src/persistence/sql.ts';
+import type { Logger } from '../../src/process/logger.ts';
+import { SESSION_LOCKS } from '../../src/persistence/database/advisory-locks.ts';
+import { OUTBOX_CHANNEL } from '../../src/persistence/activities/outbox.repository.ts';
+import type { Database } from '../../src/persistence/database/sql.ts';
 
 const RECONNECT_MS = 500;
 const STAND_EVERY_MS = 2_000;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from '../../src/logger.ts';
+import type { Logger } from '../../src/process/logger.ts';
 import { complaints } from '../complaints.ts';
 
 const MAX_BACKOFF_MS = 2_000;

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
-import { traceField, withLogFields } from '../../src/log-fields.ts';
-import type { Logger } from '../../src/logger.ts';
-import type { Database, Sql } from '../../src/persistence/sql.ts';
-import { SpanBudget } from '../../src/span-budget.ts';
-import { inSpan, isTracing, SpanKind, type SpanOptions } from '../../src/tracing.ts';
+import { traceField, withLogFields } from '../../src/process/log-fields.ts';
+import type { Logger } from '../../src/process/logger.ts';
+import type { Database, Sql } from '../../src/persistence/database/sql.ts';
+import { SpanBudget } from '../../src/process/span-budget.ts';
+import { inSpan, isTracing, SpanKind, type SpanOptions } from '../../src/process/tracing.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { parseActivityWorkflowId, parseWorkflowOwner } from '../../workflows/contracts/activity.contract.ts';
 import { reached } from '../reached.ts';

@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
-import type { Logger } from '../../src/logger.ts';
-import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
-import type { Database } from '../../src/persistence/sql.ts';
-import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
+import type { Logger } from '../../src/process/logger.ts';
+import type { LaneStore } from '../../src/persistence/engine/lanes.repository.ts';
+import type { Database } from '../../src/persistence/database/sql.ts';
+import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { inboxRound } from './inbox.ts';
 import { lateDatesRound } from './late-dates.ts';
 import { startListener } from './listener.ts';

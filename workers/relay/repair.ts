@@ -1,7 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { Logger } from '../../src/logger.ts';
-import type { LaneStore } from '../../src/persistence/repositories/lanes.repository.ts';
-import type { Database } from '../../src/persistence/sql.ts';
+import type { Logger } from '../../src/process/logger.ts';
+import type { LaneStore } from '../../src/persistence/engine/lanes.repository.ts';
+import type { Database } from '../../src/persistence/database/sql.ts';
 import { reached } from '../reached.ts';
 import { isOrphaned } from '../restore/orphaned.ts';
 import { readActivities, readLanes, type Starter } from './starter.ts';

@@ -1,15 +1,15 @@
 import type { Client } from '@temporalio/client';
-import type { DesiredSchedule } from '../../src/domain/schedule/desired-schedule.ts';
-import { parseScheduleId } from '../../src/domain/schedule/schedule-id.ts';
-import type { Logger } from '../../src/logger.ts';
+import type { DesiredSchedule } from '../../src/domain/schedules/desired-schedule.ts';
+import { parseScheduleId } from '../../src/domain/schedules/schedule-id.ts';
+import type { Logger } from '../../src/process/logger.ts';
 import {
   claimScheduleOrders,
   deleteScheduleOrders,
   lockSchedules,
   type ScheduleOrder,
-} from '../../src/persistence/repositories/schedule-orders.repository.ts';
-import type { Database, Sql } from '../../src/persistence/sql.ts';
-import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
+} from '../../src/persistence/schedules/schedule-orders.repository.ts';
+import type { Database, Sql } from '../../src/persistence/database/sql.ts';
+import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { ensureSchedule, isPausedByOperator } from '../../temporal/profile-schedules.ts';
 import { isServerAway, RefusedEntries } from './refused.ts';

@@ -1,8 +1,8 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import { type SearchAttributePair, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
-import { shortSummary } from '../../src/domain/activity/summary.ts';
-import { REPORT_ACTIVITY } from '../../src/domain/usg/report.ts';
-import type { Sql } from '../../src/persistence/sql.ts';
+import { shortSummary } from '../../src/domain/activities/summary.ts';
+import { REPORT_ACTIVITY } from '../../src/domain/compliance/report.ts';
+import type { Sql } from '../../src/persistence/database/sql.ts';
 import {
   ACTIVITY_WORKFLOW,
   type ActivityInput,

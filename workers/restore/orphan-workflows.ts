@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { drivenAmong } from '../../src/persistence/repositories/restore.repository.ts';
-import type { Sql } from '../../src/persistence/sql.ts';
+import { drivenAmong } from '../../src/persistence/activities/restore.repository.ts';
+import type { Sql } from '../../src/persistence/database/sql.ts';
 import { ACTIVITY_WORKFLOW, parseWorkflowOwner } from '../../workflows/contracts/activity.contract.ts';
 import { LANE_WORKFLOW } from '../../workflows/contracts/lane.contract.ts';
 import { REPORT_WORKFLOW } from '../../workflows/contracts/report.contract.ts';

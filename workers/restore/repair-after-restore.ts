@@ -1,16 +1,16 @@
 import type { Client } from '@temporalio/client';
-import type { Logger } from '../../src/logger.ts';
-import { SESSION_LOCKS } from '../../src/persistence/advisory-locks.ts';
-import { recordEvent } from '../../src/persistence/repositories/events.repository.ts';
+import type { Logger } from '../../src/process/logger.ts';
+import { SESSION_LOCKS } from '../../src/persistence/database/advisory-locks.ts';
+import { recordEvent } from '../../src/persistence/events/events.repository.ts';
 import {
   endUncertainOperations,
   forgetExchangeTokens,
   setMark,
   skipIds,
-} from '../../src/persistence/repositories/restore.repository.ts';
-import { revokeForgotten } from '../../src/persistence/repositories/revocations.repository.ts';
-import type { Database, Sql } from '../../src/persistence/sql.ts';
-import type { ProfileKinds } from '../../src/services/schedule/profile-kind.ts';
+} from '../../src/persistence/activities/restore.repository.ts';
+import { revokeForgotten } from '../../src/persistence/identity/revocations.repository.ts';
+import type { Database, Sql } from '../../src/persistence/database/sql.ts';
+import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { orderEverySchedule } from '../reconciler/missed-dates.ts';
 import { highestActivity, terminateOrphans } from './orphan-workflows.ts';
 

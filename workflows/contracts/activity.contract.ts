@@ -2,7 +2,7 @@ export {
   activityWorkflowId,
   parseActivityWorkflowId,
   parseWorkflowOwner,
-} from '../../src/domain/activity/workflow-id.ts';
+} from '../../src/domain/activities/workflow-id.ts';
 
 /** Workflow type of a group: starts the lanes of one parent activity and closes with its status. */
 export const ACTIVITY_WORKFLOW = 'activity';

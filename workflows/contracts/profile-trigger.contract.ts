@@ -1,5 +1,5 @@
-import type { DueOutcome } from '../../src/domain/schedule/due-outcome.ts';
-import type { ProfileKindName } from '../../src/domain/schedule/schedule-id.ts';
+import type { DueOutcome } from '../../src/domain/schedules/due-outcome.ts';
+import type { ProfileKindName } from '../../src/domain/schedules/schedule-id.ts';
 
 export type { ProfileKindName };
 

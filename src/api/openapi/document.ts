@@ -10,7 +10,7 @@ export type { HttpMethod, JsonSchema, OpenApiDocument, OperationObject, Paramete
 export { bodySchemaOf, eachOperation, type PathOperation, parametersOf, resolveReference } from './reading.ts';
 
 /**
- * Merges the head, `paths/*.yaml` and `schemas/*.yaml` of a folder into one OpenAPI 3.1 document.
+ * Merges the head, `paths/<area>/*.yaml` and `schemas/<area>/*.yaml` of a folder into one OpenAPI 3.1 document.
  * Every operation gets its error answers, no security where it needs no token, and a closed body.
  *
  * @throws when two files define the same path or schema
@@ -30,7 +30,7 @@ export function loadDocument(folder = import.meta.dirname): OpenApiDocument {
 
 function mergeFolder(folder: string): Record<string, unknown> {
   const merged: Record<string, unknown> = {};
-  for (const file of readdirSync(folder).sort()) {
+  for (const file of readdirSync(folder, { encoding: 'utf8', recursive: true }).sort(byName)) {
     if (!file.endsWith('.yaml')) continue;
     for (const [key, value] of Object.entries(readYaml(join(folder, file)) ?? {})) {
       if (key in merged) throw new Error(`OpenAPI: ${key} is defined twice, the second time in ${basename(file)}`);
@@ -38,6 +38,10 @@ function mergeFolder(folder: string): Record<string, unknown> {
     }
   }
   return merged;
+}
+
+function byName(a: string, b: string): number {
+  return basename(a).localeCompare(basename(b));
 }
 
 function readYaml(path: string): Record<string, unknown> {

@@ -1,6 +1,6 @@
-import type { Config } from '../../config.ts';
-import type { ErrorCode } from '../../domain/errors.ts';
-import type { SelectorLanguage } from '../checks/selector-hints.ts';
+import type { Config } from '../../process/config.ts';
+import type { ErrorCode } from '../../domain/common/errors.ts';
+import type { SelectorLanguage } from './selector-hints.ts';
 
 export type JsonSchema = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import type { ErrorCode } from '../../domain/errors.ts';
+import type { ErrorCode } from '../../domain/common/errors.ts';
 import type { HttpMethod, OpenApiDocument, OperationObject, ParameterObject } from './objects.ts';
 
 /** Error codes that an operation can answer with, by status. */

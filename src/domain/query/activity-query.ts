@@ -1,6 +1,6 @@
-import { ACTIVITY_STATUSES, type ActivityStatus } from '../activity/status.ts';
-import { DomainError } from '../errors.ts';
-import { parseInstant } from '../instant.ts';
+import { ACTIVITY_STATUSES, type ActivityStatus } from '../activities/status.ts';
+import { DomainError } from '../common/errors.ts';
+import { parseInstant } from '../common/instant.ts';
 import { type ComputerQuery, parseComputerQuery } from './computer-query.ts';
 import { parseQuery, type Query, type QueryLanguage, type SelectorValue } from './parser.ts';
 import { readId } from './values.ts';

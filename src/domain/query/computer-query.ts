@@ -1,4 +1,4 @@
-import { ALERT_NAMES, type AlertName } from '../alerts.ts';
+import { ALERT_NAMES, type AlertName } from '../events/alerts.ts';
 import { parseQuery, type Query, type QueryLanguage, type SelectorValue } from './parser.ts';
 import { idOrNobody, readDays, readId, readTruth, readWord } from './values.ts';
 

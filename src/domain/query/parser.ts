@@ -1,4 +1,4 @@
-import type { DomainError } from '../errors.ts';
+import type { DomainError } from '../common/errors.ts';
 import { queryError } from './query-error.ts';
 import { closingQuote, type Token, tokenize } from './tokens.ts';
 

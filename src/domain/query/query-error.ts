@@ -1,4 +1,4 @@
-import { DomainError } from '../errors.ts';
+import { DomainError } from '../common/errors.ts';
 
 /**
  * The refusal of a query text: where in it, counted in characters from 1, and what was expected there.

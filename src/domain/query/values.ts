@@ -1,4 +1,4 @@
-import { MAX_INT4 } from '../integers.ts';
+import { MAX_INT4 } from '../common/integers.ts';
 import type { SelectorValue } from './parser.ts';
 
 /** Beyond it every moment that can be stored is within reach. */

@@ -1,6 +1,6 @@
 import { isDue } from '../../persistence/query/delivery-conditions.ts';
-import type { Database } from '../../persistence/sql.ts';
-import type { Clock } from '../../services/ports.ts';
+import type { Database } from '../../persistence/database/sql.ts';
+import type { Clock } from '../../services/common/ports.ts';
 import { isElsewhere } from '../exchange/doubts.ts';
 
 /** What a ping is answered. */

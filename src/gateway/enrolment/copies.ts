@@ -1,4 +1,4 @@
-import type { Sql } from '../../persistence/sql.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
 
 /** A copy that was sent away registers at once; later it may be anybody. */
 const SENT_AWAY_FOR = `interval '1 hour'`;

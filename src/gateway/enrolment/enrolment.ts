@@ -1,9 +1,9 @@
-import { recordNotices } from '../../persistence/repositories/computer-notices.repository.ts';
-import type { Database, Sql } from '../../persistence/sql.ts';
-import { acceptComputers, beginAcceptance } from '../../services/acceptance.ts';
-import { digestSecret, secretMatches } from '../../services/access-keys.ts';
-import type { ProfileRunDeps } from '../../services/script-profile-runs.ts';
-import { saveFaults } from '../facts/save-facts.ts';
+import { recordNotices } from '../../persistence/computers/computer-notices.repository.ts';
+import type { Database, Sql } from '../../persistence/database/sql.ts';
+import { acceptComputers, beginAcceptance } from '../../services/computers/acceptance.ts';
+import { digestSecret, secretMatches } from '../../services/identity/login/access-keys.ts';
+import type { ProfileRunDeps } from '../../services/scripts/profiles/script-profile-runs.ts';
+import { saveFaults } from '../facts/saving/save-facts.ts';
 import { findOriginal, isSentAway } from './copies.ts';
 import { isWsl, type Registration, registrationDigest } from './registration.ts';
 import { hashSecureId, newSecureId } from './secure-id.ts';

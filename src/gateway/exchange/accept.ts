@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { LARGE_BYTES } from '../../body-budget.ts';
-import { MAX_INT4 } from '../../domain/integers.ts';
-import type { Sql } from '../../persistence/sql.ts';
+import { LARGE_BYTES } from '../../process/body-budget.ts';
+import { MAX_INT4 } from '../../domain/common/integers.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
 import type { BValue } from '../../protocol/bpickle.ts';
 import { typeListDigest } from '../../protocol/type-digest.ts';
-import { senderOf } from '../../services/token-buckets.ts';
+import { senderOf } from '../../services/common/token-buckets.ts';
 import { type Facts, noFacts, type OperationResult } from '../facts/facts.ts';
 import { isUnstorable } from '../facts/fields.ts';
 import { messageType, readMessages, readMessagesInTurns, reject } from '../facts/read-messages.ts';
-import { hasFacts } from '../facts/save-facts.ts';
-import { saveOneByOne } from '../facts/save-one-by-one.ts';
-import { EVERYTHING, REGISTER_ONLY } from '../message-types.ts';
+import { hasFacts } from '../facts/saving/save-facts.ts';
+import { saveOneByOne } from '../facts/saving/save-one-by-one.ts';
+import { EVERYTHING, REGISTER_ONLY } from '../http/message-types.ts';
 import { encodeAnswer } from './answer.ts';
 import {
   type Acknowledged,

@@ -1,4 +1,4 @@
-import type { Database } from '../../persistence/sql.ts';
+import type { Database } from '../../persistence/database/sql.ts';
 
 /**
  * Ends what a removed computer was given, as it forgets its identity now: nothing of it can ever be answered.

@@ -1,11 +1,11 @@
-import type { EncryptionKey } from '../../config.ts';
-import type { Logger } from '../../logger.ts';
-import type { Database } from '../../persistence/sql.ts';
-import type { Clock } from '../../services/ports.ts';
+import type { EncryptionKey } from '../../process/config.ts';
+import type { Logger } from '../../process/logger.ts';
+import type { Database } from '../../persistence/database/sql.ts';
+import type { Clock } from '../../services/common/ports.ts';
 import type { ContactBuffer } from '../contact/contact-buffer.ts';
-import type { PackageCatalogue } from '../facts/package-catalogue.ts';
+import type { PackageCatalogue } from '../facts/saving/package-catalogue.ts';
 import type { Gate } from '../http/gate.ts';
-import type { GatewayMetrics } from '../metrics.ts';
+import type { GatewayMetrics } from '../http/metrics.ts';
 import type { OperationTraces } from './operation-traces.ts';
 import type { ExchangePayload } from './request.ts';
 import type { SessionStore } from './session-store.ts';

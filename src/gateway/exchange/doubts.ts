@@ -1,5 +1,5 @@
-import type { Sql } from '../../persistence/sql.ts';
-import { senderOf } from '../../services/token-buckets.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import { senderOf } from '../../services/common/token-buckets.ts';
 import { MAX_MESSAGES_PER_ANSWER } from './counters.ts';
 import type { ExchangePayload } from './request.ts';
 import type { Session } from './session.ts';

@@ -1,6 +1,6 @@
-import type { Sql } from '../../persistence/sql.ts';
-import { type Reported, saveFacts } from '../facts/save-facts.ts';
-import { keepSnapsHandedOut, needsSnapsBefore } from '../facts/snaps-before.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import { type Reported, saveFacts } from '../facts/saving/save-facts.ts';
+import { keepSnapsHandedOut, needsSnapsBefore } from '../facts/saving/snaps-before.ts';
 import { type Doubt, recordDoubts } from './doubts.ts';
 import { saveResyncs } from './resync.ts';
 import type { ResyncState } from './session.ts';

@@ -1,7 +1,7 @@
-import type { Logger } from '../../logger.ts';
-import type { Database } from '../../persistence/sql.ts';
+import type { Logger } from '../../process/logger.ts';
+import type { Database } from '../../persistence/database/sql.ts';
 import type { OperationResult } from '../facts/facts.ts';
-import { saveRejected } from '../facts/save-facts.ts';
+import { saveRejected } from '../facts/saving/save-facts.ts';
 import type { Session } from './session.ts';
 
 /**

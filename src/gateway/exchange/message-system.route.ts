@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
-import type { BodyBudget } from '../../body-budget.ts';
-import type { Clock } from '../../services/ports.ts';
-import type { TokenBuckets } from '../../services/token-buckets.ts';
+import type { BodyBudget } from '../../process/body-budget.ts';
+import type { Clock } from '../../services/common/ports.ts';
+import type { TokenBuckets } from '../../services/common/token-buckets.ts';
 import { hashSecureId } from '../enrolment/secure-id.ts';
 import { answerWithoutIdentity, type EnrolmentDeps } from '../enrolment/without-identity.ts';
 import { announcedBytes, type Charge, type KeptBody, withKeptBody } from '../http/body.ts';

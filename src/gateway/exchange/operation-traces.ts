@@ -1,6 +1,6 @@
-import type { Sql } from '../../persistence/sql.ts';
-import { SpanBudget } from '../../span-budget.ts';
-import { isTracing, recordSpan, SpanKind } from '../../tracing.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import { SpanBudget } from '../../process/span-budget.ts';
+import { isTracing, recordSpan, SpanKind } from '../../process/tracing.ts';
 
 /** What one exchange did for operations of a computer. */
 export interface Handled {

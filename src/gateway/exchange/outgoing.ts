@@ -1,7 +1,7 @@
 import { computerEnvironment, SCRIPT_MESSAGE } from '../../domain/scripts/environment.ts';
 import { executableCode, type ScriptBody } from '../../domain/scripts/script.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
-import type { TypeList } from '../message-types.ts';
+import type { TypeList } from '../http/message-types.ts';
 import { acceptedTypesMessage, dictFromJson } from './answer.ts';
 import { type Acknowledged, MAX_MESSAGES_PER_ANSWER, type QueueEntry } from './counters.ts';
 import type { AskedResync } from './resync.ts';

@@ -1,4 +1,4 @@
-import type { Sql } from '../../persistence/sql.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import { dictFromJson } from './answer.ts';
 import { operationMessage, type Place } from './outgoing.ts';

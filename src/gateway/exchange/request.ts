@@ -1,4 +1,4 @@
-import { LARGE_BYTES } from '../../body-budget.ts';
+import { LARGE_BYTES } from '../../process/body-budget.ts';
 import { type BObject, BpickleError, type BValue, decode, decodeStart, isDict } from '../../protocol/bpickle.ts';
 import { TOO_LARGE } from '../facts/read-messages.ts';
 import type { Charge, KeptBody } from '../http/body.ts';

@@ -1,5 +1,5 @@
-import { HOUR_MS } from '../../domain/durations.ts';
-import type { Sql } from '../../persistence/sql.ts';
+import { HOUR_MS } from '../../domain/common/durations.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
 import type { OpenResync } from '../facts/facts.ts';
 import { scopesOf } from '../facts/scopes.ts';
 import type { ResyncState, Session } from './session.ts';

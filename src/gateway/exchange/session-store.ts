@@ -1,6 +1,6 @@
-import { isDatabaseAway } from '../../persistence/availability.ts';
-import type { Database } from '../../persistence/sql.ts';
-import type { Clock } from '../../services/ports.ts';
+import { isDatabaseAway } from '../../persistence/database/availability.ts';
+import type { Database } from '../../persistence/database/sql.ts';
+import type { Clock } from '../../services/common/ports.ts';
 import { Batcher, type Outcome } from '../http/batcher.ts';
 import { type ExchangeWrite, isPlain, writeExchanges } from './exchange-writer.ts';
 import { type Identified, readSessions } from './session-reader.ts';

@@ -1,4 +1,4 @@
-import type { Sql } from '../../persistence/sql.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
 import type { OperationResult } from '../facts/facts.ts';
 import type { Session } from './session.ts';
 

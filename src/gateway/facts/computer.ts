@@ -1,6 +1,6 @@
-import { MAX_INT4 } from '../../domain/integers.ts';
+import { MAX_INT4 } from '../../domain/common/integers.ts';
 import { type BObject, isDict } from '../../protocol/bpickle.ts';
-import { MAX_TAGS } from '../../services/computer-fields.ts';
+import { MAX_TAGS } from '../../services/common/tag-fields.ts';
 import type { ComputerColumns, Facts } from './facts.ts';
 import { called, type Notes } from './faults.ts';
 import { MalformedMessage, toNumberOrNull, toText } from './fields.ts';

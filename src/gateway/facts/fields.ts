@@ -1,4 +1,4 @@
-import { isRefusedValue } from '../../persistence/availability.ts';
+import { isRefusedValue } from '../../persistence/database/availability.ts';
 import { BFloat, type BObject, BTuple, type BValue, isDict } from '../../protocol/bpickle.ts';
 
 /** A message, or a part of one, that is not what its type promises. Consumed and recorded, never a failed exchange. */

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
-import { MAX_INT4 } from '../../domain/integers.ts';
-import type { Sql } from '../../persistence/sql.ts';
+import { MAX_INT4 } from '../../domain/common/integers.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
 import { type BObject, BTuple, type BValue, compareCodePoints, isDict } from '../../protocol/bpickle.ts';
 import type { IdRange, PackageDelta, PackageDescription, PackageSet } from './deltas.ts';
 import type { Facts } from './facts.ts';
 import { type Called, called, type Notes } from './faults.ts';
 import { MalformedMessage, storable, toInt, toList, toText } from './fields.ts';
-import { idsOf, type Of } from './set-wise.ts';
+import { idsOf, type Of } from './saving/set-wise.ts';
 import { orSkipped, readItems, shorten, shownInt, shownText } from './shown.ts';
 
 /** Sets of package ids that agents keep, as named on the wire and as columns. */

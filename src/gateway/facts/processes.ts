@@ -1,11 +1,11 @@
-import { MAX_INT4 } from '../../domain/integers.ts';
-import type { Sql } from '../../persistence/sql.ts';
+import { MAX_INT4 } from '../../domain/common/integers.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import type { ProcessDelta, ReportedProcess } from './deltas.ts';
 import type { Facts } from './facts.ts';
 import { type Called, called, type Notes } from './faults.ts';
 import { MalformedMessage, toInt, toNumberOrNull } from './fields.ts';
-import type { Of } from './set-wise.ts';
+import type { Of } from './saving/set-wise.ts';
 import { readDicts, readItems, shownInt, shownText } from './shown.ts';
 
 const MAX_PROCESSES = 100_000;

@@ -1,4 +1,4 @@
-import { MAX_INT4 } from '../../domain/integers.ts';
+import { MAX_INT4 } from '../../domain/common/integers.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import type { Facts } from './facts.ts';
 import { called, type Notes } from './faults.ts';

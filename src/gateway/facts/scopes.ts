@@ -1,4 +1,4 @@
-import type { Sql } from '../../persistence/sql.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
 
 /** The scope in which agents report facts of a type afresh; what has none is reported whole every day or at each change. */
 const SCOPES: ReadonlyMap<string, string> = new Map([

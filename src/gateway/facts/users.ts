@@ -1,10 +1,10 @@
-import type { Sql } from '../../persistence/sql.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
 import { type BObject, isDict } from '../../protocol/bpickle.ts';
 import type { LocalGroup, LocalUser, UserDelta } from './deltas.ts';
 import type { Facts } from './facts.ts';
 import { type Called, called, type Notes } from './faults.ts';
 import { MalformedMessage, toText } from './fields.ts';
-import { idsOf, keysOf, type Of } from './set-wise.ts';
+import { idsOf, keysOf, type Of } from './saving/set-wise.ts';
 import { readDicts, readItems, readNames, shownBoolean, shownInt, shownText } from './shown.ts';
 
 const MAX_NAMES = 200_000;

@@ -1,4 +1,4 @@
-import { FairQueue } from '../../services/fair-queue.ts';
+import { FairQueue } from '../../services/common/fair-queue.ts';
 import { Refusal } from './refusal.ts';
 
 export interface BatcherLimits {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { BodyBudget, HeldBody } from '../../body-budget.ts';
+import type { BodyBudget, HeldBody } from '../../process/body-budget.ts';
 import { Refusal } from './refusal.ts';
 
 /** Counts memory that is made of a body. @throws {Refusal} 503 beyond the budget */

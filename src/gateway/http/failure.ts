@@ -1,5 +1,5 @@
-import type { Logger } from '../../logger.ts';
-import { isDatabaseAway } from '../../services/availability.ts';
+import type { Logger } from '../../process/logger.ts';
+import { isDatabaseAway } from '../../services/common/availability.ts';
 import { Refusal } from './refusal.ts';
 
 /** What an agent is told of an error; one that is no refusal yet is logged, with what the surroundings say it is about. */

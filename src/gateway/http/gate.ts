@@ -1,4 +1,4 @@
-import { BoundedQueue } from '../../services/bounded-queue.ts';
+import { BoundedQueue } from '../../services/common/bounded-queue.ts';
 import { Refusal } from './refusal.ts';
 
 /**

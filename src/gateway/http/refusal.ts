@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import { ANSWER_HEADERS, endUnread } from '../../http-answers.ts';
+import { ANSWER_HEADERS, endUnread } from '../../process/http-answers.ts';
 
 /** Why a request of an agent is not served at all; agents only ever take it as "try again". */
 export class Refusal extends Error {

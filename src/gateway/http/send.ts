@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { ANSWER_HEADERS } from '../../http-answers.ts';
+import { ANSWER_HEADERS } from '../../process/http-answers.ts';
 
 /** Answers 200 with bytes. */
 export function sendBytes(res: ServerResponse, bytes: Uint8Array): void {

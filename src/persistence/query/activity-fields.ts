@@ -1,6 +1,6 @@
-import { REVERSIBLE_TYPES } from '../../domain/activity/kinds.ts';
-import { FINAL_STATUSES } from '../../domain/activity/status.ts';
-import { statusList } from '../status-sql.ts';
+import { REVERSIBLE_TYPES } from '../../domain/activities/kinds.ts';
+import { FINAL_STATUSES } from '../../domain/activities/status.ts';
+import { statusList } from '../database/status-sql.ts';
 import { beyondBound } from './delivery-conditions.ts';
 
 /** Over the alias `a` of `activity`: a child of it, as `k`, fulfils the condition; true or false. */

@@ -1,4 +1,4 @@
-import { ACTIVITY_GROUP } from '../../domain/activity/kinds.ts';
+import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
 import { EXECUTE_SCRIPT } from '../../domain/scripts/result.ts';
 import { anyChild } from './activity-fields.ts';
 import { type GroupScope, groupsOf } from './group-scope.ts';

@@ -1,4 +1,4 @@
-import { ALERT_NAMES, type AlertName } from '../../domain/alerts.ts';
+import { ALERT_NAMES, type AlertName } from '../../domain/events/alerts.ts';
 
 /** What an alert is, and the state that raises and clears it. */
 export interface AlertRule {

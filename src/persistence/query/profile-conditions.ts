@@ -1,7 +1,7 @@
 import type { ProfileCriterion, ProfileType } from '../../domain/query/computer-query.ts';
-import { inScope, scopedProfiles } from '../repositories/profile-scope.ts';
-import { openAuditsOf } from '../repositories/usg-runs.repository.ts';
 import type { Compilation } from './compilation.ts';
+import { openAuditsOf } from './open-audits.ts';
+import { inScope, scopedProfiles } from './profile-scope.ts';
 
 /**
  * SQL over `c`, never null: the computer is associated with the profile of that id, and stands as `status` says where

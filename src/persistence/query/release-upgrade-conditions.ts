@@ -1,4 +1,4 @@
-import { upgradableReleases } from '../../domain/releases.ts';
+import { upgradableReleases } from '../../domain/common/releases.ts';
 import type { Compilation } from './compilation.ts';
 
 /** A release upgrade that the update manager is set to offer is there; `never` offers none. */

@@ -1,5 +1,5 @@
 import type { CloudField } from '../../domain/query/computer-query.ts';
-import { containing } from '../like.ts';
+import { containing } from '../database/like.ts';
 import type { Compilation } from './compilation.ts';
 
 /** Distributor that hosts of WSL report. */

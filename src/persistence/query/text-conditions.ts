@@ -1,4 +1,4 @@
-import { containing } from '../like.ts';
+import { containing } from '../database/like.ts';
 import type { Compilation } from './compilation.ts';
 
 /** Hostname or title contains the text, in any case. */

@@ -1,5 +1,5 @@
-import { recordEvent } from '../../persistence/repositories/events.repository.ts';
-import { keepFleet } from '../../persistence/repositories/fleet-lock.ts';
+import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { keepFleet } from '../../persistence/computers/fleet-lock.ts';
 import {
   replaceContracts,
   replaceLicenses,
@@ -7,7 +7,7 @@ import {
   saveContracts,
   saveLicenses,
   saveProfiles,
-} from '../../persistence/repositories/import.repository.ts';
+} from '../../persistence/import/import.repository.ts';
 import {
   findComputers,
   findContracts,
@@ -15,9 +15,9 @@ import {
   findLicenses,
   findProfiles,
   lockImports,
-} from '../../persistence/repositories/import-lookups.ts';
-import type { Database, Sql } from '../../persistence/sql.ts';
-import { quoted } from '../fields.ts';
+} from '../../persistence/import/import-lookups.ts';
+import type { Database, Sql } from '../../persistence/database/sql.ts';
+import { quoted } from '../common/fields.ts';
 import { type ImportDocument, ImportRefused, type ProfileKey } from './document.ts';
 import { ValueReader } from './value-reader.ts';
 

@@ -1,5 +1,5 @@
-import { parseInstant } from '../../domain/instant.ts';
-import { MAX_INT4 } from '../../domain/integers.ts';
+import { parseInstant } from '../../domain/common/instant.ts';
+import { MAX_INT4 } from '../../domain/common/integers.ts';
 import type { ImportProblem } from './document.ts';
 
 const MAX_LINE = 255;

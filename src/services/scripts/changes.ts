@@ -1,9 +1,9 @@
-import { DomainError } from '../../domain/errors.ts';
-import type { Permission } from '../../domain/permissions.ts';
+import { DomainError } from '../../domain/common/errors.ts';
+import type { Permission } from '../../domain/identity/permissions.ts';
 import { DEFAULT_TIME_LIMIT, DEFAULT_USERNAME } from '../../domain/scripts/script.ts';
-import { recordEvent } from '../../persistence/repositories/events.repository.ts';
-import { lockRights } from '../../persistence/repositories/rights-lock.ts';
-import { listAttachments, replaceAttachments } from '../../persistence/repositories/script-attachments.repository.ts';
+import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { lockRights } from '../../persistence/identity/rights-lock.ts';
+import { listAttachments, replaceAttachments } from '../../persistence/scripts/script-attachments.repository.ts';
 import {
   insertScript,
   insertScriptVersion,
@@ -11,13 +11,13 @@ import {
   type ScriptChange,
   type ScriptWithCode,
   updateScript,
-} from '../../persistence/repositories/scripts.repository.ts';
-import type { Sql } from '../../persistence/sql.ts';
-import { isUniqueViolation } from '../../persistence/violations.ts';
-import { readLine } from '../fields.ts';
-import { holdsIn } from '../group-rights.ts';
-import { findAccessGroup } from '../names-in-body.ts';
-import type { Caller } from '../ports.ts';
+} from '../../persistence/scripts/scripts.repository.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import { isUniqueViolation } from '../../persistence/database/violations.ts';
+import { readLine } from '../common/fields.ts';
+import { holdsIn } from '../identity/group-rights.ts';
+import { findAccessGroup } from '../identity/names-in-body.ts';
+import type { Caller } from '../common/ports.ts';
 import type { ScriptsDeps } from './deps.ts';
 import { type AttachmentChange, readAttachments, readScriptBody, readUsername } from './fields.ts';
 import type { AttachmentUpload, Script, ScriptPatch, ScriptRequest } from './model.ts';

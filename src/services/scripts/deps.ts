@@ -1,4 +1,4 @@
-import type { ActingDeps } from '../computer-actions.ts';
+import type { ActingDeps } from '../activities/computer-actions.ts';
 
 export interface ScriptsDeps extends ActingDeps {
   /** Base of absolute links, without a trailing slash. */

@@ -1,16 +1,12 @@
-import {
-  type CancelOrder,
-  lockLanesOf,
-  orderCancel,
-} from '../../persistence/repositories/activity-cancel.repository.ts';
-import { recordEvent } from '../../persistence/repositories/events.repository.ts';
-import { deleteAttachments } from '../../persistence/repositories/script-attachments.repository.ts';
-import { findOpenRuns, wipeCode } from '../../persistence/repositories/script-endings.repository.ts';
-import { archiveProfilesOfScript } from '../../persistence/repositories/script-profiles.repository.ts';
-import { updateScript } from '../../persistence/repositories/scripts.repository.ts';
-import type { Sql } from '../../persistence/sql.ts';
-import type { Caller } from '../ports.ts';
-import { disarmTriggers } from '../script-profile-arming.ts';
+import { type CancelOrder, lockLanesOf, orderCancel } from '../../persistence/activities/activity-cancel.repository.ts';
+import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { deleteAttachments } from '../../persistence/scripts/script-attachments.repository.ts';
+import { findOpenRuns, wipeCode } from '../../persistence/scripts/script-endings.repository.ts';
+import { archiveProfilesOfScript } from '../../persistence/scripts/script-profiles.repository.ts';
+import { updateScript } from '../../persistence/scripts/scripts.repository.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import type { Caller } from '../common/ports.ts';
+import { disarmTriggers } from './profiles/script-profile-arming.ts';
 import { eventOf, lockManageable, profilesText } from './changes.ts';
 import type { ScriptsDeps } from './deps.ts';
 import { requireRight, requireScript } from './reads.ts';

@@ -6,8 +6,8 @@ import {
   parseScript,
   type ScriptBody,
 } from '../../domain/scripts/script.ts';
-import type { AttachmentSize, NewAttachment } from '../../persistence/repositories/script-attachments.repository.ts';
-import { refusedField, refusedFields } from '../fields.ts';
+import type { AttachmentSize, NewAttachment } from '../../persistence/scripts/script-attachments.repository.ts';
+import { refusedField, refusedFields } from '../common/fields.ts';
 import type { AttachmentUpload } from './model.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { ScriptWithCode } from '../../persistence/repositories/scripts.repository.ts';
-import type { ActingQuery } from '../computer-queries.ts';
+import type { ScriptWithCode } from '../../persistence/scripts/scripts.repository.ts';
+import type { ActingQuery } from '../query/computer-queries.ts';
 
 /** What the caller may do with a script as it stands. */
 export interface ScriptActions {

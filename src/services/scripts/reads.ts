@@ -1,7 +1,7 @@
-import { DomainError } from '../../domain/errors.ts';
-import type { Permission } from '../../domain/permissions.ts';
-import type { PageRequest } from '../../persistence/page.ts';
-import { readAttachment } from '../../persistence/repositories/script-attachments.repository.ts';
+import { DomainError } from '../../domain/common/errors.ts';
+import type { Permission } from '../../domain/identity/permissions.ts';
+import type { PageRequest } from '../../persistence/database/page.ts';
+import { readAttachment } from '../../persistence/scripts/script-attachments.repository.ts';
 import {
   findScript,
   findScriptVersion,
@@ -10,10 +10,10 @@ import {
   type ScriptRow,
   type ScriptVersionRow,
   type ScriptWithCode,
-} from '../../persistence/repositories/scripts.repository.ts';
-import type { Sql } from '../../persistence/sql.ts';
-import { holdsIn } from '../group-rights.ts';
-import type { Caller } from '../ports.ts';
+} from '../../persistence/scripts/scripts.repository.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import { holdsIn } from '../identity/group-rights.ts';
+import type { Caller } from '../common/ports.ts';
 import type { Script, ScriptQuery } from './model.ts';
 
 export async function readScripts(db: Sql, caller: Caller, query: ScriptQuery) {

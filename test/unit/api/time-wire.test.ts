@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { wireTime } from '../../../src/api/wire/time.wire.ts';
+import { wireTime } from '../../../src/api/common/time.wire.ts';
 
 describe('instants of the API', () => {
   it.each([

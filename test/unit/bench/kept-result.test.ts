@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { describeMachine } from '../../bench/harness/machine.ts';
-import { ReportBuilder } from '../../bench/harness/report.ts';
-import { keep, keptResult, readKept, writeAll, writePage } from '../../bench/page/kept-result.ts';
-import { renderPage } from '../../bench/page/render-page.ts';
+import { describeMachine } from '../../../tools/bench/harness/machine.ts';
+import { ReportBuilder } from '../../../tools/bench/harness/report.ts';
+import { keep, keptResult, readKept, writeAll, writePage } from '../../../tools/bench/page/kept-result.ts';
+import { renderPage } from '../../../tools/bench/page/render-page.ts';
 
 let root: string;
 beforeEach(() => {

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Machine } from '../../bench/harness/machine.ts';
-import { type Report, ReportBuilder, renderTable } from '../../bench/harness/report.ts';
-import type { Usage } from '../../bench/harness/usage.ts';
-import { TARGETS } from '../../bench/harness/verdict.ts';
-import { BENCHMARKS } from '../../bench/options.ts';
-import { CRITERIA } from '../../bench/page/criteria.ts';
-import { type KeptResult, keptResult } from '../../bench/page/kept-result.ts';
-import { renderPage, renderTargets } from '../../bench/page/render-page.ts';
+import type { Machine } from '../../../tools/bench/harness/machine.ts';
+import { type Report, ReportBuilder, renderTable } from '../../../tools/bench/harness/report.ts';
+import type { Usage } from '../../../tools/bench/harness/usage.ts';
+import { TARGETS } from '../../../tools/bench/harness/verdict.ts';
+import { BENCHMARKS } from '../../../tools/bench/options.ts';
+import { CRITERIA } from '../../../tools/bench/page/criteria.ts';
+import { keptResult } from '../../../tools/bench/page/kept-result.ts';
+import type { KeptResult } from '../../../tools/bench/page/render-page.ts';
+import { renderPage, renderTargets } from '../../../tools/bench/page/render-page.ts';
 
 const machine: Machine = {
   cpu: 'Some CPU',

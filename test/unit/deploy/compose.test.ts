@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { loadConfig } from '../../../src/config.ts';
-import { POSTGRES_SETTINGS } from '../../../src/stack/postgres.ts';
-import { API_COMMAND, WORKER_COMMAND } from '../../../src/stack/roles.ts';
-import { SERVER_DYNAMIC_CONFIG } from '../../../temporal/server/dynamic-config.ts';
+import { loadConfig } from '../../../src/process/config.ts';
+import { POSTGRES_SETTINGS } from '../../../tools/stack/database/postgres.ts';
+import { API_COMMAND, WORKER_COMMAND } from '../../../tools/stack/topology/roles.ts';
+import { SERVER_DYNAMIC_CONFIG } from '../../../tools/temporal-server/dynamic-config.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
-import { findComposeCheck } from '../../support/compose-config.ts';
+import { findComposeCheck } from '../../support/stack/compose-config.ts';
 import {
   COMPOSE_FILE,
   compose,
@@ -21,7 +21,7 @@ import {
   running,
   scriptOf,
   services,
-} from '../../support/compose-file.ts';
+} from '../../support/stack/compose-file.ts';
 
 const example = await readFile(join(COMPOSE_FILE, '../.env.example'), 'utf8');
 
@@ -117,7 +117,9 @@ describe('docker-compose.yml', () => {
     );
     expect(Object.keys(WITHOUT_MEANING).filter((name) => name in environment || !settings.includes(name))).toEqual([]);
     const sources = await Promise.all(
-      ['src/tracing.ts', 'src/tracing-exporter.ts'].map((file) => readFile(join(COMPOSE_FILE, '..', file), 'utf8')),
+      ['src/process/tracing.ts', 'src/process/tracing-exporter.ts'].map((file) =>
+        readFile(join(COMPOSE_FILE, '..', file), 'utf8'),
+      ),
     );
     for (const name of sources.join().match(/\bOTEL_\w+/g)!) expect(environment).toHaveProperty(name, null);
   });
@@ -157,7 +159,7 @@ describe('docker-compose.yml', () => {
     expect(Object.fromEntries(scale)).toMatchObject({ 'worker-activity': 4, api: 2, gateway: 1 });
     const pool = loadConfig({}, 'stack').databasePoolSize;
     const flotilla = running.reduce((sum, [name, { command }]) => {
-      const pools = scriptOf(command) === 'src/main.ts' ? 2 : 1;
+      const pools = scriptOf(command) === 'src/server/main.ts' ? 2 : 1;
       return sum + scale.get(name)! * pools * pool;
     }, 0);
     const { SQL_MAX_CONNS: workflows, SQL_VIS_MAX_CONNS: visibility } = compose.services['temporal']!.environment!;
@@ -173,7 +175,7 @@ describe('docker-compose.yml', () => {
       expect(healthcheck?.test, name).toBeDefined();
     }
     for (const [name, { command, healthcheck }] of running) {
-      expect(healthcheck?.test?.[2], name).toBe('src/health-check.ts');
+      expect(healthcheck?.test?.[2], name).toBe('src/process/health-check.ts');
       expect(healthcheck?.test?.includes('--ready'), name).toBe(scriptOf(command) === 'workers/main.ts');
     }
   });
@@ -265,7 +267,7 @@ describe('docker-compose.yml', () => {
         ['temporal_password'],
       ]);
     }
-    expect(compose.configs['take-ownership']!.file).toBe('./src/stack/take-ownership.sql');
+    expect(compose.configs['take-ownership']!.file).toBe('./tools/stack/database/take-ownership.sql');
   });
 
   it('has the first account made with a token of the log', () => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { BodyBudget } from '../../../src/body-budget.ts';
+import { BodyBudget } from '../../../src/process/body-budget.ts';
 import { withBody } from '../../../src/gateway/http/body.ts';
 
 const KIB = 1024;

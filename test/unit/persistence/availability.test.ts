@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isDatabaseAway, isLostRace } from '../../../src/persistence/availability.ts';
+import { isDatabaseAway, isLostRace } from '../../../src/persistence/database/availability.ts';
 
 const SYSTEM = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTDOWN'];
 const refusal = (code: string) => Object.assign(new Error('refused'), { code });

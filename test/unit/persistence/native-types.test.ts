@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
-import { NATIVE_TYPES } from '../../../src/persistence/native-types.ts';
+import { NATIVE_TYPES } from '../../../src/persistence/database/native-types.ts';
 
 const TIMESTAMPTZ = 1184;
 const parsed = (oid: number, text: string): unknown => NATIVE_TYPES.getTypeParser(oid, 'text')(text);

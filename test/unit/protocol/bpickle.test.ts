@@ -12,7 +12,7 @@ import {
   encode,
 } from '../../../src/protocol/bpickle.ts';
 import { typeListDigest } from '../../../src/protocol/type-digest.ts';
-import { fromTypedJson } from '../../support/typed-json.ts';
+import { fromTypedJson } from '../../support/http/typed-json.ts';
 
 interface Vector {
   name: string;

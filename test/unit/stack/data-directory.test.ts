@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openDataDirectory } from '../../../src/stack/data-directory.ts';
-import { isAlive, waitUntil } from '../../../src/stack/processes.ts';
-import { createRunningRecord, endOrphans } from '../../../src/stack/running-file.ts';
-import { loadSecrets, saveSecrets } from '../../../src/stack/secrets.ts';
-import { script, temporaryDirectory } from '../../support/temporary.ts';
+import { openDataDirectory } from '../../../tools/stack/data-directory.ts';
+import { isAlive, waitUntil } from '../../../tools/stack/processes/processes.ts';
+import { createRunningRecord, endOrphans } from '../../../tools/stack/processes/running-file.ts';
+import { loadSecrets, saveSecrets } from '../../../tools/stack/secrets.ts';
+import { script, temporaryDirectory } from '../../support/stack/temporary.ts';
 
 const PROJECT = join(import.meta.dirname, '../../..');
 
@@ -15,8 +15,8 @@ describe('openDataDirectory', () => {
   it('is refused while another process has it, and free again once that process was killed', async () => {
     const directory = join(await temporaryDirectory(), 'data');
     const code = `
-      const { openDataDirectory } = await import(${JSON.stringify(`${PROJECT}/src/stack/data-directory.ts`)});
-      const { createRunningRecord } = await import(${JSON.stringify(`${PROJECT}/src/stack/running-file.ts`)});
+      const { openDataDirectory } = await import(${JSON.stringify(`${PROJECT}/tools/stack/data-directory.ts`)});
+      const { createRunningRecord } = await import(${JSON.stringify(`${PROJECT}/tools/stack/processes/running-file.ts`)});
       const data = await openDataDirectory(${JSON.stringify(directory)});
       createRunningRecord(data.running);
       console.log('open');

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { migrate, openPersistence } from '../../../src/persistence/orm.ts';
-import { ensureRoles } from '../../../src/stack/database-roles.ts';
-import { findFreePort } from '../../../src/stack/ports.ts';
-import { startPostgres } from '../../../src/stack/postgres.ts';
-import { OUR_ROLE } from '../../../src/stack/roles.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
+import { migrate, openPersistence } from '../../../src/persistence/orm/orm.ts';
+import { ensureRoles } from '../../../tools/stack/database/database-roles.ts';
+import { findFreePort } from '../../../tools/stack/processes/ports.ts';
+import { startPostgres } from '../../../tools/stack/database/postgres.ts';
+import { OUR_ROLE } from '../../../tools/stack/topology/roles.ts';
+import { temporaryDirectory } from '../../support/stack/temporary.ts';
 
 const [SUPER, FORMER, OURS, THEIRS] = Array.from({ length: 4 }, () => randomBytes(9).toString('hex')) as [
   string,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { catalogueOf } from '../../../src/fleet/catalogue/packages.ts';
-import { demoFixes } from '../../../src/stack/demo-fixes.ts';
+import { catalogueOf } from '../../../tools/simulator/catalogue/packages.ts';
+import { demoFixes } from '../../../tools/stack/demo-fixes.ts';
 
 describe('demoFixes', () => {
   it('knows every kernel that simulated computers can upgrade to, each once', () => {

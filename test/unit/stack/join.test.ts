@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { joinStack } from '../../../src/stack/join.ts';
-import { createRunningRecord, readStackState } from '../../../src/stack/running-file.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
+import { joinStack } from '../../../tools/stack/join.ts';
+import { createRunningRecord, readStackState } from '../../../tools/stack/processes/running-file.ts';
+import { temporaryDirectory } from '../../support/stack/temporary.ts';
 
 const silent = (): void => undefined;
 

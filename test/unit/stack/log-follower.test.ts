@@ -1,9 +1,9 @@
 import { appendFile, mkdir, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { followLogs } from '../../../src/stack/log-follower.ts';
-import { createRunningRecord } from '../../../src/stack/running-file.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
+import { followLogs } from '../../../tools/stack/processes/log-follower.ts';
+import { createRunningRecord } from '../../../tools/stack/processes/running-file.ts';
+import { temporaryDirectory } from '../../support/stack/temporary.ts';
 
 const LARGE = 50 * 1024 * 1024;
 

@@ -5,11 +5,16 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../../src/stack/ports.ts';
-import { endLeftover, type PostgresOptions, type PostgresServer, startPostgres } from '../../../src/stack/postgres.ts';
-import { isAlive, processesIn, signalProcess, waitUntil } from '../../../src/stack/processes.ts';
-import { runAs, unprivilegedUser } from '../../../src/stack/unprivileged.ts';
-import { script, temporaryDirectory } from '../../support/temporary.ts';
+import { findFreePort } from '../../../tools/stack/processes/ports.ts';
+import {
+  endLeftover,
+  type PostgresOptions,
+  type PostgresServer,
+  startPostgres,
+} from '../../../tools/stack/database/postgres.ts';
+import { isAlive, processesIn, signalProcess, waitUntil } from '../../../tools/stack/processes/processes.ts';
+import { runAs, unprivilegedUser } from '../../../tools/stack/processes/unprivileged.ts';
+import { script, temporaryDirectory } from '../../support/stack/temporary.ts';
 
 async function aPlace(): Promise<PostgresOptions> {
   const directory = await temporaryDirectory();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createRestartPolicy, RESTART } from '../../../src/stack/restart-policy.ts';
-import { createService, type Running } from '../../../src/stack/service.ts';
-import { createServiceGroup } from '../../../src/stack/service-group.ts';
+import { createRestartPolicy, RESTART } from '../../../tools/stack/processes/restart-policy.ts';
+import { createService, type Running } from '../../../tools/stack/processes/service.ts';
+import { createServiceGroup } from '../../../tools/stack/processes/service-group.ts';
 
 describe('createRestartPolicy', () => {
   it('doubles its pauses and gives up at the sixth death within a minute', () => {

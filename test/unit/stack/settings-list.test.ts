@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../src/config.ts';
-import { SECRET_SETTINGS } from '../../../src/secret-files.ts';
-import { checkPorts } from '../../../src/stack/preflight.ts';
+import { loadConfig } from '../../../src/process/config.ts';
+import { SECRET_SETTINGS } from '../../../src/process/secret-files.ts';
+import { checkPorts } from '../../../tools/stack/preflight.ts';
 
 const read = (file: string) => readFile(join(import.meta.dirname, '../../..', file), 'utf8');
 
 /** Names of the settings that the configuration reads. */
 async function readSettings(): Promise<string[]> {
-  const text = `${await read('src/config.ts')}${await read('src/identity-settings.ts')}`;
+  const text = `${await read('src/process/config.ts')}${await read('src/process/identity-settings.ts')}`;
   return [...text.matchAll(/(?<=read\.\w+\(')FLOTILLA_\w+/g)].map(String);
 }
 

@@ -5,13 +5,17 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { downloadOfficial } from '../../../temporal/server/official-download.ts';
-import { findInCache, makeInCache } from '../../../temporal/server/program-cache.ts';
-import { resolveTemporal } from '../../../temporal/server/programs.ts';
-import { startTemporal } from '../../../temporal/server/temporal-server.ts';
-import { resolveTestServer } from '../../../temporal/server/test-server.ts';
-import { compareVersions, TEMPORAL_SERVER_VERSION, TEMPORAL_UI_VERSION } from '../../../temporal/server/versions.ts';
-import { script, temporaryDirectory } from '../../support/temporary.ts';
+import { downloadOfficial } from '../../../tools/temporal-server/official-download.ts';
+import { findInCache, makeInCache } from '../../../tools/temporal-server/program-cache.ts';
+import { resolveTemporal } from '../../../tools/temporal-server/programs.ts';
+import { startTemporal } from '../../../tools/temporal-server/temporal-server.ts';
+import { resolveTestServer } from '../../../tools/temporal-server/test-server.ts';
+import {
+  compareVersions,
+  TEMPORAL_SERVER_VERSION,
+  TEMPORAL_UI_VERSION,
+} from '../../../tools/temporal-server/versions.ts';
+import { script, temporaryDirectory } from '../../support/stack/temporary.ts';
 
 const report = (): void => undefined;
 
@@ -131,7 +135,7 @@ describe('versions', () => {
   });
 
   it('are the same in the module that is built, in docker-compose.yml and here', async () => {
-    const module = await readFile('temporal/program/go.mod', 'utf8');
+    const module = await readFile('tools/temporal-server/program/go.mod', 'utf8');
     expect(module).toMatch(new RegExp(`^\\s*go\\.temporal\\.io/server v${TEMPORAL_SERVER_VERSION}$`, 'm'));
     expect(module).toMatch(new RegExp(`^\\s*github\\.com/temporalio/ui-server/v2 v${TEMPORAL_UI_VERSION}$`, 'm'));
     const images = [...(await readFile('docker-compose.yml', 'utf8')).matchAll(/image: temporalio\/(\S+)/g)];
@@ -203,7 +207,7 @@ describe('a program that gets stuck', () => {
     const stuck = await script(join(bin, 'temporal'), 'exec sleep 60');
     const sleeper = spawn(stuck, { stdio: 'ignore' });
     onTestFinished(() => void sleeper.kill('SIGKILL'));
-    const { runTool } = await import('../../../temporal/server/run-tool.ts');
+    const { runTool } = await import('../../../tools/temporal-server/run-tool.ts');
     const interrupt = new AbortController();
     const running = runTool(stuck, [], { limitMs: 30_000, signal: interrupt.signal, env });
     interrupt.abort();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../src/config.ts';
-import { planTopology, TOPOLOGY_HELP } from '../../../src/stack/topology-plan.ts';
+import { loadConfig } from '../../../src/process/config.ts';
+import { planTopology, TOPOLOGY_HELP } from '../../../tools/stack/topology/topology-plan.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
 
 const config = loadConfig({ FLOTILLA_PORT: '9000' }, 'stack');

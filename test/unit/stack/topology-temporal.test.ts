@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { temporalStore } from '../../../src/stack/topology-temporal.ts';
+import { temporalStore } from '../../../tools/stack/topology/topology-temporal.ts';
 
 const storeOf = (database: string) => {
   const { database: workflows, visibilityDatabase: visibility } = temporalStore(

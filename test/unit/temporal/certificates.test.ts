@@ -3,8 +3,8 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect, createServer, type TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { type Certificates, ensureCertificates, SERVER_NAME } from '../../../temporal/server/certificates.ts';
-import { temporaryDirectory } from '../../support/temporary.ts';
+import { type Certificates, ensureCertificates, SERVER_NAME } from '../../../tools/temporal-server/certificates.ts';
+import { temporaryDirectory } from '../../support/stack/temporary.ts';
 
 async function made(): Promise<Certificates> {
   return ensureCertificates(join(await temporaryDirectory(), 'tls'));

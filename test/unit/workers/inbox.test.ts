@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { createLogger } from '../../../src/logger.ts';
+import { createLogger } from '../../../src/process/logger.ts';
 import { type InboxDeps, inboxRound } from '../../../workers/relay/inbox.ts';
 
 const LANES = 50;

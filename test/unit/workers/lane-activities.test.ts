@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { expect, it } from 'vitest';
-import type { LaneStore } from '../../../src/persistence/repositories/lanes.repository.ts';
+import type { LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
 
 const DONE = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, waitingFor: [] };

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
-import { createLogger } from '../../../src/logger.ts';
-import type { MissedDate, ProfileKind } from '../../../src/services/schedule/profile-kind.ts';
+import { createLogger } from '../../../src/process/logger.ts';
+import type { MissedDate, ProfileKind } from '../../../src/services/schedules/profile-kind.ts';
 import { lateDatesRound } from '../../../workers/relay/late-dates.ts';
 
 const NOW = new Date('2026-05-04T02:11:05Z');

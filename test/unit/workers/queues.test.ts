@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError } from '../../../src/config.ts';
+import { ConfigError } from '../../../src/process/config.ts';
 import { chooseQueues } from '../../../workers/queues.ts';
 
 describe('chooseQueues', () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createLogger } from '../../../src/logger.ts';
+import { createLogger } from '../../../src/process/logger.ts';
 import { type InboxDeps, inboxRound } from '../../../workers/relay/inbox.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,0 +1,11 @@
+import type { ActingQuery } from '../../services/query/computer-queries.ts';
+
+/** The fields of a body that acts on what a query means. */
+interface QueryFields {
+  query: string;
+  searches?: Readonly<Record<string, string>> | null;
+}
+
+export function readActingQuery({ query, searches }: QueryFields): ActingQuery {
+  return { text: query, seen: new Map(Object.entries(searches ?? {})) };
+}

@@ -1,0 +1,119 @@
+import { passRate } from '../../domain/compliance/pass-rate.ts';
+import { dayRange, reportPath } from '../../domain/compliance/report.ts';
+import type { BaseActivity } from '../../services/activities/activity-views.ts';
+import type {
+  UsgProfile,
+  UsgProfilePatch,
+  UsgProfileQuery,
+  UsgProfileRequest,
+} from '../../services/compliance/profiles/model.ts';
+import type { components } from '../openapi/types.generated.ts';
+import type { Page } from '../http/request/pagination.ts';
+import { wireActivity } from '../activities/activities.wire.ts';
+import { wireTime } from '../common/time.wire.ts';
+
+type Schemas = components['schemas'];
+
+/** Marker in place of a report's path while a run is open. @see api-decisions 5.4 */
+const OPEN_RUN = 'in-progress';
+
+/** A profile as answers show it. */
+export function wireUsgProfile(profile: UsgProfile): Schemas['UsgProfile'] {
+  return {
+    id: profile.id,
+    account_id: profile.account_id,
+    name: profile.name,
+    title: profile.title,
+    access_group: profile.access_group,
+    all_computers: profile.all_computers,
+    tags: profile.tags,
+    associated_instances: profile.associatedInstances,
+    benchmark: profile.benchmark,
+    mode: profile.mode,
+    schedule: profile.schedule,
+    timezone: profile.timezone,
+    status: profile.archived ? 'archived' : 'active',
+    creation_time: wireTime(profile.creation_time),
+    modification_time: wireTime(profile.modification_time),
+    next_run_time: wireTime(profile.nextRunTime),
+    restart_deliver_delay: profile.restart_deliver_delay,
+    restart_deliver_delay_window: profile.restart_deliver_delay_window,
+    retention_period: profile.retention_period,
+    tailoring_file_uri: profile.tailoring_file_key,
+    last_run_results: wireLastRun(profile),
+  };
+}
+
+function wireLastRun({ id, archived, lastRun, associatedInstances }: UsgProfile): Schemas['UsgRunResults'] {
+  const { failing, passing, in_progress, not_started } = lastRun ?? {
+    failing: 0,
+    passing: 0,
+    in_progress: 0,
+    not_started: associatedInstances,
+  };
+  // As the selector: nobody is in progress for an archived profile, though a run that is open goes on.
+  const shown = archived ? { in_progress: 0, not_started: not_started + in_progress } : { in_progress, not_started };
+  return {
+    failing,
+    passing,
+    ...shown,
+    pass_rate: passRate(passing, failing),
+    report_uri: lastRun && (lastRun.open ? OPEN_RUN : reportPath(id, dayRange(lastRun.started_at), false)),
+    timestamp: wireTime(lastRun?.started_at ?? null),
+  };
+}
+
+/** The answer to starting a run; only here it reads `in-progress`, unless it found no computer and is over. */
+export function wireStartedRun(activity: BaseActivity) {
+  return { ...wireActivity(activity), activity_status: activity.status === 'succeeded' ? 'succeeded' : OPEN_RUN };
+}
+
+export function readUsgProfileQuery(query: Record<string, unknown>, page: Page): UsgProfileQuery {
+  const { search, status, pass_rate_from, pass_rate_to } = query as {
+    search?: string;
+    status?: NonNullable<UsgProfileQuery['status']> | 'all';
+    pass_rate_from?: number;
+    pass_rate_to?: number;
+  };
+  return {
+    ...page,
+    search: search || null,
+    status: status === undefined || status === 'all' ? null : status,
+    passRateFrom: pass_rate_from ?? null,
+    passRateTo: pass_rate_to ?? null,
+  };
+}
+
+/** Body of POST /usg-profiles. */
+export function readUsgProfileRequest(body: unknown, traceparent: string | null): UsgProfileRequest {
+  const request = body as Schemas['UsgProfileRequest'];
+  return {
+    title: request.title,
+    benchmark: request.benchmark ?? null,
+    mode: request.mode,
+    schedule: request.schedule,
+    timezone: request.timezone ?? null,
+    startDate: request.start_date,
+    accessGroup: request.access_group ?? null,
+    allComputers: request.all_computers ?? false,
+    tags: request.tags ?? [],
+    restartDelayHours: request.restart_deliver_delay ?? 0,
+    restartWindowMinutes: request.restart_deliver_delay_window ?? 0,
+    tailoringFile: request.tailoring_file ?? null,
+    traceparent,
+  };
+}
+
+/** Body of PATCH /usg-profiles/<id>; null is the same as absent. */
+export function readUsgProfilePatch(body: unknown): UsgProfilePatch {
+  const patch = body as Schemas['UsgProfilePatch'];
+  return {
+    title: patch.title ?? undefined,
+    schedule: patch.schedule ?? undefined,
+    timezone: patch.timezone ?? undefined,
+    allComputers: patch.all_computers ?? undefined,
+    tags: patch.tags ?? undefined,
+    restartDelayHours: patch.restart_deliver_delay ?? undefined,
+    restartWindowMinutes: patch.restart_deliver_delay_window ?? undefined,
+  };
+}

@@ -1,0 +1,30 @@
+import type { Services } from '../../services/setup/services.ts';
+import type { Handlers } from '../http/handler.ts';
+import type { components } from '../openapi/types.generated.ts';
+import { envelope, pageOf } from '../http/request/pagination.ts';
+import { traceparentOf } from '../http/trace-context.ts';
+import { wirePendingComputer } from './pending-computers.wire.ts';
+
+type Schemas = components['schemas'];
+
+export function pendingComputersRoutes(deps: {
+  services: Pick<Services, 'pendingComputers'>;
+  publicUrl: string;
+}): Handlers {
+  const { pendingComputers } = deps.services;
+  return {
+    async listPendingComputers(context) {
+      const { count, rows } = await pendingComputers.list(context.caller, pageOf(context));
+      return { body: envelope(context, deps.publicUrl, { count, results: rows.map(wirePendingComputer) }) };
+    },
+    async acceptPendingComputers({ caller, body, request }) {
+      const { computer_ids, access_group } = body as Schemas['PendingAcceptance'];
+      const to = { accessGroup: access_group ?? undefined, traceparent: traceparentOf(request) };
+      return { body: await pendingComputers.accept(caller, computer_ids, to) };
+    },
+    async rejectPendingComputers({ caller, body }) {
+      const { computer_ids } = body as Schemas['PendingRejection'];
+      return { body: await pendingComputers.reject(caller, computer_ids) };
+    },
+  };
+}

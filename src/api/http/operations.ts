@@ -1,0 +1,173 @@
+import type { Config } from '../../process/config.ts';
+import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS, type Permission } from '../../domain/identity/permissions.ts';
+import type { SelectorLanguage } from '../openapi/selector-hints.ts';
+import type { Handler, Handlers } from './handler.ts';
+import { ERROR_STATUS } from './middleware/error-body.ts';
+import type { PairKind } from './middleware/pairs-body.ts';
+import {
+  bodySchemaOf,
+  eachOperation,
+  type HttpMethod,
+  type JsonSchema,
+  type OpenApiDocument,
+  type OperationObject,
+  type ParameterObject,
+  type PathOperation,
+  parametersOf,
+  resolveReference,
+} from '../openapi/document.ts';
+import { type Refusals, refusalsOf, unknownCodeOf } from '../openapi/refusals.ts';
+
+/** What a caller must bring: nothing, a token, any role in the token's account, or permissions that must all hold. */
+export type Access = 'none' | 'token' | 'account' | readonly Permission[];
+
+/** `integers`: a list of them; `key`: text that is only looked up. */
+export type ParameterKind = 'integer' | 'integers' | 'boolean' | 'array' | 'string' | 'key';
+
+export interface PathParameter {
+  name: string;
+  integer: boolean;
+  /** Error of a value that cannot be an id. */
+  unknown: keyof typeof ERROR_STATUS;
+}
+
+/** One operation of the document, prepared for serving. */
+export interface Operation {
+  id: string;
+  path: string;
+  method: HttpMethod;
+  access: Access;
+  /** A token from an access key is not enough. */
+  needsLogin: boolean;
+  /** Key of the feature it is part of; null when it is always there. */
+  feature: string | null;
+  /** It makes something although it is a GET. */
+  acts: boolean;
+  /** Its answer is a list of ids of activities. */
+  listsActivities: boolean;
+  /** The only kind of deployment that has it; null when all have. */
+  deployment: Config['deployment'] | null;
+  bodyLimitBytes: number;
+  takesBody: boolean;
+  /** A request without a body is refused. */
+  needsBody: boolean;
+  /** Fields of a body that may be `key=value` pairs; null where only JSON is taken. */
+  bodyPairs: ReadonlyMap<string, PairKind> | null;
+  pathParameters: readonly PathParameter[];
+  queryParameters: ReadonlyMap<string, ParameterKind>;
+  /** What its parameter `query` selects among; null where it has none. */
+  selectors: SelectorLanguage | null;
+  statuses: ReadonlySet<number>;
+  refusals: Refusals;
+  handler: Handler;
+}
+
+const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
+const PERMISSIONS: ReadonlySet<string> = new Set([...GROUP_PERMISSIONS, ...GLOBAL_PERMISSIONS]);
+
+/**
+ * Pairs every operation of the document with its handler.
+ *
+ * @throws naming every operation without handler, handler without operation, missing or unknown `x-permission`,
+ * repeated `operationId`, and path parameter without an error code
+ */
+export function buildOperations(document: OpenApiDocument, handlers: Handlers): Operation[] {
+  const problems: string[] = [];
+  const operations: Operation[] = [];
+  const left = new Set(Object.keys(handlers));
+  for (const placed of eachOperation(document)) {
+    const { path, method, operation } = placed;
+    const id = operation.operationId;
+    const handler = handlers[id];
+    if (!id) problems.push(`${method} ${path} has no operationId`);
+    else if (!handler) problems.push(`operation ${id} has no handler`);
+    else if (!left.delete(id)) problems.push(`operationId ${id} is used twice`);
+    else operations.push(toOperation(document, placed, handler, problems));
+  }
+  for (const name of left) problems.push(`handler ${name} has no operation`);
+  if (problems.length > 0) throw new Error(`The API does not fit its document: ${problems.join('; ')}`);
+  return operations;
+}
+
+const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/** Whether a request changes nothing. @param operation - undefined where no route matched */
+export function isRead(operation: Operation | undefined, method: string): boolean {
+  return READING.has(method) && !operation?.acts;
+}
+
+function toOperation(
+  document: OpenApiDocument,
+  { path, method, operation }: PathOperation,
+  handler: Handler,
+  problems: string[],
+): Operation {
+  const parameters = parametersOf(document, operation);
+  const kindOf = (p: ParameterObject) =>
+    p['x-opaque'] ? 'key' : parameterKind(document, resolveReference<JsonSchema>(document, p.schema));
+  const inPath = parameters.filter((p) => p.in === 'path');
+  const named = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
+  for (const name of named)
+    if (!inPath.some((p) => p.name === name)) problems.push(`${path}: {${name}} is not declared`);
+  const pathParameters = inPath.map((p) => ({
+    name: p.name,
+    integer: kindOf(p) === 'integer',
+    unknown: unknownCode(p.name, kindOf(p), problems),
+  }));
+  return {
+    id: operation.operationId,
+    path,
+    method,
+    handler,
+    access: readAccess(operation, problems),
+    needsLogin: operation['x-login'] ?? false,
+    feature: operation['x-feature'] ?? null,
+    acts: operation['x-acts'] ?? false,
+    listsActivities: operation['x-activity-ids'] ?? false,
+    deployment: operation['x-deployment'] ?? null,
+    bodyLimitBytes: operation['x-body-limit'] ?? BODY_LIMIT_BYTES,
+    takesBody: operation.requestBody !== undefined,
+    needsBody: operation.requestBody?.required === true,
+    bodyPairs: operation['x-body-pairs'] ? pairsOf(document, operation) : null,
+    pathParameters: named.flatMap((name) => pathParameters.filter((p) => p.name === name)),
+    queryParameters: new Map(parameters.filter((p) => p.in === 'query').map((p) => [p.name, kindOf(p)])),
+    selectors: parameters.find((p) => p['x-selectors'])?.['x-selectors'] ?? null,
+    statuses: new Set(Object.keys(operation.responses).map(Number)),
+    refusals: refusalsOf(operation, method, parameters),
+  };
+}
+
+function pairsOf(document: OpenApiDocument, operation: OperationObject): Map<string, PairKind> {
+  const fields = Object.entries(bodySchemaOf(document, operation)!['properties'] as Record<string, JsonSchema>);
+  return new Map(
+    fields.map(([name, field]) => {
+      const type = [resolveReference<JsonSchema>(document, field)['type']].flat()[0];
+      return [name, type === 'integer' || type === 'boolean' ? type : 'string'];
+    }),
+  );
+}
+
+function parameterKind(document: OpenApiDocument, schema: JsonSchema): ParameterKind {
+  const { type, items } = schema;
+  if (type === 'array' && items) {
+    return resolveReference(document, items as JsonSchema)['type'] === 'integer' ? 'integers' : 'array';
+  }
+  return type === 'integer' || type === 'boolean' || type === 'array' ? type : 'string';
+}
+
+function unknownCode(name: string, kind: ParameterKind, problems: string[]): keyof typeof ERROR_STATUS {
+  if (kind !== 'integer') return 'NotFound';
+  const code = unknownCodeOf(name);
+  if (code in ERROR_STATUS) return code as keyof typeof ERROR_STATUS;
+  problems.push(`path parameter ${name} needs the error code ${code}`);
+  return 'NotFound';
+}
+
+function readAccess(operation: OperationObject, problems: string[]): Access {
+  const declared = operation['x-permission'];
+  if (declared === 'none' || declared === 'token' || declared === 'account') return declared;
+  const needed = typeof declared === 'string' ? [declared] : (declared ?? []);
+  if (needed.length > 0 && needed.every((p) => PERMISSIONS.has(p))) return needed as Permission[];
+  problems.push(`operation ${operation.operationId} has no valid x-permission`);
+  return [];
+}

@@ -1,0 +1,38 @@
+import type { Rate } from '../../process/config.ts';
+import { DomainError } from '../../domain/common/errors.ts';
+import type { Clock } from '../../services/common/ports.ts';
+import { senderOf, TokenBuckets } from '../../services/common/token-buckets.ts';
+
+/** Holds callers to a rate, in this process alone: with several processes the limit holds for each of them. */
+export interface RateLimit {
+  /**
+   * Counts a request with a token that was found good.
+   *
+   * @throws {DomainError} TooManyRequests with the time until the next one is taken
+   */
+  byToken(tokenId: string): void;
+  /** Counts a request without a good token. @throws as {@link byToken} */
+  byAddress(address: string): void;
+}
+
+/** Tokens and addresses remembered at most, each: some 20 MB together. */
+const MAX_KEYS = 100_000;
+
+/** @param rate - null for no limit */
+export function createRateLimit(rate: Rate | null, clock: Clock): RateLimit {
+  if (rate === null) return { byToken: () => undefined, byAddress: () => undefined };
+  const tokens = new TokenBuckets({ ...rate, maxKeys: MAX_KEYS });
+  const addresses = new TokenBuckets({ ...rate, maxKeys: MAX_KEYS });
+  const spend = (buckets: TokenBuckets, key: string): void => {
+    const waitSeconds = buckets.take(key, 1, clock.now().getTime());
+    if (waitSeconds > 0) {
+      throw new DomainError('TooManyRequests', 'Too many requests; try again later', {
+        retryAfterSeconds: Math.max(1, waitSeconds),
+      });
+    }
+  };
+  return {
+    byToken: (tokenId) => spend(tokens, tokenId),
+    byAddress: (address) => spend(addresses, senderOf(address)),
+  };
+}

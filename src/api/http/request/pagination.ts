@@ -1,0 +1,74 @@
+import { MAX_INT4 } from '../../../domain/common/integers.ts';
+import type { RequestContext } from '../handler.ts';
+import { JsonText } from './json-text.ts';
+
+const MAX_LIMIT = 1000;
+
+export interface Page {
+  limit: number;
+  offset: number;
+}
+
+/** The page asked for; a larger limit counts as 1000, so that `next` still walks the whole list. 0 asks for the count. */
+export function pageOf(context: RequestContext): Page {
+  const { limit, offset } = context.query as Partial<Page>;
+  return { limit: Math.min(limit ?? MAX_LIMIT, MAX_LIMIT), offset: offset ?? 0 };
+}
+
+/**
+ * The key that the page begins behind, from the cursor of a link to it. A cursor counts only beside the offset that it
+ * was made for: whoever changes that in a link gets the page asked for.
+ */
+export function cursorOf(context: RequestContext): number | null {
+  const [, offset, key] = /^(\d{1,16})-(\d{1,10})$/.exec(String(context.query['after'] ?? '')) ?? [];
+  const isMeant = Number(offset) === pageOf(context).offset && Number(key) <= MAX_INT4;
+  return isMeant ? Number(key) : null;
+}
+
+/** What lists with a cursor say of the page after theirs: whether there is one, and the key it begins behind. */
+export type NextPage = { after: number } | null;
+
+/**
+ * The paginated envelope, with absolute links that keep all other parameters.
+ *
+ * @param publicUrl - base of links, without a trailing slash
+ * @param list.results - rows, or their JSON array as made by the database
+ * @param list.nextPage - of lists with a cursor; where it is absent `count` tells whether there is a next page
+ */
+export function envelope(
+  context: RequestContext,
+  publicUrl: string,
+  list: { count: number; results: readonly unknown[] | JsonText; nextPage?: NextPage },
+) {
+  const { limit, offset } = pageOf(context);
+  const { count, results, nextPage } = list;
+  const more = limit > 0 && (nextPage === undefined ? offset + limit < count : nextPage !== null);
+  const cursor = nextPage && { after: `${offset + limit}-${nextPage.after}` };
+  const next = more ? pageLink(context, publicUrl, { limit, offset: offset + limit, ...cursor }) : null;
+  const before = { limit, offset: offsetBefore(limit, offset, count), ...(nextPage !== undefined && { after: null }) };
+  const previous = offset > 0 && limit > 0 ? pageLink(context, publicUrl, before) : null;
+  if (!(results instanceof JsonText)) return { count, results, next, previous };
+  return new JsonText(
+    `{"count":${count},"results":${results.text},"next":${JSON.stringify(next)},"previous":${JSON.stringify(previous)}}`,
+  );
+}
+
+/** Where the page before begins; before a page past the end comes the last one. */
+function offsetBefore(limit: number, offset: number, count: number): number {
+  const last = Math.max(0, Math.floor((count - 1) / limit) * limit);
+  return Math.max(0, Math.min(offset - limit, last));
+}
+
+/** The address of the request with other parameters; null takes one out. */
+function pageLink(context: RequestContext, publicUrl: string, changes: Record<string, number | string | null>): string {
+  const { originalUrl } = context.request;
+  // Another question mark belongs to a value.
+  const mark = originalUrl.indexOf('?');
+  const path = mark < 0 ? originalUrl : originalUrl.slice(0, mark);
+  const parameters = new URLSearchParams(mark < 0 ? '' : originalUrl.slice(mark + 1));
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null) parameters.delete(name);
+    else parameters.set(name, String(value));
+  }
+  return `${publicUrl}${path}?${parameters}`;
+}

@@ -1,0 +1,31 @@
+import type { CredentialView } from '../../services/setup/views.ts';
+import { wireTime } from '../common/time.wire.ts';
+
+const PATH = '/api/v2';
+
+/** @param publicUrl - base of absolute links, without a trailing slash */
+export function wireCredential(credential: CredentialView, publicUrl: string) {
+  const { key, secretKey, accountName, accountTitle } = credential;
+  const accessKey = key?.accessKey ?? null;
+  const endpoint = `${publicUrl}${PATH}`;
+  return {
+    access_key: accessKey,
+    secret_key: secretKey,
+    account_name: accountName,
+    account_title: accountTitle,
+    endpoint,
+    name: key?.name ?? null,
+    creation_time: wireTime(key?.creationTime ?? null),
+    expires_at: wireTime(key?.expiresAt ?? null),
+    last_used_at: wireTime(key?.lastUsedAt ?? null),
+    exports: accessKey === null || secretKey === null ? null : exportsOf(endpoint, accessKey, secretKey),
+  };
+}
+
+/** The URL is the operator's own and the pair is letters and digits: quotes are all they need. */
+function exportsOf(endpoint: string, accessKey: string, secretKey: string): string {
+  const values = { FLOTILLA_API_URI: endpoint, FLOTILLA_API_KEY: accessKey, FLOTILLA_API_SECRET: secretKey };
+  return Object.entries(values)
+    .map(([name, value]) => `export ${name}='${value}'\n`)
+    .join('');
+}

@@ -1,0 +1,88 @@
+import type { Services } from '../../services/setup/services.ts';
+import type { LoginResultView } from '../../services/setup/views.ts';
+import type { Handlers, RequestContext } from '../http/handler.ts';
+import type { components } from '../openapi/types.generated.ts';
+import { wireCredential } from './credentials.wire.ts';
+import { wireLogin } from './identity.wire.ts';
+
+type Schemas = components['schemas'];
+
+export function tokensRoutes(deps: {
+  services: Pick<Services, 'login' | 'tokens' | 'passwords' | 'credentials' | 'loginMethods'>;
+  publicUrl: string;
+}): Handlers {
+  const { login, tokens, passwords, credentials, loginMethods } = deps.services;
+  const answer = (result: LoginResultView) => ({ body: wireLogin(result) satisfies Schemas['LoginResponse'] });
+  return {
+    async loginByAccessKey({ body, origin }) {
+      const { access_key, secret_key, expiry_minutes } = body as Schemas['AccessKeyLoginRequest'];
+      return answer(
+        await login.loginByAccessKey({
+          accessKey: access_key,
+          secretKey: secret_key,
+          expiryMinutes: expiry_minutes ?? undefined,
+          origin,
+        }),
+      );
+    },
+    async getLoginMethods() {
+      const on = { available: true, enabled: true };
+      const pam = { available: loginMethods.pam, enabled: loginMethods.pam };
+      const oidc = { available: false, configurations: [] };
+      return { body: { password: on, pam, access_key: on, oidc } satisfies Schemas['LoginMethods'] };
+    },
+    async getMe(context) {
+      return answer(await tokens.describe(context.caller, tokenOf(context)));
+    },
+    async logout({ caller }) {
+      await tokens.logout(caller);
+      return { body: {} };
+    },
+    async switchAccount(context) {
+      const { account_name } = context.body as Schemas['SwitchAccountRequest'];
+      const token = await tokens.switchAccount(context.caller, tokenOf(context), account_name);
+      return { body: { token } satisfies Schemas['TokenAnswer'] };
+    },
+    async invalidateOwnTokens({ caller, body }) {
+      const { keep_access_keys: keepAccessKeys = false } = (body ?? {}) as Schemas['TokenInvalidation'];
+      await tokens.invalidateOwn(caller, { keepAccessKeys });
+      return { status: 204 };
+    },
+    async invalidateAccountTokens({ caller }) {
+      await tokens.invalidateAccount(caller);
+      return { status: 204 };
+    },
+    async invalidateSystemTokens({ caller }) {
+      await tokens.invalidateSystem(caller);
+      return { status: 204 };
+    },
+    async invalidateNamedAccountTokens({ caller, params }) {
+      await tokens.invalidateNamedAccount(caller, params['account_name'] as string);
+      return { status: 204 };
+    },
+    async changePassword({ caller, body }) {
+      const { password, new_password: newPassword, keep_access_keys } = body as Schemas['PasswordChange'];
+      await passwords.change(caller, { password, newPassword, keepAccessKeys: keep_access_keys ?? false });
+      return { body: {} };
+    },
+    async listCredentials({ caller }) {
+      const entries = (await credentials.list(caller)).map((entry) => wireCredential(entry, deps.publicUrl));
+      return { body: { credentials: entries } satisfies Schemas['Credentials'] };
+    },
+    async createCredential({ caller, body }) {
+      const { account, password, name, expires_at } = body as Schemas['CredentialRequest'];
+      const wanted = { accountName: account, password, name: name ?? null, expiresAt: expires_at ?? null };
+      const made = await credentials.create(caller, wanted);
+      return { body: wireCredential(made, deps.publicUrl) satisfies Schemas['Credential'] };
+    },
+    async deleteCredential({ caller, params }) {
+      await credentials.remove(caller, params['access_key'] as string);
+      return { status: 204 };
+    },
+  };
+}
+
+/** The bearer token that brought the request here. */
+function tokenOf({ request }: RequestContext): string {
+  return (request.headers.authorization ?? '').slice('bearer '.length);
+}

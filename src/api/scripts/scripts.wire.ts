@@ -1,0 +1,111 @@
+import type { Script, ScriptCommand, ScriptPatch, ScriptQuery, ScriptRequest } from '../../services/scripts/model.ts';
+import type { ScriptVersionView } from '../../services/setup/views.ts';
+import type { components } from '../openapi/types.generated.ts';
+import type { Page } from '../http/request/pagination.ts';
+import { readActingQuery } from '../activities/acting-query.wire.ts';
+import { readDeliveryFields } from '../activities/delivery.wire.ts';
+import { readListStatus, type StatusAlias } from '../common/list-status.wire.ts';
+import { wireLocalTime } from '../common/time.wire.ts';
+
+type Schemas = components['schemas'];
+
+/** A script as lists show it. */
+export function wireScript(script: Script): Schemas['ScriptItem'] {
+  return {
+    id: script.id,
+    title: script.title,
+    version_number: script.version,
+    created_by: script.created_by,
+    created_at: wireLocalTime(script.created_at),
+    last_edited_by: script.last_edited_by,
+    last_edited_at: wireLocalTime(script.last_edited_at),
+    script_profiles: script.script_profiles,
+    status: script.status.toUpperCase() as Schemas['ScriptItem']['status'],
+    attachments: script.attachments,
+    interpreter: script.interpreter,
+    access_group: script.access_group,
+    time_limit: script.time_limit,
+    username: script.username,
+    is_redactable: script.redactable,
+    is_editable: script.editable,
+    is_executable: script.executable,
+  };
+}
+
+/** A script with its code; redacted code is empty. */
+export function wireScriptDetail(script: Script): Schemas['Script'] {
+  return { ...wireScript(script), code: script.code ?? '' };
+}
+
+/** An item of the versions of a script. */
+export function wireScriptVersion(id: number, version: ScriptVersionView): Schemas['ScriptVersionItem'] {
+  return {
+    id,
+    title: version.title,
+    version_number: version.version,
+    created_by: version.created_by,
+    created_at: wireLocalTime(version.created_at),
+  };
+}
+
+/** A version with its code; redacted code is empty. */
+export function wireScriptVersionDetail(id: number, version: ScriptVersionView): Schemas['ScriptVersion'] {
+  return { ...wireScriptVersion(id, version), interpreter: version.interpreter, code: version.code ?? '' };
+}
+
+type ScriptStatus = NonNullable<ScriptQuery['status']> | 'all';
+
+/** All scripts are of version 2. */
+const SCRIPT_TYPE: StatusAlias<ScriptStatus> = {
+  name: 'script_type',
+  meaning: { v2: 'active', active: 'active', archived: 'archived', redacted: 'redacted', all: 'all' },
+};
+
+/** Those in use are meant where nothing else is said. @throws {DomainError} InvalidParameterCombination */
+export function readScriptQuery(query: Record<string, unknown>, page: Page): ScriptQuery {
+  const status = readListStatus(query, SCRIPT_TYPE, 'active');
+  const { search } = query as { search?: string };
+  return { ...page, status: status === 'all' ? null : status, search: search || null };
+}
+
+/** Body of POST /scripts. */
+export function readScriptRequest(body: unknown): ScriptRequest {
+  const request = body as Schemas['ScriptRequest'];
+  return {
+    title: request.title,
+    code: request.code,
+    timeLimit: request.time_limit ?? null,
+    username: request.username ?? null,
+    accessGroup: request.access_group ?? null,
+    attachments: uploadsOf(request.attachments) ?? [],
+  };
+}
+
+/** Body of PATCH /scripts/<id>; null is the same as absent. */
+export function readScriptPatch(body: unknown): ScriptPatch {
+  const patch = body as Schemas['ScriptPatch'];
+  return {
+    title: patch.title ?? undefined,
+    code: patch.code ?? undefined,
+    timeLimit: patch.time_limit ?? undefined,
+    username: patch.username ?? undefined,
+    accessGroup: patch.access_group ?? undefined,
+    attachments: uploadsOf(patch.attachments),
+  };
+}
+
+function uploadsOf(attachments: Schemas['ScriptPatch']['attachments']): ScriptPatch['attachments'] {
+  return attachments?.map(({ filename, content }) => ({ filename, content: content ?? null }));
+}
+
+/** Body of POST /scripts/<id>:execute. @throws {DomainError} InvalidParameterCombination */
+export function readScriptCommand(body: unknown, traceparent: string | null): ScriptCommand {
+  const command = body as Schemas['ScriptCommand'];
+  return {
+    query: readActingQuery(command),
+    username: command.username ?? null,
+    timeLimit: command.time_limit ?? null,
+    ...readDeliveryFields(command),
+    traceparent,
+  };
+}

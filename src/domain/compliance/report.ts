@@ -1,0 +1,103 @@
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../common/durations.ts';
+import { parseInstant } from '../common/instant.ts';
+
+/** Type of the activity that makes a report. */
+export const REPORT_ACTIVITY = 'GenerateUsgReportActivity';
+
+/** The runs of a profile that were started in a stretch of time, and how the report on them is called. */
+export interface ReportRange {
+  /** Whole seconds; runs started from here on. */
+  start: Date;
+  /** Whole seconds; runs started before this. */
+  end: Date;
+  /** How the stretch stands in the name of the report. */
+  label: string;
+}
+
+const digits = (date: Date, length: number): string => date.toISOString().slice(0, length).replace(/[-:]/g, '');
+/** `20260504`, `20260504T0211Z`, `20260504T021109Z` */
+const dayOf = (date: Date): string => digits(date, 10);
+const minuteOf = (date: Date): string => `${digits(date, 16)}Z`;
+const secondOf = (date: Date): string => `${digits(date, 19)}Z`;
+const secondBefore = (date: Date): Date => new Date(date.getTime() - SECOND_MS);
+const floorTo = (date: Date, unitMs: number): Date => new Date(Math.floor(date.getTime() / unitMs) * unitMs);
+
+/** What a moment names by its precision: its day, its minute or its second. */
+function unitOf(text: string): number {
+  if (!text.includes('T') && !text.includes('t')) return DAY_MS;
+  return /t\d\d:\d\d:\d\d/i.test(text) ? SECOND_MS : MINUTE_MS;
+}
+
+/**
+ * The stretch of time that a question names.
+ *
+ * @param startText - ISO 8601; alone it stands for its whole day, minute or second, by its precision
+ * @param endText - ISO 8601, included; a date covers its day. Null: none was given
+ * @returns the name of a parameter that is no date and time, or `order` when the end lies before the start
+ * @remarks Runs are dated in whole seconds, as answers show them.
+ * @see api-decisions 5.5
+ */
+export function readReportRange(
+  startText: string,
+  endText: string | null,
+): ReportRange | 'start_date' | 'end_date' | 'order' {
+  const given = parseInstant(startText);
+  if (given === null) return 'start_date';
+  const start = floorTo(given, SECOND_MS);
+  if (endText === null) return momentRange(start, unitOf(startText));
+  const last = parseInstant(endText);
+  if (last === null) return 'end_date';
+  const covered = unitOf(endText) === DAY_MS ? DAY_MS : SECOND_MS;
+  const end = new Date(floorTo(last, SECOND_MS).getTime() + covered);
+  if (end <= start) return 'order';
+  const range = { start, end, label: `${secondOf(start)}-${secondOf(secondBefore(end))}` };
+  return isWholeDays(range) ? widenToDays(range) : range;
+}
+
+/** A day, a minute or a second. */
+function momentRange(start: Date, unitMs: number): ReportRange {
+  const label = unitMs === DAY_MS ? dayOf(start) : unitMs === MINUTE_MS ? minuteOf(start) : secondOf(start);
+  return { start, end: new Date(start.getTime() + unitMs), label };
+}
+
+function isWholeDays({ start, end }: ReportRange): boolean {
+  return start.getTime() % DAY_MS === 0 && end.getTime() % DAY_MS === 0;
+}
+
+/** The whole days that a stretch lies in; a report on them has the short name. */
+export function widenToDays(range: ReportRange): ReportRange {
+  const last = secondBefore(range.end);
+  const label = !range.label.includes('-') ? dayOf(range.start) : `${dayOf(range.start)}-${dayOf(last)}`;
+  return { start: floorTo(range.start, DAY_MS), end: new Date(floorTo(last, DAY_MS).getTime() + DAY_MS), label };
+}
+
+/** What every report of a profile is called, without its ending; also what its rows say they are of. */
+export function reportName(profileId: number, label: string): string {
+  return `usg_profile_audit_report_ID${profileId}-${label}`;
+}
+
+/** Key of a report, which is also its path for clients. @see api-decisions 5.5 */
+export function reportPath(profileId: number, { label }: Pick<ReportRange, 'label'>, isDetailed: boolean): string {
+  return `${reportName(profileId, label)}${isDetailed ? '-detailed' : ''}.csv`;
+}
+
+/**
+ * The profile and the stretch that a path names if it is one of a summary report on one day or on one run, which has
+ * the second of its start; null for any other text.
+ */
+export function readMomentReportPath(path: string): { profileId: number; range: ReportRange } | null {
+  const parts = /^usg_profile_audit_report_ID([1-9]\d{0,9})-(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)Z)?\.csv$/.exec(
+    path,
+  );
+  if (!parts) return null;
+  const [, id, year, month, day, hour, minute, second] = parts;
+  const date = `${year}-${month}-${day}`;
+  const start = parseInstant(hour === undefined ? date : `${date}T${hour}:${minute}:${second}Z`);
+  if (start === null || Number(id) >= 2 ** 31) return null;
+  return { profileId: Number(id), range: momentRange(start, hour === undefined ? DAY_MS : SECOND_MS) };
+}
+
+/** The day that a run started on, as the stretch of the report on it. */
+export function dayRange(startedAt: Date): ReportRange {
+  return momentRange(floorTo(startedAt, DAY_MS), DAY_MS);
+}

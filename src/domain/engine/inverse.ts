@@ -1,0 +1,126 @@
+import { parseInstant } from '../common/instant.ts';
+import {
+  type SnapAction,
+  type SnapEntry,
+  snapMessage,
+  snapOperationSummary,
+  snapOperationType,
+} from '../activities/snap-actions.ts';
+
+/** An operation that succeeded, and what its result says was done. */
+export interface DoneOperation {
+  type: string;
+  summary: string;
+  message: { type: string; fields: Readonly<Record<string, unknown>> };
+  /** Packages the computer added by itself. */
+  complemented: { install: readonly number[]; remove: readonly number[] };
+  /** The named snaps that were installed before, each with the end of its hold or null; null when that is not known. */
+  snapsBefore: Readonly<Record<string, string | null>> | null;
+}
+
+/** One step of undoing; several are taken one after the other. */
+export interface InverseStep {
+  type: string;
+  summary: string;
+  message: { type: string; fields: Readonly<Record<string, unknown>> };
+}
+
+/** Nothing but what is listed: all that was added to the original change is in the lists. @see agent-protocol 9.1 */
+const POLICY_LISTED = 0;
+
+const PACKAGE_INVERSES: Readonly<Record<string, string>> = {
+  ChangePackagesRequest: 'ChangePackagesRequest',
+  UpgradeKernelPackageRequest: 'DowngradeKernelPackageRequest',
+  DowngradeKernelPackageRequest: 'UpgradeKernelPackageRequest',
+};
+
+/**
+ * The exact inverse of what an operation did.
+ *
+ * @returns steps in order; none when there is nothing to undo
+ * @remarks What is not known of the time before counts as untouched: a snap as absent, its updates as not held (before
+ * a hold) or held for ever (before an unhold).
+ * @see api-decisions 4.7
+ */
+export function inverseOf(done: DoneOperation, now: Date): InverseStep[] {
+  switch (done.message.type) {
+    case 'install-snaps':
+      return snapSteps('remove', undoInstall(done));
+    case 'hold-snaps':
+    case 'unhold-snaps':
+      return undoHolds(done, now);
+    case 'change-packages':
+      return undoPackages(done);
+    default:
+      return [];
+  }
+}
+
+function undoInstall({ message, snapsBefore }: DoneOperation): SnapEntry[] {
+  return entriesOf(message.fields).filter(({ name }) => !Object.hasOwn(snapsBefore ?? {}, name));
+}
+
+function undoHolds({ message, snapsBefore }: DoneOperation, now: Date): InverseStep[] {
+  const holding = message.type === 'hold-snaps';
+  const held: SnapEntry[] = [];
+  const free: SnapEntry[] = [];
+  for (const { name, time } of entriesOf(message.fields)) {
+    const known = snapsBefore !== null && Object.hasOwn(snapsBefore, name) ? snapsBefore[name]! : null;
+    const before = snapsBefore === null && !holding ? FOREVER : known;
+    const wanted = holding ? (time ?? FOREVER) : null;
+    if (before === wanted) continue;
+    if (before !== null && !hasPassed(before, now)) held.push({ name, time: before });
+    else if (holding) free.push({ name });
+  }
+  return [...snapSteps('hold', held), ...snapSteps('unhold', free)];
+}
+
+const FOREVER = 'forever';
+
+function hasPassed(time: string, now: Date): boolean {
+  const moment = parseInstant(time);
+  return moment !== null && moment <= now;
+}
+
+function snapSteps(action: SnapAction, snaps: readonly SnapEntry[]): InverseStep[] {
+  if (snaps.length === 0) return [];
+  const summary = snapOperationSummary(action, snaps);
+  return [{ type: snapOperationType(action), summary, message: snapMessage(action, snaps) }];
+}
+
+interface SentSnap {
+  name: string;
+  args?: { time?: string };
+}
+
+function entriesOf(fields: Readonly<Record<string, unknown>>): SnapEntry[] {
+  return (fields['snaps'] as SentSnap[]).map(({ name, args }) => (args?.time ? { name, time: args.time } : { name }));
+}
+
+function undoPackages({ type, summary, message, complemented }: DoneOperation): InverseStep[] {
+  const asked = (list: string) => (message.fields[list] as number[] | undefined) ?? [];
+  const lists = {
+    install: union(asked('remove'), complemented.remove),
+    remove: union(asked('install'), complemented.install),
+    hold: asked('remove-hold'),
+    'remove-hold': asked('hold'),
+  };
+  const fields = Object.fromEntries(Object.entries(lists).filter(([, ids]) => ids.length > 0));
+  if (Object.keys(fields).length === 0) return [];
+  return [
+    {
+      type: PACKAGE_INVERSES[type] ?? type,
+      summary: revertSummary(summary),
+      message: { type: message.type, fields: { ...fields, policy: POLICY_LISTED } },
+    },
+  ];
+}
+
+function union(...lists: ReadonlyArray<readonly number[]>): number[] {
+  return [...new Set(lists.flat())];
+}
+
+/** Summary of what undoes an activity. */
+export function revertSummary(summary: string): string {
+  return `Revert: ${summary}`;
+}

@@ -1,0 +1,211 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../common/durations.ts';
+import { LAST_DATE } from './plan.ts';
+import { isShort, type LongRule, PERIOD_MS, type RecurrenceRule, type ShortRule, WEEKDAYS } from './recurrence-rule.ts';
+import { type DaysOfYear, daysFrom } from './rule-days.ts';
+
+/** Of {@link LAST_DATE}. */
+const LAST_YEAR = LAST_DATE.getUTCFullYear();
+/** 1 January 1970 was a Thursday, the fourth day of a week that begins on Monday. */
+const EPOCH_WEEKDAY = 3;
+
+/**
+ * The dates of a rule from its start on, by RFC 5545 and without regard to COUNT and UNTIL: what clocks show, in ms as
+ * if in UTC, ascending, each once, to the end of the last year that schedules know.
+ *
+ * @param start - DTSTART: what the rule does not say comes from it, and its intervals are counted from it
+ * @param from - dates before it may be left out
+ * @param daysOf - the days that the rule allows, for this start
+ * @remarks Bounded whatever the rule: some hundred thousand steps.
+ */
+export function occurrences(rule: RecurrenceRule, start: number, from: number, daysOf: DaysOfYear): Generator<number> {
+  return isShort(rule) ? ofShort(rule, start, from, daysOf) : ofLong(rule, start, from, daysOf);
+}
+
+function* ofLong(rule: LongRule, start: number, from: number, daysOf: DaysOfYear) {
+  const first = periodOf(rule, dayOf(start));
+  const times = timesOf(rule, start);
+  const begin = firstDayOf(rule, dayOf(Math.max(start, from)));
+  for (const { period, days } of periodsFrom(rule, begin, LAST_YEAR, daysOf)) {
+    if ((period - first) % rule.interval !== 0) continue;
+    for (const date of chosen(rule, days, times)) if (date >= start) yield date;
+  }
+}
+
+function* ofShort(rule: ShortRule, start: number, from: number, daysOf: DaysOfYear) {
+  const length = PERIOD_MS[rule.frequency];
+  const offsets = offsetsOf(rule, start);
+  if (offsets.length === 0) return;
+  const timesOn = intervalTimes(rule, Math.floor(start / length));
+  for (const day of daysFrom(dayOf(Math.max(start, from)), LAST_YEAR, daysOf)) {
+    for (const time of timesOn(day)) {
+      for (const offset of offsets) {
+        const date = day * DAY_MS + time + offset;
+        if (date >= start) yield date;
+      }
+    }
+  }
+}
+
+/** Times of a day, in ms, at which periods begin that the rule allows and whose turn it is. */
+function intervalTimes(rule: ShortRule, first: number): (day: number) => readonly number[] {
+  const { interval } = rule;
+  const length = PERIOD_MS[rule.frequency];
+  const perDay = DAY_MS / length;
+  const isAllowed = timeFilter(rule);
+  const known = new Map<number, readonly number[]>();
+  const find = (turn: number): readonly number[] => {
+    const times: number[] = [];
+    for (let period = turn; period < perDay; period += interval) {
+      if (isAllowed(period * length)) times.push(period * length);
+    }
+    // Of a longer interval a turn hardly comes again.
+    if (interval < perDay) known.set(turn, times);
+    return times;
+  };
+  return (day) => {
+    const turn = modulo(first - day * perDay, interval);
+    return known.get(turn) ?? find(turn);
+  };
+}
+
+/** Times of a day, in ms, at which periods begin that the rule allows, ascending. Longer periods choose days. */
+export function allowedTimes(rule: ShortRule): Generator<number> {
+  const length = PERIOD_MS[rule.frequency];
+  const all = (most: number, of: number) => (of < length ? [0] : Array.from({ length: most }, (_, n) => n));
+  const { hours, minutes, seconds } = timeLists(rule);
+  return products(hours ?? all(24, HOUR_MS), minutes ?? all(60, MINUTE_MS), seconds ?? all(60, SECOND_MS));
+}
+
+/** Tells whether a rule allows a period that begins at a time of day. */
+export function timeFilter(rule: ShortRule): (time: number) => boolean {
+  const { hours, minutes, seconds } = timeLists(rule);
+  return (time) =>
+    (!hours || hours.includes(Math.floor(time / HOUR_MS))) &&
+    (!minutes || minutes.includes(Math.floor(time / MINUTE_MS) % 60)) &&
+    (!seconds || seconds.includes(Math.floor(time / SECOND_MS) % 60));
+}
+
+/** The lists that choose among periods: those for times no shorter than a period. */
+function timeLists({ frequency, lists }: ShortRule) {
+  const choosing = (name: string, of: number) => (PERIOD_MS[frequency] <= of ? numbersOf(lists[name]) : null);
+  return {
+    hours: choosing('BYHOUR', HOUR_MS),
+    minutes: choosing('BYMINUTE', MINUTE_MS),
+    seconds: choosing('BYSECOND', SECOND_MS),
+  };
+}
+
+/** Times within each period, in ms from its beginning, that the rule allows and BYSETPOS chooses. */
+export function offsetsOf(rule: ShortRule, start: number): number[] {
+  const length = PERIOD_MS[rule.frequency];
+  const { lists } = rule;
+  const at = new Date(start);
+  const within = (name: string, of: number, own: number) => (of >= length ? [0] : (numbersOf(lists[name]) ?? [own]));
+  const times = [
+    ...products(
+      within('BYHOUR', HOUR_MS, at.getUTCHours()),
+      within('BYMINUTE', MINUTE_MS, at.getUTCMinutes()),
+      within('BYSECOND', SECOND_MS, at.getUTCSeconds()),
+    ),
+  ];
+  const places = placesOf(rule, times.length);
+  return places ? places.map((place) => times[place]!) : times;
+}
+
+/** Times of day of a rule of weeks, months or years, in ms. */
+export function timesOf({ lists }: LongRule, start: number): number[] {
+  const at = new Date(start);
+  return [
+    ...products(
+      numbersOf(lists['BYHOUR']) ?? [at.getUTCHours()],
+      numbersOf(lists['BYMINUTE']) ?? [at.getUTCMinutes()],
+      numbersOf(lists['BYSECOND']) ?? [at.getUTCSeconds()],
+    ),
+  ];
+}
+
+/** Days of a rule by the period they are in, without those that have none. Begins with a period's first day. */
+export function* periodsFrom(
+  rule: LongRule,
+  first: number,
+  lastYear: number,
+  daysOf: DaysOfYear,
+): Generator<{ period: number; days: number[] }> {
+  let period = Number.NaN;
+  let days: number[] = [];
+  for (const day of daysFrom(first, lastYear, daysOf)) {
+    const own = periodOf(rule, day);
+    if (own !== period) {
+      if (days.length > 0) yield { period, days };
+      period = own;
+      days = [];
+    }
+    days.push(day);
+  }
+  if (days.length > 0) yield { period, days };
+}
+
+/** The dates of one period, ascending: all, or those that BYSETPOS chooses. */
+export function* chosen(rule: LongRule, days: readonly number[], times: readonly number[]): Generator<number> {
+  const places = placesOf(rule, days.length * times.length);
+  if (places === null) {
+    for (const day of days) for (const time of times) yield day * DAY_MS + time;
+    return;
+  }
+  for (const place of places) {
+    yield days[Math.floor(place / times.length)]! * DAY_MS + times[place % times.length]!;
+  }
+}
+
+/** Places that BYSETPOS chooses in a set of some dates, from 0, ascending, each once; null: all. */
+function placesOf({ lists }: RecurrenceRule, size: number): number[] | null {
+  const positions = lists['BYSETPOS']?.map(Number);
+  if (!positions) return null;
+  const places = positions.map((position) => (position > 0 ? position - 1 : size + position));
+  return ascending(places.filter((place) => place >= 0 && place < size));
+}
+
+/** The first day of the period that a day is in, by its number since 1970. */
+export function firstDayOf(rule: LongRule, day: number): number {
+  if (rule.frequency === 'WEEKLY') return periodOf(rule, day) * 7 + weekOffset(rule);
+  const date = new Date(day * DAY_MS);
+  return Date.UTC(date.getUTCFullYear(), rule.frequency === 'YEARLY' ? 0 : date.getUTCMonth(), 1) / DAY_MS;
+}
+
+/** Number of the year, month or week that a day is in; neighbours differ by one. */
+function periodOf(rule: LongRule, day: number): number {
+  if (rule.frequency === 'WEEKLY') return Math.floor((day - weekOffset(rule)) / 7);
+  const date = new Date(day * DAY_MS);
+  return rule.frequency === 'YEARLY' ? date.getUTCFullYear() : date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
+/** A day on which a week begins, by its number since 1970. */
+function weekOffset({ weekStart }: RecurrenceRule): number {
+  return WEEKDAYS.indexOf(weekStart) - EPOCH_WEEKDAY;
+}
+
+function dayOf(time: number): number {
+  return Math.floor(time / DAY_MS);
+}
+
+/** Times of hours, minutes and seconds in ms, ascending as these are. */
+function* products(hours: readonly number[], minutes: readonly number[], seconds: readonly number[]) {
+  for (const hour of hours) {
+    for (const minute of minutes) {
+      for (const second of seconds) yield hour * HOUR_MS + minute * MINUTE_MS + second * SECOND_MS;
+    }
+  }
+}
+
+function numbersOf(list: readonly string[] | undefined): number[] | null {
+  return list ? ascending(list.map(Number)) : null;
+}
+
+function ascending(values: readonly number[]): number[] {
+  return [...new Set(values)].sort((a, b) => a - b);
+}
+
+/** Remainder from 0 on, also of negative numbers. */
+function modulo(value: number, divisor: number): number {
+  return ((value % divisor) + divisor) % divisor;
+}

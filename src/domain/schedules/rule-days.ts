@@ -1,0 +1,63 @@
+import { DAY_MS } from '../common/durations.ts';
+import { type RecurrenceRule, WEEKDAYS, type Weekday } from './recurrence-rule.ts';
+
+/** The days of a year that a rule allows, from 0 for 1 January, ascending. */
+export type DaysOfYear = (year: number) => readonly number[];
+
+/** What a rule says of the days of a year. */
+export interface DayParts {
+  /** From 1. */
+  months: readonly number[];
+  /** From 1, or from -1 on for those counted from the end of the month; null allows all. */
+  monthDays: readonly number[] | null;
+  /** As those of the month, of the year. */
+  yearDays: readonly number[] | null;
+  /** Null allows all. `ordinal` counts within each month where `isOrdinalOfMonth`, else within the year; 0 means every. */
+  weekdays: readonly { day: Weekday; ordinal: number }[] | null;
+  isOrdinalOfMonth: boolean;
+  /** As those of the month, of the year's weeks. */
+  weeks: readonly number[] | null;
+}
+
+const ALL_MONTHS = Array.from({ length: 12 }, (_, month) => month + 1);
+
+/**
+ * The parts of a rule that choose days, with those that RFC 5545 (3.3.10) takes from the start where the rule lacks
+ * them: the weekday of a weekly rule, the day of a monthly, the day and month of a yearly one.
+ *
+ * @param start - what clocks show at the start, in ms as if in UTC
+ */
+export function dayParts({ frequency, lists }: RecurrenceRule, start: number): DayParts {
+  const date = new Date(start);
+  const numbers = (name: string) => lists[name]?.map(Number) ?? null;
+  const isYearly = frequency === 'YEARLY';
+  const parts: DayParts = {
+    months: numbers('BYMONTH') ?? ALL_MONTHS,
+    monthDays: numbers('BYMONTHDAY'),
+    yearDays: numbers('BYYEARDAY'),
+    weekdays: lists['BYDAY']?.map(readWeekday) ?? null,
+    isOrdinalOfMonth: !isYearly || lists['BYMONTH'] !== undefined,
+    weeks: numbers('BYWEEKNO'),
+  };
+  if (parts.monthDays || parts.yearDays || parts.weekdays) return parts;
+  if (frequency === 'WEEKLY' || parts.weeks) return { ...parts, weekdays: [{ day: weekdayOf(date), ordinal: 0 }] };
+  if (!isYearly && frequency !== 'MONTHLY') return parts;
+  const months = isYearly && !lists['BYMONTH'] ? [date.getUTCMonth() + 1] : parts.months;
+  return { ...parts, months, monthDays: [date.getUTCDate()] };
+}
+
+function readWeekday(entry: string): { day: Weekday; ordinal: number } {
+  return { day: entry.slice(-2) as Weekday, ordinal: Number(entry.slice(0, -2)) };
+}
+
+function weekdayOf(date: Date): Weekday {
+  return WEEKDAYS[(date.getUTCDay() + 6) % 7]!;
+}
+
+/** Every day from one on to the end of a year that the rule allows, by its number since 1970, ascending. */
+export function* daysFrom(first: number, lastYear: number, daysOf: DaysOfYear): Generator<number> {
+  for (let year = new Date(first * DAY_MS).getUTCFullYear(); year <= lastYear; year += 1) {
+    const newYear = Date.UTC(year, 0, 1) / DAY_MS;
+    for (const day of daysOf(year)) if (newYear + day >= first) yield newYear + day;
+  }
+}

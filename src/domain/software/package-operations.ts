@@ -1,0 +1,84 @@
+import type { PackageVersion } from './package-changes.ts';
+import { type OperationDraft, powerOperation } from '../activities/machine-operations.ts';
+
+export const KERNEL_ACTIONS = ['upgrade', 'downgrade'] as const;
+
+export type KernelAction = (typeof KERNEL_ACTIONS)[number];
+
+export const PACKAGE_ACTIONS = ['install', 'remove', 'upgrade', 'downgrade', 'hold', 'unhold'] as const;
+
+export type PackageAction = (typeof PACKAGE_ACTIONS)[number];
+
+/** The computer may add whatever installs and removals its dependencies need. @see agent-protocol 9.1 */
+const POLICY_ALL = 2;
+
+/** Types of operations that answer with what they changed. */
+export const PACKAGE_OPERATION_TYPES = [
+  'ChangePackagesRequest',
+  'UpgradeKernelPackageRequest',
+  'DowngradeKernelPackageRequest',
+] as const;
+
+/** Summary of the group. @see api-decisions 4.3 */
+export function kernelGroupSummary(action: KernelAction): string {
+  return `${capital(action)} kernel package`;
+}
+
+/**
+ * The steps of a kernel change: the packages and, behind their success alone, the restart.
+ *
+ * @remarks The restart is an operation of its own: an agent that restarts by itself after a change can fall silent.
+ * @see agent-protocol 9.1; api-decisions 9.1
+ */
+export function kernelOperations(
+  action: KernelAction,
+  change: { install: PackageVersion; remove: PackageVersion },
+  rebootAfter: boolean,
+): Array<OperationDraft & { after: number | null }> {
+  const { install, remove } = change;
+  const kernel = {
+    type: action === 'upgrade' ? 'UpgradeKernelPackageRequest' : 'DowngradeKernelPackageRequest',
+    summary: `${capital(action)} kernel package ${install.name} to ${install.version}`,
+    message: { type: 'change-packages', fields: { install: [install.id], remove: [remove.id], policy: POLICY_ALL } },
+    after: null,
+  };
+  return rebootAfter ? [kernel, { ...powerOperation('restart'), after: 0 }] : [kernel];
+}
+
+const SHOWN_NAMES = 3;
+
+/**
+ * For example "Install packages curl 8.5.0-2, jq 1.7-1".
+ *
+ * @param packages - names alone where computers differ in the versions
+ */
+export function packageSummary(action: PackageAction, packages: ReadonlyArray<PackageVersion | string>): string {
+  const names = packages
+    .slice(0, SHOWN_NAMES)
+    .map((entry) => (typeof entry === 'string' ? entry : `${entry.name} ${entry.version}`));
+  const more = packages.length > SHOWN_NAMES ? ` and ${packages.length - SHOWN_NAMES} more` : '';
+  return `${capital(action)} package${packages.length === 1 ? '' : 's'} ${names.join(', ')}${more}`;
+}
+
+/** Changes packages; what a new version replaces is found and told by the computer. */
+export function packageOperation(action: PackageAction, packages: readonly PackageVersion[]): OperationDraft {
+  const ids = packages.map(({ id }) => id);
+  return {
+    type: 'ChangePackagesRequest',
+    summary: packageSummary(action, packages),
+    message: { type: 'change-packages', fields: { [FIELDS[action]]: ids, policy: POLICY_ALL } },
+  };
+}
+
+const FIELDS: Readonly<Record<PackageAction, string>> = {
+  install: 'install',
+  upgrade: 'install',
+  downgrade: 'install',
+  remove: 'remove',
+  hold: 'hold',
+  unhold: 'remove-hold',
+};
+
+function capital(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}

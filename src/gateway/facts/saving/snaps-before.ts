@@ -1,0 +1,163 @@
+import { MAX_INT4 } from '../../../domain/common/integers.ts';
+import type { Sql } from '../../../persistence/database/sql.ts';
+import type { Facts } from '../facts.ts';
+import type { Of } from './set-wise.ts';
+
+const UNDONE = ['install-snaps', 'hold-snaps', 'unhold-snaps'];
+const CHANGING = [...UNDONE, 'remove-snaps'];
+/** How many of a computer's operations, up to the last handed out and after it, may be on their way at most. */
+const LOOKED_BACK = 200;
+
+/** Whether undoing an operation takes knowing how the snaps it names stood before. @see api-decisions 4.7 */
+export function needsSnapsBefore(messageType: string): boolean {
+  return UNDONE.includes(messageType);
+}
+
+/**
+ * Keeps how snaps stand when operations are handed out. Agents report snaps when these have changed alone, and no report
+ * need come together with the result that it belongs to. What an operation on its way to the agent may change of a snap
+ * is not known to those behind it.
+ *
+ * @param operations - handed out just now, or once more to an agent that never got them; whatever came with the request
+ * for them is saved already
+ * @remarks Nothing is kept of computers without known snaps.
+ * @see agent-protocol 8
+ */
+export async function keepSnapsHandedOut(tx: Sql, operations: readonly number[]): Promise<void> {
+  await tx.query(KEEP_HANDED_OUT, [operations], 'gateway-snaps-handed-out');
+}
+
+/**
+ * As {@link keepSnapsHandedOut}, for successful operations of which nothing is kept: a process of an older release handed
+ * them out, or no snaps were known then. A report that comes with their result shows what they made of the snaps, and
+ * what is stored until then is what they found.
+ *
+ * @remarks Before the new report is saved.
+ */
+export async function keepSnapsBefore(tx: Sql, reports: ReadonlyArray<Of<Facts>>): Promise<void> {
+  const done = resultsBeside(reports).filter(({ ok }) => ok);
+  if (done.length > 0) await tx.query(KEEP_ANSWERED, columnsOf(done), 'gateway-snaps-before');
+}
+
+/**
+ * Moves what is kept on to what was reported with a result, for operations that come after the answered one, name a snap
+ * of it and have no result themselves: the agent had both at once, and the later one finds what the earlier one left.
+ *
+ * @remarks After the new report is saved. Should the report show the later one's work already, that part counts as found
+ * and is not undone. Operations answered in one payload keep what was known when they were handed out.
+ */
+export async function keepSnapsBetween(tx: Sql, reports: ReadonlyArray<Of<Facts>>): Promise<void> {
+  const answered = resultsBeside(reports);
+  if (answered.length > 0) await tx.query(KEEP_BETWEEN, columnsOf(answered), 'gateway-snaps-between');
+}
+
+interface Answered {
+  computerId: number;
+  operationId: number;
+  ok: boolean;
+}
+
+function resultsBeside(reports: ReadonlyArray<Of<Facts>>): Answered[] {
+  return reports.flatMap(({ computerId, value: { snaps, results } }) =>
+    snaps === null
+      ? []
+      : results
+          .filter(({ operationId }) => operationId >= 1 && operationId <= MAX_INT4)
+          .map(({ operationId, ok }) => ({ computerId, operationId, ok })),
+  );
+}
+
+function columnsOf(answered: readonly Answered[]): unknown[] {
+  return [answered.map(({ computerId }) => computerId), answered.map(({ operationId }) => operationId)];
+}
+
+const among = (types: readonly string[]) => `(${types.map((type) => `'${type}'`).join(', ')})`;
+
+// An operation that found everything as it wanted it has nothing to undo.
+const IDLE = `case p.message_type when 'install-snaps' then s.name is not null
+      when 'hold-snaps' then s.held_until is not distinct from coalesce(e.value #>> '{args,time}', 'forever')
+      else s.held_until is null end`;
+
+const NAMED = `jsonb_array_elements(p.fields -> 'snaps') e
+  left join computer_snap s on s.computer_id = m.computer_id and s.name = e.value ->> 'name'`;
+
+const BEFORE = `
+  select coalesce(jsonb_object_agg(s.name, s.held_until) filter (where s.name is not null), '{}') as snaps,
+    bool_and(${IDLE}) is true as idle
+  from ${NAMED}`;
+
+// What an operation in front leaves, or whether it fails, nobody knows yet: what it may change counts as in `inverseOf`.
+const UNKNOWN = `coalesce(case p.message_type when 'install-snaps' then a.removes else a.holds end < m.position, false)`;
+
+const BEFORE_BEHIND_OTHERS = `
+  select coalesce(jsonb_object_agg(e.value ->> 'name', case when ${UNKNOWN} then 'forever' else s.held_until end)
+      filter (where case when ${UNKNOWN} then p.message_type = 'unhold-snaps' else s.name is not null end), '{}') as snaps,
+    bool_and(not ${UNKNOWN} and ${IDLE}) is true as idle
+  from ${NAMED}
+  left join ahead a on a.computer_id = m.computer_id and a.name = e.value ->> 'name'`;
+
+const KEEP = `
+  insert into snap_operation_before (activity_id, computer_id, snaps, idle)
+  select m.activity_id, m.computer_id, before.snaps, before.idle`;
+
+const noResultYet = (message: string) => `not exists (
+      select from agent_inbox i
+      where i.lane_id = ${message}.lane_id and i.activity_id = ${message}.activity_id and i.kind = 'result')`;
+
+// What was cancelled while the agent was at work on it may still be done. Younger operations overtake what was scheduled.
+const KEEP_HANDED_OUT = `
+  with m as materialized (
+    select m.activity_id, m.computer_id, m.position, m.payload_id
+    from unnest($1::int[]) r(id) join agent_message m on m.activity_id = r.id join activity a on a.id = m.activity_id
+    where m.state = 'sent' and a.status in ('undelivered', 'delivered') and ${noResultYet('m')}
+      and exists (select from computer_snap known where known.computer_id = m.computer_id)
+  ), ahead as materialized (
+    select c.computer_id, x.value ->> 'name' as name, min(o.position) filter (where q.message_type = 'remove-snaps') as removes,
+      min(o.position) filter (where q.message_type <> 'install-snaps') as holds
+    from (select computer_id, max(activity_id) as last from m group by computer_id) c
+    cross join lateral (
+      (select id, status, completion_time from activity
+        where computer_id = c.computer_id and id <= c.last order by id desc limit ${LOOKED_BACK})
+      union all
+      (select y.id, y.status, y.completion_time from activity y join agent_message h on h.activity_id = y.id
+        where y.computer_id = c.computer_id and y.id > c.last and h.state in ('sent', 'acked')
+          and y.status in ('undelivered', 'delivered', 'canceled')
+        order by y.id desc limit ${LOOKED_BACK})) r
+    join agent_message o on o.activity_id = r.id join operation_payload q on q.id = o.payload_id
+    cross join lateral jsonb_array_elements(q.fields -> 'snaps') x
+    where (r.status in ('undelivered', 'delivered')
+        or (r.status = 'canceled' and r.completion_time > now() - interval '1 hour'))
+      and o.state in ('sent', 'acked') and q.message_type in ${among(CHANGING)} and ${noResultYet('o')}
+    group by c.computer_id, x.value ->> 'name'
+  )
+  ${KEEP}
+  from m join operation_payload p on p.id = m.payload_id
+  cross join lateral (${BEFORE_BEHIND_OTHERS}) before
+  where p.message_type in ${among(UNDONE)}
+  on conflict (activity_id) do update set snaps = excluded.snaps, idle = excluded.idle`;
+
+const KEEP_ANSWERED = `${KEEP}
+  from unnest($1::int[], $2::int[]) r(computer_id, id)
+  join agent_message m on m.activity_id = r.id and m.computer_id = r.computer_id
+  join operation_payload p on p.id = m.payload_id
+  cross join lateral (${BEFORE}) before
+  where p.message_type in ${among(UNDONE)} and m.state in ('sent', 'acked', 'dropped')
+  on conflict (activity_id) do nothing`;
+
+const KEEP_BETWEEN = `
+  with answered as (
+    select m.computer_id, m.activity_id, m.position, p.fields
+    from unnest($1::int[], $2::int[]) r(computer_id, id)
+    join agent_message m on m.activity_id = r.id and m.computer_id = r.computer_id
+    join operation_payload p on p.id = m.payload_id
+    where p.message_type in ${among(CHANGING)} and m.state in ('sent', 'acked', 'dropped')
+  )
+  update snap_operation_before b set snaps = before.snaps, idle = before.idle
+  from agent_message m join operation_payload p on p.id = m.payload_id join activity a on a.id = m.activity_id
+  cross join lateral (${BEFORE}) before
+  where b.computer_id in (select computer_id from answered) and b.activity_id <> all($2::int[])
+    and m.activity_id = b.activity_id and m.state in ('sent', 'acked') and a.status in ('undelivered', 'delivered')
+    and ${noResultYet('m')}
+    and exists (
+      select from answered o, jsonb_array_elements(o.fields -> 'snaps') x, jsonb_array_elements(p.fields -> 'snaps') y
+      where o.computer_id = m.computer_id and o.position < m.position and x.value ->> 'name' = y.value ->> 'name')`;

@@ -1,0 +1,110 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { CLIENT_CLOSED } from '../../process/http-answers.ts';
+import type { Fault } from '../facts/faults.ts';
+import { EVERYTHING, REGISTER_ONLY } from './message-types.ts';
+
+/** How an exchange of an agent with an identity ended. */
+const EXCHANGE_OUTCOMES = ['accepted', 'repeated', 'late', 'clone', 'unknown', 'removed'] as const;
+const ENROLMENT_OUTCOMES = ['approved', 'pending', 'refused', 'late'] as const;
+
+/** What a gateway counts. Labels come from closed lists alone: agents choose none of them. */
+export interface GatewayMetrics {
+  /** Measures a route's handler from its first line until its answer is sent. */
+  measured(route: string, handler: (req: Request, res: Response) => Promise<void> | void): RequestHandler;
+  exchanged(outcome: (typeof EXCHANGE_OUTCOMES)[number]): void;
+  /** Counts new messages of an accepted exchange by type. */
+  received(types: Iterable<string>): void;
+  /** Counts values of messages that could not be stored as they came, by type and what became of them. */
+  faulty(faults: Iterable<Fault>): void;
+  /** Counts operations handed out for the first time. */
+  delivered(count: number): void;
+  /** Counts results of operations that were waiting for one. */
+  results(results: Iterable<boolean>): void;
+  /** An operation was given up because the agent cannot get past it. */
+  poisoned(): void;
+  enrolled(outcome: (typeof ENROLMENT_OUTCOMES)[number]): void;
+  pinged(answer: string): void;
+  refused(code: string): void;
+  /** Records how many calls one statement carried out. */
+  batched(batch: string, size: number): void;
+}
+
+const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 512, 2000];
+const KNOWN_TYPES = new Set([...EVERYTHING.types, ...REGISTER_ONLY.types]);
+const OTHER = 'other';
+
+function known(type: string): string {
+  return KNOWN_TYPES.has(type) ? type : OTHER;
+}
+
+/** Registers the metrics of the agents' side; counters that alerts watch begin at 0. */
+export function createGatewayMetrics(registry: Registry): GatewayMetrics {
+  const registers = [registry];
+  const counter = (what: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name: `flotilla_gateway_${what}_total`, help, labelNames, registers });
+  const exchanges = counter('exchanges', 'Exchanges of agents with an identity, by outcome', 'outcome');
+  const messages = counter('messages_received', 'New messages of agents, by type', 'type');
+  const faulty = counter('faulty_values', 'Reported values that were cut, left out or refused', 'type', 'outcome');
+  const operations = counter('operations_delivered', 'Operations handed out for the first time');
+  const results = counter('results', 'Results of operations that were waiting for one', 'outcome');
+  const poisoned = counter('poisoned_messages', 'Operations given up because an agent cannot get past them');
+  const enrolments = counter('enrolments', 'Registrations by outcome', 'outcome');
+  const pings = counter('pings', 'Pings by answer', 'answer');
+  const refusals = counter('refusals', 'Requests of agents that were not served, by error', 'code');
+  for (const outcome of EXCHANGE_OUTCOMES) exchanges.inc({ outcome }, 0);
+  for (const outcome of ENROLMENT_OUTCOMES) enrolments.inc({ outcome }, 0);
+  const sizes = new Histogram({
+    name: 'flotilla_gateway_batch_size',
+    help: 'Calls carried out together by one statement',
+    labelNames: ['batch'] as const,
+    buckets: SIZES,
+    registers,
+  });
+  return {
+    measured: measure(registry),
+    exchanged: (outcome) => exchanges.inc({ outcome }),
+    received: (types) => {
+      for (const type of types) messages.inc({ type: known(type) });
+    },
+    faulty: (faults) => {
+      for (const { type, outcome, count } of faults) faulty.inc({ type: known(type), outcome }, count);
+    },
+    delivered: (count) => operations.inc(count),
+    results: (oks) => {
+      for (const ok of oks) results.inc({ outcome: ok ? 'succeeded' : 'failed' });
+    },
+    poisoned: () => poisoned.inc(),
+    enrolled: (outcome) => enrolments.inc({ outcome }),
+    pinged: (answer) => pings.inc({ answer }),
+    refused: (code) => refusals.inc({ code }),
+    batched: (batch, size) => sizes.observe({ batch }, size),
+  };
+}
+
+function measure(registry: Registry): GatewayMetrics['measured'] {
+  const registers = [registry];
+  const seconds = new Histogram({
+    name: 'flotilla_gateway_request_duration_seconds',
+    help: 'Time from the head of a request of an agent to its answer',
+    labelNames: ['route', 'status'] as const,
+    buckets: SECONDS,
+    registers,
+  });
+  const inFlight = new Gauge({
+    name: 'flotilla_gateway_requests_in_flight',
+    help: 'Requests of agents that are not answered yet',
+    registers,
+  });
+  return (route, handler) => (req, res) => {
+    const startedAt = performance.now();
+    inFlight.inc();
+    res.once('close', () => {
+      inFlight.dec();
+      const status = res.writableFinished ? res.statusCode : CLIENT_CLOSED;
+      seconds.observe({ route, status }, (performance.now() - startedAt) / 1000);
+    });
+    return handler(req, res);
+  };
+}

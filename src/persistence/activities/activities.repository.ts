@@ -1,0 +1,268 @@
+import type { ActivityStatus } from '../../domain/activities/status.ts';
+import type { PackageChange } from '../../domain/software/package-changes.ts';
+import type { PageRequest } from '../database/page.ts';
+import type { Sql } from '../database/sql.ts';
+import type { ActivitySelection } from '../query/activity-conditions.ts';
+import {
+  CANCEL_REQUESTED,
+  heldAt,
+  lostAmong,
+  OPERATION_CANCEL_REQUESTED,
+  onlyLater,
+  UNDOABLE,
+} from '../query/activity-fields.ts';
+import {
+  type ActivityScope,
+  computersIn,
+  manageableIn,
+  runnableIn,
+  seenBy,
+  VISIBLE,
+} from '../query/activity-visibility.ts';
+import { groupsOf } from '../query/group-scope.ts';
+import { findPage, matching } from './activity-pages.ts';
+import { type ChildCounters, countSeen } from './seen-children.ts';
+
+/** An activity as answers of any shape need it. */
+export interface BaseActivityRow {
+  id: number;
+  parent_id: number | null;
+  type: string;
+  summary: string;
+  status: ActivityStatus;
+  deliver_at: Date | null;
+  /** Waits for room in a queue; of a group: everything undelivered does. */
+  held: boolean;
+  /** Of a group that is due: nothing of it is free to go, and something is due later. */
+  only_later: boolean;
+  creation_time: Date;
+  approval_time: Date | null;
+  completion_time: Date | null;
+  /** All three null when nobody ordered it. */
+  creator_id: number | null;
+  creator_name: string | null;
+  creator_email: string | null;
+  deliver_delay_window: number;
+  result_text: string | null;
+  result_code: number | null;
+}
+
+/** An operation of a group that was undone without it. */
+export interface NotReverted {
+  activity_id: number;
+  computer_id: number;
+  /** When the others were undone; null when none was known. */
+  computer_title: string | null;
+  reason: 'failed' | 'canceled' | 'computer_gone' | 'reverted' | 'unchanged';
+}
+
+/** An operation as its group shows it. */
+export interface ChildRow extends BaseActivityRow {
+  computer_id: number;
+  /** The last one known of a computer that was removed. */
+  computer_title: string | null;
+  cancel_requested: boolean;
+}
+
+export interface ActivityRow extends BaseActivityRow {
+  computer_id: number | null;
+  /** Has not ended, and its cancel was accepted. */
+  cancel_requested: boolean;
+  delivery_time: Date | null;
+  deliver_after_time: Date | null;
+  deliver_before_time: Date | null;
+  schedule_before_time: Date | null;
+  schedule_after_time: Date | null;
+  modification_time: Date | null;
+  package_ids: number[];
+  changes: PackageChange[];
+  child_types: string[];
+  children_count: number;
+  /** The caller may act on every computer concerned. */
+  manageable: boolean;
+  /** What it ran may be run again by the caller: true but for scripts that are redacted or that the caller may not run. */
+  runnable: boolean;
+  /** Succeeded, of a type with an inverse, and something of it is not undone; of a group: of one operation that can be. */
+  undoable: boolean;
+  /** Has ended, and one of its computers is archived or gone. */
+  lost: boolean;
+  reapplied_from: number | null;
+  reapplied_by: number | null;
+  reverts: number | null;
+  reverted_by: number | null;
+  /** What has to succeed on its computers first; null for nothing. */
+  after_activity_id: number | null;
+  /** Of a group that undoes another: what it leaves out, as far as its computer may be seen; null of all others. */
+  not_reverted: NotReverted[] | null;
+  /** Percent of work that the server does; -1 when it failed, null for work of computers. */
+  progress: number | null;
+}
+
+export interface ParentRow extends BaseActivityRow, ChildCounters {
+  /** Has not ended, and its cancel was accepted. */
+  cancel_requested: boolean;
+}
+
+/** One page of the parents and operations that were asked for, newest first, and how many there are. */
+export async function listActivities(
+  db: Sql,
+  scope: ActivityScope,
+  selection: ActivitySelection,
+  page: PageRequest,
+): Promise<{ count: number; rows: ActivityRow[] }> {
+  const found = await findPage(db, 'activities', scope, selection, page);
+  const first = found.values.length + 1;
+  const values = [...found.values, ...detailValues(scope, selection.now)];
+  const columns = detail(first, IN_PAGE);
+  const [count, rows] = await Promise.all([
+    found.count(db),
+    db.query<ActivityRow & Record<string, unknown>>(list(columns, found.text), values),
+  ]);
+  return { count, rows };
+}
+
+/** As {@link listActivities}, only activities without a parent; each counts what the caller may see of it. */
+export async function listParents(
+  db: Sql,
+  scope: ActivityScope,
+  selection: ActivitySelection,
+  page: PageRequest,
+): Promise<{ count: number; rows: ParentRow[] }> {
+  const found = await findPage(db, 'parents', scope, selection, page);
+  const values = [...found.values, selection.now];
+  const now = `$${values.length}::timestamptz`;
+  const columns = parent(heldAt(now), onlyLater(now));
+  const [total, rows] = await Promise.all([
+    found.count(db),
+    db.query<ParentRow & Record<string, unknown>>(list(columns, found.text), values),
+  ]);
+  return { count: total, rows: await countSeen(db, scope, rows) };
+}
+
+/**
+ * Ids, descending, of the parents and operations that were asked for.
+ *
+ * @param limit - at most so many
+ * @param among - only of these; null for all
+ */
+export async function selectActivities(
+  db: Sql,
+  scope: ActivityScope,
+  selection: ActivitySelection,
+  limit: number,
+  among: readonly number[] | null = null,
+): Promise<number[]> {
+  const { text, values } = matching(scope, selection);
+  const next = values.length + 1;
+  const chosen = among === null ? '' : ` and a.id = any($${next + 1}::int[])`;
+  const rows = await db.query<{ id: number }>(
+    `select a.id from activity a where ${text}${chosen} order by a.id desc limit $${next}`,
+    [...values, limit, ...(among === null ? [] : [among])],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Activities by id in no order; those the caller may not see are left out. */
+export async function findActivities(
+  db: Sql,
+  scope: ActivityScope,
+  ids: readonly number[],
+  now: Date,
+): Promise<ActivityRow[]> {
+  return db.query<ActivityRow & Record<string, unknown>>(FIND, [...seenBy(scope), ids, ...detailValues(scope, now)]);
+}
+
+/** Children of some parents by id, those that may be seen, at most `limit` of each; null for all. */
+export async function listChildren(
+  db: Sql,
+  scope: ActivityScope,
+  parents: readonly number[],
+  limit: number | null,
+  now: Date,
+): Promise<Map<number, ChildRow[]>> {
+  const children = new Map<number, ChildRow[]>();
+  if (parents.length === 0) return children;
+  const rows = await db.query<ChildRow & Record<string, unknown>>(CHILDREN, [...seenBy(scope), parents, limit, now]);
+  for (const row of rows) {
+    const siblings = children.get(row.parent_id!);
+    if (siblings) siblings.push(row);
+    else children.set(row.parent_id!, [row]);
+  }
+  return children;
+}
+
+/** Reads the base shape of an activity, as answers to its creator and records of it show it. */
+export async function readBaseActivity(db: Sql, id: number, now: Date): Promise<BaseActivityRow> {
+  const [row] = await db.query<BaseActivityRow & Record<string, unknown>>(READ_BASE, [id, now]);
+  return row!;
+}
+
+const base = (held: string, later: string) => `a.id, a.parent_id, a.type, a.summary, a.status, a.deliver_at,
+    ${held} as held, ${later} as only_later, a.creation_time, a.approval_time, a.completion_time, p.id as creator_id,
+    p.name as creator_name, p.email as creator_email, a.deliver_delay_window, a.result_text, a.result_code`;
+
+/** @param now - number of the parameter with the present moment; what is shown has no window */
+const baseAt = (now: number) => base(heldAt(`$${now}::timestamptz`), 'false');
+
+/** The parameters of {@link detail}. */
+const detailValues = ({ view, manage, execute }: ActivityScope, now: Date) => [
+  groupsOf(manage),
+  groupsOf(execute),
+  now,
+  groupsOf(view),
+];
+
+// Computers out of sight are not named.
+const notReverted = (groups: string) => `case
+      when a.reverts is null or a.computer_id is not null or a.parameters->'not_reverted' is null then null
+      when ${groups}::int[] is null then a.parameters->'not_reverted' else (
+        select coalesce(jsonb_agg(e), '[]') from jsonb_array_elements(a.parameters->'not_reverted') e
+        where (e->>'computer_id')::int in ${computersIn(groups)}) end`;
+
+/** @param first - number of its first parameter */
+const detail = (
+  first: number,
+  among: string,
+) => `${base(heldAt(`$${first + 2}::timestamptz`), onlyLater(`$${first + 2}::timestamptz`))}, a.computer_id, a.delivery_time, a.deliver_after_time, a.deliver_before_time,
+    ${CANCEL_REQUESTED} as cancel_requested, a.schedule_before_time, a.schedule_after_time, a.modification_time, a.package_ids, a.changes, a.child_types,
+    a.children_count, ${manageableIn(`$${first}`)} as manageable, ${UNDOABLE} as undoable,
+    ${runnableIn(`$${first + 1}`)} as runnable,
+    ${lostAmong(among)} as lost, a.reapplied_from, a.reapplied_by, a.reverts, a.reverted_by,
+    a.after_activity_id, ${notReverted(`$${first + 3}`)} as not_reverted, a.progress`;
+
+const parent = (held: string, later: string) => `${base(held, later)}, ${CANCEL_REQUESTED} as cancel_requested,
+    a.children_count, a.computer_count, a.open_count,
+    a.succeeded_count, a.failed_count, a.canceled_count, case when a.computer_count = 1 then (
+      select jsonb_build_object('id', k.computer_id, 'title', coalesce(c.title, r.title))
+      from activity k left join computer c on c.id = k.computer_id left join removed_computer r on r.id = k.computer_id
+      where k.parent_id = a.id order by k.id limit 1) end as computer`;
+
+/**
+ * Of the runs of a script profile, which have no window.
+ *
+ * @param now - number of the parameter with the present moment
+ */
+export const parentAt = (now: number) => parent(heldAt(`$${now}::timestamptz`), 'false');
+
+export const SOURCE = 'activity a left join person p on p.id = a.creator_id';
+
+// The page is found in an index first; only its rows are read and joined.
+const list = (columns: string, page: string) => `
+  with page as materialized (${page})
+  select ${columns}
+  from page join ${SOURCE} on a.id = page.id
+  order by a.id desc`;
+const IN_PAGE = 'in (select id from page)';
+
+const FIND = `
+  select ${detail(6, '= any($5::int[])')}
+  from ${SOURCE} where ${VISIBLE} and a.id = any($5::int[])`;
+const READ_BASE = `select ${baseAt(2)} from ${SOURCE} where a.id = $1`;
+const CHILDREN = `
+  select page.*, coalesce(c.title, r.title) as computer_title
+  from unnest($5::int[]) as parent(id)
+  cross join lateral (
+    select ${baseAt(7)}, a.computer_id, ${OPERATION_CANCEL_REQUESTED} as cancel_requested
+    from ${SOURCE} where a.parent_id = parent.id and ${VISIBLE} order by a.id limit $6) page
+  left join computer c on c.id = page.computer_id left join removed_computer r on r.id = page.computer_id
+  order by page.id`;

@@ -1,0 +1,110 @@
+import { IDLE_STATUSES } from '../../domain/activities/status.ts';
+import { ACTIVITY_WORKFLOW_PREFIX } from '../../domain/activities/workflow-id.ts';
+import { REPORT_ACTIVITY } from '../../domain/compliance/report.ts';
+import type { Sql } from '../database/sql.ts';
+import { isOpen, movable } from '../database/status-sql.ts';
+import { withdrawLaneMessages, withdrawMessages } from './agent-messages.repository.ts';
+import { wakeRelays } from './outbox.repository.ts';
+
+/** What a request cancels: whole groups, and single operations that are in none of them. */
+export interface CancelOrder {
+  accountId: number;
+  groups: readonly number[];
+  operations: readonly number[];
+  now: Date;
+  /** Result text of what it ends; null for none. */
+  text: string | null;
+  /** W3C trace context of the request; null for none. */
+  traceparent: string | null;
+}
+
+/**
+ * Locks the lanes of activities, so that no status of theirs moves before the transaction ends.
+ *
+ * @remarks In lane order, before any other lock.
+ */
+export async function lockLanesOf(tx: Sql, accountId: number, activities: readonly number[]): Promise<void> {
+  await tx.query(LOCK_LANES, [accountId, activities]);
+}
+
+/**
+ * Orders the cancel: messages no agent has been given are withdrawn at once, the lanes are told, and workflows that
+ * have nothing else to do are cancelled.
+ *
+ * @remarks Part of the caller's transaction, which holds the lanes' locks. Ordering it twice changes nothing.
+ * @see temporal-design 7
+ */
+export async function orderCancel(tx: Sql, order: CancelOrder): Promise<void> {
+  const { accountId, groups, operations, now, text, traceparent } = order;
+  const lanes = await tx.query<{ id: number }>('select id from lane where parent_id = any($1) and open_count > 0', [
+    groups,
+  ]);
+  const laneIds = lanes.map(({ id }) => id);
+  await withdrawLaneMessages(tx, laneIds);
+  await withdrawMessages(tx, operations);
+  await tx.query(TELL_LANES, [laneIds, operations, now, text]);
+  await tx.query(CANCEL_WORKFLOWS, [groups, operations, ACTIVITY_WORKFLOW_PREFIX, now, accountId, traceparent]);
+  await tx.query(CANCEL_REPORTS, [groups, now]);
+  await wakeRelays(tx);
+}
+
+/**
+ * Those of some groups and operations that have ended although no status says so yet: all that is open of them has an
+ * end waiting in the inbox.
+ *
+ * @remarks Read in the transaction that holds the lanes' locks.
+ */
+export async function readEndsAhead(tx: Sql, activities: readonly number[]): Promise<number[]> {
+  const rows = await tx.query<{ id: number }>(ENDS_AHEAD, [activities]);
+  return rows.map(({ id }) => id);
+}
+
+const ENDS = (operation: string) => `exists (
+    select from agent_inbox i
+    where i.lane_id = ${operation}.lane_id and i.activity_id = ${operation}.id and i.kind in ('result', 'gone'))`;
+
+// Children are looked at only where something of their lanes has ended.
+const ENDS_AHEAD = `
+  select a.id from activity a
+  where a.id = any($1::int[]) and ${isOpen('a.status')} and case
+    when a.lane_id is not null then ${ENDS('a')}
+    when exists (
+      select from lane l join agent_inbox i on i.lane_id = l.id
+      where l.parent_id = a.id and i.kind in ('result', 'gone'))
+    then not exists (
+      select from activity k where k.parent_id = a.id and ${isOpen('k.status')} and not ${ENDS('k')})
+    else false end`;
+
+const LOCK_LANES = `
+  select id from lane
+  where account_id = $1 and id in (
+    select lane_id from activity where id = any($2::int[]) and account_id = $1
+    union all select l.id from lane l where l.parent_id = any($2::int[]))
+  order by id for update`;
+
+// A report has no lane: whoever makes it sees that it is over.
+const CANCEL_REPORTS = `
+  update activity set status = 'canceled', completion_time = $2, modification_time = $2
+  where id = any($1::int[]) and type = '${REPORT_ACTIVITY}' and ${movable('status', ['undelivered', 'delivered'], 'canceled')}`;
+
+const TELL_LANES = `
+  insert into agent_inbox (lane_id, activity_id, kind, body, at)
+  select id, null::int, 'cancel', $4::text, $3::timestamptz from unnest($1::int[]) as lane(id)
+  union all
+  select lane_id, id, 'cancel', $4::text, $3::timestamptz from activity where id = any($2::int[])`;
+
+// A lane of one computer ends with these operations when nothing else of it is open but the steps behind them.
+const CANCEL_WORKFLOWS = `
+  with recursive doomed as (
+    select id, lane_id from activity where id = any($2::int[])
+    union
+    select d.id, d.lane_id from activity d join doomed b on d.blocked_by = b.id where ${movable('d.status', IDLE_STATUSES, 'canceled')}
+  )
+  insert into outbox (kind, key, creation_time, account_id, traceparent)
+  select 'cancel', $3::text || id, $4::timestamptz, $5::int, $6::text from unnest($1::int[]) as parent(id)
+  union all
+  select 'cancel', l.wf_id, $4::timestamptz, $5::int, $6::text from lane l
+  where l.single and l.id in (select lane_id from doomed) and not exists (
+    select from activity a
+    where a.lane_id = l.id and ${isOpen('a.status')}
+      and a.id not in (select id from doomed))`;

@@ -1,0 +1,180 @@
+import type { DoneOperation } from '../../domain/engine/inverse.ts';
+import type { Sql } from '../database/sql.ts';
+import type { NotReverted } from './activities.repository.ts';
+import type { OperationMessage } from './activity-creation.repository.ts';
+import { nameSentPackages } from './package-changes.repository.ts';
+
+/** An operation of an activity that shall be repeated or undone. */
+export interface SourceOperation {
+  /** The activity that was asked for: its group, or itself. */
+  root: number;
+  id: number;
+  computer_id: number;
+  type: string;
+  summary: string;
+  payload_id: number;
+  blocked_by: number | null;
+  delay_seconds: number;
+}
+
+/** What an activity that was asked for says of its successor. */
+export interface SourceActivity {
+  id: number;
+  /** Of its group, if it has one that does one thing on each computer; else its own, and so with the parameters. */
+  summary: string;
+  deliver_delay_window: number;
+  parameters: Readonly<Record<string, unknown>> | null;
+}
+
+/** The activities themselves, in no order. */
+export function readSources(tx: Sql, activities: readonly number[]): Promise<SourceActivity[]> {
+  return tx.query<SourceActivity & Record<string, unknown>>(SOURCES, [activities]);
+}
+
+/** Every operation of some activities, a group's all and an operation itself, by activity and then by age. */
+export function readSourceOperations(tx: Sql, activities: readonly number[]): Promise<SourceOperation[]> {
+  return tx.query<SourceOperation & Record<string, unknown>>(SOURCE_OPERATIONS, [activities]);
+}
+
+/** What some activities undo. */
+export async function readReverted(tx: Sql, activities: readonly number[]): Promise<number[]> {
+  const rows = await tx.query<{ reverts: number }>(
+    'select reverts from activity where id = any($1::int[]) and reverts is not null',
+    [activities],
+  );
+  return rows.map(({ reverts }) => reverts);
+}
+
+/** Messages by payload id. */
+export async function readMessages(tx: Sql, payloads: readonly number[]): Promise<Map<number, OperationMessage>> {
+  const rows = await tx.query<OperationMessage & { id: number; [key: string]: unknown }>(MESSAGES, [
+    [...new Set(payloads)],
+  ]);
+  return new Map(
+    rows.map(({ id, type, fields, answerSeconds, scriptId }) => [id, { type, fields, answerSeconds, scriptId }]),
+  );
+}
+
+/** What the results of operations say was done, by id; those that did nothing or are undone already are left out. */
+export async function readDone(tx: Sql, operations: readonly number[]): Promise<Map<number, DoneOperation>> {
+  const rows = await tx.query<DoneRow & Record<string, unknown>>(DONE, [operations]);
+  return new Map(
+    rows.map(({ id, type, summary, message_type, fields, must_install, must_remove, snaps }) => [
+      id,
+      {
+        type,
+        summary,
+        message: { type: message_type, fields },
+        complemented: { install: must_install, remove: must_remove },
+        snapsBefore: snaps,
+      },
+    ]),
+  );
+}
+
+/** Why some operations are not undone, by age: they did nothing that could be, are undone already, or are out of reach. */
+export function readNotReverted(tx: Sql, operations: readonly number[]): Promise<NotReverted[]> {
+  return tx.query<NotReverted & Record<string, unknown>>(NOT_REVERTED, [operations]);
+}
+
+/**
+ * Makes what is repeated point at its repetition, each operation at its own. What the repeated one undoes is undone by
+ * the repetition now. The caller holds the lanes' locks.
+ */
+export async function linkReapplied(tx: Sql, source: number, group: number): Promise<void> {
+  await tx.query(LINK_REAPPLIED_OPERATIONS, [group]);
+  await tx.query('update activity set reapplied_by = $2 where id = $1', [source, group]);
+  await tx.query(CARRY_REVERTS_ON, [group]);
+  await tx.query(MOVE_REVERTED, [group]);
+  await nameSentPackages(tx, group);
+}
+
+/** As {@link linkReapplied}, for what is undone. */
+export async function linkReverted(tx: Sql, source: number, group: number): Promise<void> {
+  await tx.query(LINK_REVERTED_OPERATIONS, [group]);
+  await tx.query('update activity set reverted_by = $2 where id = $1', [source, group]);
+  await nameSentPackages(tx, group);
+}
+
+interface DoneRow {
+  id: number;
+  type: string;
+  summary: string;
+  message_type: string;
+  fields: Readonly<Record<string, unknown>>;
+  must_install: number[];
+  must_remove: number[];
+  snaps: Readonly<Record<string, string | null>> | null;
+}
+
+// A group's summary speaks of all its steps on a computer, which is untrue of one alone.
+const SOURCES = `
+  select a.id, coalesce(p.summary, a.summary) as summary, a.deliver_delay_window,
+    coalesce(p.parameters, a.parameters) as parameters
+  from activity a left join activity p on p.id = a.parent_id and p.children_count <= p.computer_count
+  where a.id = any($1::int[])`;
+
+const COLUMNS = 'a.id, a.computer_id, a.type, a.summary, a.payload_id, a.blocked_by, a.delay_seconds';
+
+const SOURCE_OPERATIONS = `
+  select r.id as root, ${COLUMNS} from unnest($1::int[]) r(id) join activity a on a.id = r.id
+  where a.computer_id is not null
+  union all
+  select r.id, ${COLUMNS} from unnest($1::int[]) r(id) join activity a on a.parent_id = r.id
+  order by 1, 2`;
+
+const MESSAGES = `
+  select id, message_type as type, fields, answer_seconds as "answerSeconds", script_id as "scriptId"
+  from operation_payload where id = any($1::bigint[])`;
+
+const UNDONE = (operation: string) => `exists (
+      select from activity r where r.id = ${operation}.reverted_by and r.status not in ('failed', 'canceled'))`;
+
+const NOT_REVERTED = `
+  select a.id as activity_id, a.computer_id, coalesce(c.title, g.title) as computer_title, case
+      when a.status <> 'succeeded' then a.status
+      when c.id is null or c.archived then 'computer_gone'
+      when ${UNDONE('a')} then 'reverted' else 'unchanged' end as reason
+  from activity a left join computer c on c.id = a.computer_id left join removed_computer g on g.id = a.computer_id
+  where a.id = any($1::int[]) order by a.id`;
+
+const DONE = `
+  select a.id, a.type, a.summary, p.message_type, p.fields, coalesce(c.must_install, '{}') as must_install,
+    coalesce(c.must_remove, '{}') as must_remove, b.snaps
+  from activity a join operation_payload p on p.id = a.payload_id
+  left join package_change_result c on c.activity_id = a.id
+  left join snap_operation_before b on b.activity_id = a.id
+  where a.id = any($1::int[]) and a.status = 'succeeded' and b.idle is not true
+    and (p.message_type <> 'change-packages' or a.changes <> '[]') and not ${UNDONE('a')}`;
+
+// Where one operation is undone by several, the last stands for them: it ends canceled when one before it fails.
+const linked = (column: string, target: string) => `
+  update activity a set ${column} = n.id
+  from (select ${target} as origin, max(id) as id from activity where parent_id = $1 group by 1) n
+  where a.id = n.origin`;
+
+const CARRY_REVERTS_ON = `
+  update activity n set reverts = r.reverts from activity r
+  where (n.id = $1 or n.parent_id = $1) and r.id = n.reapplied_from and r.reverts is not null`;
+
+// Other steps of undoing the same operation that did not succeed and are not repeated, with this one or before.
+const PARTLY_REPEATED = `exists (
+      select from activity b
+      where b.parent_id = r.parent_id and b.reverts = r.reverts and b.id <> r.id and b.status <> 'succeeded'
+        and not exists (
+          select from activity m
+          where (m.parent_id = $1 and m.reapplied_from = b.id)
+            or (m.id = b.reapplied_by and m.status not in ('failed', 'canceled'))))`;
+
+// Of a revert that goes on or has succeeded beside its repetition nothing moves: nothing more is left to undo.
+const MOVE_REVERTED = `
+  update activity s set reverted_by = n.id
+  from (select distinct on (r.reverts) r.reverts as origin, n.id
+    from activity n join activity r on r.id = n.reapplied_from
+    where (n.id = $1 or n.parent_id = $1) and r.reverts is not null and not ${PARTLY_REPEATED}
+    order by r.reverts, n.parent_id is not null, n.id desc) n
+  where s.id = n.origin and exists (
+    select from activity r where r.id = s.reverted_by and r.status in ('failed', 'canceled'))`;
+
+const LINK_REAPPLIED_OPERATIONS = linked('reapplied_by', 'reapplied_from');
+const LINK_REVERTED_OPERATIONS = linked('reverted_by', 'reverts');

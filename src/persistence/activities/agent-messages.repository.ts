@@ -1,0 +1,50 @@
+import type { Sql } from '../database/sql.ts';
+
+/**
+ * Puts the messages of undelivered operations in their computers' queues, each once.
+ *
+ * @param request.operations - operations to queue; null for every undelivered one of the lane
+ * @remarks Idempotent by operation id. The caller holds the lane's row lock.
+ */
+export async function queueMessages(
+  tx: Sql,
+  request: { lane: number; operations: readonly number[] | null; now: Date },
+): Promise<void> {
+  const { lane, operations, now } = request;
+  if (operations === null) await tx.query(QUEUE_LANE, [lane, now]);
+  else if (operations.length > 0) await tx.query(QUEUE_SOME, [lane, now, operations]);
+}
+
+/** Takes back messages that no agent has been given; what was handed out stays as it is. */
+export async function withdrawMessages(tx: Sql, operations: readonly number[]): Promise<void> {
+  if (operations.length > 0) await tx.query(WITHDRAW, [operations]);
+}
+
+/** As {@link withdrawMessages}, for everything of some lanes. */
+export async function withdrawLaneMessages(tx: Sql, lanes: readonly number[]): Promise<void> {
+  if (lanes.length > 0) await tx.query(WITHDRAW_LANES, [lanes]);
+}
+
+const queue = (which: string) => `
+  insert into agent_message (activity_id, lane_id, computer_id, payload_id, state, deliver_at, deliver_before)
+  select a.id, a.lane_id, a.computer_id, a.payload_id, 'queued', coalesce(a.deliver_at, $2), a.deliver_before_time
+  from activity a
+  where ${which} and a.status = 'undelivered'
+  on conflict (activity_id) do nothing`;
+
+const QUEUE_LANE = queue('a.lane_id = $1');
+// Some of a lane are found by their ids: the statistics take a fresh lane for a row or two, and its index for a bargain.
+const QUEUE_SOME = queue('a.id = any($3::int[]) and a.lane_id + 0 = $1');
+
+// Locked in one order everywhere (by operation), so that a cancel and an exchange cannot wait for each other.
+const withdraw = (which: string) => `
+  with taken as (
+    select activity_id from agent_message
+    where ${which} and state in ('held', 'queued')
+    order by activity_id for update
+  )
+  update agent_message m set state = 'withdrawn'
+  from taken where m.activity_id = taken.activity_id`;
+
+const WITHDRAW = withdraw('activity_id = any($1::int[])');
+const WITHDRAW_LANES = withdraw('lane_id = any($1::int[])');

@@ -1,0 +1,27 @@
+import type { PageRequest } from '../database/page.ts';
+import type { Sql } from '../database/sql.ts';
+
+/**
+ * Ids of one page of the operations on some computers and of the groups they are in, newest first, and how many there
+ * are in all.
+ *
+ * @remarks What the caller may see is decided by the computers: the caller has checked them.
+ */
+export async function listComputerActivities(
+  db: Sql,
+  accountId: number,
+  computers: readonly number[],
+  page: PageRequest,
+): Promise<{ count: number; ids: number[] }> {
+  const [row] = await db.query<{ count: number; ids: number[] }>(LIST, [accountId, computers, page.limit, page.offset]);
+  return row!;
+}
+
+const LIST = `
+  with own as (
+    select id, parent_id from activity where account_id = $1 and computer_id = any($2::int[])
+  ), listed as (
+    select id from own union select parent_id from own where parent_id is not null
+  )
+  select (select count(*)::int from listed) as count,
+    array(select id from listed order by id desc limit $3 offset $4) as ids`;

@@ -1,0 +1,30 @@
+import type { Sql } from '../database/sql.ts';
+import { orderStart } from './outbox.repository.ts';
+
+/** A run of a profile or a script that found no computer. */
+export interface EmptyRun {
+  accountId: number;
+  creatorId: number;
+  type: string;
+  summary: string;
+  parameters: object;
+  traceparent: string | null;
+  now: Date;
+}
+
+/**
+ * Stores the activity of a run that has no computer: it has succeeded. Its workflow finds nothing open and closes, so
+ * that operators see every run.
+ *
+ * @returns its id
+ */
+export async function insertEmptyRun(tx: Sql, run: EmptyRun): Promise<number> {
+  const [row] = await tx.query<{ id: number }>(
+    `insert into activity (account_id, type, summary, status, creator_id, creation_time, modification_time,
+       completion_time, parameters)
+     values ($1, $2, $3, 'succeeded', $4, $5, $5, $5, $6) returning id`,
+    [run.accountId, run.type, run.summary, run.creatorId, run.now, JSON.stringify(run.parameters)],
+  );
+  await orderStart(tx, row!.id, run);
+  return row!.id;
+}

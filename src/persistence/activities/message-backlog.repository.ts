@@ -1,0 +1,23 @@
+import type { Sql } from '../database/sql.ts';
+
+/** The account's bound on messages waiting for one computer; null for none. */
+export async function readMessageBacklog(sql: Sql, accountId: number): Promise<number | null> {
+  const [row] = await sql.query<{ bound: number | null }>(READ, [accountId]);
+  return row!.bound;
+}
+
+/**
+ * Sets the bound, or removes it with null. It is judged whenever messages are handed over, so it holds from now on for
+ * all that no computer has been given.
+ *
+ * @returns the bound before
+ * @remarks Part of the caller's transaction.
+ */
+export async function setMessageBacklog(tx: Sql, accountId: number, bound: number | null): Promise<number | null> {
+  const [row] = await tx.query<{ bound: number | null }>(`${READ} for no key update`, [accountId]);
+  const before = row!.bound;
+  if (before !== bound) await tx.query('update account set max_message_backlog = $2 where id = $1', [accountId, bound]);
+  return before;
+}
+
+const READ = 'select max_message_backlog as bound from account where id = $1';

@@ -1,0 +1,117 @@
+import {
+  describeEffect,
+  effectOf,
+  type PackageEffect,
+  type PackageVersion,
+  packagesOf,
+  type RequestedChanges,
+} from '../../domain/software/package-changes.ts';
+import { PACKAGE_OPERATION_TYPES } from '../../domain/software/package-operations.ts';
+import type { Sql } from '../database/sql.ts';
+
+/** What an operation on packages asked for and came to. */
+export interface PackageOperation {
+  id: number;
+  requested: RequestedChanges;
+  effect: PackageEffect;
+}
+
+/** Package ids an operation names at its creation, in the order of its request. */
+export async function namePackages(tx: Sql, group: number, packages: readonly number[]): Promise<void> {
+  await tx.query(`update activity set package_ids = $2 where parent_id = $1 and type = any($3::text[])`, [
+    group,
+    packages,
+    PACKAGE_OPERATION_TYPES,
+  ]);
+}
+
+/** As {@link namePackages}, of operations that do not all do the same: those that each sends to its computer. */
+export async function nameSentPackages(tx: Sql, group: number): Promise<void> {
+  await tx.query(NAME_SENT, [group]);
+}
+
+/**
+ * Writes into operations that have just succeeded what was really done on their computers.
+ *
+ * @remarks Three statements whatever their number. Idempotent. The result's own part is there before the news of it:
+ * the gateway writes both in one transaction.
+ * @see api-decisions 4.4
+ */
+export async function recordPackageChanges(tx: Sql, operations: readonly number[]): Promise<void> {
+  const done = await readPackageOperations(tx, operations);
+  const packages = await readPackages(
+    tx,
+    done.flatMap(({ effect }) => packagesOf(effect)),
+  );
+  const rows = done.map(({ id, requested, effect }) => ({
+    id,
+    package_ids: [...new Set([...packagesOf(effectOf(requested, NOTHING)), ...packagesOf(effect)])],
+    changes: describeEffect(effect, requested, packages),
+  }));
+  await tx.query(RECORD, [JSON.stringify(rows)]);
+}
+
+/**
+ * What succeeded operations on packages asked for and did, in no order; others are left out.
+ *
+ * @remarks To undo one, install and remove what it removed and installed, hold and release what it released and held.
+ */
+export async function readPackageOperations(db: Sql, operations: readonly number[]): Promise<PackageOperation[]> {
+  const rows = await db.query<OperationRow & Record<string, unknown>>(READ, [operations, NOTHING_DONE]);
+  return rows.map(({ id, idle, install, remove, hold, release, must_install, must_remove }) => {
+    const requested = { install, remove, hold, release };
+    const complemented = { install: must_install, remove: must_remove };
+    return { id, requested, effect: idle ? NO_EFFECT : effectOf(requested, complemented) };
+  });
+}
+
+/** Packages of the catalogue by id; unknown ids are left out. */
+export async function readPackages(db: Sql, ids: readonly number[]): Promise<Map<number, PackageVersion>> {
+  const rows = await db.query<PackageVersion & Record<string, unknown>>(
+    'select id, name, version from package where id = any($1::int[])',
+    [[...new Set(ids)]],
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+interface OperationRow {
+  id: number;
+  /** Everything was as wanted before. */
+  idle: boolean;
+  install: number[];
+  remove: number[];
+  hold: number[];
+  release: number[];
+  must_install: number[];
+  must_remove: number[];
+}
+
+const NOTHING = { install: [], remove: [] };
+const NO_EFFECT: PackageEffect = { installed: [], removed: [], held: [], released: [] };
+
+/** How agents begin the text of a result when there was nothing to do. @see agent-protocol 9.1 */
+const NOTHING_DONE = 'No changes required';
+
+const ids = (field: string) =>
+  `array(select i::int from jsonb_array_elements_text(coalesce(p.fields -> '${field}', '[]')) i)`;
+
+const READ = `
+  select a.id, r.activity_id is null and starts_with(coalesce(a.result_text, ''), $2) as idle,
+    ${ids('install')} as install, ${ids('remove')} as remove, ${ids('hold')} as hold,
+    ${ids('remove-hold')} as release, coalesce(r.must_install, '{}') as must_install,
+    coalesce(r.must_remove, '{}') as must_remove
+  from activity a join operation_payload p on p.id = a.payload_id
+  left join package_change_result r on r.activity_id = a.id and r.computer_id = a.computer_id
+  where a.id = any($1::int[]) and a.status = 'succeeded' and p.message_type = 'change-packages'`;
+
+const RECORD = `
+  update activity a set package_ids = r.package_ids, changes = r.changes
+  from jsonb_to_recordset($1::jsonb) r(id int, package_ids int[], changes jsonb)
+  where a.id = r.id`;
+
+const NAME_SENT = `
+  update activity a set package_ids = array(
+    select i::int from jsonb_each(p.fields) f, jsonb_array_elements_text(f.value) i
+    where f.key in ('install', 'remove', 'hold', 'remove-hold'))
+  from operation_payload p
+  where a.parent_id = $1 and p.id = a.payload_id and p.message_type = 'change-packages'`;

@@ -1,0 +1,22 @@
+import type { Sql } from '../database/sql.ts';
+
+/**
+ * Answers operations that the server itself has carried out, in the transaction that made them: they end when their
+ * workflow first looks at them, and no computer is sent anything.
+ *
+ * @param activity - a group just made, all of whose operations it answers, or an operation without a group
+ * @param text - shown as the result
+ */
+export async function answerOnServer(
+  tx: Sql,
+  activity: number,
+  result: { ok: boolean; text: string; at: Date },
+): Promise<void> {
+  await tx.query(ANSWER, [activity, result.ok, result.text, result.at]);
+}
+
+const ANSWER = `
+  insert into agent_inbox (lane_id, activity_id, kind, ok, body, at)
+  select lane_id, id, 'result', $2, $3, $4 from activity
+  where (id = $1 or parent_id = $1) and lane_id is not null
+  order by id`;

@@ -1,0 +1,218 @@
+import type { Sql } from '../database/sql.ts';
+
+/** What became of the audit of one computer in one run. */
+export interface AuditVerdict {
+  runId: number;
+  computerId: number;
+  state: 'pass' | 'fail';
+  /** Why, where rules do not tell. */
+  reason: string | null;
+  passed: number;
+  failed: number;
+  /** Set of rules that `results` has a letter for each of; both null without a report that can be used. */
+  ruleSetId: number | null;
+  results: string | null;
+  /** When its report came in; null when none did. */
+  reportedAt: Date | null;
+}
+
+/** Status changes of operations. */
+type Moved = ReadonlyArray<{ from: string; to: string; ids: readonly number[] }>;
+
+/** Prepares the rows of a run: nothing has begun on its computers. Its lanes report to it from now on. */
+export async function insertRunAudits(
+  tx: Sql,
+  run: { id: number; profileId: number; activityId: number },
+  computers: readonly number[],
+): Promise<void> {
+  await tx.query(INSERT, [run.id, run.profileId, computers]);
+  await tx.query('update lane set usg_run_id = $1 where parent_id = $2', [run.id, run.activityId]);
+}
+
+/**
+ * Takes along, in the transaction that moved operations of a run, what that means for its computers: a failed step makes
+ * a computer fail, one that has been delivered brings it into progress, and a successful audit makes it wait for its
+ * report. A cancelled one is no result: the computer counts as not started, until a late result.
+ *
+ * @remarks Three statements whatever their number; before the row of the activity is locked. A report that is there
+ * already is the last word.
+ */
+export async function recordAuditProgress(tx: Sql, runId: number, changes: Moved, now: Date): Promise<void> {
+  const real = changes.filter(({ from, to }) => from !== to);
+  const ids = real.flatMap((change) => change.ids);
+  if (ids.length === 0) return;
+  const statuses = real.flatMap(({ to, ids }) => ids.map(() => to));
+  await tx.query(LOCK_TOUCHED, [runId, ids]);
+  const [row] = await tx.query<{ unread: boolean }>(PROGRESS, [runId, ids, statuses, now]);
+  if (row?.unread) await tx.query(APPEND_REASONS, [runId, ids]);
+}
+
+/**
+ * Stores verdicts and moves the counters of their runs. Idempotent; the last one of a computer counts.
+ *
+ * @returns run and computer of those whose reason is new
+ */
+export async function saveVerdicts(
+  tx: Sql,
+  verdicts: readonly AuditVerdict[],
+  now: Date,
+): Promise<Array<{ run_id: number; computer_id: number }>> {
+  if (verdicts.length === 0) return [];
+  const runs = verdicts.map(({ runId }) => runId);
+  const computers = verdicts.map(({ computerId }) => computerId);
+  await tx.query(LOCK_JUDGED, [runs, computers]);
+  return tx.query(SAVE, [
+    runs,
+    computers,
+    verdicts.map(({ state }) => state),
+    verdicts.map(({ reason }) => reason),
+    verdicts.map(({ passed }) => passed),
+    verdicts.map(({ failed }) => failed),
+    verdicts.map(({ ruleSetId }) => ruleSetId),
+    verdicts.map(({ results }) => results),
+    verdicts.map(({ reportedAt }) => reportedAt),
+    now,
+  ]);
+}
+
+/**
+ * Locks the lanes of some operations until the transaction ends. Whoever gives audits their verdict and then changes what
+ * their operations show does so first: lanes that advance lock their own row, then operations, then audits.
+ */
+export async function lockLanesOfAudits(tx: Sql, activityIds: readonly number[]): Promise<void> {
+  if (activityIds.length > 0) await tx.query(LOCK_LANES, [activityIds]);
+}
+
+/** Adds a reason to what operations that have succeeded show as their result. @see lockLanesOfAudits */
+export async function appendReasons(
+  tx: Sql,
+  reasons: ReadonlyArray<{ activityId: number; reason: string }>,
+): Promise<void> {
+  await tx.query(APPEND, [reasons.map(({ activityId }) => activityId), reasons.map(({ reason }) => reason)]);
+}
+
+/** Computers whose audit succeeded before a moment and whose report has not come; locked, those of others left out. */
+export async function claimUnreported(
+  tx: Sql,
+  before: Date,
+  limit: number,
+): Promise<Array<{ run_id: number; computer_id: number }>> {
+  return tx.query(UNREPORTED, [before, limit]);
+}
+
+const INSERT = `
+  insert into usg_audit (run_id, profile_id, computer_id, state)
+  select $1, $2, c, 'not-started' from unnest($3::int[]) c`;
+
+// Statistics know nothing of a young run. Its rows are found by their key, one by one, and then by where they lie: every
+// other way to join them may be quadratic.
+const locked = (audit: { computer: string; profile: string; run: string }) => `
+    select u.ctid as place, u.profile_id, u.state as old, u.reason as old_reason, u.reported_at as old_reported_at
+    from usg_audit u
+    where u.computer_id = ${audit.computer} and u.profile_id = ${audit.profile} and u.run_id = ${audit.run} for update`;
+
+// Rows are locked by a statement before the one that changes them where they lie: after a wait for somebody else's lock
+// a row lies elsewhere, where the statement that waited does not see it.
+const LOCK_TOUCHED = `
+  select from (select a.computer_id as computer, r.profile_id as profile from activity a, usg_run r
+    where a.id = any($2::int[]) and r.id = $1 order by a.computer_id) t
+  cross join lateral (${locked({ computer: 't.computer', profile: 't.profile', run: '$1' })}) u`;
+
+const LOCK_JUDGED = `
+  select from (select v.*, r.profile_id as profile from unnest($1::int[], $2::int[]) as v(run, computer)
+    join usg_run r on r.id = v.run order by v.run, v.computer) v
+  cross join lateral (${locked({ computer: 'v.computer', profile: 'v.profile', run: 'v.run' })}) u`;
+
+const LOCK_LANES = `
+  select from lane where id in (select lane_id from activity where id = any($1::int[])) order by id for update`;
+
+const counted = (state: string) =>
+  `count(*) filter (where new = '${state}') - count(*) filter (where old = '${state}')`;
+
+const DIFFERENCES = `${counted('not-started')} as not_started, ${counted('in-progress')} as in_progress,
+      ${counted('pass')} as passing, ${counted('fail')} as failing`;
+
+const MOVE_COUNTERS = `
+    not_started_count = r.not_started_count + d.not_started, in_progress_count = r.in_progress_count + d.in_progress,
+    passing_count = r.passing_count + d.passing, failing_count = r.failing_count + d.failing`;
+
+// An audit is the step that nothing waits for. A step that goes on in front of a canceled one leads to no audit either.
+const PROGRESS = `
+  with touched as materialized (
+    select a.computer_id, bool_or(n.status = 'failed') as failed,
+      bool_or(n.status = 'canceled' or exists (
+        select from activity d where d.blocked_by = a.id and d.status = 'canceled')) as canceled,
+      bool_or(n.status in ('delivered', 'succeeded')) as begun,
+      bool_or(n.status = 'succeeded' and not exists (select from activity d where d.blocked_by = a.id)) as audited
+    from unnest($2::int[], $3::text[]) as n(id, status) join activity a on a.id = n.id
+    group by a.computer_id
+  ), before as materialized (
+    select t.*, u.*
+    from (select t.*, r.profile_id as profile from touched t, usg_run r where r.id = $1 order by t.computer_id) t
+    cross join lateral (${locked({ computer: 't.computer_id', profile: 't.profile', run: '$1' })}) u
+  ), after as (
+    update usg_audit u set
+      state = case
+        when b.failed then 'fail'
+        when b.old in ('pass', 'fail') then b.old
+        when b.canceled then 'not-started'
+        when b.begun then 'in-progress'
+        else b.old end,
+      awaiting_since = case when b.audited and b.old_reported_at is null and b.old <> 'fail' then $4::timestamptz end
+    from before b
+    where u.ctid = b.place
+      and (b.failed or b.audited or b.old = 'not-started' or (b.canceled and b.old = 'in-progress'))
+    returning b.old, u.state as new
+  ), difference as (select ${DIFFERENCES} from after where old <> new
+  ), moved as (
+    update usg_run r set changed_at = $4, ${MOVE_COUNTERS} from difference d
+    where r.id = $1 and exists (select from after where old <> new)
+  )
+  select exists (select from before where audited and old_reported_at is not null and old_reason is not null) as unread`;
+
+const WITH_REASON = `concat_ws(E'\\n', nullif(a.result_text, ''), s.reason)`;
+
+const APPEND_REASONS = `
+  update activity a set result_text = ${WITH_REASON}
+  from activity o join usg_run r on r.id = $1
+  join usg_audit s on s.computer_id = o.computer_id and s.profile_id = r.profile_id and s.run_id + 0 = r.id
+  where o.id = any($2::int[]) and a.id = o.id and a.status = 'succeeded' and s.reported_at is not null
+    and s.reason is not null and not exists (select from activity d where d.blocked_by = a.id)`;
+
+const APPEND = `
+  update activity a set result_text = ${WITH_REASON}
+  from unnest($1::int[], $2::text[]) as s(id, reason) where a.id = s.id and a.status = 'succeeded'`;
+
+const SAVE = `
+  with verdict as materialized (
+    select distinct on (run_id, computer_id) *
+    from unnest($1::int[], $2::int[], $3::text[], $4::text[], $5::int[], $6::int[], $7::int[], $8::text[],
+      $9::timestamptz[]) with ordinality
+      as v(run_id, computer_id, state, reason, passed, failed, rule_set_id, results, reported_at, nth)
+    order by run_id, computer_id, nth desc
+  ), before as materialized (
+    select v.*, u.*
+    from (select v.*, r.profile_id as profile from verdict v join usg_run r on r.id = v.run_id
+      order by v.run_id, v.computer_id) v
+    cross join lateral (${locked({ computer: 'v.computer_id', profile: 'v.profile', run: 'v.run_id' })}) u
+  ), after as (
+    update usg_audit u set state = b.state, reason = b.reason, passed_count = b.passed, failed_count = b.failed,
+      rule_set_id = b.rule_set_id, results = b.results, reported_at = b.reported_at, awaiting_since = null
+    from before b
+    where u.ctid = b.place
+    returning u.run_id, u.computer_id, b.old, u.state as new, u.reason is distinct from b.old_reason and u.reason is not null as explained
+  ), difference as (select run_id, ${DIFFERENCES} from after group by run_id
+  ), locked as materialized (
+    select id from usg_run where id in (select run_id from difference) order by id for update
+  ), moved as (
+    update usg_run r set changed_at = $10, ${MOVE_COUNTERS}
+    from difference d join locked l on l.id = d.run_id where r.id = d.run_id
+  )
+  select run_id, computer_id from after where explained`;
+
+const UNREPORTED = `
+  select u.run_id, u.computer_id from usg_audit u
+  where u.awaiting_since < $1 and not exists (
+    select from usg_audit_report w join activity a on a.id = w.activity_id join lane l on l.id = a.lane_id
+    where w.computer_id = u.computer_id and l.usg_run_id = u.run_id)
+  order by u.awaiting_since limit $2 for update of u skip locked`;

@@ -1,0 +1,226 @@
+import type { UsgMode } from '../../domain/compliance/profile.ts';
+import type { PageRequest } from '../database/page.ts';
+import type { Sql } from '../database/sql.ts';
+import { type GroupScope, groupsOf } from '../query/group-scope.ts';
+import { passRateOf } from '../query/pass-rate.ts';
+import { lastRunOf } from './usg-runs.repository.ts';
+
+export interface UsgProfileRow {
+  id: number;
+  account_id: number;
+  access_group_id: number;
+  access_group: string;
+  creator_id: number;
+  name: string;
+  title: string;
+  all_computers: boolean;
+  tags: string[];
+  benchmark: string;
+  mode: UsgMode;
+  schedule: string;
+  /** IANA name: what the schedule means is what clocks there show. */
+  timezone: string;
+  start_date: Date;
+  /** Ascending; may begin with dates that are past. */
+  planned_dates: Date[];
+  restart_deliver_delay: number;
+  restart_deliver_delay_window: number;
+  tailoring_file_key: string | null;
+  archived: boolean;
+  creation_time: Date;
+  modification_time: Date;
+  /** Days that results are kept; negative: for ever. */
+  retention_period: number;
+}
+
+/** Which profiles a page is cut from. */
+export interface UsgProfileFilter {
+  accountId: number;
+  view: GroupScope;
+  /** Part of the title, in any case; null for all. */
+  search: string | null;
+  /** Null for both. */
+  archived: boolean | null;
+  /** Bounds of the last run's pass rate, both included; null: no bound. */
+  passRateFrom: number | null;
+  passRateTo: number | null;
+  /** Only these; null for all. */
+  ids: readonly number[] | null;
+}
+
+/** What is stored of a new profile. */
+export type NewUsgProfile = Omit<
+  UsgProfileRow,
+  'id' | 'access_group' | 'retention_period' | 'archived' | 'modification_time' | 'tailoring_file_key'
+>;
+
+/** What an edit may change. */
+export type UsgProfileChange = Partial<
+  Pick<
+    UsgProfileRow,
+    | 'title'
+    | 'all_computers'
+    | 'tags'
+    | 'schedule'
+    | 'timezone'
+    | 'planned_dates'
+    | 'restart_deliver_delay'
+    | 'restart_deliver_delay_window'
+  >
+>;
+
+/** One page of profiles, oldest first, and how many there are. */
+export async function listUsgProfiles(
+  sql: Sql,
+  filter: UsgProfileFilter,
+  page: PageRequest,
+): Promise<{ count: number; rows: UsgProfileRow[] }> {
+  const values = filterValues(filter);
+  const [counted, rows] = await Promise.all([
+    sql.query<{ count: number }>(`select count(*)::int as count from usg_profile p where ${MATCHING}`, values),
+    sql.query<UsgProfileRow & Record<string, unknown>>(LIST, [...values, page.limit, page.offset]),
+  ]);
+  return { count: counted[0]!.count, rows };
+}
+
+/** Ids of all profiles that match. */
+export async function findUsgProfileIds(sql: Sql, filter: UsgProfileFilter): Promise<number[]> {
+  const rows = await sql.query<{ id: number }>(
+    `select p.id from usg_profile p where ${MATCHING}`,
+    filterValues(filter),
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** One profile of an account in the viewable groups, or null. */
+export async function findUsgProfile(
+  sql: Sql,
+  scope: { accountId: number; view: GroupScope },
+  id: number,
+): Promise<UsgProfileRow | null> {
+  const rows = await sql.query<UsgProfileRow & Record<string, unknown>>(FIND, [
+    scope.accountId,
+    groupsOf(scope.view),
+    id,
+  ]);
+  return rows[0] ?? null;
+}
+
+/** One profile of any account, its row locked until the transaction ends; null when there is none. */
+export async function lockUsgProfile(tx: Sql, id: number): Promise<UsgProfileRow | null> {
+  const locked = await tx.query('select id from usg_profile where id = $1 for update', [id]);
+  return locked.length === 0 ? null : readUsgProfile(tx, id);
+}
+
+/** One profile of any account, or null. */
+export async function readUsgProfile(sql: Sql, id: number): Promise<UsgProfileRow | null> {
+  const rows = await sql.query<UsgProfileRow & Record<string, unknown>>(`${SELECT} where p.id = $1`, [id]);
+  return rows[0] ?? null;
+}
+
+/** @returns id of the new profile */
+export async function insertUsgProfile(tx: Sql, profile: NewUsgProfile): Promise<number> {
+  const rows = await tx.query<{ id: number }>(INSERT, [
+    profile.account_id,
+    profile.access_group_id,
+    profile.creator_id,
+    profile.name,
+    profile.title,
+    profile.all_computers,
+    profile.tags,
+    profile.benchmark,
+    profile.mode,
+    profile.schedule,
+    profile.timezone,
+    profile.start_date,
+    profile.planned_dates,
+    profile.restart_deliver_delay,
+    profile.restart_deliver_delay_window,
+    profile.creation_time,
+  ]);
+  return rows[0]!.id;
+}
+
+/** Names the tailoring file of a new profile. */
+export async function setTailoringFile(tx: Sql, id: number, key: string): Promise<void> {
+  await tx.query('update usg_profile set tailoring_file_key = $2 where id = $1', [id, key]);
+}
+
+/** Changes the given columns of a profile. */
+export async function updateUsgProfile(tx: Sql, id: number, change: UsgProfileChange, now: Date): Promise<void> {
+  await tx.query(UPDATE, [
+    id,
+    now,
+    change.title ?? null,
+    change.all_computers ?? null,
+    change.tags ?? null,
+    change.schedule ?? null,
+    change.timezone ?? null,
+    change.planned_dates ?? null,
+    change.restart_deliver_delay ?? null,
+    change.restart_deliver_delay_window ?? null,
+  ]);
+}
+
+/** Replaces the dates ahead, without that counting as an edit. */
+export async function setPlannedDates(tx: Sql, id: number, dates: readonly Date[]): Promise<void> {
+  await tx.query('update usg_profile set planned_dates = $2 where id = $1', [id, dates]);
+}
+
+/** Puts a profile away for good; it has no dates any more. */
+export async function archiveUsgProfile(tx: Sql, id: number, now: Date): Promise<void> {
+  await tx.query(`update usg_profile set archived = true, planned_dates = '{}', modification_time = $2 where id = $1`, [
+    id,
+    now,
+  ]);
+}
+
+function filterValues(filter: UsgProfileFilter): unknown[] {
+  return [
+    filter.accountId,
+    groupsOf(filter.view),
+    filter.search,
+    filter.archived,
+    filter.passRateFrom,
+    filter.passRateTo,
+    filter.ids,
+  ];
+}
+
+const SELECT = `
+  select p.id, p.account_id, p.access_group_id, g.name as access_group, p.creator_id, p.name, p.title, p.all_computers,
+    p.tags, p.benchmark, p.mode, p.schedule, p.timezone, p.start_date, p.planned_dates, p.restart_deliver_delay,
+    p.restart_deliver_delay_window, p.tailoring_file_key, p.archived, p.creation_time, p.modification_time,
+    a.audit_retention_days as retention_period
+  from usg_profile p join access_group g on g.id = p.access_group_id join account a on a.id = p.account_id`;
+
+const VISIBLE = 'p.account_id = $1 and ($2::int[] is null or p.access_group_id = any($2))';
+
+// A comparison with null holds for no row: a profile without a rate is left out as soon as there is a bound.
+const MATCHING = `${VISIBLE}
+  and ($3::text is null or strpos(lower(p.title), lower($3)) > 0)
+  and ($4::boolean is null or p.archived = $4)
+  and (coalesce($5::int, $6) is null or (
+    select ${passRateOf('r.passing_count', 'r.failing_count')} from (${lastRunOf('p.id')}) r) between coalesce($5, 0) and coalesce($6::int, 100))
+  and ($7::int[] is null or p.id = any($7))`;
+
+const LIST = `
+  with page as materialized (
+    select p.id from usg_profile p where ${MATCHING} order by p.creation_time, p.id limit $8 offset $9)
+  ${SELECT} where p.id in (select id from page) order by p.creation_time, p.id`;
+
+const FIND = `${SELECT} where ${VISIBLE} and p.id = $3`;
+
+const INSERT = `
+  insert into usg_profile (account_id, access_group_id, creator_id, name, title, all_computers, tags, benchmark, mode,
+    schedule, timezone, start_date, planned_dates, restart_deliver_delay, restart_deliver_delay_window, creation_time,
+    modification_time)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16) returning id`;
+
+const UPDATE = `
+  update usg_profile set modification_time = $2, title = coalesce($3, title),
+    all_computers = coalesce($4, all_computers), tags = coalesce($5, tags), schedule = coalesce($6, schedule),
+    timezone = coalesce($7, timezone), planned_dates = coalesce($8, planned_dates),
+    restart_deliver_delay = coalesce($9, restart_deliver_delay),
+    restart_deliver_delay_window = coalesce($10, restart_deliver_delay_window)
+  where id = $1`;

@@ -1,0 +1,134 @@
+import type { Sql } from '../database/sql.ts';
+
+/** Which runs a report tells of. */
+export interface ReportedRuns {
+  profile_id: number;
+  range_start: Date;
+  range_end: Date;
+  /** Runs started before this are not kept any more; null when all are. */
+  kept_since: Date | null;
+}
+
+/** How the runs of a report stand. */
+export interface RunsState {
+  /** Changes with every change of any of them. */
+  fingerprint: string;
+  oldest_run: Date | null;
+  /** Computers of all of them together. */
+  computers: number;
+}
+
+/** A computer in one run. */
+export interface ReportRow {
+  run_id: number;
+  started_at: Date;
+  computer_id: number;
+  title: string | null;
+  passed: number;
+  failed: number;
+  reported_at: Date | null;
+  rule_set_id: number | null;
+  /** One letter for each rule of the set. */
+  results: string | null;
+}
+
+/** A rule as reports show it. */
+export interface ReportRule {
+  rule: string;
+  severity: string;
+  title: string;
+  identifiers: string[];
+  description: string;
+  rationale: string;
+}
+
+/** The moment before which the runs of a profile's account are not kept any more; null when all are. */
+export async function readKeptSince(sql: Sql, accountId: number, now: Date): Promise<Date | null> {
+  const rows = await sql.query<{ since: Date | null }>(
+    `select case when audit_retention_days >= 0 then $2::timestamptz - make_interval(days => audit_retention_days) end as since
+     from account where id = $1`,
+    [accountId, now],
+  );
+  return rows[0]?.since ?? null;
+}
+
+/** How the runs in a range stand now. */
+export async function readRunsState(sql: Sql, runs: ReportedRuns): Promise<RunsState> {
+  const rows = await sql.query<RunsState & Record<string, unknown>>(STATE, rangeOf(runs));
+  return rows[0]!;
+}
+
+/** Whether some of the runs in a range have ended. */
+export async function hasEndedRuns(sql: Sql, runs: ReportedRuns): Promise<boolean> {
+  return (await sql.query(ENDED, rangeOf(runs))).length > 0;
+}
+
+/** Whether runs were started in one range but not in another one inside it. */
+export async function hasRunsBetween(sql: Sql, outer: ReportedRuns, inner: ReportedRuns): Promise<boolean> {
+  const rows = await sql.query(`select 1 ${RUNS} and not (r.started_at >= $5 and r.started_at < $6) limit 1`, [
+    ...rangeOf(outer),
+    inner.range_start,
+    inner.range_end,
+  ]);
+  return rows.length > 0;
+}
+
+/**
+ * Every computer of every run in a range, in the order of runs and computers, some at a time.
+ *
+ * @param tx - a transaction; one of its cursors is used
+ */
+export async function* readReportRows(tx: Sql, runs: ReportedRuns, isDetailed: boolean): AsyncGenerator<ReportRow[]> {
+  await tx.query(`declare report_row no scroll cursor for ${isDetailed ? DETAILED : SUMMARY}`, rangeOf(runs));
+  for (;;) {
+    const rows = await tx.query<ReportRow & Record<string, unknown>>(`fetch ${FETCHED} from report_row`);
+    if (rows.length > 0) yield rows;
+    if (rows.length < FETCHED) break;
+  }
+  await tx.query('close report_row');
+}
+
+/** The rules of a set in its order. */
+export async function readRuleSet(sql: Sql, id: number): Promise<ReportRule[]> {
+  return sql.query<ReportRule & Record<string, unknown>>(
+    `select r.rule, r.severity, r.title, r.identifiers, r.description, r.rationale
+     from usg_rule_set s cross join lateral unnest(s.rule_ids) with ordinality as x(rule_id, place)
+     join usg_rule r on r.id = x.rule_id where s.id = $1 order by x.place`,
+    [id],
+  );
+}
+
+const FETCHED = 1_000;
+
+function rangeOf({ profile_id, range_start, range_end, kept_since }: ReportedRuns): unknown[] {
+  return [profile_id, range_start, range_end, kept_since];
+}
+
+const RUNS = `
+  from usg_run r
+  where r.profile_id = $1 and r.started_at >= $2 and r.started_at < $3
+    and ($4::timestamptz is null or r.started_at >= $4) and r.activity_id is not null`;
+
+const STATE = `
+  select coalesce(md5(string_agg(concat_ws(':', r.id, r.computer_count, r.not_started_count, r.in_progress_count,
+      r.passing_count, r.failing_count, r.changed_at), ',' order by r.id)), '') as fingerprint,
+    min(r.started_at) as oldest_run, coalesce(sum(r.computer_count), 0)::int as computers
+  ${RUNS}`;
+
+const ENDED = `
+  select ${RUNS} and r.in_progress_count = 0
+    and not exists (select from activity a where a.id = r.activity_id and a.open_count > 0)
+  limit 1`;
+
+const rows = (columns: string, condition: string) => `
+  select u.run_id, r.started_at, u.computer_id, ${columns}
+  from (select r.id, r.started_at ${RUNS}) r
+  join usg_audit u on u.run_id = r.id
+  ${condition}
+  order by r.started_at, r.id, u.computer_id`;
+
+const SUMMARY = rows(
+  `coalesce(c.title, g.title) as title, u.passed_count as passed, u.failed_count as failed, u.reported_at`,
+  `left join computer c on c.id = u.computer_id left join removed_computer g on g.id = u.computer_id`,
+);
+const DETAILED = rows('u.rule_set_id, u.results, u.reported_at', 'where u.rule_set_id is not null');

@@ -1,0 +1,192 @@
+import type { ActivityStatus } from '../../domain/activities/status.ts';
+import { REPORT_ACTIVITY } from '../../domain/compliance/report.ts';
+import { orderStart } from '../activities/outbox.repository.ts';
+import type { Sql } from '../database/sql.ts';
+import { movable } from '../database/status-sql.ts';
+
+/** A question about the runs of a profile, and the file that answers it. */
+export interface UsgReportRow {
+  id: number;
+  account_id: number;
+  profile_id: number;
+  path: string;
+  range_start: Date;
+  range_end: Date;
+  detailed: boolean;
+  /** The activity that makes the file or made it last; null when none did. */
+  activity_id: number | null;
+  /** It has not ended. */
+  open: boolean;
+  /** How the runs stood that the file tells of; null without a file. */
+  fingerprint: string | null;
+}
+
+export type UsgReportQuestion = Pick<
+  UsgReportRow,
+  'account_id' | 'profile_id' | 'path' | 'range_start' | 'range_end' | 'detailed'
+>;
+
+/** Retention may remove a row between two statements. */
+const TRIES = 5;
+
+/**
+ * The row of a question, made if need be and locked until the transaction ends: whoever asks the same meanwhile waits.
+ *
+ * @throws when the row is removed again and again before it is locked
+ */
+export async function lockUsgReport(tx: Sql, question: UsgReportQuestion): Promise<UsgReportRow> {
+  const { account_id, profile_id, path, range_start, range_end, detailed } = question;
+  for (let tried = 1; tried <= TRIES; tried += 1) {
+    await tx.query(
+      `insert into usg_report (account_id, profile_id, path, range_start, range_end, detailed)
+       values ($1, $2, $3, $4, $5, $6) on conflict (account_id, path) do nothing`,
+      [account_id, profile_id, path, range_start, range_end, detailed],
+    );
+    await tx.query('select 1 from usg_report where account_id = $1 and path = $2 for update', [account_id, path]);
+    const row = await findUsgReport(tx, account_id, path);
+    if (row !== null) return row;
+  }
+  throw new Error(`the report ${path} was removed again and again`);
+}
+
+/** The question whose report is found at a path, or null. */
+export async function findUsgReport(sql: Sql, accountId: number, path: string): Promise<UsgReportRow | null> {
+  const rows = await sql.query<UsgReportRow & Record<string, unknown>>(
+    `${SELECT} where u.account_id = $1 and u.path = $2`,
+    [accountId, path],
+  );
+  return rows[0] ?? null;
+}
+
+/** The question that an activity answers, or null when another one does by now. */
+export async function findUsgReportOf(sql: Sql, activityId: number): Promise<UsgReportRow | null> {
+  const rows = await sql.query<UsgReportRow & Record<string, unknown>>(`${SELECT} where u.activity_id = $1`, [
+    activityId,
+  ]);
+  return rows[0] ?? null;
+}
+
+/**
+ * Stores the activity of a report and orders its workflow.
+ *
+ * @returns its id
+ */
+export async function insertReportActivity(
+  tx: Sql,
+  activity: {
+    report: Pick<UsgReportRow, 'id' | 'account_id' | 'profile_id'>;
+    creatorId: number;
+    summary: string;
+    now: Date;
+    traceparent: string | null;
+  },
+): Promise<number> {
+  const { report, creatorId, summary, now, traceparent } = activity;
+  const parameters = { operation: 'usg-report', profile_id: report.profile_id };
+  const rows = await tx.query<{ id: number }>(
+    `insert into activity (account_id, type, summary, status, creator_id, creation_time, modification_time, parameters,
+       progress)
+     values ($1, '${REPORT_ACTIVITY}', $2, 'undelivered', $3, $4, $4, $5, 0) returning id`,
+    [report.account_id, summary, creatorId, now, JSON.stringify(parameters)],
+  );
+  const { id } = rows[0]!;
+  await tx.query('update usg_report set activity_id = $2 where id = $1', [report.id, id]);
+  await orderStart(tx, id, { accountId: report.account_id, traceparent, now });
+  return id;
+}
+
+/** Marks a report as being made. @returns false when its activity has ended already */
+export async function beginReportActivity(sql: Sql, activityId: number, now: Date): Promise<boolean> {
+  const rows = await sql.query(
+    `update activity set status = 'delivered', delivery_time = coalesce(delivery_time, $2), modification_time = $2
+     where id = $1 and (${BEGINS} or status = 'delivered') returning id`,
+    [activityId, now],
+  );
+  return rows.length > 0;
+}
+
+/** Shows how far a report is. @param percent - 1 to 99. @returns false when its activity has ended meanwhile */
+export async function showReportProgress(sql: Sql, activityId: number, percent: number, now: Date): Promise<boolean> {
+  const rows = await sql.query(
+    `update activity set progress = $2, modification_time = $3 where id = $1 and status = 'delivered' returning id`,
+    [activityId, percent, now],
+  );
+  return rows.length > 0;
+}
+
+/** How the activity of a report ends. */
+export interface ReportEnd {
+  status: 'succeeded' | 'failed' | 'canceled';
+  text: string | null;
+  now: Date;
+}
+
+/** Ends the activity of a report. @returns false when it has ended already */
+export async function endReportActivity(
+  sql: Sql,
+  activityId: number,
+  { status, text, now }: ReportEnd,
+): Promise<boolean> {
+  const rows = await sql.query(
+    `update activity set status = $2, result_text = $3, result_code = case when $2 = 'succeeded' then 0 end,
+       progress = case $2 when 'succeeded' then 100 when 'failed' then -1 else progress end,
+       completion_time = $4, modification_time = $4
+     where id = $1 and type = '${REPORT_ACTIVITY}' and ${ENDS} returning id`,
+    [activityId, status, text, now],
+  );
+  return rows.length > 0;
+}
+
+/** Reports that have not ended and were asked for before a moment; at most `limit`, the oldest news first. */
+export async function openReportActivities(
+  sql: Sql,
+  askedBefore: Date,
+  limit: number,
+): Promise<Array<{ id: number; modification_time: Date }>> {
+  return sql.query(
+    `select a.id, a.modification_time from usg_report u join activity a on a.id = u.activity_id
+     where a.completion_time is null and a.creation_time <= $1 order by a.modification_time, a.id limit $2`,
+    [askedBefore, limit],
+  );
+}
+
+/** Marks that something was done about a report that has not ended. */
+export async function touchReportActivity(sql: Sql, activityId: number, now: Date): Promise<void> {
+  await sql.query('update activity set modification_time = $2 where id = $1 and completion_time is null', [
+    activityId,
+    now,
+  ]);
+}
+
+/** How the activity of a report stands; `canceled` when there is none. */
+export async function readReportStatus(sql: Sql, activityId: number): Promise<ActivityStatus> {
+  const rows = await sql.query<{ status: ActivityStatus }>('select status from activity where id = $1', [activityId]);
+  return rows[0]?.status ?? 'canceled';
+}
+
+/** Names the file of a question and what it tells of. */
+export async function setReportFile(
+  tx: Sql,
+  reportId: number,
+  file: { id: number; fingerprint: string; oldestRun: Date | null },
+): Promise<void> {
+  await tx.query('update usg_report set file_id = $2, fingerprint = $3, oldest_run = $4 where id = $1', [
+    reportId,
+    file.id,
+    file.fingerprint,
+    file.oldestRun,
+  ]);
+}
+
+// One whose making is begun once more is delivered already.
+const BEGINS = movable('status', ['undelivered'], 'delivered');
+
+const ENDS = movable('status', ['undelivered', 'delivered'], 'succeeded', 'failed', 'canceled');
+
+// A report whose file was taken away has no fingerprint that counts.
+const SELECT = `
+  select u.id, u.account_id, u.profile_id, u.path, u.range_start, u.range_end, u.detailed, u.activity_id,
+    coalesce(a.completion_time is null and a.id is not null, false) as open, case when f.id is not null then u.fingerprint end as fingerprint
+  from usg_report u
+  left join activity a on a.id = u.activity_id
+  left join stored_file f on f.id = u.file_id and f.key = u.path`;

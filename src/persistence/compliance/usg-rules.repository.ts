@@ -1,0 +1,70 @@
+import type { Sql } from '../database/sql.ts';
+
+/** A rule of a benchmark with its texts; the digest is that of all of them. */
+export interface CatalogueRule {
+  digest: Buffer;
+  rule: string;
+  severity: string;
+  title: string;
+  identifiers: readonly string[];
+  description: string;
+  rationale: string;
+}
+
+/** Rules in the order of a report; the digest is that of their digests. */
+export interface CatalogueRuleSet {
+  digest: Buffer;
+  rules: readonly CatalogueRule[];
+}
+
+/**
+ * Ids of rule sets of an account, in the order asked for; sets and rules that are not there yet are stored.
+ *
+ * @remarks One statement when all are known. Concurrent callers wait for each other instead of failing. Known sets are
+ * kept from being purged until the transaction ends.
+ */
+export async function keepRuleSets(tx: Sql, accountId: number, sets: readonly CatalogueRuleSet[]): Promise<number[]> {
+  const known = await findRuleSets(tx, accountId, sets);
+  const missing = sets.filter(({ digest }) => !known.has(digest.toString('hex')));
+  if (missing.length > 0) {
+    await storeRules(tx, accountId, missing);
+    for (const { digest, rules } of missing) {
+      await tx.query(INSERT_SET, [accountId, digest, rules.map((rule) => rule.digest)]);
+    }
+    for (const [digest, id] of await findRuleSets(tx, accountId, missing)) known.set(digest, id);
+  }
+  return sets.map(({ digest }) => known.get(digest.toString('hex'))!);
+}
+
+async function findRuleSets(
+  tx: Sql,
+  accountId: number,
+  sets: readonly CatalogueRuleSet[],
+): Promise<Map<string, number>> {
+  const rows = await tx.query<{ id: number; digest: Buffer }>(FIND_SETS, [accountId, sets.map(({ digest }) => digest)]);
+  return new Map(rows.map(({ id, digest }) => [digest.toString('hex'), id]));
+}
+
+async function storeRules(tx: Sql, accountId: number, sets: readonly CatalogueRuleSet[]): Promise<void> {
+  const byDigest = new Map(sets.flatMap(({ rules }) => rules.map((rule) => [rule.digest.toString('hex'), rule])));
+  const rules = [...byDigest].sort(([a], [b]) => (a < b ? -1 : 1)).map(([digest, rule]) => ({ ...rule, digest }));
+  await tx.query(INSERT_RULES, [accountId, JSON.stringify(rules)]);
+}
+
+const FIND_SETS = `
+  select id, digest from usg_rule_set where account_id = $1 and digest = any($2::bytea[]) order by id for key share`;
+
+const INSERT_RULES = `
+  insert into usg_rule (account_id, digest, rule, severity, title, identifiers, description, rationale)
+  select $1, decode(digest, 'hex'), rule, severity, title, identifiers, description, rationale
+  from jsonb_to_recordset($2::jsonb)
+    as r(digest text, rule text, severity text, title text, identifiers text[], description text, rationale text)
+  order by digest
+  on conflict (account_id, digest) do nothing`;
+
+const INSERT_SET = `
+  insert into usg_rule_set (account_id, digest, rule_ids)
+  select $1, $2, array_agg(r.id order by d.place)
+  from unnest($3::bytea[]) with ordinality as d(digest, place)
+  join usg_rule r on r.account_id = $1 and r.digest = d.digest
+  on conflict (account_id, digest) do nothing`;

@@ -1,0 +1,86 @@
+import type { Sql } from '../database/sql.ts';
+import { busyWith } from '../query/open-audits.ts';
+
+/** How the last run of a profile stands; each computer counts once. */
+export interface LastRun {
+  profile_id: number;
+  activity_id: number;
+  started_at: Date;
+  /** Something of it has not ended. */
+  open: boolean;
+  passing: number;
+  failing: number;
+  in_progress: number;
+  /** Without a result and not in progress: not delivered yet, or cancelled. */
+  not_started: number;
+}
+
+/**
+ * Takes the place of a run: nobody else can take it again.
+ *
+ * @param nominalTime - the date it was planned for; null for one that was asked for
+ * @returns null when there is a run for that date already
+ */
+export async function insertUsgRun(
+  tx: Sql,
+  run: { accountId: number; profileId: number; nominalTime: Date | null; startedAt: Date },
+): Promise<number | null> {
+  const rows = await tx.query<{ id: number }>(
+    `insert into usg_run (account_id, profile_id, nominal_time, started_at) values ($1, $2, $3, $4)
+     on conflict (profile_id, nominal_time) do nothing returning id`,
+    [run.accountId, run.profileId, run.nominalTime, run.startedAt],
+  );
+  return rows[0]?.id ?? null;
+}
+
+/** Names the activity of a run and the number of its computers. */
+export async function setRunActivity(tx: Sql, runId: number, activityId: number, computers: number): Promise<void> {
+  await tx.query('update usg_run set activity_id = $2, computer_count = $3, not_started_count = $3 where id = $1', [
+    runId,
+    activityId,
+    computers,
+  ]);
+}
+
+/** Those of some computers that have no operation of an open run of the profile, in the same order. */
+export async function withoutOpenRun(tx: Sql, profileId: number, computers: readonly number[]): Promise<number[]> {
+  const busy = await tx.query<{ computer_id: number }>(busyWith('$1'), [profileId]);
+  if (busy.length === 0) return [...computers];
+  const taken = new Set(busy.map(({ computer_id }) => computer_id));
+  return computers.filter((id) => !taken.has(id));
+}
+
+/** The run that stands for each of some profiles that had one, in one statement. @see lastRunOf */
+export async function readLastRuns(sql: Sql, profileIds: readonly number[]): Promise<Map<number, LastRun>> {
+  if (profileIds.length === 0) return new Map();
+  const rows = await sql.query<LastRun & Record<string, unknown>>(LAST_RUNS, [profileIds]);
+  return new Map(rows.map((row) => [row.profile_id, row]));
+}
+
+// It has ended on all of its computers without a result of any.
+const WITHOUT_RESULT = `latest.computer_count > 0 and latest.passing_count + latest.failing_count + latest.in_progress_count = 0
+      and not exists (select from activity a where a.id = latest.activity_id and a.open_count > 0)`;
+
+/**
+ * Select of the run that stands for a profile: its latest one, unless that was cancelled as a whole: then the latest one
+ * with a result, if there is any.
+ *
+ * @param profile - SQL of its id
+ */
+export const lastRunOf = (profile: string) => `
+    select r.* from (
+      select * from usg_run where profile_id = ${profile} and activity_id is not null
+      order by started_at desc, id desc limit 1) latest
+    join usg_run r on r.id = case when ${WITHOUT_RESULT} then coalesce((
+        select w.id from usg_run w
+        where w.profile_id = ${profile} and w.activity_id is not null and w.passing_count + w.failing_count > 0
+        order by w.started_at desc, w.id desc limit 1), latest.id) else latest.id end`;
+
+// The activity of a run before the latest may have been removed.
+const LAST_RUNS = `
+  select r.profile_id, r.activity_id, r.started_at, coalesce(a.open_count, 0) > 0 or r.in_progress_count > 0 as open,
+    r.passing_count as passing, r.failing_count as failing, r.in_progress_count as in_progress,
+    r.not_started_count as not_started
+  from unnest($1::int[]) as wanted(id)
+  cross join lateral (${lastRunOf('wanted.id')}) r
+  left join activity a on a.id = r.activity_id`;

@@ -1,0 +1,40 @@
+import type { Sql } from '../database/sql.ts';
+
+/** A report that an agent sent and nobody has looked at; without a run when its operation is not part of one. */
+export interface WaitingReport {
+  activity_id: number;
+  computer_id: number;
+  received_at: Date;
+  account_id: number | null;
+  run_id: number | null;
+}
+
+/**
+ * Takes some of the reports that wait until the transaction ends, oldest operations first; those that others have are
+ * left out.
+ */
+export async function claimWaitingReports(tx: Sql, limit: number): Promise<WaitingReport[]> {
+  return tx.query<WaitingReport & Record<string, unknown>>(CLAIM, [limit]);
+}
+
+/** The text of a report that has been claimed. */
+export async function readWaitingReport(tx: Sql, activityId: number): Promise<Buffer> {
+  const rows = await tx.query<{ report: Buffer }>('select report from usg_audit_report where activity_id = $1', [
+    activityId,
+  ]);
+  return rows[0]!.report;
+}
+
+/** Puts reports away that have been taken in. */
+export async function deleteWaitingReports(tx: Sql, activityIds: readonly number[]): Promise<void> {
+  await tx.query('delete from usg_audit_report where activity_id = any($1::int[])', [activityIds]);
+}
+
+const CLAIM = `
+  with claimed as materialized (
+    select activity_id, computer_id, received_at from usg_audit_report
+    order by activity_id limit $1 for update skip locked
+  )
+  select c.*, a.account_id, l.usg_run_id as run_id
+  from claimed c left join activity a on a.id = c.activity_id left join lane l on l.id = a.lane_id
+  order by c.activity_id`;

@@ -1,0 +1,78 @@
+import type { Sql } from '../database/sql.ts';
+
+/**
+ * Gives tags to computers that lack them.
+ *
+ * @returns up to 100 computers that have more than `most` tags now, by id
+ * @remarks These changes are one statement each, whatever the number of computers. Rows that would stay as they are
+ * are not written; the others are locked in id order, as everywhere.
+ */
+export function addTags(tx: Sql, computers: readonly number[], tags: readonly string[], most: number) {
+  return crowded(tx, ADD_TAGS, [computers, tags, most]);
+}
+
+/** Takes tags from computers that have them. */
+export async function removeTags(tx: Sql, computers: readonly number[], tags: readonly string[]): Promise<void> {
+  await tx.query(REMOVE_TAGS, [computers, tags]);
+}
+
+/** Sets an annotation. @returns up to 100 computers that have more than `most` annotations now, by id */
+export function annotate(
+  tx: Sql,
+  computers: readonly number[],
+  annotation: { key: string; value: string },
+  most: number,
+): Promise<number[]> {
+  return crowded(tx, ANNOTATE, [computers, annotation.key, annotation.value, most]);
+}
+
+/** Takes an annotation away where it is. */
+export async function removeAnnotation(tx: Sql, computers: readonly number[], key: string): Promise<void> {
+  await tx.query(REMOVE_ANNOTATION, [computers, key]);
+}
+
+/** Moves computers into an access group. */
+export async function changeAccessGroup(tx: Sql, computers: readonly number[], accessGroupId: number): Promise<void> {
+  await tx.query(MOVE, [computers, accessGroupId]);
+}
+
+async function crowded(tx: Sql, text: string, values: readonly unknown[]): Promise<number[]> {
+  const [row] = await tx.query<{ crowded: number[] }>(text, values);
+  return row!.crowded;
+}
+
+const changing = (which: string) => `
+  with changing as materialized (
+    select c.id from computer c where c.id = any($1::int[]) and ${which} order by c.id for no key update
+  )`;
+
+const ADD_TAGS = `
+  ${changing('not c.tags @> $2::text[]')}, changed as (
+    update computer c set tags = c.tags || array(
+      select t.name from unnest($2::text[]) with ordinality as t(name, place) where t.name <> all(c.tags) order by t.place)
+    from changing where c.id = changing.id
+    returning c.id, cardinality(c.tags) as size
+  )
+  select array(select id from changed where size > $3 order by id limit 100) as crowded`;
+
+const REMOVE_TAGS = `
+  ${changing('c.tags && $2::text[]')}
+  update computer c set tags = array(
+    select t.name from unnest(c.tags) with ordinality as t(name, place) where t.name <> all($2::text[]) order by t.place)
+  from changing where c.id = changing.id`;
+
+const ANNOTATE = `
+  ${changing('c.annotations ->> $2::text is distinct from $3::text')}, changed as (
+    update computer c set annotations = c.annotations || jsonb_build_object($2::text, $3::text)
+    from changing where c.id = changing.id
+    returning c.id, (select count(*) from jsonb_object_keys(c.annotations)) as size
+  )
+  select array(select id from changed where size > $4 order by id limit 100) as crowded`;
+
+const REMOVE_ANNOTATION = `
+  ${changing('jsonb_exists(c.annotations, $2::text)')}
+  update computer c set annotations = c.annotations - $2::text from changing where c.id = changing.id`;
+
+const MOVE = `
+  ${changing('c.access_group_id <> $2::int')}
+  update computer c set access_group_id = $2::int from changing where c.id = changing.id`;

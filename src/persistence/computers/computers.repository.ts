@@ -1,0 +1,112 @@
+import type { Sql } from '../database/sql.ts';
+import { type ComputerSelection, compileComputerQuery } from '../query/computer-conditions.ts';
+import { IS_WSL_HOST, VISIBLE } from './computer-columns.ts';
+import { type ComputerView, readComputers } from './computer-items.ts';
+
+/** Whose computers, and which access groups of the account may be seen; null for all. */
+export interface ComputerScope {
+  accountId: number;
+  groups: readonly number[] | null;
+}
+
+/** Which computers. */
+export interface ComputerFilter extends ComputerScope {
+  status: 'active' | 'archived' | 'all';
+  rootOnly: boolean;
+  /** Restrict to WSL hosts, to WSL instances, or to both when both are set. */
+  wslParents: boolean;
+  wslChildren: boolean;
+  /** What the caller asked for beyond that. */
+  selection: ComputerSelection;
+}
+
+/** Which part of the list: at most `limit` computers, those behind the id `after` or, where it is null, behind `offset` others. */
+export interface ComputerPage {
+  limit: number;
+  offset: number;
+  after: number | null;
+}
+
+/** Where to read from: `keyed` takes what is found by ids. */
+export interface ComputerReads {
+  db: Sql;
+  keyed: Sql;
+}
+
+/**
+ * One page of computers in id order as the text of a JSON array, and the number of all that match: two statements
+ * whatever is shown, one that finds them and one that reads them. Parents and children outside the viewable groups are
+ * left out.
+ */
+export async function listComputers(
+  { db, keyed }: ComputerReads,
+  filter: ComputerFilter,
+  page: ComputerPage,
+  view: ComputerView,
+): Promise<{ count: number; resultsJson: string; nextPage: { after: number } | null }> {
+  const { accountId, groups, selection } = filter;
+  const condition = compileComputerQuery(selection, { accountId, firstParameter: 5 });
+  const values = [accountId, groups, page.limit, page.after ?? page.offset, ...condition.values];
+  const statement = pageStatement(matching(filter, condition.text), {
+    afterId: page.after !== null,
+    once: filter.status !== 'active' || selection.query.clauses.length > 0,
+  });
+  const rows = await db.query<{ count: number; ids: number[]; more: boolean }>(statement, values);
+  const { count, ids, more } = rows[0]!;
+  const items = ids.length === 0 ? [] : await readComputers(keyed, filter, ids, view);
+  return { count, resultsJson: `[${items.join(',')}]`, nextPage: more ? { after: ids.at(-1)! } : null };
+}
+
+/** Ids in order of approved computers that are not archived, in the access groups given (null for all). */
+export async function selectComputers(sql: Sql, scope: ComputerScope, selection: ComputerSelection): Promise<number[]> {
+  const { text, values } = compileComputerQuery(selection, { accountId: scope.accountId, firstParameter: 3 });
+  const rows = await sql.query<{ id: number }>(
+    `select c.id from computer c where ${VISIBLE} and not c.archived and ${text} order by c.id`,
+    [scope.accountId, scope.groups, ...values],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** One computer in detail as JSON text, or null when it is not there, not approved, or not in the viewable groups. */
+export async function findComputer(
+  sql: Sql,
+  { id, ...scope }: ComputerScope & { id: number },
+  view: ComputerView,
+): Promise<string | null> {
+  const [item] = await readComputers(sql, scope, [id], { ...view, detailed: true });
+  return item ?? null;
+}
+
+// One more than the page tells whether there is another. Without a query the page comes straight from the index of the
+// list. A query is answered once for page and count: most conditions cost as much for a page as for all that match.
+function pageStatement(where: string, options: { afterId: boolean; once: boolean }): string {
+  const { afterId, once } = options;
+  const source = once ? 'matching c' : `computer c where ${where}`;
+  const after = afterId ? `${once ? 'where' : 'and'} c.id > $4::int` : '';
+  return `
+with ${once ? `matching as materialized (select c.id from computer c where ${where}), ` : ''}page as materialized (
+  select c.id from ${source} ${after} order by c.id limit $3::int + 1 ${afterId ? '' : 'offset $4'}
+), found as (
+  select coalesce(array_agg(id order by id), '{}') as ids, count(*)::int as size from page
+)
+select ids[:$3::int] as ids, size > $3::int as more, ${countOf(source, options)} as count
+from found`;
+}
+
+/** The last page, counted off and not empty, tells the number of all by itself. */
+function countOf(source: string, { afterId, once }: { afterId: boolean; once: boolean }): string {
+  const counted = `(select count(*)::int from ${source})`;
+  return afterId || once
+    ? counted
+    : `case when size between 1 and $3::int then ($4::bigint + size)::int else ${counted} end`;
+}
+
+const STATUS = { active: 'not c.archived', archived: 'c.archived', all: '' } as const;
+
+function matching(filter: ComputerFilter, condition: string): string {
+  const conditions = [VISIBLE, STATUS[filter.status], condition].filter((text) => text !== '');
+  if (filter.rootOnly) conditions.push('c.parent_id is null');
+  const kinds = [filter.wslParents ? IS_WSL_HOST : '', filter.wslChildren ? 'c.is_wsl' : ''].filter(Boolean);
+  if (kinds.length > 0) conditions.push(`(${kinds.join(' or ')})`);
+  return conditions.join(' and ');
+}

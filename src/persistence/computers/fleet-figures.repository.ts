@@ -1,0 +1,161 @@
+import type { Sql } from '../database/sql.ts';
+import { ALERT_RULES } from '../query/alert-conditions.ts';
+
+/** Bounds of the ages of open operations, youngest first; `seconds` null stands for everything older. */
+export const AGE_BUCKETS = [
+  { name: '1m', seconds: 60 },
+  { name: '10m', seconds: 600 },
+  { name: '1h', seconds: 3_600 },
+  { name: '1d', seconds: 86_400 },
+  { name: '7d', seconds: 604_800 },
+  { name: '30d', seconds: 2_592_000 },
+  { name: 'older', seconds: null },
+] as const;
+
+/** `waiting`: no worker has begun it. */
+type ReportState = 'waiting' | 'begun';
+
+/** Where all accounts together stand. Counts end at {@link COUNT_LIMIT}. */
+export interface FleetFigures {
+  /** Entries of the outbox by kind. */
+  outbox: Record<string, number>;
+  /** Seconds since the oldest entry that waits was written; 0 when none waits. */
+  outboxOldestSeconds: number;
+  inbox: number;
+  /** Seconds since the oldest news came that no lane has taken; 0 when there is none. */
+  inboxOldestSeconds: number;
+  /** Lanes with open operations. */
+  lanes: number;
+  /** Those of them whose next moment passed more than a minute ago. */
+  overdueLanes: number;
+  /** Those of them that were made more than two minutes ago and never opened. */
+  unopenedLanes: number;
+  /** Open operations by the age of their lane, one entry per bucket of {@link AGE_BUCKETS}. */
+  openOperations: number[];
+  /** Messages by state that no computer has taken yet. */
+  messages: Record<'queued' | 'sent', number>;
+  /** Reports on USG profiles that have not ended, of the newest {@link REPORTS_LOOKED_AT} that were asked for. */
+  reports: Record<ReportState, number>;
+  /** Seconds since the oldest of them was asked for; 0 when there is none. */
+  reportsOldestSeconds: Record<ReportState, number>;
+  computers: Record<'approved' | 'pending' | 'archived', number>;
+  /** Approved computers that have been silent for five minutes. */
+  offline: number;
+}
+
+/** Rows of one table that are looked at, at most: what is beyond shows as this number. */
+export const COUNT_LIMIT = 1_000_000;
+/** Whether a report has ended is looked up one by one; those that wait are among the newest, unless more than so many do. */
+const REPORTS_LOOKED_AT = 1_000;
+
+/**
+ * Counts what operators watch. Reads what waits and what is open, through partial indexes, and never what has ended;
+ * of computers it reads small indexes and the narrow table of contacts.
+ */
+export async function readFleetFigures(db: Sql): Promise<FleetFigures> {
+  const [queues] = await db.query<QueueRow>(QUEUES, [COUNT_LIMIT]);
+  const outbox = await db.query<{ kind: string; count: number }>(OUTBOX, [COUNT_LIMIT]);
+  const [lanes] = await db.query<LaneRow>(LANES, [COUNT_LIMIT]);
+  const messages = await db.query<{ state: 'queued' | 'sent'; count: number }>(MESSAGES, [COUNT_LIMIT]);
+  const reports = await db.query<ReportRow>(REPORTS, [REPORTS_LOOKED_AT]);
+  const [computers] = await db.query<ComputerRow>(COMPUTERS);
+  const { approved, pending, archived, offline } = computers!;
+  return {
+    outbox: { start: 0, cancel: 0, schedule_sync: 0, ...byKey(outbox, 'kind', 'count') },
+    outboxOldestSeconds: queues!.outbox_seconds,
+    inbox: queues!.inbox,
+    inboxOldestSeconds: queues!.inbox_seconds,
+    lanes: lanes!.lanes,
+    overdueLanes: lanes!.overdue,
+    unopenedLanes: lanes!.unopened,
+    openOperations: lanes!.operations,
+    messages: { queued: 0, sent: 0, ...byKey(messages, 'state', 'count') },
+    reports: { waiting: 0, begun: 0, ...byKey(reports, 'state', 'count') },
+    reportsOldestSeconds: { waiting: 0, begun: 0, ...byKey(reports, 'state', 'seconds') },
+    computers: { approved, pending, archived },
+    offline,
+  };
+}
+
+interface QueueRow extends Record<string, unknown> {
+  outbox_seconds: number;
+  inbox: number;
+  inbox_seconds: number;
+}
+
+interface LaneRow extends Record<string, unknown> {
+  lanes: number;
+  overdue: number;
+  unopened: number;
+  operations: number[];
+}
+
+interface ReportRow extends Record<string, unknown> {
+  state: ReportState;
+  count: number;
+  seconds: number;
+}
+
+interface ComputerRow extends Record<string, unknown> {
+  approved: number;
+  pending: number;
+  archived: number;
+  offline: number;
+}
+
+function byKey<K extends string, V extends string>(
+  rows: ReadonlyArray<Record<K, string> & Record<V, number>>,
+  key: K,
+  value: V,
+): Record<string, number> {
+  return Object.fromEntries(rows.map((row) => [row[key], row[value]]));
+}
+
+// Ids are given in the order of time: the oldest entry is the one with the lowest.
+const QUEUES = `
+  select greatest(0, coalesce(extract(epoch from now() - (select creation_time from outbox order by id limit 1)), 0)
+      )::float8 as outbox_seconds,
+    count(*)::int as inbox, greatest(0, coalesce(extract(epoch from now() - min(i.at)), 0))::float8 as inbox_seconds
+  from (select at from agent_inbox limit $1) i`;
+
+const OUTBOX = `select kind, count(*)::int as count from (select kind from outbox limit $1) o group by kind`;
+
+const ageOf = (from: number | null, to: number | null): string => {
+  const older = from === null ? 'true' : `l.created_at <= now() - interval '${from} seconds'`;
+  const younger = to === null ? 'true' : `l.created_at > now() - interval '${to} seconds'`;
+  return `coalesce(sum(l.open_count) filter (where ${older} and ${younger}), 0)::int`;
+};
+
+const AGES = AGE_BUCKETS.map(({ seconds }, i) => ageOf(AGE_BUCKETS[i - 1]?.seconds ?? null, seconds));
+
+const LANES = `
+  select count(*)::int as lanes,
+    count(*) filter (where l.next_due_at <= now() - interval '1 minute')::int as overdue,
+    count(*) filter (where l.opened_at is null and l.created_at <= now() - interval '2 minutes')::int as unopened,
+    array[${AGES.join(', ')}] as operations
+  from (
+    select open_count, created_at, opened_at, next_due_at from lane where closed_at is null and open_count > 0 limit $1
+  ) l`;
+
+const MESSAGES = `
+  select case state when 'sent' then 'sent' else 'queued' end as state, count(*)::int as count from (
+    select state from agent_message where state in ('held', 'queued', 'sent') limit $1
+  ) m group by 1`;
+
+const REPORTS = `
+  select case a.status when 'undelivered' then 'waiting' else 'begun' end as state, count(*)::int as count,
+    greatest(0, extract(epoch from now() - min(a.creation_time)))::float8 as seconds
+  from (
+    select activity_id from usg_report where activity_id is not null order by activity_id desc limit $1
+  ) u join activity a on a.id = u.activity_id
+  where a.completion_time is null
+  group by 1`;
+
+const OFFLINE = ALERT_RULES.find(({ name }) => name === 'computer-offline')!.active;
+
+const COMPUTERS = `
+  select (select count(*)::int from computer where state = 'approved' and not archived) as approved,
+    (select count(*)::int from computer where state = 'pending') as pending,
+    (select count(*)::int from computer where archived) as archived,
+    (select count(*)::int from computer_contact contact join computer c on c.id = contact.computer_id
+      where c.state = 'approved' and not c.archived and ${OFFLINE}) as offline`;

@@ -1,0 +1,81 @@
+import type { PageRequest } from '../database/page.ts';
+import type { Sql } from '../database/sql.ts';
+
+/** A computer that waits for an administrator's decision. */
+export interface PendingComputerRow {
+  id: number;
+  title: string;
+  hostname: string;
+  creation_time: Date;
+  /** Tags the machine asked for. */
+  client_tags: string[];
+  vm_info: string | null;
+  container_info: string | null;
+  /** Name of the access group the machine asked for, where there is one, else of the root. */
+  access_group: string;
+}
+
+/** Whose pending computers; `groups` null for every access group. */
+export interface PendingScope {
+  accountId: number;
+  groups: readonly number[] | null;
+}
+
+/** One page of pending computers in id order, and how many there are. */
+export async function listPendingComputers(
+  db: Sql,
+  { accountId, groups }: PendingScope,
+  page: PageRequest,
+): Promise<{ count: number; rows: PendingComputerRow[] }> {
+  const [counts, rows] = await Promise.all([
+    db.query<{ count: number }>(COUNT, [accountId, groups]),
+    db.query<PendingComputerRow & Record<string, unknown>>(LIST, [accountId, groups, page.limit, page.offset]),
+  ]);
+  return { count: counts[0]!.count, rows };
+}
+
+/** Those of some computers that are pending and in scope, in id order, locked until the transaction ends. */
+export async function lockPendingComputers(
+  tx: Sql,
+  { accountId, groups }: PendingScope,
+  ids: readonly number[],
+): Promise<Array<{ id: number; title: string }>> {
+  return tx.query<{ id: number; title: string }>(LOCK, [accountId, groups, ids]);
+}
+
+/** A computer that has just become part of the fleet. */
+export interface AcceptedComputer {
+  id: number;
+  /** Names a Windows host and its WSL instances; null for all others. */
+  hostagent_uid: string | null;
+}
+
+/** Makes pending computers part of the fleet, in another access group when one is given. @returns those that were pending */
+export async function approveComputers(
+  tx: Sql,
+  ids: readonly number[],
+  accessGroupId: number | null,
+  now: Date,
+): Promise<AcceptedComputer[]> {
+  return tx.query<AcceptedComputer & Record<string, unknown>>(APPROVE, [ids, accessGroupId, now]);
+}
+
+const PENDING = `c.account_id = $1 and c.state = 'pending' and not c.archived
+  and ($2::int[] is null or c.access_group_id = any($2))`;
+
+const COUNT = `select count(*)::int as count from computer c where ${PENDING}`;
+
+const LIST = `
+  select c.id, c.title, c.hostname, c.created_at as creation_time, coalesce(i.client_tags, '{}') as client_tags,
+    nullif(c.vm_info, '') as vm_info, nullif(c.container_info, '') as container_info, g.name as access_group
+  from (select c.id from computer c where ${PENDING} order by c.id limit $3 offset $4) page
+  join computer c on c.id = page.id
+  join access_group g on g.id = c.access_group_id
+  left join computer_inventory i on i.computer_id = c.id
+  order by c.id`;
+
+const LOCK = `select c.id, c.title from computer c where ${PENDING} and c.id = any($3::int[]) order by c.id for update`;
+
+const APPROVE = `
+  update computer set state = 'approved', registered_at = $3, access_group_id = coalesce($2, access_group_id)
+  where id = any($1::int[]) and state = 'pending' returning id, hostagent_uid`;

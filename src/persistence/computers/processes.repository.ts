@@ -1,0 +1,46 @@
+import type { SignalTarget } from '../../domain/activities/machine-operations.ts';
+import type { PageRequest } from '../database/page.ts';
+import type { Sql } from '../database/sql.ts';
+
+/** A process as its computer reported it last. */
+export interface ProcessRow {
+  pid: number;
+  name: string;
+  state: string;
+  gid: number | null;
+  start_time: Date;
+  /** KiB. */
+  vm_size: number | null;
+  /** Per cent. */
+  cpu_utilisation: number | null;
+}
+
+/** One page of the processes of a computer in order of their numbers, and how many there are. */
+export async function listProcesses(
+  db: Sql,
+  computer: number,
+  page: PageRequest,
+): Promise<{ count: number; rows: ProcessRow[] }> {
+  const [counts, rows] = await Promise.all([
+    db.query<{ count: number }>('select count(*)::int as count from computer_process where computer_id = $1', [
+      computer,
+    ]),
+    db.query<ProcessRow & Record<string, unknown>>(LIST, [computer, page.limit, page.offset]),
+  ]);
+  return { count: counts[0]!.count, rows };
+}
+
+/** The processes with these numbers, in the order asked for; one that was not reported has neither name nor start. */
+export async function findSignalTargets(db: Sql, computer: number, pids: readonly number[]): Promise<SignalTarget[]> {
+  return db.query<SignalTarget & Record<string, unknown>>(FIND, [computer, pids]);
+}
+
+const LIST = `
+  select pid, name, state, gid, to_timestamp(least(greatest(start_time, 0), 253402300799)) as start_time, vm_size, cpu_utilisation
+  from computer_process where computer_id = $1 order by pid limit $2 offset $3`;
+
+const FIND = `
+  select n.pid, p.name, p.start_time as "startTime"
+  from unnest($2::int[]) with ordinality n(pid, place)
+  left join computer_process p on p.computer_id = $1 and p.pid = n.pid
+  order by n.place`;

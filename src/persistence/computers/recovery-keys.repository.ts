@@ -1,0 +1,115 @@
+import { type BaseActivityRow, readBaseActivity } from '../activities/activities.repository.ts';
+import type { Sql } from '../database/sql.ts';
+import { isOpen } from '../database/status-sql.ts';
+
+/** Type of the operations that make a recovery key. */
+export const GENERATE_RECOVERY_KEY = 'GenerateFDERecoveryKeyRequest';
+
+/** A recovery key as it is stored: encrypted, with the id of the encryption key. */
+export interface SealedKeyRow {
+  computer_id: number;
+  key_id: string;
+  sealed: Buffer;
+}
+
+/** What deciding on a generation needs to know of a computer. */
+export interface KeyTarget {
+  title: string;
+  /** Its agent can make recovery keys. */
+  supported: boolean;
+}
+
+/**
+ * Locks a computer, so that of requests at once each sees what the one before made.
+ *
+ * @returns null when it is gone meanwhile
+ */
+export async function lockKeyTarget(tx: Sql, computerId: number): Promise<KeyTarget | null> {
+  const [row] = await tx.query<{ title: string }>('select title from computer where id = $1 for no key update', [
+    computerId,
+  ]);
+  if (!row) return null;
+  const [inventory] = await tx.query<{ supported: boolean }>(SUPPORTED, [computerId]);
+  return { title: row.title, supported: inventory?.supported ?? false };
+}
+
+/** Tells whether a generation for the computer has not ended. */
+export async function isGenerating(tx: Sql, computerId: number): Promise<boolean> {
+  const [row] = await tx.query<{ open: boolean }>(OPEN, [computerId]);
+  return row!.open;
+}
+
+/** The group of the computer's latest generation, unless that succeeded. */
+export async function readUnfinishedGeneration(
+  db: Sql,
+  computerId: number,
+  now: Date,
+): Promise<BaseActivityRow | null> {
+  const [latest] = await db.query<{ shown: number; status: string }>(LATEST, [computerId]);
+  return latest === undefined || latest.status === 'succeeded' ? null : readBaseActivity(db, latest.shown, now);
+}
+
+/** Title and stored key of a computer; null when there is no such computer. */
+export async function readSealedKey(
+  db: Sql,
+  computerId: number,
+): Promise<{ title: string; key: SealedKeyRow | null } | null> {
+  const [row] = await db.query<{ title: string; key_id: string | null; sealed: Buffer | null }>(READ, [computerId]);
+  if (!row) return null;
+  const { title, key_id, sealed } = row;
+  return { title, key: key_id === null || sealed === null ? null : { computer_id: computerId, key_id, sealed } };
+}
+
+/** Locks some keys that are sealed with another encryption key than `keyId` and with one of `openable`. */
+export function lockKeysToRotate(
+  tx: Sql,
+  keyId: string,
+  openable: readonly string[],
+  limit: number,
+): Promise<SealedKeyRow[]> {
+  return tx.query<SealedKeyRow & Record<string, unknown>>(TO_ROTATE, [keyId, openable, limit]);
+}
+
+/** Replaces the stored form of keys that the caller has locked. */
+export async function replaceSealedKeys(tx: Sql, rows: readonly SealedKeyRow[]): Promise<void> {
+  await tx.query(REPLACE, [
+    rows.map(({ computer_id }) => computer_id),
+    rows.map(({ key_id }) => key_id),
+    rows.map(({ sealed }) => sealed),
+  ]);
+}
+
+/** Number of keys that none of `openable` opens. */
+export async function countUnreadableKeys(db: Sql, openable: readonly string[]): Promise<number> {
+  const [row] = await db.query<{ count: number }>(UNREADABLE, [openable]);
+  return row!.count;
+}
+
+const SUPPORTED = `
+  select coalesce('fde-recovery-key' = any(client_types), false) as supported
+  from computer_inventory where computer_id = $1`;
+
+const GENERATIONS = `activity a where a.computer_id = $1 and a.type = '${GENERATE_RECOVERY_KEY}'`;
+
+const OPEN = `
+  select exists (select from ${GENERATIONS} and ${isOpen('a.status')}) as open`;
+
+const LATEST = `
+  select coalesce(a.parent_id, a.id) as shown, a.status from ${GENERATIONS} order by a.id desc limit 1`;
+
+const READ = `
+  select c.title, k.key_id, k.sealed
+  from computer c left join computer_recovery_key k on k.computer_id = c.id where c.id = $1`;
+
+const TO_ROTATE = `
+  select computer_id, key_id, sealed from computer_recovery_key
+  where key_id <> $1 and key_id = any($2::text[])
+  order by computer_id limit $3 for update skip locked`;
+
+const REPLACE = `
+  update computer_recovery_key k set key_id = n.key_id, sealed = n.sealed
+  from unnest($1::int[], $2::text[], $3::bytea[]) n(computer_id, key_id, sealed)
+  where k.computer_id = n.computer_id`;
+
+const UNREADABLE = `
+  select count(*)::int as count from computer_recovery_key where key_id <> all($1::text[])`;

@@ -1,0 +1,26 @@
+import type { PageRequest } from '../database/page.ts';
+import type { Sql } from '../database/sql.ts';
+
+/**
+ * One page of the tags that listed computers have, each once, in order, and how many there are.
+ *
+ * @param groups - access groups looked at; null for all
+ */
+export async function listTags(
+  db: Sql,
+  accountId: number,
+  groups: readonly number[] | null,
+  page: PageRequest,
+): Promise<{ count: number; tags: string[] }> {
+  const [row] = await db.query<{ count: number; tags: string[] }>(LIST, [accountId, groups, page.limit, page.offset]);
+  return row!;
+}
+
+const LIST = `
+  with tag as materialized (
+    select distinct t.name from computer c cross join unnest(c.tags) as t(name)
+    where c.account_id = $1 and c.state = 'approved' and not c.archived
+      and ($2::int[] is null or c.access_group_id = any($2))
+  )
+  select (select count(*)::int from tag) as count,
+    array(select name from tag order by name limit $3 offset $4) as tags`;

@@ -1,0 +1,51 @@
+import type { Sql } from '../database/sql.ts';
+import { type GroupScope, groupsOf } from '../query/group-scope.ts';
+
+/** Why computers of a request cannot be acted on; each list is by id. */
+export interface TargetProblems {
+  /** Missing, pending, of another account or out of sight. */
+  unknown: number[];
+  /** Visible but not to be acted on. */
+  forbidden: number[];
+  archived: number[];
+}
+
+/** Most computers a refusal names. */
+export const SHOWN = 100;
+
+/**
+ * Checks the computers of a request, in one statement whatever their number.
+ *
+ * @param most - computers in each list, the first by id; null for all
+ */
+export async function checkTargets(
+  db: Sql,
+  accountId: number,
+  computers: readonly number[],
+  scope: { view: GroupScope; act: GroupScope },
+  most: number | null = SHOWN,
+): Promise<TargetProblems> {
+  const [row] = await db.query<TargetProblems & Record<string, unknown>>(CHECK, [
+    accountId,
+    computers,
+    groupsOf(scope.view),
+    groupsOf(scope.act),
+    most,
+  ]);
+  return row!;
+}
+
+const CHECK = `
+  with target as (
+    select t.id, c.id is null or not ($3::int[] is null or c.access_group_id = any($3)) as unknown,
+      not ($4::int[] is null or c.access_group_id = any($4)) as forbidden, c.archived
+    from unnest($2::int[]) as t(id)
+    left join computer c on c.id = t.id and c.account_id = $1 and c.state = 'approved'
+  ), problem as (
+    select id, case when unknown then 'unknown' when forbidden then 'forbidden' else 'archived' end as kind
+    from target where unknown or forbidden or archived
+  )
+  select
+    array(select id from problem where kind = 'unknown' order by id limit $5) as unknown,
+    array(select id from problem where kind = 'forbidden' order by id limit $5) as forbidden,
+    array(select id from problem where kind = 'archived' order by id limit $5) as archived`;

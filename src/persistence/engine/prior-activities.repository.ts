@@ -1,0 +1,89 @@
+import type { Sql } from '../database/sql.ts';
+import { movable, statusList } from '../database/status-sql.ts';
+import { type Change, cancelOperations, type Released } from './lane-news.ts';
+
+/**
+ * Has operations wait for an activity: its lanes wake the lanes of what waits for it whenever something of it ends.
+ *
+ * @returns those of `computers` on which the activity does nothing
+ * @remarks Locks its lanes, in their order, so that nothing of it ends before the transaction does. Idempotent.
+ */
+export async function awaitActivity(
+  tx: Sql,
+  accountId: number,
+  activity: number,
+  computers: readonly number[],
+): Promise<number[]> {
+  await tx.query(MARK_AWAITED, [accountId, activity]);
+  const rows = await tx.query<{ computer_id: number }>(WITHOUT, [activity, computers]);
+  return rows.map(({ computer_id }) => computer_id);
+}
+
+/**
+ * Lets operations go whose computers have done what they waited for, and cancels those whose computers never will.
+ *
+ * @param activity - what the operations of the lane wait for
+ * @returns what it canceled and what may go now
+ * @remarks Read from the rows, so it can be repeated at any time. The caller holds the lane's lock.
+ */
+export async function settleWaiting(
+  tx: Sql,
+  lane: number,
+  activity: number,
+  now: Date,
+): Promise<{ canceled: Change[]; released: Released[] }> {
+  const rows = await tx.query<{ id: number; done: boolean }>(DECIDED, [lane, activity]);
+  const lost = rows.filter(({ done }) => !done).map(({ id }) => id);
+  const ready = rows.filter(({ done }) => done).map(({ id }) => id);
+  const text = `Activity ${activity} did not succeed on this computer.`;
+  const canceled = lost.length === 0 ? [] : await cancelOperations(tx, lane, lost, now, text);
+  const released = ready.length === 0 ? [] : await tx.query<Released & Record<string, unknown>>(RELEASE, [ready, now]);
+  return { canceled, released };
+}
+
+/** Wakes the lanes of what waits for activities of which something has ended. */
+export async function wakeWaiting(tx: Sql, activities: readonly number[], now: Date): Promise<void> {
+  await tx.query(WAKE, [activities, now]);
+}
+
+const MARK_AWAITED = `
+  with awaited as (
+    select id from lane
+    where account_id = $1 and id in (
+      select lane_id from activity where id = $2 and account_id = $1
+      union all select l.id from lane l where l.parent_id = $2)
+    order by id for update
+  )
+  update lane l set awaited = true from awaited a where l.id = a.id and not l.awaited`;
+
+const OF_ACTIVITY = 'k.computer_id is not null and (k.id = $2 or k.parent_id = $2)';
+
+const WITHOUT = `
+  select c.computer_id from unnest($2::int[]) as c(computer_id)
+  where not exists (
+    select from activity k where k.computer_id = c.computer_id and (k.id = $1 or k.parent_id = $1))
+  order by 1`;
+
+// Of an activity that is gone nothing can succeed any more.
+const DECIDED = `
+  with prior as materialized (
+    select k.computer_id, bool_and(k.status = 'succeeded') as done,
+      bool_or(k.status in ${statusList(['failed', 'canceled'])}) as lost
+    from activity k where ${OF_ACTIVITY} group by k.computer_id
+  )
+  select a.id, coalesce(p.done, false) as done
+  from activity a left join prior p using (computer_id)
+  where a.lane_id = $1 and a.after_activity_id = $2 and a.status = 'waiting'
+    and (p.done or p.lost or p.computer_id is null)`;
+
+const RELEASE = `
+  update activity a set status = 'undelivered', modification_time = $2, deliver_at = greatest(a.deliver_at, $2)
+  where a.id = any($1::int[]) and ${movable('a.status', ['waiting'], 'undelivered')}
+  returning a.id, a.deliver_at`;
+
+// News of no operation changes nothing: it only has the lane look. Also where one waits there already: a lane that is
+// taking it now may have looked before this transaction ends.
+const WAKE = `
+  insert into agent_inbox (lane_id, kind, at)
+  select l.id, 'delivered', $2::timestamptz from lane l
+  where l.after_activity_id = any($1::int[]) and l.closed_at is null`;

@@ -1,0 +1,91 @@
+import { type AlertName, PROFILE_ALERT } from '../../domain/events/alerts.ts';
+import type { Sql } from '../database/sql.ts';
+import { ALERT_RULES, type AlertRule } from '../query/alert-conditions.ts';
+
+/** Whose computers are looked at, and by whom. */
+export interface AlertScope {
+  accountId: number;
+  /** Null for every access group. */
+  groups: readonly number[] | null;
+  personId: number;
+}
+
+/** How an alert stands over the computers, or profiles, looked at. */
+export interface AlertRow {
+  id: number;
+  name: AlertName | typeof PROFILE_ALERT;
+  /** Computers, or profiles, it is about. */
+  subjects: number;
+  /** Those of them where it was raised after the person last dismissed it. */
+  fresh: number;
+  /** Since when it has been active on one of the fresh ones; null when there is none. */
+  activation_time: Date | null;
+}
+
+/** Every alert of the account in the order of their declaration, the one about profiles last: one statement that counts, whatever the fleet. */
+export async function readAlerts(db: Sql, { accountId, groups, personId }: AlertScope): Promise<AlertRow[]> {
+  return db.query<AlertRow & Record<string, unknown>>(READ, [accountId, groups, personId]);
+}
+
+/** Hides an alert from a person until it is raised on a computer after this moment, by the database's clock as all of it. */
+export async function dismissAlert(tx: Sql, alertId: number, personId: number): Promise<void> {
+  for (const alerts of ['alert', 'profile_alert']) {
+    await tx.query(
+      `insert into ${alerts}_dismissal (alert_id, person_id, dismissed_at) select id, $2, now() from ${alerts} where id = $1
+       on conflict (alert_id, person_id) do update set dismissed_at = excluded.dismissed_at`,
+      [alertId, personId],
+    );
+  }
+}
+
+/** Tables with one row per computer need no search for repeated ones. */
+const ONE_PER_COMPUTER: ReadonlySet<AlertRule['from']> = new Set(['computer_status s', 'computer_contact contact']);
+
+function counted({ name, from, computer, active, since }: AlertRule): string {
+  const what = ONE_PER_COMPUTER.has(from) ? '*' : 'distinct c.id';
+  const fresh = `(d.dismissed_at is null or ${since} > d.dismissed_at)`;
+  return `
+    select l.id, l.name, count(${what})::int as subjects, count(${what}) filter (where ${fresh})::int as fresh,
+      min(${since}) filter (where ${fresh}) as activation_time
+    from listed l left join dismissed d on d.alert_id = l.id
+    cross join ${from} join computer c on c.id = ${computer}
+    where l.name = '${name}' and ${active} and c.account_id = $1 and c.state = 'approved' and not c.archived
+      and ($2::int[] is null or c.access_group_id = any($2))
+    group by l.id, l.name`;
+}
+
+/** Those of profiles that run on and whose creator left the account, seen by whoever sees computers where they are. */
+const ORPHANED = `
+  select l.id, l.name, count(*)::int as subjects, count(*) filter (where o.fresh)::int as fresh,
+    min(o.since) filter (where o.fresh) as activation_time
+  from listed l cross join lateral (
+    select s.since, d.dismissed_at is null or s.since > d.dismissed_at as fresh
+    from (
+      select p.creator_id, p.created_at as made_at, s.access_group_id
+      from script_profile p join script s on s.id = p.script_id where p.account_id = $1 and not p.archived
+      union all
+      select creator_id, creation_time, access_group_id from usg_profile where account_id = $1 and not archived) p
+    left join former_member f on f.account_id = $1 and f.person_id = p.creator_id
+    cross join lateral (select coalesce(f.left_at, p.made_at) as since) s
+    left join dismissed d on d.alert_id = l.id
+    where ($2::int[] is null or p.access_group_id = any($2))
+      and not exists (select from membership m where m.account_id = $1 and m.person_id = p.creator_id)) o
+  where l.name = '${PROFILE_ALERT}'
+  group by l.id, l.name`;
+
+const READ = `
+  with listed as (
+    select id, name from alert where account_id = $1
+    union all
+    select id, '${PROFILE_ALERT}' from profile_alert where account_id = $1
+  ), dismissed as (
+    select alert_id, dismissed_at from alert_dismissal
+    where person_id = $3 and alert_id in (select id from listed)
+    union all
+    select alert_id, dismissed_at from profile_alert_dismissal
+    where person_id = $3 and alert_id in (select id from listed)
+  ), standing as (
+    ${[...ALERT_RULES.map(counted), ORPHANED].join(' union all ')}
+  )
+  select l.id, l.name, coalesce(s.subjects, 0) as subjects, coalesce(s.fresh, 0) as fresh, s.activation_time
+  from listed l left join standing s on s.id = l.id order by l.id`;

@@ -1,0 +1,101 @@
+import type { EventActor, NewEvent } from '../../domain/events/events.ts';
+import type { PageRequest } from '../database/page.ts';
+import type { Sql } from '../database/sql.ts';
+
+/**
+ * Writes one line of the event log: who, what, when and from where.
+ *
+ * @param tx - the transaction of the change itself, so that neither is there without the other
+ * @param actor - a `Caller`, or who acted where there is none
+ * @remarks Append-only: the database refuses to change a line, or to remove one other than by {@link forgetEvents}.
+ * @see api-decisions 12.5
+ */
+export async function recordEvent(tx: Sql, actor: EventActor, event: NewEvent): Promise<void> {
+  await recordEvents(tx, actor, [event]);
+}
+
+/** As {@link recordEvent}, for a change of several things; one statement. */
+export async function recordEvents(tx: Sql, actor: EventActor, events: readonly NewEvent[]): Promise<void> {
+  const values = [
+    actor.accountId === 0 ? null : actor.accountId,
+    actor.personId,
+    actor.name,
+    actor.origin.address,
+    actor.origin.requestId,
+    events.map(({ entityType }) => entityType),
+    events.map(({ entityId }) => entityId),
+    events.map(({ entityName }) => entityName),
+    events.map(({ message }) => message),
+  ];
+  await tx.query(INSERT, values, 'events');
+}
+
+/**
+ * Removes lines older than so many days, the oldest first: the only way a line can go.
+ *
+ * @param keepDays - 1 or more
+ * @param most - lines looked at; fewer removed means that no more are due
+ * @returns how many went
+ */
+export async function forgetEvents(db: Sql, keepDays: number, most: number): Promise<number> {
+  const rows = await db.query<{ gone: number }>('select forget_events($1, $2) as gone', [keepDays, most]);
+  return rows[0]!.gone;
+}
+
+export interface EventRow {
+  id: number;
+  creation_time: Date;
+  person_id: number | null;
+  person_name: string;
+  entity_type: string;
+  entity_id: number | null;
+  entity_name: string;
+  message: string;
+  address: string;
+  request_id: string;
+}
+
+export interface EventFilter {
+  accountId: number;
+  /** Only those of the last so many days. */
+  days: number;
+  /** Part of the message or of a name, in any case; empty for all. */
+  search: string;
+}
+
+/** One page of the log of an account, newest first, and how many lines there are. */
+export async function listEvents(
+  db: Sql,
+  filter: EventFilter,
+  page: PageRequest,
+): Promise<{ count: number; rows: EventRow[] }> {
+  const searching = filter.search !== '';
+  const values = [filter.accountId, filter.days, ...(searching ? [filter.search] : [])];
+  const [counts, rows] = await Promise.all([
+    db.query<{ count: number }>(COUNT(searching), values),
+    db.query<EventRow & Record<string, unknown>>(LIST(searching), [...values, page.limit, page.offset]),
+  ]);
+  return { count: counts[0]!.count, rows };
+}
+
+const INSERT = `
+  insert into event (account_id, person_id, person_name, address, request_id, entity_type, entity_id, entity_name, message)
+  select $1, $2, $3, $4, $5, e.entity_type, e.entity_id, e.entity_name, e.message
+  from unnest($6::text[], $7::int[], $8::text[], $9::text[]) with ordinality
+    as e(entity_type, entity_id, entity_name, message, place)
+  order by e.place`;
+
+const which = (searching: boolean) =>
+  `account_id = $1 and creation_time >= now() - make_interval(days => $2::int)${
+    searching ? ' and strpos(search_text, lower($3)) > 0' : ''
+  }`;
+
+const COUNT = (searching: boolean) => `select count(*)::int as count from event where ${which(searching)}`;
+
+// Pages far down are counted off in the index, without reading the lines before.
+const LIST = (searching: boolean) => `
+  select id, creation_time, person_id, person_name, entity_type, entity_id, entity_name, message, address, request_id
+  from event where id in (
+    select id from event where ${which(searching)}
+    order by creation_time desc, id desc limit ${searching ? '$4 offset $5' : '$3 offset $4'})
+  order by creation_time desc, id desc`;

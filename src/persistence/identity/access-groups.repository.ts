@@ -1,0 +1,86 @@
+import type { PageRequest } from '../database/page.ts';
+import type { Sql } from '../database/sql.ts';
+import type { Paged } from './administrators.repository.ts';
+
+export interface AccessGroupRow {
+  id: number;
+  name: string;
+  title: string;
+  /** Name of the parent; empty for the root. */
+  parent: string;
+  /** Names of the children, alphabetical, joined by commas. */
+  children: string;
+}
+
+const SELECT = `
+  select g.id, g.name, g.title, coalesce(parent.name, '') as parent,
+    coalesce((select string_agg(c.name, ',' order by c.name) from access_group c where c.parent_id = g.id), '') as children
+  from access_group g left join access_group parent on parent.id = g.parent_id where g.account_id = $1`;
+
+/** Access groups of an account by id: the root first. */
+export async function listAccessGroups(sql: Sql, accountId: number, page: PageRequest): Promise<Paged<AccessGroupRow>> {
+  const [results, counted] = await Promise.all([
+    sql.query<AccessGroupRow>(`${SELECT} order by g.id limit $2 offset $3`, [accountId, page.limit, page.offset]),
+    sql.query<{ count: number }>('select count(*)::int as count from access_group where account_id = $1', [accountId]),
+  ]);
+  return { count: counted[0]!.count, results };
+}
+
+/** The access group of this name, or null. */
+export async function findAccessGroup(sql: Sql, accountId: number, name: string): Promise<AccessGroupRow | null> {
+  const rows = await sql.query<AccessGroupRow>(`${SELECT} and g.name = $2`, [accountId, name]);
+  return rows[0] ?? null;
+}
+
+/** Ids of named access groups, by name. Unknown names are absent. */
+export async function findAccessGroupIds(sql: Sql, accountId: number, names: readonly string[]) {
+  const rows = await sql.query<{ id: number; name: string }>(
+    'select id, name from access_group where account_id = $1 and name = any($2::text[])',
+    [accountId, names],
+  );
+  return new Map(rows.map(({ id, name }) => [name, id]));
+}
+
+/** Tells whether another group than `name` has this title. */
+export async function isTitleTaken(sql: Sql, accountId: number, title: string, name: string | null): Promise<boolean> {
+  const rows = await sql.query<{ taken: boolean }>(
+    `select exists (select from access_group where account_id = $1 and title = $2 and name is distinct from $3) as taken`,
+    [accountId, title, name],
+  );
+  return rows[0]!.taken;
+}
+
+export async function insertAccessGroup(
+  tx: Sql,
+  group: { accountId: number; name: string; title: string; parentId: number },
+): Promise<void> {
+  await tx.query('insert into access_group (account_id, name, title, parent_id) values ($1, $2, $3, $4)', [
+    group.accountId,
+    group.name,
+    group.title,
+    group.parentId,
+  ]);
+}
+
+export async function updateAccessGroupTitle(tx: Sql, groupId: number, title: string): Promise<void> {
+  await tx.query('update access_group set title = $2 where id = $1', [groupId, title]);
+}
+
+/**
+ * Removes a group; its children, computers, USG profiles and scripts move to its parent, roles lose it. A computer that enrols
+ * into it at this moment is either moved too, or fails and enrols anew.
+ */
+export async function deleteAccessGroup(tx: Sql, groupId: number): Promise<void> {
+  const [group] = await tx.query<{ parent_id: number }>('select parent_id from access_group where id = $1 for update', [
+    groupId,
+  ]);
+  const move = [groupId, group!.parent_id];
+  await tx.query('update access_group set parent_id = $2 where parent_id = $1', move);
+  // In id order, as everywhere: an update takes its rows as it finds them, and an exchange may hold some already.
+  await tx.query('select id from computer where access_group_id = $1 order by id for no key update', [groupId]);
+  await tx.query('update computer set access_group_id = $2 where access_group_id = $1', move);
+  await tx.query('update removed_computer set access_group_id = $2 where access_group_id = $1', move);
+  await tx.query('update usg_profile set access_group_id = $2 where access_group_id = $1', move);
+  await tx.query('update script set access_group_id = $2 where access_group_id = $1', move);
+  await tx.query('delete from access_group where id = $1', [groupId]);
+}

@@ -1,0 +1,160 @@
+import type { SeedRole } from '../../domain/identity/permissions.ts';
+import type { Sql } from '../database/sql.ts';
+
+export interface NewAccount {
+  name: string;
+  title: string;
+  autoRegister: boolean;
+  registrationKey: string | null;
+}
+
+export interface NewPerson {
+  email: string;
+  name: string;
+  passwordHash: string;
+  /** Whether they operate the whole system, beyond any account. */
+  operator?: boolean;
+}
+
+/**
+ * Makes an account with its root access group, its roles and its first administrator.
+ *
+ * @param tx - the caller's transaction
+ * @returns null when an account of that name exists; the account's name is unique, so of two at once one waits and loses
+ * @throws what `isAddressTaken` tells when another person has or had the address
+ */
+export async function insertAccountWithAdministrator(
+  tx: Sql,
+  account: NewAccount,
+  person: NewPerson,
+  roles: { all: readonly SeedRole[]; administrator: string },
+): Promise<{ accountId: number; personId: number } | null> {
+  const accountId = await insertAccount(tx, account, roles.all);
+  if (accountId === null) return null;
+  const personId = await insertPerson(tx, person, accountId);
+  await insertAdministrator(tx, accountId, personId, roles.administrator);
+  return { accountId, personId };
+}
+
+/** Makes a person a member of an account with one role. */
+export async function insertAdministrator(tx: Sql, accountId: number, personId: number, role: string): Promise<void> {
+  await tx.query('insert into membership (account_id, person_id) values ($1, $2)', [accountId, personId]);
+  await tx.query(
+    `insert into membership_role (account_id, person_id, role_id)
+     select $1, $2, id from role where account_id = $1 and name = $3`,
+    [accountId, personId, role],
+  );
+}
+
+/** Makes an account with its root access group and its roles. @returns null when an account of that name exists */
+export async function insertAccount(tx: Sql, account: NewAccount, roles: readonly SeedRole[]): Promise<number | null> {
+  const rows = await tx.query<{ id: number }>(
+    `insert into account (name, title, auto_register, registration_key) values ($1, $2, $3, $4)
+     on conflict (name) do nothing returning id`,
+    [account.name, account.title, account.autoRegister, account.registrationKey],
+  );
+  const accountId = rows[0]?.id ?? null;
+  if (accountId !== null) await seedRoles(tx, accountId, roles);
+  return accountId;
+}
+
+/**
+ * Lets computers of an account without a registration key enrol with this one only, and wait to be accepted.
+ *
+ * @returns id and title of the account; null when there is none, or it has a key
+ */
+export async function closeEnrolment(
+  tx: Sql,
+  accountName: string,
+  key: string,
+): Promise<{ id: number; title: string } | null> {
+  const rows = await tx.query<{ id: number; title: string }>(
+    `update account set registration_key = $2, auto_register = false
+     where name = $1 and registration_key is null returning id, title`,
+    [accountName, key],
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * Makes a person whose login name is their address, or one made of it where that is somebody's login name already.
+ *
+ * @throws what `isAddressTaken` tells when another person has or had the address
+ */
+export async function insertPerson(tx: Sql, person: NewPerson, preferredAccountId: number | null): Promise<number> {
+  const rows = await tx.query<{ id: number }>(
+    `insert into person (name, email, allowable_emails, identity, password_hash, preferred_account_id, operator)
+     select $1, $2::text, array[$2::text],
+       case when exists (select 1 from person where lower(identity) = lower($2)) then $2 || '/' || gen_random_uuid() else $2 end,
+       $3, $4::int, $5
+     returning id`,
+    [person.name, person.email, person.passwordHash, preferredAccountId, person.operator ?? false],
+  );
+  return rows[0]!.id;
+}
+
+async function seedRoles(tx: Sql, accountId: number, roles: readonly SeedRole[]): Promise<void> {
+  await tx.query(`insert into access_group (account_id, name, title) values ($1, 'global', 'Global access')`, [
+    accountId,
+  ]);
+  await tx.query(
+    `insert into role (account_id, name, description, read_only, permissions, global_permissions)
+     select $1, r.name, r.description, r."readOnly", r.permissions, r."globalPermissions"
+     from jsonb_to_recordset($2::jsonb) as r(name text, description text, "readOnly" boolean, permissions text[], "globalPermissions" text[])`,
+    [accountId, JSON.stringify(roles)],
+  );
+  await tx.query(
+    `insert into role_access_group (role_id, access_group_id)
+     select r.id, g.id from role r join access_group g on g.account_id = r.account_id and g.parent_id is null
+     where r.account_id = $1`,
+    [accountId],
+  );
+}
+
+/** Tells whether a person belongs to any account. */
+export async function hasAccount(sql: Sql, personId: number): Promise<boolean> {
+  const rows = await sql.query('select 1 from membership where person_id = $1 limit 1', [personId]);
+  return rows.length > 0;
+}
+
+/** Tells whether an account of this name exists. */
+export async function accountExists(sql: Sql, name: string): Promise<boolean> {
+  const rows = await sql.query<{ found: boolean }>('select exists (select 1 from account where name = $1) as found', [
+    name,
+  ]);
+  return rows[0]!.found;
+}
+
+/** Short name of an account. */
+export async function readAccountName(sql: Sql, accountId: number): Promise<string> {
+  const [row] = await sql.query<{ name: string }>('select name from account where id = $1', [accountId]);
+  return row!.name;
+}
+
+export interface AccountRow {
+  name: string;
+  title: string;
+  creation_time: Date;
+  disabled: boolean;
+  disabled_reason: string | null;
+  subdomain: string | null;
+  salesforce_account_key: string | null;
+  administrators: Array<{ name: string; email: string }>;
+  computers: number;
+  last_login_time: Date | null;
+}
+
+/** An account as its administrators see it. */
+export async function findAccount(sql: Sql, accountId: number): Promise<AccountRow | null> {
+  const rows = await sql.query<AccountRow>(
+    `select a.name, a.title, a.creation_time, a.disabled, a.disabled_reason, a.subdomain, a.salesforce_account_key,
+       coalesce((select jsonb_agg(jsonb_build_object('name', p.name, 'email', p.email) order by p.id)
+         from membership m join person p on p.id = m.person_id where m.account_id = a.id), '[]') as administrators,
+       (select count(*)::int from computer c where c.account_id = a.id and c.state = 'approved' and not c.archived) as computers,
+       (select max(p.last_login_time) from membership m join person p on p.id = m.person_id where m.account_id = a.id)
+         as last_login_time
+     from account a where a.id = $1`,
+    [accountId],
+  );
+  return rows[0] ?? null;
+}

@@ -1,0 +1,105 @@
+import type { PageRequest } from '../database/page.ts';
+import type { Sql } from '../database/sql.ts';
+
+export interface AdministratorRow {
+  id: number;
+  name: string;
+  email: string;
+  /** Names, alphabetical. */
+  roles: string[];
+}
+
+export interface Paged<T> {
+  count: number;
+  results: T[];
+}
+
+const SELECT = `
+  select p.id, p.name, p.email,
+    array(select r.name from membership_role mr join role r on r.id = mr.role_id
+      where mr.account_id = m.account_id and mr.person_id = m.person_id order by r.name) as roles
+  from membership m join person p on p.id = m.person_id where m.account_id = $1`;
+
+/** Members of an account by id. */
+export async function listAdministrators(
+  sql: Sql,
+  accountId: number,
+  page: PageRequest,
+): Promise<Paged<AdministratorRow>> {
+  const [results, counted] = await Promise.all([
+    sql.query<AdministratorRow>(`${SELECT} order by p.id limit $2 offset $3`, [accountId, page.limit, page.offset]),
+    sql.query<{ count: number }>('select count(*)::int as count from membership where account_id = $1', [accountId]),
+  ]);
+  return { count: counted[0]!.count, results };
+}
+
+/** One member, or null. */
+export async function findAdministrator(sql: Sql, accountId: number, personId: number) {
+  const rows = await sql.query<AdministratorRow>(`${SELECT} and m.person_id = $2`, [accountId, personId]);
+  return rows[0] ?? null;
+}
+
+/** Makes a person a member. A member stays as they are. */
+export async function insertMembership(tx: Sql, accountId: number, personId: number): Promise<void> {
+  await tx.query('insert into membership (account_id, person_id) values ($1, $2) on conflict do nothing', [
+    accountId,
+    personId,
+  ]);
+}
+
+/** Gives a member these roles and no others. */
+export async function replaceRoles(
+  tx: Sql,
+  accountId: number,
+  personId: number,
+  roleIds: readonly number[],
+): Promise<void> {
+  await tx.query('delete from membership_role where account_id = $1 and person_id = $2 and role_id <> all($3::int[])', [
+    accountId,
+    personId,
+    roleIds,
+  ]);
+  await addRoles(tx, accountId, personId, roleIds);
+}
+
+/** Gives a member further roles. */
+export async function addRoles(
+  tx: Sql,
+  accountId: number,
+  personId: number,
+  roleIds: readonly number[],
+): Promise<void> {
+  await tx.query(
+    `insert into membership_role (account_id, person_id, role_id) select $1, $2, unnest($3::int[])
+     on conflict do nothing`,
+    [accountId, personId, roleIds],
+  );
+}
+
+/** Ends a membership: its roles go, and the account is no longer the one the person prefers. */
+export async function deleteMembership(tx: Sql, accountId: number, personId: number): Promise<void> {
+  // The person's row first, in the order of everything that changes a person and then looks at their memberships.
+  await tx.query('select from person where id = $1 for no key update', [personId]);
+  await tx.query('update person set preferred_account_id = null where id = $2 and preferred_account_id = $1', [
+    accountId,
+    personId,
+  ]);
+  await tx.query(
+    `with gone as (
+       delete from membership where account_id = $1 and person_id = $2 returning account_id, person_id
+     )
+     insert into former_member (account_id, person_id, left_at) select account_id, person_id, now() from gone
+     on conflict (account_id, person_id) do update set left_at = excluded.left_at`,
+    [accountId, personId],
+  );
+}
+
+/** Tells whether anybody in the account holds a role. */
+export async function isRoleHeld(sql: Sql, accountId: number, roleName: string): Promise<boolean> {
+  const rows = await sql.query<{ held: boolean }>(
+    `select exists (select from role r join membership_role mr on mr.role_id = r.id
+       where r.account_id = $1 and r.name = $2) as held`,
+    [accountId, roleName],
+  );
+  return rows[0]!.held;
+}

@@ -1,0 +1,161 @@
+import type { PageRequest } from '../database/page.ts';
+import type { Sql } from '../database/sql.ts';
+import type { Paged } from './administrators.repository.ts';
+
+export interface InvitationRow {
+  id: number;
+  secure_id: string;
+  /** Title of the account. */
+  account: string;
+  name: string;
+  email: string;
+  creation_time: Date;
+  expires_at: Date;
+  /** Whether only the person with its address may accept it. */
+  bound: boolean;
+}
+
+/** Those that have not expired are open. */
+const SELECT = `
+  select i.id, i.secure_id, a.title as account, i.name, i.email, i.creation_time, i.expires_at, i.bound
+  from invitation i join account a on a.id = i.account_id where i.account_id = $1 and i.expires_at > $2`;
+
+/** Open invitations of an account, oldest first. */
+export async function listInvitations(
+  sql: Sql,
+  accountId: number,
+  now: Date,
+  page: PageRequest,
+): Promise<Paged<InvitationRow>> {
+  const [results, counted] = await Promise.all([
+    sql.query<InvitationRow>(`${SELECT} order by i.creation_time, i.id limit $3 offset $4`, [
+      accountId,
+      now,
+      page.limit,
+      page.offset,
+    ]),
+    sql.query<{ count: number }>(
+      'select count(*)::int as count from invitation where account_id = $1 and expires_at > $2',
+      [accountId, now],
+    ),
+  ]);
+  return { count: counted[0]!.count, results };
+}
+
+/** One open invitation of an account, or null. */
+export async function findInvitation(
+  sql: Sql,
+  accountId: number,
+  id: number,
+  now: Date,
+): Promise<InvitationRow | null> {
+  const rows = await sql.query<InvitationRow>(`${SELECT} and i.id = $3`, [accountId, now, id]);
+  return rows[0] ?? null;
+}
+
+export interface OpenInvitation {
+  id: number;
+  account_id: number;
+  account_name: string;
+  account_title: string;
+  name: string;
+  email: string;
+}
+
+/** The open invitation with this secret, or null. */
+export async function findInvitationBySecureId(sql: Sql, secureId: string, now: Date): Promise<OpenInvitation | null> {
+  const rows = await sql.query<OpenInvitation>(
+    `select i.id, i.account_id, a.name as account_name, a.title as account_title, i.name, i.email
+     from invitation i join account a on a.id = i.account_id where i.secure_id = $1 and i.expires_at > $2`,
+    [secureId, now],
+  );
+  return rows[0] ?? null;
+}
+
+/** Tells whether somebody may use an invitation: it is not bound to another address than theirs. Null when it is gone. */
+export async function isOpenTo(
+  sql: Sql,
+  invitationId: number,
+  who: { email: string } | { personId: number },
+): Promise<boolean | null> {
+  const [email, value] =
+    'email' in who ? ['$2', who.email] : ['(select email from person where id = $2)', who.personId];
+  const rows = await sql.query<{ open: boolean }>(
+    `select not bound or lower(email) = lower(${email}) as open from invitation where id = $1`,
+    [invitationId, value],
+  );
+  return rows[0]?.open ?? null;
+}
+
+export interface NewInvitation {
+  accountId: number;
+  secureId: string;
+  name: string;
+  email: string;
+  bound: boolean;
+  at: Date;
+  expiresAt: Date;
+}
+
+/** Stores an invitation, and removes those of the account that have expired. */
+export async function insertInvitation(
+  tx: Sql,
+  invitation: NewInvitation,
+  roleIds: readonly number[],
+): Promise<number> {
+  const { accountId, secureId, name, email, bound, at, expiresAt } = invitation;
+  await tx.query('delete from invitation where account_id = $1 and expires_at <= $2', [accountId, at]);
+  const rows = await tx.query<{ id: number }>(
+    `insert into invitation (account_id, secure_id, name, email, bound, creation_time, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7) returning id`,
+    [accountId, secureId, name, email, bound, at, expiresAt],
+  );
+  const { id } = rows[0]!;
+  await tx.query('insert into invitation_role (invitation_id, role_id) select $1, unnest($2::int[])', [id, roleIds]);
+  return id;
+}
+
+/**
+ * Counts one more invitation of an account to an address, unless there are `most` since then.
+ *
+ * @param tx - a transaction that holds the account's rights: nobody else counts meanwhile
+ * @returns null, or when there are too many the moment of the oldest of them
+ */
+export async function countInvitation(
+  tx: Sql,
+  invited: { accountId: number; email: string; at: Date; since: Date; most: number },
+): Promise<Date | null> {
+  const { accountId, email, at, since, most } = invited;
+  await tx.query('delete from invitation_mail where account_id = $1 and at <= $2', [accountId, since]);
+  const [counted] = await tx.query<{ count: number; oldest: Date | null }>(
+    'select count(*)::int as count, min(at) as oldest from invitation_mail where account_id = $1 and address = lower($2)',
+    [accountId, email],
+  );
+  if (counted!.count >= most) return counted!.oldest;
+  await tx.query('insert into invitation_mail (account_id, address, at) values ($1, lower($2), $3)', [
+    accountId,
+    email,
+    at,
+  ]);
+  return null;
+}
+
+/** Takes one that was counted at this moment back. */
+export async function uncountInvitation(sql: Sql, accountId: number, email: string, at: Date): Promise<void> {
+  await sql.query(
+    `delete from invitation_mail where ctid in (
+       select ctid from invitation_mail where account_id = $1 and address = lower($2) and at = $3 limit 1)`,
+    [accountId, email, at],
+  );
+}
+
+/** Takes an invitation's row under lock, for whoever comes first; null once it is used or gone. */
+export async function takeInvitation(tx: Sql, id: number): Promise<{ roleIds: number[] } | null> {
+  const locked = await tx.query('select id from invitation where id = $1 for update', [id]);
+  if (locked.length === 0) return null;
+  const rows = await tx.query<{ role_id: number }>('select role_id from invitation_role where invitation_id = $1', [
+    id,
+  ]);
+  await tx.query('delete from invitation where id = $1', [id]);
+  return { roleIds: rows.map(({ role_id }) => role_id) };
+}

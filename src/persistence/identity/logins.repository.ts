@@ -1,0 +1,195 @@
+import type { Origin } from '../../domain/events/events.ts';
+import type { Sql } from '../database/sql.ts';
+
+export interface LoginPerson {
+  id: number;
+  name: string;
+  email: string;
+  password_hash: string | null;
+  token_epoch: number;
+  preferred_account_id: number | null;
+}
+
+/** Whom to find: an address, or a login name that is one, may be in any case. */
+export type PersonKey = { email: string } | { identity: string; anyCase: boolean } | { id: number };
+
+/** The person with this address, login name or id. */
+export async function findLoginPerson(sql: Sql, by: PersonKey): Promise<LoginPerson | null> {
+  const [key, where, value] = whichPerson(by);
+  const rows = await sql.query<LoginPerson>(
+    `select id, name, email, password_hash, token_epoch, preferred_account_id from person where ${where}`,
+    [value],
+    `login-person-by-${key}`,
+  );
+  return rows[0] ?? null;
+}
+
+function whichPerson(by: PersonKey): [key: string, where: string, value: string | number] {
+  if ('id' in by) return ['id', 'id = $1', by.id];
+  if ('email' in by) return ['email', 'lower(email) = lower($1)', by.email];
+  if (!by.anyCase) return ['identity', 'identity = $1', by.identity];
+  // Of two that differ in case alone, the one that is meant.
+  const nearest = 'lower(identity) = lower($1) order by identity = $1 desc limit 1';
+  return ['identity-any-case', nearest, by.identity];
+}
+
+/** What PAM needs to judge a person's password. */
+export async function findIdentity(
+  sql: Sql,
+  personId: number,
+): Promise<{ identity: string; storedHash: string | null } | null> {
+  const rows = await sql.query<{ identity: string; storedHash: string | null }>(
+    'select identity, password_hash as "storedHash" from person where id = $1',
+    [personId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Puts another hash of the same password in place of an old one, unless the password has changed meanwhile. */
+export async function renewHash(sql: Sql, personId: number, hashes: { from: string; to: string }): Promise<void> {
+  const { from, to } = hashes;
+  await sql.query('update person set password_hash = $3 where id = $1 and password_hash = $2', [personId, from, to]);
+}
+
+export interface LoginAccount {
+  id: number;
+  name: string;
+  title: string;
+  token_epoch: number;
+  /** Number of the person's membership. */
+  membership: number;
+}
+
+/** The accounts of a person, first joined first. */
+export function findLoginAccounts(sql: Sql, personId: number): Promise<LoginAccount[]> {
+  return sql.query<LoginAccount>(
+    `select a.id, a.name, a.title, a.token_epoch, m.number as membership from membership m join account a on a.id = m.account_id
+     where m.person_id = $1 order by m.creation_time, a.id`,
+    [personId],
+    'login-accounts',
+  );
+}
+
+/** A login that succeeded. */
+export interface SucceededLogin {
+  personId: number;
+  /** The person's, as the log is to keep it. */
+  name: string;
+  /** Account whose log gets the line; 0 for none. */
+  accountId: number;
+  /** The access key that was used; null for none. */
+  accessKey: string | null;
+  nameDigest: Buffer;
+  /** The address as the throttle counts it. */
+  sender: string;
+  origin: Origin;
+  message: string;
+  at: Date;
+}
+
+/**
+ * Remembers a success: the person's last login, the last use of their access key, that this name logs in from this
+ * address, and a line of the log. One statement, so all or nothing; the person's row comes first, for logins at once wait there and nowhere else.
+ *
+ * @returns the system's counter of revocations
+ */
+export async function recordLogin(sql: Sql, login: SucceededLogin): Promise<number> {
+  const { personId, name, accessKey, nameDigest, sender, origin, message, at } = login;
+  const accountId = login.accountId === 0 ? null : login.accountId;
+  const rows = await sql.query<{ epoch: number }>(
+    RECORD_LOGIN,
+    [personId, at, origin.address, nameDigest, accountId, name, message, origin.requestId, accessKey, sender],
+    'login-succeeded',
+  );
+  return rows[0]!.epoch;
+}
+
+const RECORD_LOGIN = `
+  with who as (
+    update person set last_login_time = $2, last_login_host = $3 where id = $1 returning id),
+  used as (
+    update credential set last_used_at = $2 from who where access_key = $9 and person_id = who.id),
+  here as (
+    insert into login_address (name_digest, address, last_success) select $4, $10, $2 from who
+    on conflict (name_digest, address) do update set last_success = excluded.last_success),
+  line as (
+    insert into event (account_id, person_id, person_name, entity_type, entity_id, entity_name, message, address, request_id)
+    select $5, id, $6, 'Person', id, $6, $7, $3, $8 from who)
+  select value::int as epoch from system_setting where key = 'token_epoch'`;
+
+/**
+ * Writes a failed login into the log of the account it was for, else the one the person would have come to.
+ *
+ * @param login.personId - null for nobody: the line is written and taken back, so that the time tells nothing
+ */
+export async function recordFailedLogin(
+  tx: Sql,
+  login: { personId: number | null; accountName: string | null; message: string; origin: Origin },
+): Promise<void> {
+  const { personId, accountName, message, origin } = login;
+  await tx.query('savepoint failed_login');
+  await tx.query(
+    `insert into event (account_id, person_name, entity_type, entity_id, entity_name, message, address, request_id)
+     select (select m.account_id from membership m join account a on a.id = m.account_id where m.person_id = p.id
+       order by a.name = $2 desc nulls last, m.account_id = p.preferred_account_id desc nulls last, m.creation_time, a.id
+       limit 1), 'unknown', 'Person', p.id, coalesce(p.name, ''), $3, $4, $5
+     from (values ($1::int)) wanted(id) left join person p on p.id = wanted.id`,
+    [personId, accountName, message, origin.address, origin.requestId],
+  );
+  await tx.query(personId === null ? 'rollback to savepoint failed_login' : 'release savepoint failed_login');
+}
+
+export interface FailureCounts {
+  here: number;
+  /** Oldest counted failure from this address. */
+  here_since: Date | null;
+  everywhere: number;
+  everywhere_since: Date | null;
+  /** From this address with any name, as far as they are counted. */
+  across: number;
+  /** Oldest of those. */
+  across_since: Date | null;
+  known_address: boolean;
+}
+
+/**
+ * Failures of a name since the two instants: from one address, and from all; and those of the address with any name, of
+ * which the newest `acrossAtMost` are counted.
+ */
+export async function countLoginFailures(
+  sql: Sql,
+  of: { nameDigest: Buffer; address: string; hereSince: Date; everywhereSince: Date; acrossAtMost: number },
+): Promise<FailureCounts> {
+  const rows = await sql.query<FailureCounts>(
+    `select count(*) filter (where address = $2 and at > $3)::int as here,
+       min(at) filter (where address = $2 and at > $3) as here_since,
+       count(at)::int as everywhere, min(at) as everywhere_since,
+       exists (select 1 from login_address a where a.name_digest = $1 and a.address = $2) as known_address,
+       across.count as across, across.since as across_since
+     from (select count(*)::int as count, min(at) as since from (
+         select at from login_failure where address = $2 and at > $3 order by at desc limit $5) newest) across
+       left join login_failure on name_digest = $1 and at > $4
+     group by across.count, across.since`,
+    [of.nameDigest, of.address, of.hereSince, of.everywhereSince, of.acrossAtMost],
+    'login-failures',
+  );
+  return rows[0]!;
+}
+
+/** Remembers a failure and forgets those older than `forgetBefore`. */
+export async function recordLoginFailure(
+  sql: Sql,
+  failure: { nameDigest: Buffer; address: string; at: Date; forgetBefore: Date },
+): Promise<void> {
+  await sql.query('insert into login_failure (name_digest, address, at) values ($1, $2, $3)', [
+    failure.nameDigest,
+    failure.address,
+    failure.at,
+  ]);
+  await sql.query('delete from login_failure where at < $1', [failure.forgetBefore]);
+}
+
+/** Takes back what the throttle holds against a name. */
+export async function forgetLoginFailures(sql: Sql, nameDigest: Buffer): Promise<void> {
+  await sql.query('delete from login_failure where name_digest = $1', [nameDigest]);
+}

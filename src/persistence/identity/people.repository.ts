@@ -1,0 +1,140 @@
+import { ADMINISTRATOR_ROLE, STANDALONE_ACCOUNT } from '../../domain/identity/permissions.ts';
+import type { Sql } from '../database/sql.ts';
+
+export interface PersonRow {
+  name: string;
+  email: string;
+  allowable_emails: string[];
+  identity: string;
+  timezone: string;
+  last_login_time: Date | null;
+  last_login_host: string | null;
+  /** Name of an account. */
+  preferred_account: string | null;
+  /** The address that waits for its confirmation. */
+  pending_email: string | null;
+}
+
+/** A person as they see themselves. */
+export async function findPerson(sql: Sql, personId: number, now: Date): Promise<PersonRow | null> {
+  const rows = await sql.query<PersonRow>(
+    `select p.name, p.email, p.allowable_emails, p.identity, p.timezone, p.last_login_time, p.last_login_host,
+       a.name as preferred_account, c.email as pending_email
+     from person p left join account a on a.id = p.preferred_account_id
+       left join email_change c on c.person_id = p.id and c.expires_at > $2
+     where p.id = $1`,
+    [personId, now],
+  );
+  return rows[0] ?? null;
+}
+
+/** Ids of people by the addresses as they are given, whatever their case and the space around them. */
+export async function findPeopleByEmail(sql: Sql, emails: readonly string[]): Promise<Map<string, number[]>> {
+  const given = [...new Set(emails)];
+  const rows = await sql.query<{ email: string; ids: number[] }>(
+    `select t.given as email, array_agg(p.id) as ids
+     from unnest($1::text[], $2::text[]) t(given, email) join person p on lower(p.email) = lower(t.email) group by 1`,
+    [given, given.map((email) => email.trim())],
+  );
+  return new Map(rows.map(({ email, ids }) => [email, ids]));
+}
+
+export interface LockedPerson {
+  name: string;
+  email: string;
+  password_hash: string | null;
+  /** Made the first account, and administers it still. */
+  operator: boolean;
+  /** The token was ended by a logout, or with its access key. */
+  token_revoked: boolean;
+  /** Counters that end tokens. */
+  token_epoch: number;
+  system_epoch: number;
+  /** Null without the account. */
+  account_epoch: number | null;
+}
+
+/** A person's row with what ends a token, held against every other change of it until the transaction ends. */
+export async function lockPerson(
+  tx: Sql,
+  personId: number,
+  token: { ids: readonly string[]; accountName: string; accessKey: string | null },
+): Promise<LockedPerson | null> {
+  const rows = await tx.query<LockedPerson>(
+    `select name, email, password_hash, token_epoch,
+       operator and exists (
+         select from membership_role m join role r on r.id = m.role_id join account a on a.id = m.account_id
+         where m.person_id = person.id and a.name = '${STANDALONE_ACCOUNT}' and r.name = '${ADMINISTRATOR_ROLE}') as operator,
+       exists (select from revoked_token where token_id = any($2::text[]))
+         or ($4::text is not null and not exists (select from credential where access_key = $4 and person_id = $1)) as token_revoked,
+       (select value::int from system_setting where key = 'token_epoch') as system_epoch,
+       (select token_epoch from account where name = $3) as account_epoch
+     from person where id = $1 for update`,
+    [personId, token.ids, token.accountName, token.accessKey],
+  );
+  return rows[0] ?? null;
+}
+
+export interface PersonChange {
+  name?: string | undefined;
+  timezone?: string | undefined;
+  /** Absent: unchanged; null: none. */
+  preferredAccountId?: number | null | undefined;
+}
+
+/** Changes what is given. */
+export async function updatePerson(tx: Sql, personId: number, change: PersonChange): Promise<void> {
+  await tx.query(
+    `update person set name = coalesce($2, name), timezone = coalesce($3, timezone),
+       preferred_account_id = case when $4 then $5::int else preferred_account_id end
+     where id = $1`,
+    [
+      personId,
+      change.name ?? null,
+      change.timezone ?? null,
+      change.preferredAccountId !== undefined,
+      change.preferredAccountId ?? null,
+    ],
+  );
+}
+
+/** A person's address, held against every other change of it until the transaction ends; null when there is nobody. */
+export async function lockEmail(tx: Sql, personId: number): Promise<string | null> {
+  const rows = await tx.query<{ email: string }>('select email from person where id = $1 for update', [personId]);
+  return rows[0]?.email ?? null;
+}
+
+/**
+ * Tells whether another person has this address; addresses compare without regard to case.
+ *
+ * @param personId - null when it is to be a new person's
+ */
+export async function isEmailTaken(sql: Sql, email: string, personId: number | null): Promise<boolean> {
+  const rows = await sql.query(
+    'select 1 from person_address where address = lower($1) and person_id is distinct from $2',
+    [email, personId],
+  );
+  return rows.length > 0;
+}
+
+/** Id of the account with this name if the person belongs to it. */
+export async function findMembership(
+  sql: Sql,
+  personId: number,
+  accountName: string,
+): Promise<{ accountId: number; title: string } | null> {
+  const rows = await sql.query<{ accountId: number; title: string }>(
+    `select a.id as "accountId", a.title from account a join membership m on m.account_id = a.id
+     where m.person_id = $1 and a.name = $2`,
+    [personId, accountName],
+  );
+  return rows[0] ?? null;
+}
+
+/** Stores a new password and ends every token of the person. */
+export async function replacePassword(tx: Sql, personId: number, passwordHash: string): Promise<void> {
+  await tx.query('update person set password_hash = $2, token_epoch = token_epoch + 1 where id = $1', [
+    personId,
+    passwordHash,
+  ]);
+}

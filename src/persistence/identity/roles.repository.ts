@@ -1,0 +1,126 @@
+import type { PageRequest } from '../database/page.ts';
+import type { Sql } from '../database/sql.ts';
+import type { Paged } from './administrators.repository.ts';
+
+export interface RoleRow {
+  id: number;
+  name: string;
+  description: string;
+  read_only: boolean;
+  permissions: string[];
+  global_permissions: string[];
+  /** Names, alphabetical. */
+  access_groups: string[];
+  /** Addresses of those who hold it, alphabetical. */
+  persons: string[];
+}
+
+const SELECT = `
+  select r.id, r.name, r.description, r.read_only, r.permissions, r.global_permissions,
+    array(select g.name from role_access_group rg join access_group g on g.id = rg.access_group_id
+      where rg.role_id = r.id order by g.name) as access_groups,
+    array(select p.email from membership_role mr join person p on p.id = mr.person_id
+      where mr.role_id = r.id order by p.email) as persons
+  from role r where r.account_id = $1`;
+
+/** Roles of an account by id: the seeded ones first. */
+export async function listRoles(sql: Sql, accountId: number, page: PageRequest): Promise<Paged<RoleRow>> {
+  const [results, counted] = await Promise.all([
+    sql.query<RoleRow>(`${SELECT} order by r.id limit $2 offset $3`, [accountId, page.limit, page.offset]),
+    sql.query<{ count: number }>('select count(*)::int as count from role where account_id = $1', [accountId]),
+  ]);
+  return { count: counted[0]!.count, results };
+}
+
+/** The role of this name, or null. */
+export async function findRole(sql: Sql, accountId: number, name: string): Promise<RoleRow | null> {
+  const rows = await sql.query<RoleRow>(`${SELECT} and r.name = $2`, [accountId, name]);
+  return rows[0] ?? null;
+}
+
+/** Ids of named roles, by name. Unknown names are absent. */
+export async function findRoleIds(sql: Sql, accountId: number, names: readonly string[]) {
+  const rows = await sql.query<{ id: number; name: string }>(
+    'select id, name from role where account_id = $1 and name = any($2::text[])',
+    [accountId, names],
+  );
+  return new Map(rows.map(({ id, name }) => [name, id]));
+}
+
+/** What roles grant, and in which access groups. */
+export interface RoleGrant {
+  name: string;
+  permissions: string[];
+  global_permissions: string[];
+  groups: number[];
+}
+
+/** What some roles grant. */
+export async function findRoleGrants(sql: Sql, roleIds: readonly number[]): Promise<RoleGrant[]> {
+  return sql.query<RoleGrant & Record<string, unknown>>(
+    `select name, permissions, global_permissions,
+       array(select access_group_id from role_access_group where role_id = role.id) as groups
+     from role where id = any($1::int[])`,
+    [roleIds],
+  );
+}
+
+export interface RoleContent {
+  description: string;
+  permissions: readonly string[];
+  globalPermissions: readonly string[];
+}
+
+/** @returns the id, or null when the name is taken */
+export async function insertRole(
+  tx: Sql,
+  accountId: number,
+  name: string,
+  content: RoleContent,
+): Promise<number | null> {
+  const rows = await tx.query<{ id: number }>(
+    `insert into role (account_id, name, description, permissions, global_permissions) values ($1, $2, $3, $4, $5)
+     on conflict (account_id, name) do nothing returning id`,
+    [accountId, name, content.description, content.permissions, content.globalPermissions],
+  );
+  return rows[0]?.id ?? null;
+}
+
+export async function updateRole(tx: Sql, roleId: number, content: RoleContent): Promise<void> {
+  await tx.query('update role set description = $2, permissions = $3, global_permissions = $4 where id = $1', [
+    roleId,
+    content.description,
+    content.permissions,
+    content.globalPermissions,
+  ]);
+}
+
+/** Lets a role hold in these access groups and no others. */
+export async function replaceRoleGroups(tx: Sql, roleId: number, groupIds: readonly number[]): Promise<void> {
+  await tx.query('delete from role_access_group where role_id = $1', [roleId]);
+  await tx.query('insert into role_access_group (role_id, access_group_id) select $1, unnest($2::int[])', [
+    roleId,
+    groupIds,
+  ]);
+}
+
+/** Takes a role away from everybody and every invitation. */
+export async function deleteRole(tx: Sql, roleId: number): Promise<void> {
+  await tx.query('delete from role where id = $1', [roleId]);
+}
+
+/** Tells whether a person or an invitation has this role and no other. */
+export async function isOnlyRoleOfSomebody(sql: Sql, roleId: number): Promise<boolean> {
+  const rows = await sql.query<{ only: boolean }>(
+    `select exists (
+       select from membership_role mr where mr.role_id = $1 and not exists (
+         select from membership_role o
+         where o.account_id = mr.account_id and o.person_id = mr.person_id and o.role_id <> $1)
+     ) or exists (
+       select from invitation_role ir where ir.role_id = $1 and not exists (
+         select from invitation_role o where o.invitation_id = ir.invitation_id and o.role_id <> $1)
+     ) as only`,
+    [roleId],
+  );
+  return rows[0]!.only;
+}

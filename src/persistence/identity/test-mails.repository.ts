@@ -1,0 +1,34 @@
+import type { Sql } from '../database/sql.ts';
+
+/** Counts one more test mail of a person unless there are `most` since then; of many at once no more than that pass. */
+export async function reserveTestMail(
+  sql: Sql,
+  personId: number,
+  mail: { at: Date; since: Date; most: number },
+): Promise<boolean> {
+  const rows = await sql.query(
+    `update person set test_mail_times = array(select t from unnest(test_mail_times) t where t > $2) || $3::timestamptz
+     where id = $1 and cardinality(array(select t from unnest(test_mail_times) t where t > $2)) < $4 returning id`,
+    [personId, mail.since, mail.at, mail.most],
+  );
+  return rows.length > 0;
+}
+
+/** Takes one counted at this instant back. */
+export async function releaseTestMail(sql: Sql, personId: number, at: Date): Promise<void> {
+  await sql.query(
+    `update person set test_mail_times = test_mail_times[:array_position(test_mail_times, $2::timestamptz) - 1]
+       || test_mail_times[array_position(test_mail_times, $2::timestamptz) + 1:]
+     where id = $1 and $2::timestamptz = any(test_mail_times)`,
+    [personId, at],
+  );
+}
+
+/** When the first of those after `since` was counted; null when there is none. */
+export async function findOldestTestMail(sql: Sql, personId: number, since: Date): Promise<Date | null> {
+  const rows = await sql.query<{ oldest: Date | null }>(
+    'select (select min(t) from unnest(test_mail_times) t where t > $2) as oldest from person where id = $1',
+    [personId, since],
+  );
+  return rows[0]?.oldest ?? null;
+}

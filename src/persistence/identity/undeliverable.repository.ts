@@ -1,0 +1,24 @@
+import type { Sql } from '../database/sql.ts';
+
+/**
+ * Lets operations of a group that was just created fail without being sent.
+ *
+ * @param steps - positions of the operations in the group, in id order, with the text each ends with
+ * @remarks As news for their lanes, which take it before they queue any message. Part of the creating transaction.
+ * @see temporal-design 4
+ */
+export async function failUnsent(
+  tx: Sql,
+  group: number,
+  steps: ReadonlyArray<{ step: number; text: string }>,
+  now: Date,
+): Promise<void> {
+  if (steps.length === 0) return;
+  await tx.query(FAIL, [group, steps.map(({ step }) => step), steps.map(({ text }) => text), now]);
+}
+
+const FAIL = `
+  insert into agent_inbox (lane_id, activity_id, kind, body, at)
+  select a.lane_id, a.id, 'gone', s.text, $4
+  from (select id, lane_id, row_number() over (order by id) - 1 as step from activity where parent_id = $1) a
+  join unnest($2::int[], $3::text[]) s(step, text) using (step)`;

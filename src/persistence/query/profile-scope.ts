@@ -1,0 +1,115 @@
+import type { ProfileKindName } from '../../domain/schedules/schedule-id.ts';
+import type { Sql } from '../database/sql.ts';
+
+/** Where profiles of a kind are, each with its access group. */
+const PROFILES: Readonly<Record<ProfileKindName, string>> = { usg: 'usg_profile', script: 'scoped_script_profile' };
+
+/** SQL over `p`: the profile stands by its computers, rather than being asked about each when it enrols. */
+const STANDING: Readonly<Record<ProfileKindName, string>> = {
+  usg: 'not p.archived',
+  script: `not p.archived and p.trigger_type <> 'event'`,
+};
+
+/**
+ * Select of the profiles of a kind as `p`, with `groups`, the access groups they reach: what {@link inScope} is asked
+ * about. As a common table expression it has to be `materialized`, so that the tree is walked once per profile.
+ */
+export const scopedProfiles = (kind: ProfileKindName) =>
+  `select p.*, access_group_subtree(p.access_group_id) as groups from ${PROFILES[kind]} p`;
+
+/**
+ * The one place that says which computers a profile applies to: those that are enrolled and not archived, in its access
+ * group or below, and then all of them or those with one of its tags.
+ *
+ * @param c - alias of a computer
+ * @param p - alias of a row of {@link scopedProfiles}
+ * @see api-decisions 5.1 and 6.1
+ */
+export const inScope = (c: string, p: string) => `(${c}.account_id = ${p}.account_id and ${c}.state = 'approved'
+  and not ${c}.archived and ${c}.access_group_id = any(${p}.groups) and (${p}.all_computers or ${c}.tags && ${p}.tags))`;
+
+/**
+ * Select of the active profiles that a computer is in the scope of, from the computer's side: what {@link inScope} says
+ * with the tree walked up once per computer. A test holds the two together.
+ *
+ * @param c - alias of a computer
+ */
+export const activeProfilesOf = (kind: ProfileKindName, c: string) => `
+  select p.id, p.name, p.title from (select access_group_ancestors(${c}.access_group_id) as groups offset 0) above
+  join ${PROFILES[kind]} p on p.access_group_id = any(above.groups)
+  where ${STANDING[kind]} and ${c}.state = 'approved' and not ${c}.archived and (p.all_computers or ${c}.tags && p.tags)`;
+
+/** Computers a profile applies to now, by id. */
+export async function computersInScope(sql: Sql, kind: ProfileKindName, profileId: number): Promise<number[]> {
+  const rows = await sql.query<{ id: number }>(computersOf(kind), [profileId]);
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * How many computers each of some profiles of an account applies to now.
+ *
+ * @remarks One statement whatever the number of profiles: computers are counted by access group and tags once, and
+ * profiles are matched with these counts.
+ */
+export async function countComputersInScope(
+  sql: Sql,
+  kind: ProfileKindName,
+  accountId: number,
+  profileIds: readonly number[],
+): Promise<Map<number, number>> {
+  if (profileIds.length === 0) return new Map();
+  const text = countsOf(kind, profileIds.length <= FEW);
+  const rows = await sql.query<{ id: number; computers: number }>(text, [accountId, profileIds]);
+  return new Map(rows.map(({ id, computers }) => [id, computers]));
+}
+
+/** Up to so many profiles, computers are found by the index of their tags. */
+const FEW = 20;
+
+const computersOf = (kind: ProfileKindName) => `
+  with profile as materialized (${scopedProfiles(kind)} where p.id = $1)
+  select c.id from profile p join computer c on ${inScope('c', 'p')} order by c.id`;
+
+// The same condition as inScope, with the computers grouped by those of their tags that matter; a test holds the two
+// together.
+const countsOf = (kind: ProfileKindName, few: boolean) => `
+  with page as materialized (
+    select id, access_group_id, all_computers, tags from ${PROFILES[kind]} where account_id = $1 and id = any($2::int[])
+  ), reach as materialized (
+    select g.access_group_id, unnest(access_group_subtree(g.access_group_id)) as group_id
+    from (select distinct access_group_id from page) g
+  ), wanted as materialized (
+    select distinct tag from page, unnest(page.tags) tag where not all_computers
+  ), raw as materialized (
+    select row_number() over () as raw, c.access_group_id, c.tags, count(*)::int as computers
+    from computer c
+    where c.account_id = $1 and c.state = 'approved' and not c.archived and exists (select from wanted)
+      and c.access_group_id in (select group_id from reach) ${few ? 'and c.tags && array(select tag from wanted)' : ''}
+    group by c.access_group_id, c.tags
+  ), kind as materialized (
+    select row_number() over () as kind, access_group_id, tags, sum(computers)::int as computers
+    from (
+      select r.access_group_id, r.computers, array_agg(w.tag order by w.tag) as tags
+      from raw r cross join unnest(r.tags) as own(tag) join wanted w on w.tag = own.tag
+      group by r.raw, r.access_group_id, r.computers
+    ) held
+    group by access_group_id, tags
+  ), of_group as materialized (
+    select c.access_group_id, count(*)::int as computers
+    from computer c
+    where c.account_id = $1 and c.state = 'approved' and not c.archived and exists (select from page where all_computers)
+      and c.access_group_id in (select group_id from reach)
+    group by c.access_group_id
+  ), tagged as materialized (
+    select k.kind, k.access_group_id, k.computers, tag from kind k, unnest(k.tags) tag
+  ), matched as (
+    select distinct p.id, t.kind, t.computers
+    from page p cross join unnest(p.tags) as wanted(tag)
+    join tagged t on t.tag = wanted.tag join reach r on r.access_group_id = p.access_group_id and r.group_id = t.access_group_id
+    where not p.all_computers
+    union all
+    select p.id, 0, g.computers
+    from page p join reach r on r.access_group_id = p.access_group_id join of_group g on g.access_group_id = r.group_id
+    where p.all_computers
+  )
+  select p.id, coalesce(sum(m.computers), 0)::int as computers from page p left join matched m on m.id = p.id group by p.id`;

@@ -1,0 +1,62 @@
+import { wakeRelays } from '../activities/outbox.repository.ts';
+import { TRANSACTION_LOCKS } from '../database/advisory-locks.ts';
+import type { Sql } from '../database/sql.ts';
+
+/**
+ * Orders the schedule of a profile on the Temporal server to be made equal to its row, once this transaction is
+ * committed.
+ *
+ * @param scheduleId - `<kind>/<profile id>`
+ * @see temporal-design 6
+ */
+export async function orderScheduleSync(tx: Sql, scheduleId: string, now: Date): Promise<void> {
+  await tx.query(`insert into outbox (kind, key, creation_time) values ('schedule_sync', $1, $2)`, [scheduleId, now]);
+  await wakeRelays(tx);
+}
+
+/** As {@link orderScheduleSync}, for many schedules in one statement, those without an order that waits. */
+export async function orderScheduleSyncs(tx: Sql, scheduleIds: readonly string[], now: Date): Promise<void> {
+  await tx.query(
+    `insert into outbox (kind, key, creation_time) select 'schedule_sync', s.id, $2 from unnest($1::text[]) s(id)
+     where not exists (select from outbox o where o.kind = 'schedule_sync' and o.key = s.id)`,
+    [scheduleIds, now],
+  );
+  await wakeRelays(tx);
+}
+
+/** Whether an order about a schedule is still to be carried out: the one on the server may be of an earlier row. */
+export async function isScheduleOrdered(tx: Sql, scheduleId: string): Promise<boolean> {
+  const rows = await tx.query(`select from outbox where kind = 'schedule_sync' and key = $1 limit 1`, [scheduleId]);
+  return rows.length > 0;
+}
+
+export interface ScheduleOrder {
+  id: number;
+  /** Id of the schedule. */
+  key: string;
+}
+
+/** Claims orders until the transaction ends; those that others hold and those of `but` are left out. */
+export async function claimScheduleOrders(tx: Sql, but: readonly number[], limit: number): Promise<ScheduleOrder[]> {
+  return tx.query<ScheduleOrder & Record<string, unknown>>(CLAIM, [but, limit]);
+}
+
+/** Removes orders that were carried out. */
+export async function deleteScheduleOrders(tx: Sql, ids: readonly number[]): Promise<void> {
+  await tx.query('delete from outbox where id = any($1::bigint[])', [ids]);
+}
+
+/**
+ * Makes everybody who carries out orders about these schedules take turns until the transaction ends: whoever comes
+ * last has read the rows last.
+ */
+export async function lockSchedules(tx: Sql, scheduleIds: readonly string[]): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock($1, hashtext(id)) from unnest($2::text[]) id', [
+    TRANSACTION_LOCKS.schedules,
+    [...scheduleIds].sort(),
+  ]);
+}
+
+const CLAIM = `
+  select id, key from outbox where kind = 'schedule_sync' and id <> all($1::bigint[])
+  order by id limit $2 for update skip locked`;

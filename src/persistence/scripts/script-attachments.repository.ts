@@ -1,0 +1,109 @@
+import type { Sql } from '../database/sql.ts';
+
+/** A file as it is stored for a script. */
+export interface NewAttachment {
+  filename: string;
+  content: Uint8Array;
+}
+
+export interface AttachmentSize {
+  filename: string;
+  size: number;
+}
+
+/** The files of a script by id, with their sizes in bytes. */
+export async function listAttachments(sql: Sql, scriptId: number): Promise<AttachmentSize[]> {
+  return sql.query<AttachmentSize & Record<string, unknown>>(
+    'select filename, size from script_attachment where script_id = $1 and current order by id',
+    [scriptId],
+  );
+}
+
+/** The bytes of a file that a script has now, or null. */
+export async function readAttachment(sql: Sql, scriptId: number, id: number): Promise<Buffer | null> {
+  const rows = await sql.query<{ content: Buffer }>(
+    'select content from script_attachment where id = $2 and script_id = $1 and current',
+    [scriptId, id],
+  );
+  return rows[0]?.content ?? null;
+}
+
+/**
+ * The bytes of a file for a computer, or null unless it has been given an operation that names the file and has not
+ * ended.
+ *
+ * @see agent-protocol 9.4
+ */
+export async function readAttachmentFor(sql: Sql, computerId: number, id: number): Promise<Buffer | null> {
+  const rows = await sql.query<{ content: Buffer }>(READ_FOR, [computerId, id]);
+  return rows[0]?.content ?? null;
+}
+
+/**
+ * Replaces the files of a script: those that are not kept stay only for stored runs that name them.
+ *
+ * @param kept - names of present files that stay
+ * @remarks The caller holds the script against runs and other changes.
+ */
+export async function replaceAttachments(
+  tx: Sql,
+  scriptId: number,
+  kept: readonly string[],
+  added: readonly NewAttachment[],
+): Promise<void> {
+  await tx.query(
+    'update script_attachment set current = false where script_id = $1 and current and filename <> all($2::text[])',
+    [scriptId, kept],
+  );
+  await deleteUnnamedAttachments(tx, [scriptId]);
+  await tx.query(
+    `insert into script_attachment (script_id, filename, content, size)
+     select $1, filename, content, length(content)
+     from unnest($2::text[], $3::bytea[]) with ordinality as f(filename, content, position) order by position`,
+    [scriptId, added.map(({ filename }) => filename), added.map(({ content }) => Buffer.from(content))],
+  );
+}
+
+/**
+ * Locks the scripts with files that messages are about, until the transaction ends: no run of them begins and none of
+ * their files is replaced meanwhile.
+ *
+ * @returns their ids
+ * @remarks In script order, after lanes.
+ */
+export async function lockScriptsOfPayloads(tx: Sql, payloads: readonly number[]): Promise<number[]> {
+  const rows = await tx.query<{ id: number }>(LOCK_SCRIPTS, [payloads]);
+  return rows.map(({ id }) => id);
+}
+
+/** Removes the replaced files of scripts, which the caller has locked, that no stored run names. Idempotent. */
+export async function deleteUnnamedAttachments(tx: Sql, scriptIds: readonly number[]): Promise<void> {
+  await tx.query(DELETE_UNNAMED, [scriptIds]);
+}
+
+/** Removes every file of a script for good. */
+export async function deleteAttachments(tx: Sql, scriptId: number): Promise<void> {
+  await tx.query('delete from script_attachment where script_id = $1', [scriptId]);
+}
+
+const LOCK_SCRIPTS = `
+  select s.id from script s
+  where s.id in (select script_id from operation_payload where id = any($1::bigint[]))
+    and exists (select from script_attachment f where f.script_id = s.id)
+  order by s.id for no key update of s`;
+
+// The names are gathered once, and only when there is a replaced file.
+const DELETE_UNNAMED = `
+  delete from script_attachment f
+  where f.script_id = any($1::int[]) and not f.current and to_jsonb(f.id) not in (
+    select n.value from operation_payload p cross join jsonb_each(p.fields->'attachments') n
+    where p.script_id = any($1::int[]))`;
+
+const READ_FOR = `
+  select f.content from script_attachment f
+  where f.id = $2 and exists (
+    select from activity a
+    join agent_message m on m.activity_id = a.id and m.state in ('sent', 'acked')
+    join operation_payload p on p.id = a.payload_id and p.script_id = f.script_id
+    where a.computer_id = $1 and a.type = 'ExecuteScriptRequest' and a.status in ('undelivered', 'delivered', 'canceled')
+      and exists (select from jsonb_each(p.fields->'attachments') n where n.value = to_jsonb(f.id)))`;

@@ -1,0 +1,53 @@
+import type { Sql } from '../database/sql.ts';
+import { isOpen } from '../database/status-sql.ts';
+
+/** Operations that have not ended and carry the code of a script. */
+export async function findOpenRuns(tx: Sql, scriptId: number): Promise<number[]> {
+  const rows = await tx.query<{ id: number }>(OPEN_RUNS, [scriptId]);
+  return rows.map(({ id }) => id);
+}
+
+/** The script of a payload. */
+export interface CarriedScript {
+  status: 'active' | 'archived' | 'redacted';
+  access_group_id: number;
+}
+
+/** Scripts of payloads by the ids of these. They stay as they are until the transaction ends. */
+export async function keepCarriedScripts(tx: Sql, payloads: readonly number[]): Promise<Map<number, CarriedScript>> {
+  if (payloads.length === 0) return new Map();
+  const distinct = [...new Set(payloads)];
+  await tx.query(
+    `select id from script where id in (select script_id from operation_payload where id = any($1::bigint[]))
+     order by id for share`,
+    [distinct],
+  );
+  const rows = await tx.query<CarriedScript & { payload: number }>(
+    `select p.id as payload, s.status, s.access_group_id from operation_payload p join script s on s.id = p.script_id
+     where p.id = any($1::bigint[])`,
+    [distinct],
+  );
+  return new Map(rows.map(({ payload, ...script }) => [payload, script]));
+}
+
+/**
+ * Wipes the code of every version of a script, and of every message that carries it.
+ *
+ * @remarks A message that an agent did not acknowledge is sent to it once more, at its old place, so that what is left
+ * of it must be refused rather than succeed with nothing. @see agent-protocol 4 and 9.4
+ */
+export async function wipeCode(tx: Sql, scriptId: number): Promise<void> {
+  await tx.query(`update script_version set code = null where script_id = $1`, [scriptId]);
+  await tx.query('update operation_payload set fields = fields || $2::jsonb where script_id = $1', [
+    scriptId,
+    JSON.stringify(WIPED),
+  ]);
+}
+
+// Nothing can be found below /dev/null, which is no folder on any machine.
+const WIPED = { interpreter: '/dev/null/redacted', code: '', attachments: {}, env: {} };
+
+const OPEN_RUNS = `
+  select a.id
+  from operation_payload p join activity a on a.payload_id = p.id and a.type = 'ExecuteScriptRequest'
+  where p.script_id = $1 and ${isOpen('a.status')} order by a.id`;

@@ -1,0 +1,152 @@
+import type { Sql } from '../database/sql.ts';
+import { isOpen } from '../database/status-sql.ts';
+import { inScope, scopedProfiles } from '../query/profile-scope.ts';
+
+/**
+ * Takes the place of a run of a profile's trigger: nobody else can take it again.
+ *
+ * @param run.nominalTime - the date it was planned for; null where the trigger has none
+ * @returns null when there is a run for that date already
+ */
+export async function insertProfileRun(
+  tx: Sql,
+  run: { accountId: number; profileId: number; triggerNumber: number; nominalTime: Date | null; startedAt: Date },
+): Promise<number | null> {
+  const rows = await tx.query<{ id: number }>(
+    `insert into script_profile_run (account_id, profile_id, trigger_number, nominal_time, started_at)
+     values ($1, $2, $3, $4, $5) on conflict (profile_id, trigger_number, nominal_time) do nothing returning id`,
+    [run.accountId, run.profileId, run.triggerNumber, run.nominalTime, run.startedAt],
+  );
+  return rows[0]?.id ?? null;
+}
+
+/** Names the activity of a run and the number of its computers. */
+export async function setProfileRunActivity(
+  tx: Sql,
+  runId: number,
+  run: { activityId: number; computers: number },
+): Promise<void> {
+  await tx.query('update script_profile_run set activity_id = $2, computer_count = $3 where id = $1', [
+    runId,
+    run.activityId,
+    run.computers,
+  ]);
+}
+
+/** Computers that have an operation of an open run of the profile. */
+export async function computersAtWork(tx: Sql, profileId: number): Promise<Set<number>> {
+  const rows = await tx.query<{ computer_id: number }>(AT_WORK, [profileId]);
+  return new Set(rows.map(({ computer_id }) => computer_id));
+}
+
+/** The latest planned date of a trigger that has a run, and whether one of them is `nominalTime`. */
+export async function readPlannedRuns(
+  sql: Sql,
+  trigger: { profileId: number; triggerNumber: number; nominalTime: Date },
+): Promise<{ latest: Date | null; known: boolean }> {
+  const [row] = await sql.query<{ latest: Date | null; known: boolean }>(
+    `select max(nominal_time) as latest, coalesce(bool_or(nominal_time = $3), false) as known
+     from script_profile_run where profile_id = $1 and trigger_number = $2`,
+    [trigger.profileId, trigger.triggerNumber, trigger.nominalTime],
+  );
+  return row!;
+}
+
+/** Sets the date a profile waits for; null: none. */
+export async function setDue(tx: Sql, profileId: number, dueAt: Date | null): Promise<void> {
+  await tx.query('update script_profile set due_at = $2 where id = $1', [profileId, dueAt]);
+}
+
+/** Notes the last date that the schedule of a profile on the server will hold; null: it has no single dates. */
+export async function setPlannedUntil(tx: Sql, profileId: number, date: Date | null): Promise<void> {
+  await tx.query('update script_profile set planned_until = $2 where id = $1', [profileId, date]);
+}
+
+/** Active profiles, or one, that still wait for a date up to `dueBefore`. */
+export async function overdueProfiles(
+  sql: Sql,
+  dueBefore: Date,
+  { profileId, limit }: { profileId?: number | undefined; limit: number },
+): Promise<Array<{ id: number; due_at: Date; cron: string | null; timezone: string }>> {
+  return sql.query<{ id: number; due_at: Date; cron: string | null; timezone: string }>(OVERDUE, [
+    dueBefore,
+    limit,
+    profileId ?? null,
+  ]);
+}
+
+/** What a profile waits for: a date alone, or the next of cron text. */
+export type WaitingProfile = { id: number; due_at: Date } & (
+  | { cron: string; start_after: Date; timezone: string }
+  | { cron: null; start_after: null }
+);
+
+/** Profiles that wait for a date, but for those made or changed within two minutes. */
+export async function waitingScriptProfiles(sql: Sql, now: Date): Promise<WaitingProfile[]> {
+  return sql.query<WaitingProfile>(WAITING, [now]);
+}
+
+/**
+ * Keeps the active profiles of an account that wait for enrolments, and their scripts, from being changed until the
+ * transaction ends.
+ *
+ * @returns whether there are any
+ */
+export async function keepEnrolmentProfiles(tx: Sql, accountId: number): Promise<boolean> {
+  const scripts = await tx.query<{ id: number }>(ENROLMENT_SCRIPTS, [accountId]);
+  if (scripts.length === 0) return false;
+  // Scripts before their profiles, as whoever archives them does.
+  await tx.query('select id from script where id = any($1::int[]) order by id for share', [
+    scripts.map(({ id }) => id),
+  ]);
+  const profiles = await tx.query(
+    `select p.id from script_profile p where p.account_id = $1 and ${atEnrolment('p')} order by p.id for share`,
+    [accountId],
+  );
+  return profiles.length > 0;
+}
+
+/** Which of some computers each profile that waits for enrolments applies to, by id; profiles without any are left out. */
+export async function matchEnrolmentProfiles(
+  tx: Sql,
+  accountId: number,
+  computers: readonly number[],
+): Promise<Array<{ id: number; computers: number[] }>> {
+  return tx.query<{ id: number; computers: number[] }>(MATCH, [accountId, computers]);
+}
+
+/** Keeps the script of a profile from being changed until the transaction ends; taken before the profile itself. */
+export async function keepScriptOf(tx: Sql, profileId: number): Promise<void> {
+  await tx.query(
+    `select s.id from script_profile p join script s on s.id = p.script_id where p.id = $1 for share of s`,
+    [profileId],
+  );
+}
+
+/** Active profiles that wait for enrolments; `p` is the alias of a profile. */
+const atEnrolment = (p: string) => `${p}.trigger_type = 'event' and not ${p}.archived`;
+
+const AT_WORK = `
+  select distinct k.computer_id
+  from script_profile_run r join activity a on a.id = r.activity_id and a.open_count > 0
+  join activity k on k.parent_id = a.id
+  where r.profile_id = $1 and ${isOpen('k.status')}`;
+
+const OVERDUE = `
+  select id, due_at, cron, timezone from script_profile
+  where not archived and due_at is not null and due_at <= $1 and ($3::int is null or id = $3)
+  order by id limit $2`;
+
+const WAITING = `
+  select id, due_at, cron, start_after, timezone from script_profile
+  where not archived and due_at is not null and last_edited_at <= $1::timestamptz - interval '2 minutes'
+  order by id`;
+
+const ENROLMENT_SCRIPTS = `
+  select distinct p.script_id as id from script_profile p where p.account_id = $1 and ${atEnrolment('p')}`;
+
+const MATCH = `
+  with profile as materialized (${scopedProfiles('script')} where p.account_id = $1 and ${atEnrolment('p')})
+  select p.id, array_agg(c.id order by c.id) as computers
+  from profile p join computer c on c.id = any($2::int[]) and ${inScope('c', 'p')}
+  group by p.id order by p.id`;

@@ -1,0 +1,234 @@
+import type { RunnableScript, ScriptBody, ScriptStatus } from '../../domain/scripts/script.ts';
+import type { PageRequest } from '../database/page.ts';
+import type { Sql } from '../database/sql.ts';
+import { type GroupScope, groupsOf } from '../query/group-scope.ts';
+
+export interface PersonName {
+  id: number;
+  name: string;
+}
+
+/** A script without its code, as lists need it. */
+export interface ScriptRow {
+  id: number;
+  account_id: number;
+  access_group_id: number;
+  access_group: string;
+  title: string;
+  status: ScriptStatus;
+  version: number;
+  interpreter: string;
+  time_limit: number;
+  username: string;
+  created_by: PersonName;
+  created_at: Date;
+  last_edited_by: PersonName;
+  last_edited_at: Date;
+  attachments: Array<{ id: number; filename: string }>;
+  /** Active ones, by id. */
+  script_profiles: Array<{ id: number; title: string }>;
+}
+
+/** A script with the code of its latest version; null once it was redacted. */
+export type ScriptWithCode = ScriptRow & { code: string | null };
+
+export interface ScriptVersionRow {
+  version: number;
+  title: string;
+  interpreter: string;
+  code: string | null;
+  created_by: PersonName;
+  created_at: Date;
+}
+
+export interface ScriptScope {
+  accountId: number;
+  view: GroupScope;
+}
+
+export interface ScriptFilter extends ScriptScope {
+  /** Null for all. */
+  status: ScriptStatus | null;
+  /** Part of the title, in any case; null for all. */
+  search: string | null;
+}
+
+/** One page of scripts, newest first, and how many there are. */
+export async function listScripts(
+  sql: Sql,
+  filter: ScriptFilter,
+  page: PageRequest,
+): Promise<{ count: number; rows: ScriptRow[] }> {
+  const values = [...scopeValues(filter), filter.status, filter.search];
+  const [counted, rows] = await Promise.all([
+    sql.query<{ count: number }>(`select count(*)::int as count from script s where ${MATCHING}`, values),
+    sql.query<ScriptRow & Record<string, unknown>>(LIST, [...values, page.limit, page.offset]),
+  ]);
+  return { count: counted[0]!.count, rows };
+}
+
+/** One script of an account in the viewable groups, or null. */
+export async function findScript(sql: Sql, scope: ScriptScope, id: number): Promise<ScriptWithCode | null> {
+  const rows = await sql.query<ScriptWithCode & Record<string, unknown>>(FIND, [...scopeValues(scope), id]);
+  return rows[0] ?? null;
+}
+
+/**
+ * Locks a script until the transaction ends: `change` against everybody, `use` against changes only.
+ *
+ * @returns how it stands behind the lock; null when there is none
+ */
+export async function lockScript(tx: Sql, id: number, purpose: 'change' | 'use'): Promise<ScriptStatus | null> {
+  const rows = await tx.query<{ status: ScriptStatus }>(
+    `select status from script where id = $1 for ${purpose === 'change' ? 'update' : 'share'}`,
+    [id],
+  );
+  return rows[0]?.status ?? null;
+}
+
+/** A script as it is run now, or null when it is not active. */
+export async function readRunnableScript(sql: Sql, id: number): Promise<RunnableScript | null> {
+  const rows = await sql.query<RunnableScript & Record<string, unknown>>(RUNNABLE, [id]);
+  return rows[0] ?? null;
+}
+
+/** What is stored of a new script. */
+export interface NewScript extends ScriptBody {
+  accountId: number;
+  accessGroupId: number;
+  title: string;
+  timeLimit: number;
+  username: string;
+  creatorId: number;
+  now: Date;
+}
+
+/** @returns id of the new script. @throws a violation of `script_title` when another active one has the title */
+export async function insertScript(tx: Sql, script: NewScript): Promise<number> {
+  const { accountId, accessGroupId, title, timeLimit, username, creatorId, now } = script;
+  const [row] = await tx.query<{ id: number }>(
+    `insert into script (account_id, access_group_id, title, time_limit, username, creator_id, created_at,
+       last_editor_id, last_edited_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $6, $7) returning id`,
+    [accountId, accessGroupId, title, timeLimit, username, creatorId, now],
+  );
+  await insertScriptVersion(tx, row!.id, { ...script, version: 1, editorId: creatorId });
+  return row!.id;
+}
+
+/** Keeps a version of a script. */
+export async function insertScriptVersion(
+  tx: Sql,
+  scriptId: number,
+  version: ScriptBody & { version: number; title: string; editorId: number; now: Date },
+): Promise<void> {
+  await tx.query(
+    `insert into script_version (script_id, version, title, interpreter, code, creator_id, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [scriptId, version.version, version.title, version.interpreter, version.code, version.editorId, version.now],
+  );
+}
+
+/** What an edit of a script's row may change. */
+export interface ScriptChange {
+  title?: string;
+  timeLimit?: number;
+  username?: string;
+  version?: number;
+  status?: ScriptStatus;
+  accessGroupId?: number;
+}
+
+/** Changes what is given. @throws a violation of `script_title` when another active one has the title */
+export async function updateScript(
+  tx: Sql,
+  id: number,
+  change: ScriptChange,
+  edit: { editorId: number; now: Date },
+): Promise<void> {
+  await tx.query(UPDATE, [
+    id,
+    change.title ?? null,
+    change.timeLimit ?? null,
+    change.username ?? null,
+    change.version ?? null,
+    change.status ?? null,
+    edit.editorId,
+    edit.now,
+    change.accessGroupId ?? null,
+  ]);
+}
+
+/** One page of the versions of a script without their code, newest first, and how many there are. */
+export async function listScriptVersions(
+  sql: Sql,
+  scriptId: number,
+  page: PageRequest,
+): Promise<{ count: number; rows: ScriptVersionRow[] }> {
+  const [counted, rows] = await Promise.all([
+    sql.query<{ count: number }>('select count(*)::int as count from script_version where script_id = $1', [scriptId]),
+    sql.query<ScriptVersionRow & Record<string, unknown>>(
+      `${versions('null::text')} where v.script_id = $1 order by v.version desc limit $2 offset $3`,
+      [scriptId, page.limit, page.offset],
+    ),
+  ]);
+  return { count: counted[0]!.count, rows };
+}
+
+/** One version of a script, or null. */
+export async function findScriptVersion(sql: Sql, scriptId: number, version: number): Promise<ScriptVersionRow | null> {
+  const rows = await sql.query<ScriptVersionRow & Record<string, unknown>>(
+    `${versions('v.code')} where v.script_id = $1 and v.version = $2`,
+    [scriptId, version],
+  );
+  return rows[0] ?? null;
+}
+
+function scopeValues({ accountId, view }: ScriptScope): [number, readonly number[] | null] {
+  return [accountId, groupsOf(view)];
+}
+
+const person = (column: string) =>
+  `(select json_build_object('id', x.id, 'name', x.name) from person x where x.id = ${column})`;
+
+const versions = (code: string) => `
+  select v.version, v.title, v.interpreter, ${code} as code, ${person('v.creator_id')} as created_by, v.created_at
+  from script_version v`;
+
+const ATTACHMENTS = `coalesce((
+    select json_agg(json_build_object('id', f.id, 'filename', f.filename) order by f.id)
+    from script_attachment f where f.script_id = s.id and f.current), '[]')`;
+
+const COLUMNS = `
+  select s.id, s.account_id, s.access_group_id, g.name as access_group, s.title, s.status, s.version, v.interpreter,
+    s.time_limit, s.username, ${person('s.creator_id')} as created_by, s.created_at,
+    ${person('s.last_editor_id')} as last_edited_by, s.last_edited_at, ${ATTACHMENTS} as attachments,
+    coalesce((
+      select json_agg(json_build_object('id', p.id, 'title', p.title) order by p.id)
+      from script_profile p where p.script_id = s.id and not p.archived), '[]') as script_profiles`;
+
+const SOURCE = `
+  from script s join access_group g on g.id = s.access_group_id
+  join script_version v on v.script_id = s.id and v.version = s.version`;
+
+const VISIBLE = 's.account_id = $1 and ($2::int[] is null or s.access_group_id = any($2))';
+
+const MATCHING = `${VISIBLE} and ($3::text is null or s.status = $3)
+  and ($4::text is null or strpos(lower(s.title), lower($4)) > 0)`;
+
+const LIST = `
+  with page as materialized (
+    select s.id from script s where ${MATCHING} order by s.created_at desc, s.id desc limit $5 offset $6)
+  ${COLUMNS} ${SOURCE} where s.id in (select id from page) order by s.created_at desc, s.id desc`;
+
+const FIND = `${COLUMNS}, v.code ${SOURCE} where ${VISIBLE} and s.id = $3`;
+
+const RUNNABLE = `
+  select s.id, s.version, s.title, v.interpreter, v.code, ${ATTACHMENTS} as attachments
+  ${SOURCE} where s.id = $1 and s.status = 'active'`;
+
+const UPDATE = `
+  update script set title = coalesce($2, title), time_limit = coalesce($3, time_limit),
+    username = coalesce($4, username), version = coalesce($5, version), status = coalesce($6, status),
+    access_group_id = coalesce($9, access_group_id), last_editor_id = $7, last_edited_at = $8
+  where id = $1`;

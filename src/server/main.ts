@@ -1,0 +1,129 @@
+import { parseArgs } from 'node:util';
+import type { RequestHandler } from 'express';
+import { createCodecRouter } from '../../temporal/codec-server.ts';
+import { createTemporalHealth } from '../../temporal/health.ts';
+import { createApp, createGatewayApp } from '../api/app/app.ts';
+import { createClientAddress } from '../api/http/client-address.ts';
+import { codecAccess } from '../api/identity/codec-access.ts';
+import { announceSetupToken } from '../api/identity/first-account.ts';
+import { listen } from '../api/app/server.ts';
+import { type Config, ConfigError, loadConfig } from '../process/config.ts';
+import { createGateway } from '../gateway/http/gateway.ts';
+import { announceReady, refuseToStart, stopInOrder } from '../process/lifecycle.ts';
+import { createLogger, type Logger } from '../process/logger.ts';
+import { type Metrics, startMetrics } from '../process/metrics.ts';
+import { openPersistence, type Persistence } from '../persistence/orm/orm.ts';
+import type { FairGateLimits } from '../services/common/fair-gate.ts';
+import { systemClock } from '../services/common/ports.ts';
+import { rotateRecoveryKeys } from '../services/computers/recovery-key-rotation.ts';
+import { createServices, type Services } from '../services/setup/services.ts';
+import { startTracing } from '../process/tracing.ts';
+
+const PLACES_FOR_OTHERS = 2;
+/** A call that waited this long for its place is refused. */
+const PATIENCE_MS = 15_000;
+
+/** `npm run api`, `npm run gateway`: serves clients, agents, or both. */
+async function main(): Promise<void> {
+  const { gatewayOnly, withGateway } = readArguments();
+  const config = loadConfig(process.env, 'process');
+  const logger = createLogger({ level: config.logLevel, role: gatewayOnly ? 'gateway' : 'api' });
+  const tracing = await startTracing(gatewayOnly ? 'gateway' : 'api', logger);
+  const persistence = await openPersistence({
+    url: config.databaseUrl!,
+    poolSize: config.databasePoolSize,
+    limits: config.databaseLimits,
+    applicationName: gatewayOnly ? 'flotilla-gateway' : 'flotilla-api',
+    onError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
+    // Without a database every answer is 503; ending instead would only make the outage longer.
+    lazy: true,
+  });
+  const temporal = createTemporalHealth(config);
+  const services = createServices({
+    persistence,
+    temporal,
+    clock: systemClock,
+    jwtSecrets: config.jwtSecrets,
+    logger,
+    settings: config,
+  });
+  const serves = [...(gatewayOnly ? [] : ['api']), ...(withGateway ? ['gateway'] : [])];
+  const obstacles = async () => (await services.readiness.check()).map(({ part, reason }) => `${part}: ${reason}`);
+  const metrics = await startMetrics({ config, logger, serves, obstacles });
+  metrics.watchPools(persistence.pools);
+  const clientAddress = createClientAddress(config.trustedProxies);
+  const gateway = withGateway
+    ? createGateway({ persistence, config, logger, clock: systemClock, registry: metrics.registry, clientAddress })
+    : null;
+  const app = gatewayOnly
+    ? createGatewayApp({ gateway: gateway!.router, readiness: services.readiness, logger })
+    : createApiApp({ config, logger, metrics, services, gateway: gateway?.router });
+  const server = await listen(app, config);
+  if (!gatewayOnly) {
+    void rotateKeys(persistence, config, logger);
+    void announceSetupToken(services.accounts, logger);
+  }
+  logger.info({ address: `http://${config.host}:${config.port}` }, 'serving');
+  stopInOrder(logger, async () => {
+    await server.close();
+    await gateway?.close();
+    await temporal.close();
+    await persistence.close();
+    await metrics.close();
+    await tracing.close();
+  });
+  announceReady();
+}
+
+/** Beside serving: the database may be away at the start, and nobody waits for it. */
+async function rotateKeys(persistence: Persistence, config: Config, logger: Logger): Promise<void> {
+  try {
+    const { rotated, unreadable } = await rotateRecoveryKeys(persistence.db, config.encryptionKeys);
+    if (rotated > 0) logger.info({ rotated, keyId: config.encryptionKeys[0]!.id }, 'sealed recovery keys anew');
+    if (unreadable > 0) logger.warn({ unreadable }, 'recovery keys are sealed with a key that is not configured');
+  } catch (error) {
+    logger.warn({ err: error }, 'recovery keys could not be sealed anew; the next start tries again');
+  }
+}
+
+function createApiApp(deps: {
+  config: Config;
+  logger: Logger;
+  metrics: Metrics;
+  services: Services;
+  gateway: RequestHandler | undefined;
+}) {
+  const { config, logger, metrics, services, gateway } = deps;
+  const access = codecAccess({ authenticator: services.authenticator, config });
+  return createApp({
+    services,
+    logger,
+    publicUrl: config.publicUrl,
+    deployment: config.deployment,
+    trustedProxies: config.trustedProxies,
+    rate: config.traffic.api,
+    places: placesOf(config),
+    unknownKeys: config.unknownKeys,
+    gateway,
+    codec: [access.guard, createCodecRouter({ encryptionKeys: config.encryptionKeys, allow: access.allow })],
+    onArrival: metrics.beginRequest,
+    onAnswer: metrics.observeRequest,
+    prepareAhead: true,
+  });
+}
+
+/** As many calls at once as there are connections; one account leaves some to the others. */
+function placesOf({ databasePoolSize: width, traffic: { maxWaiting } }: Config): FairGateLimits {
+  const share = Math.max(1, width - PLACES_FOR_OTHERS);
+  return { width, share, waiting: maxWaiting, waitingPerKey: Math.ceil(maxWaiting / 2), patienceMs: PATIENCE_MS };
+}
+
+function readArguments(): { gatewayOnly: boolean; withGateway: boolean } {
+  const { values } = parseArgs({ options: { 'gateway-only': { type: 'boolean' }, 'no-gateway': { type: 'boolean' } } });
+  const gatewayOnly = values['gateway-only'] ?? false;
+  const withoutGateway = values['no-gateway'] ?? false;
+  if (gatewayOnly && withoutGateway) throw new ConfigError(['--gateway-only and --no-gateway exclude each other']);
+  return { gatewayOnly, withGateway: !withoutGateway };
+}
+
+main().catch(refuseToStart);

@@ -1,0 +1,67 @@
+import { DomainError, type ErrorDetail } from '../../domain/common/errors.ts';
+import type { ActivityScope } from '../../persistence/query/activity-visibility.ts';
+import { type ActivityRow, findActivities } from '../../persistence/activities/activities.repository.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import type { Caller } from '../common/ports.ts';
+
+/** Which activities a caller may see and act on. */
+export function scopeOf(caller: Caller): ActivityScope {
+  return {
+    accountId: caller.accountId,
+    view: caller.groups('ViewComputer'),
+    manage: caller.groups('ManageComputer'),
+    execute: caller.groups('ExecuteScript'),
+    usgProfiles: caller.groups('ViewUsgProfile'),
+    scriptProfiles: caller.groups('ViewScriptProfile'),
+  };
+}
+
+/**
+ * Reads activities that a caller wants to act on.
+ *
+ * @param ids - distinct
+ * @param verb - what the caller wants, for the refusal
+ * @param now - moment their status is read at
+ * @returns rows in the order of `ids`
+ * @throws {DomainError} UnknownActivity; Forbidden unless every computer concerned may be managed
+ */
+export async function requireActivities(
+  tx: Sql,
+  caller: Caller,
+  ids: readonly number[],
+  verb: string,
+  now: Date,
+): Promise<ActivityRow[]> {
+  const rows = await findActivities(tx, scopeOf(caller), ids, now);
+  const found = new Map(rows.map((row) => [row.id, row]));
+  const missing = ids.filter((id) => !found.has(id));
+  if (missing.length > 0) throw unknownActivities(missing);
+  const forbidden = rows.filter((row) => !row.manageable).map((row) => row.id);
+  if (forbidden.length > 0) {
+    throw refuseActivities('Forbidden', `You may not ${verb}`, sameReason(forbidden, `you may not ${verb} this`));
+  }
+  return ids.map((id) => found.get(id)!);
+}
+
+/** Refuses with one entry per id. @throws always when there is any */
+export function requireEligible(verb: string, reasons: ReadonlyMap<number, string>): void {
+  if (reasons.size > 0) throw refuseActivities('ActivityNotEligible', `Cannot ${verb}`, reasons);
+}
+
+export function unknownActivities(ids: readonly number[]): DomainError {
+  return refuseActivities('UnknownActivity', 'There is no', sameReason(ids, 'there is no such activity'));
+}
+
+/** One reason for several activities. */
+export function sameReason(ids: readonly number[], reason: string): Map<number, string> {
+  return new Map(ids.map((id) => [id, reason]));
+}
+
+function refuseActivities(
+  code: 'UnknownActivity' | 'Forbidden' | 'ActivityNotEligible',
+  text: string,
+  reasons: ReadonlyMap<number, string>,
+): DomainError {
+  const details: ErrorDetail[] = [...reasons].sort(([a], [b]) => a - b).map(([id, message]) => ({ id, message }));
+  return new DomainError(code, `${text} activity ${details[0]!.id}`, { details });
+}

@@ -1,0 +1,93 @@
+import type { ActivitySettings } from '../../process/config.ts';
+import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
+import type { Delivery } from '../../domain/activities/delivery.ts';
+import { readBaseActivity } from '../../persistence/activities/activities.repository.ts';
+import {
+  createGroup,
+  createPlacedGroup,
+  type GroupPlan,
+  type OperationTemplate,
+  type PlacedGroupPlan,
+} from '../../persistence/activities/activity-creation.repository.ts';
+import { type EmptyRun, insertEmptyRun } from '../../persistence/activities/empty-runs.repository.ts';
+import { recordEvent } from '../../persistence/events/events.repository.ts';
+import type { Database, Sql } from '../../persistence/database/sql.ts';
+import { type BaseActivity, toBaseActivity } from './activity-views.ts';
+import type { Caller, Clock } from '../common/ports.ts';
+import { requirePrior } from './prior-activity.ts';
+
+/** What services that act on computers are made of. */
+export interface ActingDeps {
+  db: Database;
+  clock: Clock;
+  settings: ActivitySettings;
+}
+
+/** Something to do on computers that the caller may act on. */
+export interface ComputerAction extends Delivery {
+  /** Distinct. */
+  computers: readonly number[];
+  /** Activity that has to succeed on a computer first; null for none. */
+  after: number | null;
+  summary: string;
+  /** What each computer does, or what every one does by itself. */
+  operations: readonly OperationTemplate[] | Pick<PlacedGroupPlan, 'messages' | 'operations'>;
+  /** What was asked for, for showing and repeating it. */
+  parameters: Readonly<Record<string, unknown>>;
+  /** W3C trace context of the request. */
+  traceparent: string | null;
+  /** What the event log says. */
+  event: string;
+}
+
+/**
+ * Creates the group of an action and its line in the event log. A group without computers has succeeded.
+ *
+ * @returns id of the group
+ * @throws {DomainError} UnknownActivity, InvalidParameter as {@link requirePrior}
+ */
+export async function createAction(
+  tx: Sql,
+  caller: Caller,
+  action: ComputerAction,
+  at: { now: Date; settings: ActivitySettings },
+): Promise<number> {
+  const { event, after, operations, ...rest } = action;
+  const afterActivity = await requirePrior(tx, caller, after, action.computers, at.now);
+  const who = { accountId: caller.accountId, creatorId: caller.personId };
+  const plan = { ...rest, ...who, afterActivity, type: ACTIVITY_GROUP, now: at.now };
+  const group = await createGroupOf(tx, plan, operations, at.settings);
+  await recordEvent(tx, caller, {
+    entityType: 'Activity',
+    entityId: group,
+    entityName: action.summary,
+    message: event,
+  });
+  return group;
+}
+
+async function createGroupOf(
+  tx: Sql,
+  plan: Omit<GroupPlan, 'operations'> & EmptyRun,
+  operations: ComputerAction['operations'],
+  settings: ActivitySettings,
+): Promise<number> {
+  if (plan.computers.length === 0) return await insertEmptyRun(tx, plan);
+  return 'messages' in operations
+    ? await createPlacedGroup(tx, { ...plan, ...operations }, settings)
+    : await createGroup(tx, { ...plan, operations }, settings);
+}
+
+/**
+ * Makes an activity in one transaction.
+ *
+ * @param work - creates it and gives its id; everything it writes is there with the activity or not at all
+ */
+export async function answerWithActivity(
+  deps: ActingDeps,
+  work: (tx: Sql, now: Date) => Promise<number>,
+): Promise<BaseActivity> {
+  const now = deps.clock.now();
+  const row = await deps.db.transaction(async (tx) => readBaseActivity(tx, await work(tx, now), now));
+  return toBaseActivity(row, now);
+}

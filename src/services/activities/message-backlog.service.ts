@@ -1,0 +1,52 @@
+import { DomainError } from '../../domain/common/errors.ts';
+import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { readMessageBacklog, setMessageBacklog } from '../../persistence/activities/message-backlog.repository.ts';
+import type { Database } from '../../persistence/database/sql.ts';
+import type { Caller } from '../common/ports.ts';
+
+/** The account's bound on messages waiting for one computer. @see api-decisions 10 */
+export interface MessageBacklogService {
+  /** @throws {DomainError} NoMessageBacklogSetting when there is no bound */
+  read(caller: Caller): Promise<number>;
+  /**
+   * Sets the bound. It holds at once for everything that no computer has been given, oldest first: a higher one lets
+   * operations go, a lower one makes them wait, 0 all of them.
+   */
+  set(caller: Caller, bound: number): Promise<number>;
+  /** Removes the bound and lets all waiting operations go; nothing to do when there is none. */
+  clear(caller: Caller): Promise<void>;
+}
+
+/** Makes the service. */
+export function createMessageBacklogService(deps: { db: Database }): MessageBacklogService {
+  const change = (caller: Caller, bound: number | null): Promise<void> =>
+    deps.db.transaction(async (tx) => {
+      const before = await setMessageBacklog(tx, caller.accountId, bound);
+      if (bound === null && before === null) return;
+      await recordEvent(tx, caller, {
+        entityType: 'MessageBacklogSetting',
+        entityId: null,
+        entityName: caller.accountName,
+        message: messageOf(before, bound),
+      });
+    });
+  return {
+    async read(caller) {
+      const bound = await readMessageBacklog(deps.db, caller.accountId);
+      if (bound === null) throw new DomainError('NoMessageBacklogSetting', 'No message backlog limit is set');
+      return bound;
+    },
+    async set(caller, bound) {
+      await change(caller, bound);
+      return bound;
+    },
+    clear: (caller) => change(caller, null),
+  };
+}
+
+function messageOf(before: number | null, after: number | null): string {
+  const was = before === null ? 'there was none' : `it was ${before}`;
+  return after === null
+    ? `Removed the message backlog limit; ${was}`
+    : `Set the message backlog limit to ${after}; ${was}`;
+}

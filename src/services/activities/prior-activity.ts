@@ -1,0 +1,39 @@
+import { DomainError } from '../../domain/common/errors.ts';
+import { findActivities } from '../../persistence/activities/activities.repository.ts';
+import { awaitActivity } from '../../persistence/engine/prior-activities.repository.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import { scopeOf, unknownActivities } from './activity-rights.ts';
+import type { Caller } from '../common/ports.ts';
+
+/**
+ * Has operations that are made in this transaction wait, on each computer, for the success of an activity.
+ *
+ * @param after - the activity; null or undefined for none
+ * @param computers - of the operations
+ * @returns its id for the plan of the group; null for none
+ * @throws {DomainError} UnknownActivity when it is not there or out of sight; InvalidParameter when it does nothing on
+ * one of the computers
+ * @remarks Locks the lanes of the activity: to be called before rows that come after lanes are locked.
+ */
+export async function requirePrior(
+  tx: Sql,
+  caller: Caller,
+  after: number | null | undefined,
+  computers: readonly number[],
+  now: Date,
+): Promise<number | null> {
+  if (after === null || after === undefined) return null;
+  const [prior] = await findActivities(tx, scopeOf(caller), [after], now);
+  if (!prior) throw unknownActivities([after]);
+  const without = await awaitActivity(tx, caller.accountId, after, computers);
+  if (without.length === 0) return after;
+  throw new DomainError('InvalidParameter', `after: activity ${after} does nothing on computer ${without[0]}`, {
+    details: without.slice(0, MAX_DETAILS).map((id) => ({
+      path: 'body.after',
+      id,
+      message: `activity ${after} does nothing here`,
+    })),
+  });
+}
+
+const MAX_DETAILS = 100;

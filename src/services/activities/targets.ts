@@ -1,0 +1,71 @@
+import { DomainError, type ErrorDetail } from '../../domain/common/errors.ts';
+import type { Permission } from '../../domain/identity/permissions.ts';
+import { keepFleet } from '../../persistence/computers/fleet-lock.ts';
+import { checkTargets } from '../../persistence/computers/targets.repository.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import type { Caller } from '../common/ports.ts';
+
+/**
+ * Makes sure that the caller may act on every one of some computers, and that none of them leaves before the
+ * transaction ends.
+ *
+ * @remarks Called before any row is locked.
+ * @param permission - what acting on each of them needs
+ * @param options.archived - `allowed` for what reads, and for what puts computers away
+ * @throws {DomainError} UnknownComputer when one is missing, pending, foreign or out of sight; else Forbidden when one
+ * may be seen but not acted on; else ComputerArchived
+ * @see api-decisions 1.2, 3.3 and 9.4
+ */
+export async function requireTargets(
+  tx: Sql,
+  caller: Caller,
+  computers: readonly number[],
+  permission: Permission,
+  options: { archived?: 'allowed' } = {},
+): Promise<void> {
+  await keepFleet(tx, caller.accountId);
+  const scope = { view: caller.groups('ViewComputer'), act: caller.groups(permission) };
+  const { unknown, forbidden, archived } = await checkTargets(tx, caller.accountId, computers, scope);
+  if (unknown.length > 0) throw unknownComputers(unknown);
+  if (forbidden.length > 0) {
+    const details = detailsOf(forbidden, 'you may not act on this computer');
+    throw new DomainError('Forbidden', `You may not act on computer ${forbidden[0]}`, { details });
+  }
+  if (archived.length > 0 && options.archived !== 'allowed') {
+    const details = detailsOf(archived, 'the computer is archived');
+    throw new DomainError('ComputerArchived', `Computer ${archived[0]} is archived`, { details });
+  }
+}
+
+/**
+ * Makes sure that the caller sees every one of some computers, archived ones included.
+ *
+ * @throws {DomainError} UnknownComputer when one is missing, pending, foreign or out of sight
+ */
+export async function requireVisible(db: Sql, caller: Caller, computers: readonly number[]): Promise<void> {
+  const view = caller.groups('ViewComputer');
+  const { unknown } = await checkTargets(db, caller.accountId, computers, { view, act: view });
+  if (unknown.length > 0) throw unknownComputers(unknown);
+}
+
+function unknownComputers(ids: readonly number[]): DomainError {
+  const details = detailsOf(ids, 'there is no such computer');
+  return new DomainError('UnknownComputer', `There is no computer ${ids[0]}`, { details });
+}
+
+/** Those of some computers on which nothing can be done any more, or with `permission` not by this caller. */
+export async function findLostTargets(
+  db: Sql,
+  caller: Caller,
+  computers: readonly number[],
+  permission: Permission = 'ManageComputer',
+): Promise<Set<number>> {
+  const scope = { view: caller.groups('ViewComputer'), act: caller.groups(permission) };
+  const distinct = [...new Set(computers)];
+  const { unknown, forbidden, archived } = await checkTargets(db, caller.accountId, distinct, scope, null);
+  return new Set([...unknown, ...forbidden, ...archived]);
+}
+
+function detailsOf(ids: readonly number[], message: string): ErrorDetail[] {
+  return ids.map((id) => ({ id, message }));
+}

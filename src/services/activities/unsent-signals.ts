@@ -1,0 +1,21 @@
+import { unreportedPid, unreportedText } from '../../domain/activities/machine-operations.ts';
+import type { PlacedGroupPlan } from '../../persistence/activities/activity-creation.repository.ts';
+
+/**
+ * Signals of a group to processes that were never reported, which fail unsent whenever they are ordered.
+ *
+ * @returns their positions among the group's operations, in id order, with the text each ends with
+ * @see api-decisions 9.5
+ */
+export function unsentSignals({
+  operations,
+  messages,
+}: Pick<PlacedGroupPlan, 'operations' | 'messages'>): Array<{ step: number; text: string }> {
+  const pids = messages.map(unreportedPid);
+  if (pids.every((pid) => pid === null)) return [];
+  const inIdOrder = operations.toSorted((a, b) => a.place - b.place || a.step - b.step);
+  return inIdOrder.flatMap(({ message }, step) => {
+    const pid = pids[message]!;
+    return pid === null ? [] : [{ step, text: unreportedText(pid) }];
+  });
+}

@@ -1,0 +1,1 @@
+export { isDatabaseAway } from '../../persistence/database/availability.ts';

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { type AuditReading, RULE_RESULTS } from '../../../domain/compliance/audit-report.ts';
+import { BenchmarkCache } from './benchmark-cache.ts';
+import { judged, readContent } from './read-report.ts';
+import { ruleSetOf } from './rule-set.ts';
+
+/** A report about a set of rules that whoever asked has already. */
+export interface BriefReading {
+  /** Digest of the set, in hexadecimal. */
+  set: string;
+  /** Letters of the results, in the order of the set. @see RULE_RESULTS */
+  results: string;
+}
+
+const MAX_SELECTIONS = 64;
+
+/**
+ * Makes a reader that remembers benchmarks and what was selected of them: of a set that is known to whoever asks only
+ * the results are told, since making and handing over its texts costs as much as reading the results.
+ */
+export function createBriefReader(): (report: Uint8Array, sets: readonly string[]) => AuditReading | BriefReading {
+  const benchmarks = new BenchmarkCache();
+  const selections = new Map<string, string>();
+  return (report, sets) =>
+    judged(() => {
+      const { content, benchmark } = readContent(report, benchmarks);
+      const selected = content.selection();
+      const selection = selected === null ? null : digest(`${benchmark}\n${selected}`);
+      const known = selection === null ? undefined : selections.get(selection);
+      if (known !== undefined && sets.includes(known)) {
+        return {
+          set: known,
+          results: content
+            .results()
+            .map((result) => RULE_RESULTS[result])
+            .join(''),
+        };
+      }
+      const rules = content.rules();
+      if (selection !== null && known === undefined) {
+        selections.set(selection, ruleSetOf(rules).digest.toString('hex'));
+        if (selections.size > MAX_SELECTIONS) selections.delete(selections.keys().next().value!);
+      }
+      return { rules };
+    });
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
+}

@@ -1,0 +1,106 @@
+import { isUtf8 } from 'node:buffer';
+import { StringDecoder } from 'node:string_decoder';
+import { SaxesParser } from 'saxes';
+import type { AuditReading } from '../../../domain/compliance/audit-report.ts';
+import { BenchmarkCache, benchmarkName } from './benchmark-cache.ts';
+import { type BenchmarkHead, Refused, ReportContent } from './report-content.ts';
+
+const MAX_BYTES = 32 * 1024 * 1024;
+const CHUNK = 64 * 1024;
+/** Where the benchmark ends, which is the same in the reports of many computers. */
+const TEST_RESULT = /<(?:[A-Za-z_][\w.-]{0,50}:)?TestResult[\s>]/;
+/** Whatever declares entities or brings in other documents; looked for before anything reads the bytes as XML. */
+const DECLARATION = /<!\s{0,100}(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
+
+/**
+ * Reads the result file of an audit: what its last test result says of each selected rule, with the texts that the
+ * benchmark in the same file has of it.
+ *
+ * @param bytes - XCCDF results in UTF-8, alone or inside another document
+ * @param known - benchmarks read before, whose part of the report is not read again
+ * @returns a reason instead of rules when it is larger than 32 MiB, not well-formed, nested more than 100 deep, has a
+ * document type, entities, more than 10,000 rules or 16 MiB of their texts, or no result of any rule
+ * @remarks Streaming and linear in the size; nothing is fetched or expanded. Never throws.
+ * @see agent-protocol 9.6; perf-reliability B3
+ */
+export function readAuditReport(bytes: Uint8Array, known = new BenchmarkCache()): AuditReading {
+  return judged(() => ({ rules: readContent(bytes, known).content.rules() }));
+}
+
+/** What `read` answers, or why the report is refused; nothing is thrown because of a report. */
+export function judged<T>(read: () => T): T | { reason: string } {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Refused) return { reason: error.message };
+    return { reason: `the report cannot be read: ${error instanceof Error ? error.message : 'unknown error'}` };
+  }
+}
+
+/**
+ * Reads what {@link readAuditReport} does, and the name of the benchmark before the results.
+ *
+ * @throws {Refused} with the reason
+ */
+export function readContent(bytes: Uint8Array, known: BenchmarkCache): { content: ReportContent; benchmark: string } {
+  const report = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (report.length > MAX_BYTES) throw new Refused('the report is larger than 32 MiB');
+  const text = report.toString('latin1');
+  if (DECLARATION.test(text)) throw new Refused('the report has a document type or entities');
+  if (!isUtf8(report)) throw new Refused('the report is not encoded as UTF-8');
+  const start = text.search(TEST_RESULT);
+  const head = report.subarray(0, Math.max(start, 0));
+  const benchmark = benchmarkName(head);
+  const before = head.length > 0 ? known.find(benchmark) : null;
+  const content = new ReportContent(before ?? undefined);
+  const parser = createParser();
+  if (before) reopen(parser, before);
+  attach(parser, content);
+  if (!before) feed(parser, head);
+  const fresh = before || head.length === 0 ? null : content.head();
+  const end = text.indexOf('>', head.length) + 1;
+  feed(parser, report.subarray(head.length, end));
+  // Not so in a comment or a quotation, or when the tag has not ended: then it is not known where the head stops.
+  if (fresh && content.isInTestResult) {
+    known.keep(benchmark, fresh);
+    content.endBenchmark();
+  }
+  feed(parser, report.subarray(end));
+  parser.close();
+  return { content, benchmark };
+}
+
+type Parser = SaxesParser<{ xmlns: false; position: false }>;
+
+/** Brings a parser to where the elements of a head are open, so that what follows is held to them. */
+function reopen(parser: Parser, { open }: BenchmarkHead): void {
+  parser.on('error', refuseMalformed);
+  parser.write(open.map((name) => `<${name}>`).join(''));
+}
+
+function feed(parser: Parser, bytes: Buffer): void {
+  const decoder = new StringDecoder('utf8');
+  for (let at = 0; at < bytes.length; at += CHUNK) parser.write(decoder.write(bytes.subarray(at, at + CHUNK)));
+}
+
+function createParser(): Parser {
+  return new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false });
+}
+
+function refuseMalformed({ message }: Error): never {
+  throw new Refused(`the report is not well-formed XML: ${message.slice(0, 200)}`);
+}
+
+function attach(parser: Parser, content: ReportContent): void {
+  parser.on('error', refuseMalformed);
+  parser.on('doctype', () => {
+    throw new Refused('the report has a document type or entities');
+  });
+  parser.on('xmldecl', ({ encoding }) => {
+    if (encoding && !/^(?:utf-8|us-ascii)$/i.test(encoding)) throw new Refused('the report is not encoded as UTF-8');
+  });
+  parser.on('opentag', ({ name, attributes }) => content.open(name, attributes));
+  parser.on('closetag', () => content.close());
+  parser.on('text', (text) => content.text(text));
+  parser.on('cdata', (text) => content.text(text));
+}

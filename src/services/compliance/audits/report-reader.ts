@@ -1,0 +1,37 @@
+import type { AuditReading } from '../../../domain/compliance/audit-report.ts';
+import { createAskedThread } from '../../common/asked-thread.ts';
+import type { BriefReading } from './brief-reading.ts';
+import type { ReadingRequest } from './report-thread.ts';
+
+/** Real reports of several MB take a fraction of a second. */
+const LIMIT_MS = 30_000;
+const MEMORY_MB = 512;
+
+/**
+ * Reads a report; never throws because of what is in it.
+ *
+ * @param sets - digests of rule sets that the caller has; a report about one of them may be answered by its results alone
+ */
+export type ReportReader = (report: Uint8Array, sets?: readonly string[]) => Promise<AuditReading | BriefReading>;
+
+/** Reads reports in a thread of its own, so that whoever asks goes on meanwhile. */
+export function createReportReader(limitMs = LIMIT_MS): ReportReader {
+  const thread = createAskedThread<ReadingRequest, AuditReading | BriefReading>({
+    module: new URL('./report-thread.ts', import.meta.url),
+    memoryMb: MEMORY_MB,
+    limitMs,
+    purpose: 'reads audit reports',
+  });
+  return async (report, sets = []) => {
+    try {
+      return (await thread.ask({ report, sets })) ?? { reason: 'the report takes too long to read' };
+    } catch (error) {
+      if (isOutOfMemory(error)) return { reason: 'the report takes too much memory to read' };
+      throw error;
+    }
+  };
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}

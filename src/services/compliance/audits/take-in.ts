@@ -1,0 +1,190 @@
+import { countLetters, RULE_RESULTS, textLength } from '../../../domain/compliance/audit-report.ts';
+import { isRefusedValue } from '../../../persistence/database/availability.ts';
+import {
+  type AuditVerdict,
+  appendReasons,
+  claimUnreported,
+  lockLanesOfAudits,
+  saveVerdicts,
+} from '../../../persistence/compliance/usg-audits.repository.ts';
+import { type CatalogueRuleSet, keepRuleSets } from '../../../persistence/compliance/usg-rules.repository.ts';
+import {
+  claimWaitingReports,
+  deleteWaitingReports,
+  readWaitingReport,
+  type WaitingReport,
+} from '../../../persistence/compliance/waiting-audit-reports.repository.ts';
+import type { Database, Sql } from '../../../persistence/database/sql.ts';
+import type { Clock } from '../../common/ports.ts';
+import type { ReportReader } from './report-reader.ts';
+import { KnownRuleSets, ruleSetOf } from './rule-set.ts';
+
+export interface TakeInDeps {
+  db: Database;
+  clock: Clock;
+  read: ReportReader;
+  /** Kept from one call to the next. */
+  sets?: KnownRuleSets;
+}
+
+/** Reports of one transaction: enough to share its cost, few enough that a crash repeats little. */
+const BATCH = 50;
+/** Texts of rules in one transaction, beyond which the rest waits; in UTF-16 units. */
+const BATCH_CHARS = 16 * 1024 * 1024;
+/** Agents send a report right behind the result; one that has not come by then does not come. */
+const REPORT_GRACE_MS = 30 * 60_000;
+const OVERDUE_BATCH = 1_000;
+const UNSTORABLE = 'what it says cannot be stored';
+const NO_REPORT = 'The computer sent no report of its audit.';
+
+/** A claimed report of a run, read. */
+interface ReadReport extends WaitingReport {
+  account_id: number;
+  run_id: number;
+  found: Found | { reason: string };
+}
+
+/** The rules of a report, and a letter for the result of each. */
+interface Found {
+  set: CatalogueRuleSet;
+  results: string;
+  /** Of texts that were not known before, in UTF-16 units. */
+  newChars: number;
+}
+
+/**
+ * Takes in some of the reports that agents sent: their rules are stored and their computers pass or fail. What cannot be
+ * read or stored makes its computer fail, with the reason.
+ *
+ * @returns whether more may be waiting
+ * @remarks One transaction that ends with the reports put away: after a crash in between it is as if it had not begun.
+ * Several may run at once. What is in memory is bounded: one report, and the texts of some.
+ * @see API specification, "USG profiles"; api-decisions 5.4
+ */
+export async function takeInReports(deps: TakeInDeps): Promise<boolean> {
+  const { db, sets = new KnownRuleSets() } = deps;
+  const known = { ...deps, sets };
+  const batch = async (tx: Sql): Promise<boolean> => {
+    const claimed = await claimWaitingReports(tx, BATCH);
+    const taken = await takeIn(tx, known, claimed);
+    return claimed.length === BATCH || taken < claimed.length;
+  };
+  return db.transaction(batch).catch((error: unknown) => {
+    if (!isRefusedValue(error)) throw error;
+    // One that cannot be stored would hold up all others for good.
+    return db.transaction((tx) => takeInOne(tx, known));
+  });
+}
+
+type KnownDeps = Omit<TakeInDeps, 'db'> & { sets: KnownRuleSets };
+
+/** @returns how many of the claimed reports were put away */
+async function takeIn(tx: Sql, { clock, read, sets }: KnownDeps, claimed: readonly WaitingReport[]): Promise<number> {
+  const reports: ReadReport[] = [];
+  const done: number[] = [];
+  let room = BATCH_CHARS;
+  for (const report of claimed) {
+    if (room <= 0) break;
+    done.push(report.activity_id);
+    if (!isOfRun(report)) continue;
+    const found = await readFound(read, await readWaitingReport(tx, report.activity_id), sets);
+    if ('newChars' in found) room -= found.newChars;
+    reports.push({ ...report, found });
+  }
+  if (done.length === 0) return 0;
+  await store(tx, reports, clock.now());
+  await deleteWaitingReports(tx, done);
+  return done.length;
+}
+
+async function takeInOne(tx: Sql, deps: KnownDeps): Promise<boolean> {
+  const claimed = await claimWaitingReports(tx, 1);
+  await tx.query('savepoint report');
+  await takeIn(tx, deps, claimed).catch(async (error: unknown) => {
+    if (!isRefusedValue(error)) throw error;
+    await tx.query('rollback to savepoint report');
+    return takeIn(tx, { ...deps, read: () => Promise.resolve({ reason: UNSTORABLE }) }, claimed);
+  });
+  return claimed.length > 0;
+}
+
+async function readFound(read: ReportReader, text: Buffer, sets: KnownRuleSets): Promise<Found | { reason: string }> {
+  const known = sets.all;
+  const reading = await read(text, [...known.keys()]);
+  if ('reason' in reading) return reading;
+  if ('set' in reading) return { set: known.get(reading.set)!, results: reading.results, newChars: 0 };
+  const { rules } = reading;
+  const set = ruleSetOf(rules);
+  sets.keep(set, rules);
+  return { set, results: rules.map(({ result }) => RULE_RESULTS[result]).join(''), newChars: textLength(rules) };
+}
+
+/**
+ * Lets some of the computers fail whose audit succeeded half an hour ago and that sent no report of it.
+ *
+ * @returns whether there may be more
+ */
+export async function closeUnreported({ db, clock }: Pick<TakeInDeps, 'db' | 'clock'>): Promise<boolean> {
+  const now = clock.now();
+  return db.transaction(async (tx) => {
+    const overdue = await claimUnreported(tx, new Date(now.getTime() - REPORT_GRACE_MS), OVERDUE_BATCH);
+    const verdicts = overdue.map(({ run_id, computer_id }) => ({
+      ...failedFor(NO_REPORT),
+      runId: run_id,
+      computerId: computer_id,
+      reportedAt: null,
+    }));
+    await saveVerdicts(tx, verdicts, now);
+    return overdue.length === OVERDUE_BATCH;
+  });
+}
+
+function isOfRun(report: WaitingReport): report is WaitingReport & { account_id: number; run_id: number } {
+  return report.run_id !== null && report.account_id !== null;
+}
+
+async function store(tx: Sql, reports: readonly ReadReport[], now: Date): Promise<void> {
+  const sets = await storeRules(tx, reports);
+  const verdicts = reports.map((report) => toVerdict(report, sets.get(report.activity_id) ?? null));
+  const refused = reports.filter((_, index) => verdicts[index]!.reason !== null);
+  await lockLanesOfAudits(
+    tx,
+    refused.map(({ activity_id }) => activity_id),
+  );
+  const explained = await saveVerdicts(tx, verdicts, now);
+  if (explained.length === 0) return;
+  const keys = new Set(explained.map(({ run_id, computer_id }) => `${run_id}/${computer_id}`));
+  const reasons = reports.flatMap(({ activity_id, run_id, computer_id }, index) => {
+    const { reason } = verdicts[index]!;
+    return reason !== null && keys.has(`${run_id}/${computer_id}`) ? [{ activityId: activity_id, reason }] : [];
+  });
+  await appendReasons(tx, reasons);
+}
+
+/** Rule set of each report that could be read, by its operation. */
+async function storeRules(tx: Sql, reports: readonly ReadReport[]): Promise<Map<number, number>> {
+  const ids = new Map<number, number>();
+  for (const accountId of [...new Set(reports.map(({ account_id }) => account_id))].sort((a, b) => a - b)) {
+    const own = reports.flatMap(({ account_id, activity_id, found }) =>
+      account_id === accountId && 'set' in found ? [{ activity_id, set: found.set }] : [],
+    );
+    const distinct = [...new Map(own.map(({ set }) => [set.digest.toString('hex'), set])).values()];
+    if (distinct.length === 0) continue;
+    const stored = await keepRuleSets(tx, accountId, distinct);
+    const byDigest = new Map(distinct.map(({ digest }, index) => [digest.toString('hex'), stored[index]!]));
+    for (const { activity_id, set } of own) ids.set(activity_id, byDigest.get(set.digest.toString('hex'))!);
+  }
+  return ids;
+}
+
+function toVerdict({ run_id, computer_id, received_at, found }: ReadReport, ruleSetId: number | null): AuditVerdict {
+  const own = { runId: run_id, computerId: computer_id, reportedAt: received_at };
+  if ('reason' in found) return { ...failedFor(`The report of the audit was refused: ${found.reason}.`), ...own };
+  const { passed, failed } = countLetters(found.results);
+  const state = failed === 0 ? 'pass' : 'fail';
+  return { ...own, state, reason: null, passed, failed, ruleSetId, results: found.results };
+}
+
+function failedFor(reason: string) {
+  return { state: 'fail' as const, reason, passed: 0, failed: 0, ruleSetId: null, results: null };
+}

@@ -1,0 +1,139 @@
+import { slugOf } from '../../../domain/identity/access-group-names.ts';
+import { DomainError } from '../../../domain/common/errors.ts';
+import { scheduleIdOf } from '../../../domain/schedules/schedule-id.ts';
+import { UTC } from '../../../domain/common/time-zone.ts';
+import {
+  BENCHMARKS,
+  CUSTOM_BENCHMARK,
+  readMode,
+  tailoringFileKey,
+  type UsgMode,
+} from '../../../domain/compliance/profile.ts';
+import { freeName } from '../../../persistence/database/free-name.ts';
+import { recordEvent } from '../../../persistence/events/events.repository.ts';
+import { lockRights } from '../../../persistence/identity/rights-lock.ts';
+import { orderScheduleSync } from '../../../persistence/schedules/schedule-orders.repository.ts';
+import {
+  insertUsgProfile,
+  readUsgProfile,
+  setTailoringFile,
+} from '../../../persistence/compliance/usg-profiles.repository.ts';
+import type { Sql } from '../../../persistence/database/sql.ts';
+import { readTags } from '../../common/tag-fields.ts';
+import { readLine, readTimezone, refusedField } from '../../common/fields.ts';
+import { resolveAccessGroups } from '../../identity/names-in-body.ts';
+import type { Caller } from '../../common/ports.ts';
+import { readScheduleMoment } from '../../schedules/moments.ts';
+import { planRequested } from '../../schedules/recurring-dates.ts';
+import { checkTailoringFile } from './tailoring-file.ts';
+import { startUsgRun } from './usg-runs.ts';
+import type { UsgProfilesDeps } from './deps.ts';
+import type { UsgProfile, UsgProfileRequest } from './model.ts';
+import { toProfiles } from './reads.ts';
+
+/** Name of the root of every account's tree. */
+const ROOT = 'global';
+
+interface CheckedRequest {
+  title: string;
+  tags: string[];
+  benchmark: string;
+  mode: UsgMode;
+  timezone: string;
+  startDate: Date;
+  plannedDates: Date[];
+}
+
+export async function createUsgProfile(
+  deps: UsgProfilesDeps,
+  caller: Caller,
+  request: UsgProfileRequest,
+): Promise<UsgProfile> {
+  const now = deps.clock.now();
+  const checked = await checkRequest(request, now);
+  return deps.db.transaction(async (tx) => {
+    await lockRights(tx, caller.accountId);
+    const id = await insert(tx, caller, request, checked, now);
+    if (request.tailoringFile !== null) {
+      const key = tailoringFileKey(id, now);
+      const { accountId } = caller;
+      const file = { accountId, key, kind: 'tailoring' as const, profileId: id, creationTime: now };
+      await deps.files.put(tx, { ...file, content: request.tailoringFile });
+      await setTailoringFile(tx, id, key);
+    }
+    const row = (await readUsgProfile(tx, id))!;
+    if (checked.startDate <= now) {
+      const order = { nominalTime: checked.startDate, now, traceparent: request.traceparent };
+      await startUsgRun(tx, row, order, deps);
+    }
+    await orderScheduleSync(tx, scheduleIdOf('usg', id), now);
+    const [profile] = await toProfiles(tx, caller.accountId, [row], now);
+    return profile!;
+  });
+}
+
+async function insert(
+  tx: Sql,
+  caller: Caller,
+  request: UsgProfileRequest,
+  checked: CheckedRequest,
+  now: Date,
+): Promise<number> {
+  const { accountId, personId } = caller;
+  const accessGroupId = await requireGroup(tx, caller, request.accessGroup ?? ROOT);
+  const name = await freeName(tx, 'usg_profile', accountId, slugOf(checked.title, 'profile'));
+  const id = await insertUsgProfile(tx, {
+    account_id: accountId,
+    access_group_id: accessGroupId,
+    creator_id: personId,
+    name,
+    title: checked.title,
+    all_computers: request.allComputers,
+    tags: checked.tags,
+    benchmark: checked.benchmark,
+    mode: checked.mode,
+    schedule: request.schedule,
+    timezone: checked.timezone,
+    start_date: checked.startDate,
+    planned_dates: checked.plannedDates,
+    restart_deliver_delay: request.restartDelayHours,
+    restart_deliver_delay_window: request.restartWindowMinutes,
+    creation_time: now,
+  });
+  // A benchmark beside a tailoring file may be any text; an event is one line.
+  const rules = request.tailoringFile === null ? `of ${checked.benchmark}` : 'by its tailoring file';
+  const message = `Created the USG profile ${checked.title}: ${checked.mode} ${rules}`;
+  await recordEvent(tx, caller, { entityType: 'UsgProfile', entityId: id, entityName: checked.title, message });
+  return id;
+}
+
+async function checkRequest(request: UsgProfileRequest, now: Date): Promise<CheckedRequest> {
+  const title = readLine('body.title', request.title);
+  const tags = readTags('body.tags', request.tags);
+  const mode = readMode(request.mode);
+  if (mode === null) throw refusedField('body.mode', 'must be audit, fix-audit or fix-restart-audit');
+  if (request.tailoringFile !== null) await checkTailoringFile(request.tailoringFile);
+  const benchmark = readBenchmark(request);
+  const startDate = readScheduleMoment('body.start_date', request.startDate);
+  const timezone = readTimezone('body.timezone', request.timezone ?? UTC);
+  const profile = { schedule: request.schedule, timezone, start_date: startDate, creation_time: now };
+  const plannedDates = planRequested(profile, now, { change: false });
+  return { title, tags, mode, benchmark, timezone, startDate, plannedDates };
+}
+
+/** With a tailoring file the benchmark is not looked at; a blank one is none. @see api-decisions 5.3 */
+function readBenchmark({ benchmark, tailoringFile }: UsgProfileRequest): string {
+  if (tailoringFile !== null) return benchmark?.trim() ? benchmark : CUSTOM_BENCHMARK;
+  const known = BENCHMARKS.find((name) => name === benchmark);
+  if (!known) throw refusedField('body.benchmark', `must be one of ${BENCHMARKS.join(', ')}`);
+  return known;
+}
+
+async function requireGroup(tx: Sql, caller: Caller, name: string): Promise<number> {
+  const [id] = await resolveAccessGroups(tx, caller.accountId, [name], 'body.access_group');
+  const groups = caller.groups('ManageUsgProfile');
+  if (groups !== 'all' && !groups.includes(id!)) {
+    throw new DomainError('Forbidden', 'You may not manage USG profiles in this access group');
+  }
+  return id!;
+}

@@ -1,0 +1,54 @@
+import type { UsgProfileRow } from '../../../persistence/compliance/usg-profiles.repository.ts';
+import type { LastRun } from '../../../persistence/compliance/usg-runs.repository.ts';
+
+/** A profile as it is read. */
+export interface UsgProfile extends Omit<UsgProfileRow, 'planned_dates' | 'start_date' | 'creator_id'> {
+  /** Computers it applies to now. */
+  associatedInstances: number;
+  /** Null when archived or when its rule has ended. */
+  nextRunTime: Date | null;
+  /** Null before the first run. */
+  lastRun: LastRun | null;
+}
+
+/** A request for a page of profiles; null and absent parts do not restrict. */
+export interface UsgProfileQuery {
+  search: string | null;
+  status: 'active' | 'archived' | 'over-limit' | null;
+  passRateFrom: number | null;
+  passRateTo: number | null;
+  limit: number;
+  offset: number;
+}
+
+export interface UsgProfileRequest {
+  title: string;
+  benchmark: string | null;
+  mode: string;
+  schedule: string;
+  /** IANA name; UTC by default. */
+  timezone: string | null;
+  /** ISO 8601. */
+  startDate: string;
+  /** Name of an access group; `global` by default. */
+  accessGroup: string | null;
+  allComputers: boolean;
+  tags: readonly string[];
+  restartDelayHours: number;
+  restartWindowMinutes: number;
+  /** XML text. */
+  tailoringFile: string | null;
+  /** W3C trace context of the request. */
+  traceparent: string | null;
+}
+
+/** What a request changes; absent parts stay. */
+export interface UsgProfilePatch {
+  title?: string | undefined;
+  allComputers?: boolean | undefined;
+  tags?: readonly string[] | undefined;
+  schedule?: string | undefined;
+  timezone?: string | undefined;
+  restartDelayHours?: number | undefined;
+  restartWindowMinutes?: number | undefined;
+}

@@ -1,0 +1,74 @@
+import { DomainError } from '../../../domain/common/errors.ts';
+import { nextDate } from '../../../domain/schedules/plan.ts';
+import { OVER_LIMIT } from '../../../domain/compliance/profile.ts';
+import { countComputersInScope } from '../../../persistence/query/profile-scope.ts';
+import {
+  findUsgProfile,
+  findUsgProfileIds,
+  listUsgProfiles,
+  type UsgProfileFilter,
+  type UsgProfileRow,
+} from '../../../persistence/compliance/usg-profiles.repository.ts';
+import { readLastRuns } from '../../../persistence/compliance/usg-runs.repository.ts';
+import type { Sql } from '../../../persistence/database/sql.ts';
+import { refusedField } from '../../common/fields.ts';
+import type { Caller } from '../../common/ports.ts';
+import type { UsgProfilesDeps } from './deps.ts';
+import type { UsgProfile, UsgProfileQuery } from './model.ts';
+
+export async function listProfiles({ db, clock }: UsgProfilesDeps, caller: Caller, query: UsgProfileQuery) {
+  const { passRateFrom, passRateTo } = query;
+  if (passRateFrom !== null && passRateTo !== null && passRateFrom > passRateTo) {
+    throw refusedField('query.pass_rate_from', 'must not be greater than pass_rate_to');
+  }
+  const filter: UsgProfileFilter = {
+    accountId: caller.accountId,
+    view: caller.groups('ViewUsgProfile'),
+    search: query.search,
+    archived: query.status === null ? null : query.status === 'archived',
+    passRateFrom,
+    passRateTo,
+    ids: null,
+  };
+  if (query.status === 'over-limit') filter.ids = await overLimit(db, filter);
+  const { count, rows } = await listUsgProfiles(db, filter, query);
+  return { count, results: await toProfiles(db, caller.accountId, rows, clock.now()) };
+}
+
+export async function readProfile({ db, clock }: UsgProfilesDeps, caller: Caller, id: number): Promise<UsgProfile> {
+  const row = await requireVisible(db, caller, id);
+  const [profile] = await toProfiles(db, caller.accountId, [row], clock.now());
+  return profile!;
+}
+
+/** A profile that the caller may see. @throws {DomainError} UnknownUsgProfile */
+export async function requireVisible(sql: Sql, caller: Caller, id: number): Promise<UsgProfileRow> {
+  const scope = { accountId: caller.accountId, view: caller.groups('ViewUsgProfile') };
+  const found = await findUsgProfile(sql, scope, id);
+  if (!found) throw new DomainError('UnknownUsgProfile', 'There is no such usg profile');
+  return found;
+}
+
+/** Profiles with what is told about them from elsewhere; two statements whatever their number. */
+export async function toProfiles(
+  sql: Sql,
+  accountId: number,
+  rows: readonly UsgProfileRow[],
+  now: Date,
+): Promise<UsgProfile[]> {
+  const ids = rows.map(({ id }) => id);
+  const computers = await countComputersInScope(sql, 'usg', accountId, ids);
+  const lastRuns = await readLastRuns(sql, ids);
+  return rows.map(({ planned_dates, start_date, creator_id, ...row }) => ({
+    ...row,
+    associatedInstances: computers.get(row.id) ?? 0,
+    nextRunTime: nextDate(planned_dates, now),
+    lastRun: lastRuns.get(row.id) ?? null,
+  }));
+}
+
+async function overLimit(sql: Sql, filter: UsgProfileFilter): Promise<number[]> {
+  const ids = await findUsgProfileIds(sql, filter);
+  const computers = await countComputersInScope(sql, 'usg', filter.accountId, ids);
+  return ids.filter((id) => (computers.get(id) ?? 0) > OVER_LIMIT);
+}

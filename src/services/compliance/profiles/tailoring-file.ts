@@ -1,0 +1,59 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { SaxesParser } from 'saxes';
+import { refusedField } from '../../common/fields.ts';
+
+const MAX_BYTES = 1024 * 1024;
+/** What is read before others get their turn: some milliseconds of work. */
+const CHUNK = 64 * 1024;
+const MAX_DEPTH = 100;
+/** Far more than any element of the format has. */
+const MAX_ATTRIBUTES = 100;
+/** Whatever declares entities or brings in other documents; looked for before anything reads the text as XML. */
+const DECLARATION = /<!\s*(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
+const FOREIGN_NAMESPACE = /^http:\/\/www\.w3\.org\/(?:\d{4}\/XInclude|\d{4}\/XSL\/)/;
+const FIELD = 'body.tailoring_file';
+
+/**
+ * Makes sure that a tailoring file is a plain XML document that can be handed to other parsers.
+ *
+ * @throws {DomainError} InvalidParameter when it is larger than 1 MiB, not well-formed, nested more than 100 deep, has
+ * more than 100 attributes on an element, or has a document type, an entity, an instruction or an inclusion
+ * @remarks Linear in its size, with turns for others meanwhile; nothing is fetched or expanded.
+ * @see api-decisions 2.5; perf-reliability B3
+ */
+export async function checkTailoringFile(xml: string): Promise<void> {
+  if (Buffer.byteLength(xml) > MAX_BYTES) throw refusedField(FIELD, 'must not be larger than 1 MiB');
+  if (!xml.isWellFormed()) throw refusedField(FIELD, 'must be Unicode text');
+  if (DECLARATION.test(xml)) throw refusedField(FIELD, 'must not have a document type or entities');
+  const parser = new SaxesParser({ xmlns: true });
+  let depth = 0;
+  let attributes = 0;
+  const refuse = (message: string): never => {
+    throw refusedField(FIELD, message);
+  };
+  parser.on('error', (error) => refuse(`must be well-formed XML: ${error.message}`));
+  parser.on('xmldecl', ({ encoding }) => {
+    if (encoding && !/^(?:utf-8|us-ascii)$/i.test(encoding)) refuse('must be encoded as UTF-8');
+  });
+  parser.on('processinginstruction', () => refuse('must not have processing instructions'));
+  parser.on('opentagstart', () => {
+    attributes = 0;
+  });
+  parser.on('attribute', () => {
+    attributes += 1;
+    if (attributes > MAX_ATTRIBUTES) refuse(`must not have more than ${MAX_ATTRIBUTES} attributes on an element`);
+  });
+  parser.on('opentag', ({ uri }) => {
+    if (FOREIGN_NAMESPACE.test(uri)) refuse('must not include other documents');
+    depth += 1;
+    if (depth > MAX_DEPTH) refuse(`must not be nested more than ${MAX_DEPTH} deep`);
+  });
+  parser.on('closetag', () => {
+    depth -= 1;
+  });
+  for (let start = 0; start < xml.length; start += CHUNK) {
+    parser.write(xml.slice(start, start + CHUNK));
+    await turn();
+  }
+  parser.close();
+}

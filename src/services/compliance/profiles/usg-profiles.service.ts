@@ -1,0 +1,49 @@
+import type { BaseActivity } from '../../activities/activity-views.ts';
+import type { Caller } from '../../common/ports.ts';
+import { archiveProfile, executeProfile, patchProfile } from './changes.ts';
+import { createUsgProfile } from './create.ts';
+import type { UsgProfilesDeps } from './deps.ts';
+import type { UsgProfile, UsgProfilePatch, UsgProfileQuery, UsgProfileRequest } from './model.ts';
+import { listProfiles, readProfile } from './reads.ts';
+
+/** @see API specification, "USG profiles"; api-decisions 5 */
+export interface UsgProfilesService {
+  /** One page, oldest first. @throws {DomainError} InvalidParameter when the pass rates exclude each other */
+  list(caller: Caller, query: UsgProfileQuery): Promise<{ count: number; results: UsgProfile[] }>;
+  /** @throws {DomainError} UnknownUsgProfile */
+  get(caller: Caller, id: number): Promise<UsgProfile>;
+  /**
+   * Stores a profile; one whose start date is not ahead runs at once.
+   *
+   * @throws {DomainError} InvalidParameter, IntervalTooShort, UnknownAccessGroup (400), Forbidden when the caller may
+   * not manage profiles in that group
+   */
+  create(caller: Caller, request: UsgProfileRequest): Promise<UsgProfile>;
+  /** @throws {DomainError} UnknownUsgProfile, Forbidden, ProfileArchived, InvalidParameter, IntervalTooShort */
+  patch(caller: Caller, id: number, patch: UsgProfilePatch): Promise<UsgProfile>;
+  /** Ends a profile for good. Idempotent; an open run goes on. @throws {DomainError} UnknownUsgProfile, Forbidden */
+  archive(caller: Caller, id: number): Promise<UsgProfile>;
+  /**
+   * Starts a run outside the schedule.
+   *
+   * @throws {DomainError} UnknownUsgProfile, Forbidden, ProfileArchived, ActivityInProgress when every computer still
+   * has an open run
+   */
+  execute(
+    caller: Caller,
+    id: number,
+    order: { after: number | null; traceparent: string | null },
+  ): Promise<BaseActivity>;
+}
+
+/** Makes the service. */
+export function createUsgProfilesService(deps: UsgProfilesDeps): UsgProfilesService {
+  return {
+    list: (caller, query) => listProfiles(deps, caller, query),
+    get: (caller, id) => readProfile(deps, caller, id),
+    create: (caller, request) => createUsgProfile(deps, caller, request),
+    patch: (caller, id, patch) => patchProfile(deps, caller, id, patch),
+    archive: (caller, id) => archiveProfile(deps, caller, id),
+    execute: (caller, id, order) => executeProfile(deps, caller, id, order),
+  };
+}

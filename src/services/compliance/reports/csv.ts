@@ -1,0 +1,102 @@
+import { stringify } from 'csv-stringify/sync';
+import { passRate } from '../../../domain/compliance/pass-rate.ts';
+import { reportName } from '../../../domain/compliance/report.ts';
+import type { ReportRow, ReportRule } from '../../../persistence/compliance/usg-report-rows.ts';
+import type { Pieces } from './pieces.ts';
+
+export const SUMMARY_COLUMNS = [
+  'Instance ID',
+  'Instance Name',
+  'Passed Rules',
+  'Failed Rules',
+  'Pass Rate',
+  'Report Time',
+] as const;
+
+export const DETAILED_COLUMNS = [
+  'Instance ID',
+  'Report',
+  'Rule ID',
+  'Severity',
+  'Identifiers and References',
+  'Description',
+  'Rationale',
+  'Pass',
+  'Report Time',
+] as const;
+
+const NOT_APPLICABLE = 'n/a';
+/** Letters of results that count as passed and as failed; the others do not apply. */
+const PASS: Readonly<Record<string, string>> = { p: 'true', x: 'true', f: 'false', e: 'false', u: 'false' };
+
+/** Spreadsheets take a cell that begins like this for a formula; some read the full-width forms as the others. */
+const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+
+/** RFC 4180; a cell that was made harmless is quoted as well. */
+const FORMAT = { record_delimiter: 'windows', quoted_match: /^'/ } as const;
+
+/** Lines of a CSV file. A text that spreadsheets would take for a formula gets an apostrophe in front. */
+export function toLines(records: ReadonlyArray<ReadonlyArray<string | number>>): string {
+  return stringify(
+    records.map((record) => record.map((cell) => (typeof cell === 'string' ? harmless(cell) : cell))),
+    FORMAT,
+  );
+}
+
+function harmless(text: string): string {
+  return FORMULA.test(text) ? `'${text}` : text;
+}
+
+/** Cells that stay as they are, whatever the rules of the format and of spreadsheets. */
+const PLAIN = /^(?:\w[\w .:/()-]*)?$/;
+
+/** What stands in a line for a text. */
+function cellOf(text: string): string {
+  return PLAIN.test(text) ? text : toLines([[text]]).slice(0, -2);
+}
+
+const timeOf = (moment: Date | null): string => (moment === null ? '' : `${moment.toISOString().slice(0, 19)}Z`);
+
+/** The line of one computer in one run; its pass rate is that of its rules. */
+export function summaryLine({ computer_id, title, passed, failed, reported_at }: ReportRow): string {
+  const rate = passRate(passed, failed) ?? NOT_APPLICABLE;
+  return `${computer_id},${cellOf(title ?? '')},${passed},${failed},${rate},${timeOf(reported_at)}\r\n`;
+}
+
+/** A rule as its cells in every line of a detailed report that is about it, with the commas around them. */
+export function ruleCells({ rule, severity, title, identifiers, description, rationale }: ReportRule): Buffer {
+  const cells = toLines([[rule, severity, identifiers.join('; '), description || title, rationale]]);
+  return Buffer.from(`,${cells.slice(0, -2)},`);
+}
+
+/**
+ * Writes the lines of one computer in one run, one for each rule.
+ *
+ * @param rules - cells of the rules of its set, in order
+ * @see api-decisions 5.5 "Detailed CSV"
+ */
+export function writeDetailedLines(
+  pieces: Pieces,
+  row: ReportRow,
+  rules: RuleCells,
+  { profileId, label }: { profileId: number; label: string },
+): void {
+  const head = Buffer.from(`${row.computer_id},${reportName(profileId, label)}`);
+  const endOf = (pass: string) => Buffer.from(`${pass},${timeOf(row.reported_at)}\r\n`);
+  const notApplicable = endOf(NOT_APPLICABLE);
+  const ends = new Map(Object.entries(PASS).map(([letter, pass]) => [letter, endOf(pass)]));
+  const longest = Math.max(notApplicable.length, ...[...ends.values()].map(({ length }) => length));
+  pieces.reserve(rules.bytes + rules.cells.length * (head.length + longest));
+  const letters = row.results ?? '';
+  for (const [place, cells] of rules.cells.entries()) {
+    pieces.add(head);
+    pieces.add(cells);
+    pieces.add(ends.get(letters[place] ?? '') ?? notApplicable);
+  }
+}
+
+/** Cells of the rules of a set, and how long all of them are. */
+export interface RuleCells {
+  cells: readonly Buffer[];
+  bytes: number;
+}

@@ -1,0 +1,45 @@
+import { readMomentReportPath } from '../../../domain/compliance/report.ts';
+import { findUsgProfile } from '../../../persistence/compliance/usg-profiles.repository.ts';
+import {
+  hasEndedRuns,
+  type ReportedRuns,
+  readKeptSince,
+  readRunsState,
+} from '../../../persistence/compliance/usg-report-rows.ts';
+import { findUsgReport, type UsgReportQuestion } from '../../../persistence/compliance/usg-reports.repository.ts';
+import type { Caller, OpenFile } from '../../common/ports.ts';
+import { writeReport } from './generate.ts';
+import { publishReport, type ReportProducer } from './produce.ts';
+
+/**
+ * Opens the report on a day with a run that has ended, or on such a run. It is there before anybody asked for it, so it
+ * is written first when there is none, or when a run of the day is not in it, or has changed.
+ *
+ * @returns null when the path is not the one of such a day or run of a profile that the caller may see
+ */
+export async function openDayReport(deps: ReportProducer, caller: Caller, path: string): Promise<OpenFile | null> {
+  const named = readMomentReportPath(path);
+  if (named === null) return null;
+  const { profileId, range } = named;
+  const { db, files, clock } = deps;
+  const { accountId } = caller;
+  if (!(await findUsgProfile(db, { accountId, view: caller.groups('ViewUsgProfile') }, profileId))) return null;
+  const question: UsgReportQuestion = {
+    account_id: accountId,
+    profile_id: profileId,
+    path,
+    range_start: range.start,
+    range_end: range.end,
+    detailed: false,
+  };
+  const runs: ReportedRuns = { ...question, kept_since: await readKeptSince(db, accountId, clock.now()) };
+  if (!(await hasEndedRuns(db, runs))) return null;
+  const known = await findUsgReport(db, accountId, path);
+  if (known?.fingerprint !== (await readRunsState(db, runs)).fingerprint) {
+    const report = await writeReport(deps, question, { activityId: null, now: clock.now(), watch: UNWATCHED });
+    await db.transaction((tx) => publishReport(tx, question, report, clock.now()));
+  }
+  return files.open(accountId, path);
+}
+
+const UNWATCHED = { onPiece: () => Promise.resolve() };

@@ -1,0 +1,113 @@
+import { dayRange } from '../../../domain/compliance/report.ts';
+import type { FileDraft } from '../../../persistence/common/stored-files.repository.ts';
+import {
+  type ReportedRuns,
+  type RunsState,
+  readKeptSince,
+  readReportRows,
+  readRuleSet,
+  readRunsState,
+} from '../../../persistence/compliance/usg-report-rows.ts';
+import type { UsgReportQuestion } from '../../../persistence/compliance/usg-reports.repository.ts';
+import type { Database, Sql } from '../../../persistence/database/sql.ts';
+import type { DraftFile, FileStore } from '../../common/ports.ts';
+import {
+  DETAILED_COLUMNS,
+  type RuleCells,
+  ruleCells,
+  SUMMARY_COLUMNS,
+  summaryLine,
+  toLines,
+  writeDetailedLines,
+} from './csv.ts';
+import { Pieces } from './pieces.ts';
+
+export interface ReportWriter {
+  db: Database;
+  files: FileStore;
+}
+
+/** How somebody follows the writing of a report. */
+export interface WritingWatch {
+  /** Called between pieces. @param share - 0 to 1, of the computers that have been written. @throws to end it */
+  onPiece(share: number): Promise<void>;
+}
+
+/** A report that nobody can find yet, and how the runs stood that it tells of. */
+export interface WrittenReport {
+  file: DraftFile;
+  state: RunsState;
+}
+
+/**
+ * Writes the report that answers a question: every run in its range as they all stand at one moment.
+ *
+ * @param activityId - that writes it; null when a request does
+ * @throws what `watch` throws
+ * @remarks Bounded memory, whatever the size. Nobody finds the file before it is published; one that is not written to
+ * its end leaves nothing.
+ */
+export async function writeReport(
+  { db, files }: ReportWriter,
+  question: UsgReportQuestion,
+  { activityId, now, watch }: { activityId: number | null; now: Date; watch: WritingWatch },
+): Promise<WrittenReport> {
+  const { account_id: accountId, profile_id: profileId } = question;
+  const facts: FileDraft = { accountId, kind: 'report', profileId, activityId, creationTime: now };
+  return db.transaction(async (tx) => {
+    await tx.query('set transaction isolation level repeatable read');
+    const file = await files.draft(tx, facts);
+    const runs = { ...question, kept_since: await readKeptSince(tx, accountId, now) };
+    const state = await readRunsState(tx, runs);
+    const pieces = new Pieces((piece) => file.append(piece));
+    let written = 0;
+    for await (const computers of writeRows(tx, runs, question.detailed, pieces)) {
+      written += computers;
+      if (!pieces.isFull) continue;
+      await pieces.handOn();
+      await watch.onPiece(state.computers === 0 ? 0 : Math.min(1, written / state.computers));
+    }
+    await pieces.handOn();
+    return { file, state };
+  });
+}
+
+/** Writes line by line. @returns how many computers each step completes */
+async function* writeRows(tx: Sql, runs: ReportedRuns, isDetailed: boolean, pieces: Pieces): AsyncGenerator<number> {
+  pieces.addText(toLines([isDetailed ? DETAILED_COLUMNS : SUMMARY_COLUMNS]));
+  const rules = new RuleSets(tx);
+  for await (const rows of readReportRows(tx, runs, isDetailed)) {
+    if (isDetailed) {
+      for (const row of rows) {
+        const { label } = dayRange(row.started_at);
+        writeDetailedLines(pieces, row, await rules.read(row.rule_set_id!), { profileId: runs.profile_id, label });
+        yield 1;
+      }
+    } else {
+      pieces.addText(rows.map(summaryLine).join(''));
+      yield rows.length;
+    }
+  }
+}
+
+/** Computers of one release share their rules; the cells of the latest sets are kept. */
+class RuleSets {
+  readonly #tx: Sql;
+  readonly #sets = new Map<number, RuleCells>();
+
+  constructor(tx: Sql) {
+    this.#tx = tx;
+  }
+
+  async read(id: number): Promise<RuleCells> {
+    const known = this.#sets.get(id);
+    if (known) return known;
+    const cells = (await readRuleSet(this.#tx, id)).map(ruleCells);
+    const set = { cells, bytes: cells.reduce((sum, { length }) => sum + length, 0) };
+    if (this.#sets.size >= KEPT_SETS) this.#sets.delete(this.#sets.keys().next().value!);
+    this.#sets.set(id, set);
+    return set;
+  }
+}
+
+const KEPT_SETS = 20;

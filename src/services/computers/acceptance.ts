@@ -1,0 +1,52 @@
+import { keepFleet } from '../../persistence/computers/fleet-lock.ts';
+import { approveComputers } from '../../persistence/computers/pending-computers.repository.ts';
+import {
+  keepEnrolmentProfiles,
+  matchEnrolmentProfiles,
+} from '../../persistence/scripts/script-profile-runs.repository.ts';
+import { readScriptProfile } from '../../persistence/scripts/script-profiles.repository.ts';
+import { joinFamilies } from '../../persistence/computers/wsl-families.repository.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import { type ProfileRunDeps, startEnrolmentRuns } from '../scripts/profiles/script-profile-runs.ts';
+
+/** Computers of one account that become part of its fleet. */
+export interface Acceptance {
+  accountId: number;
+  computerIds: readonly number[];
+  /** Where they go instead of where they asked to be; null: where they are. */
+  accessGroupId: number | null;
+  now: Date;
+  /** W3C trace context of the request that accepts them; null for none. */
+  traceparent: string | null;
+}
+
+/**
+ * Takes the locks of an acceptance. Whoever accepts computers calls it before locking any of their rows.
+ *
+ * @see keepFleet
+ */
+export async function beginAcceptance(tx: Sql, accountId: number): Promise<void> {
+  await keepFleet(tx, accountId);
+}
+
+/**
+ * Makes pending computers part of the fleet: the only way in, whether an administrator accepts them or the account
+ * registers them by itself. What has to happen after an enrolment happens here, in the same transaction: WSL instances
+ * and their hosts find each other, and script profiles with the event `post_enrollment` run on the computers in their
+ * scope.
+ *
+ * @remarks Computers that are not pending stay as they are, and nothing runs on them again. Agents learn of it at their
+ * next exchange, and a ping sends them there. The caller holds {@link beginAcceptance}.
+ * @see api-decisions 6.2 and 13; agent-protocol 6
+ */
+export async function acceptComputers(tx: Sql, acceptance: Acceptance, deps: ProfileRunDeps): Promise<void> {
+  const { accountId, computerIds, accessGroupId, now, traceparent } = acceptance;
+  const accepted = await approveComputers(tx, computerIds, accessGroupId, now);
+  if (accepted.length === 0) return;
+  await joinFamilies(tx, accountId, accepted);
+  if (!(await keepEnrolmentProfiles(tx, accountId))) return;
+  const ids = accepted.map(({ id }) => id);
+  for (const { id, computers } of await matchEnrolmentProfiles(tx, accountId, ids)) {
+    await startEnrolmentRuns(tx, (await readScriptProfile(tx, id))!, computers, { now, traceparent }, deps);
+  }
+}

@@ -1,0 +1,131 @@
+import { computersText } from '../../domain/activities/summary.ts';
+import { DomainError } from '../../domain/common/errors.ts';
+import {
+  addTags,
+  annotate,
+  changeAccessGroup,
+  removeAnnotation,
+  removeTags,
+} from '../../persistence/computers/computer-bulk.repository.ts';
+import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { keepFleet } from '../../persistence/computers/fleet-lock.ts';
+import { lockRights } from '../../persistence/identity/rights-lock.ts';
+import type { Database, Sql } from '../../persistence/database/sql.ts';
+import {
+  MAX_ANNOTATIONS,
+  MAX_TAGS,
+  MOVING,
+  readAnnotationKey,
+  readAnnotationValue,
+  readTags,
+} from '../common/tag-fields.ts';
+import { type ActingQuery, resolveComputerQuery } from '../query/computer-queries.ts';
+import { findAccessGroup } from '../identity/names-in-body.ts';
+import type { Caller, Clock } from '../common/ports.ts';
+import { requireTargets } from '../activities/targets.ts';
+
+/**
+ * Changes of all computers that a query means, all or none: those the caller sees, archived ones left out. Each is
+ * idempotent and answers the ids of all of them, rising, whether or not there was something to change.
+ *
+ * @throws {DomainError} all: InvalidQueryError; SavedSearchChanged; Forbidden when the caller may not manage one of them; InvalidParameter
+ * @see api-decisions 12.4
+ */
+export interface ComputerBulkService {
+  addTags(caller: Caller, query: ActingQuery, tags: readonly string[]): Promise<number[]>;
+  removeTags(caller: Caller, query: ActingQuery, tags: readonly string[]): Promise<number[]>;
+  annotate(caller: Caller, query: ActingQuery, annotation: { key: string; value: string }): Promise<number[]>;
+  removeAnnotation(caller: Caller, query: ActingQuery, key: string): Promise<number[]>;
+  /** @throws {DomainError} UnknownAccessGroup (400); Forbidden also when the caller may not manage computers there */
+  changeAccessGroup(caller: Caller, query: ActingQuery, accessGroup: string): Promise<number[]>;
+}
+
+/** What is done with the computers found, and how the log tells of it. */
+interface Change {
+  apply(tx: Sql, computers: readonly number[]): Promise<void>;
+  done: string;
+  /** Between what was done and how many. */
+  to: 'to' | 'from' | 'of';
+}
+
+/** Makes the service. */
+export function createComputerBulkService(deps: { db: Database; clock: Clock }): ComputerBulkService {
+  const inTransaction = (caller: Caller, query: ActingQuery, change: Change) =>
+    deps.db.transaction((tx) => changeAll(tx, deps.clock, caller, query, change));
+  return {
+    async addTags(caller, query, given) {
+      const tags = readTags('body.tags', given);
+      return inTransaction(caller, query, {
+        apply: async (tx, ids) => refuseCrowded(await addTags(tx, ids, tags, MAX_TAGS), `${MAX_TAGS} tags`),
+        done: `Added ${tagNames(tags)}`,
+        to: 'to',
+      });
+    },
+    removeTags: (caller, query, tags) =>
+      inTransaction(caller, query, {
+        apply: (tx, ids) => removeTags(tx, ids, tags),
+        done: `Removed ${tagNames(tags)}`,
+        to: 'from',
+      }),
+    async annotate(caller, query, given) {
+      const key = readAnnotationKey('body.key', given.key);
+      const annotation = { key, value: readAnnotationValue('body.value', given.value) };
+      const limit = `${MAX_ANNOTATIONS} annotations`;
+      return inTransaction(caller, query, {
+        apply: async (tx, ids) => refuseCrowded(await annotate(tx, ids, annotation, MAX_ANNOTATIONS), limit),
+        done: `Set the annotation ${key}`,
+        to: 'of',
+      });
+    },
+    removeAnnotation: (caller, query, key) =>
+      inTransaction(caller, query, {
+        apply: (tx, ids) => removeAnnotation(tx, ids, key),
+        done: `Removed the annotation ${shortened(key)}`,
+        to: 'from',
+      }),
+    changeAccessGroup: (caller, query, accessGroup) =>
+      deps.db.transaction(async (tx) => {
+        // Against a removal of the access group between looking it up and moving into it.
+        await lockRights(tx, caller.accountId);
+        const groupId = await findAccessGroup(tx, caller, accessGroup, MOVING);
+        return changeAll(tx, deps.clock, caller, query, {
+          apply: (inner, ids) => changeAccessGroup(inner, ids, groupId),
+          done: `Changed the access group (now ${accessGroup})`,
+          to: 'of',
+        });
+      }),
+  };
+}
+
+async function changeAll(tx: Sql, clock: Clock, caller: Caller, query: ActingQuery, change: Change): Promise<number[]> {
+  // Before the search, so that nothing it finds is gone when it is looked at.
+  await keepFleet(tx, caller.accountId);
+  const ids = await resolveComputerQuery({ db: tx, clock }, caller, query);
+  if (ids.length === 0) return ids;
+  await requireTargets(tx, caller, ids, 'ManageComputer');
+  await change.apply(tx, ids);
+  const computers = computersText(ids.length);
+  await recordEvent(tx, caller, {
+    entityType: 'Computer',
+    entityId: ids.length === 1 ? ids[0]! : null,
+    entityName: computers,
+    message: `${change.done} ${change.to} ${computers} found by the query ${JSON.stringify(shortened(query.text))}`,
+  });
+  return ids;
+}
+
+function refuseCrowded(computers: readonly number[], limit: string): void {
+  if (computers.length === 0) return;
+  const details = computers.map((id) => ({ id, message: `would have more than ${limit}` }));
+  throw new DomainError('InvalidParameter', `Computer ${computers[0]} would have more than ${limit}`, { details });
+}
+
+function tagNames(tags: readonly string[]): string {
+  return shortened(`the ${tags.length === 1 ? 'tag' : 'tags'} ${tags.join(', ')}`);
+}
+
+const MAX_SHOWN = 200;
+
+function shortened(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text;
+}

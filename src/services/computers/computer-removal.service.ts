@@ -1,0 +1,199 @@
+import type { ActivitySettings } from '../../process/config.ts';
+import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
+import { SANITIZE_REQUEST, sanitizeMessage } from '../../domain/common/sanitizing.ts';
+import { readBaseActivity } from '../../persistence/activities/activities.repository.ts';
+import { type CancelOrder, lockLanesOf, orderCancel } from '../../persistence/activities/activity-cancel.repository.ts';
+import { createGroup, type OperationTemplate } from '../../persistence/activities/activity-creation.repository.ts';
+import {
+  findArchiving,
+  findLeaving,
+  findOpenOperations,
+  lockAgents,
+  markArchived,
+  releaseComputers,
+  rememberRemoved,
+  removeComputers,
+} from '../../persistence/computers/computer-removal.repository.ts';
+import { recordEvent, recordEvents } from '../../persistence/events/events.repository.ts';
+import { shrinkFleet } from '../../persistence/computers/fleet-lock.ts';
+import { lockRights } from '../../persistence/identity/rights-lock.ts';
+import { answerOnServer } from '../../persistence/activities/server-results.repository.ts';
+import type { Database, Sql } from '../../persistence/database/sql.ts';
+import { type BaseActivity, toBaseActivity } from '../activities/activity-views.ts';
+import { refusedField } from '../common/fields.ts';
+import type { Caller, Clock } from '../common/ports.ts';
+import { requirePrior } from '../activities/prior-activity.ts';
+import { requireTargets } from '../activities/targets.ts';
+
+/** One computer, named twice so that nobody puts the wrong one away. */
+export interface NamedComputer {
+  id: number;
+  /** Must be the computer's title. */
+  title: string;
+  /** W3C trace context of the request. */
+  traceparent: string | null;
+}
+
+/** Putting computers away, for a time or for good. */
+export interface ComputerRemovalService {
+  /**
+   * Puts a computer away: it stays readable by id, is out of every list and scope, and its agent is unknown. Its open
+   * operations are canceled, its recovery key is deleted.
+   *
+   * @returns an activity that the server carries out by itself; for a computer that is archived already, the one that
+   * did it
+   * @throws {DomainError} UnknownComputer, Forbidden, InvalidParameter when the title is another
+   * @see api-decisions 12.4
+   */
+  archive(caller: Caller, computer: NamedComputer): Promise<BaseActivity>;
+  /**
+   * Has a computer erase the keys of its encrypted volumes, after which nobody can read them.
+   *
+   * @param computer.after - activity that has to succeed on it first; null for none
+   * @throws {DomainError} as `archive`; ComputerArchived, UnknownActivity
+   */
+  sanitize(caller: Caller, computer: NamedComputer & { after: number | null }): Promise<BaseActivity>;
+  /**
+   * Removes computers and everything they reported, all or none; archived ones too. Open operations are canceled;
+   * activities stay, visible to whoever sees the access group where the computer was.
+   *
+   * @param ids - repeated ones count once
+   * @param traceparent - W3C trace context of the request
+   * @throws {DomainError} UnknownComputer, Forbidden
+   */
+  remove(caller: Caller, ids: readonly number[], traceparent: string | null): Promise<void>;
+}
+
+interface Deps {
+  db: Database;
+  clock: Clock;
+  settings: ActivitySettings;
+}
+
+type Order = Pick<CancelOrder, 'now' | 'traceparent'>;
+
+const ARCHIVE_REQUEST = 'ArchiveComputerRequest';
+const ARCHIVED_TEXT = 'The computer was archived.';
+const REMOVED_TEXT = 'The computer was removed.';
+
+/** Makes the service. */
+export function createComputerRemovalService(deps: Deps): ComputerRemovalService {
+  const { db, clock } = deps;
+  return {
+    async archive(caller, computer) {
+      const now = clock.now();
+      return toBaseActivity(await db.transaction((tx) => archive(tx, deps, caller, computer, now)), now);
+    },
+    async sanitize(caller, computer) {
+      const now = clock.now();
+      const row = await db.transaction(async (tx) => {
+        await requireTargets(tx, caller, [computer.id], 'ManageComputer');
+        const { title } = await requireTitle(tx, computer);
+        const operation = { type: SANITIZE_REQUEST, summary: 'Sanitize computer', message: sanitizeMessage() };
+        const afterActivity = await requirePrior(tx, caller, computer.after, [computer.id], now);
+        const group = await createFor(tx, deps, caller, { computer, operation, afterActivity, now });
+        await recordEvent(tx, caller, computerEvent(computer.id, title, 'Sanitized'));
+        return readBaseActivity(tx, group, now);
+      });
+      return toBaseActivity(row, now);
+    },
+    remove: (caller, ids, traceparent) =>
+      db.transaction((tx) => remove(tx, caller, [...new Set(ids)], { now: clock.now(), traceparent })),
+  };
+}
+
+async function archive(tx: Sql, deps: Deps, caller: Caller, computer: NamedComputer, now: Date) {
+  const ids = [computer.id];
+  await shrinkFleet(tx, caller.accountId);
+  await requireTargets(tx, caller, ids, 'ManageComputer', { archived: 'allowed' });
+  const { title, archived } = await requireTitle(tx, computer);
+  const earlier = archived ? await findArchiving(tx, computer.id, ARCHIVE_REQUEST) : null;
+  if (earlier !== null) return readBaseActivity(tx, earlier, now);
+  await endOperations(tx, caller.accountId, ids, { now, text: ARCHIVED_TEXT, traceparent: computer.traceparent });
+  await releaseComputers(tx, ids);
+  await markArchived(tx, ids);
+  // The message is never sent: the operation is answered before its workflow looks at it.
+  const operation = {
+    type: ARCHIVE_REQUEST,
+    summary: 'Archive computer',
+    message: { type: 'archive-computer', fields: {} },
+  };
+  const group = await createFor(tx, deps, caller, { computer, operation, afterActivity: null, now });
+  await answerOnServer(tx, group, { ok: true, text: ARCHIVED_TEXT, at: now });
+  await recordEvent(tx, caller, computerEvent(computer.id, title, 'Archived'));
+  return readBaseActivity(tx, group, now);
+}
+
+async function remove(tx: Sql, caller: Caller, ids: readonly number[], order: Order): Promise<void> {
+  const { now } = order;
+  // The access group that is remembered of each could be removed meanwhile.
+  await lockRights(tx, caller.accountId);
+  await shrinkFleet(tx, caller.accountId);
+  await requireTargets(tx, caller, ids, 'ManageComputer', { archived: 'allowed' });
+  await endOperations(tx, caller.accountId, ids, { ...order, text: REMOVED_TEXT });
+  const computers = await findLeaving(tx, ids);
+  await rememberRemoved(tx, ids, now);
+  await removeComputers(tx, ids);
+  const events = computers.map(({ id, title }) => computerEvent(id, title, 'Removed'));
+  await recordEvents(tx, caller, events);
+}
+
+/**
+ * Ends what is open on computers that leave, whoever asked for it; nothing new can come, as the fleet is held.
+ *
+ * @remarks Afterwards their agents are locked: before their messages, as exchanges do it.
+ */
+async function endOperations(
+  tx: Sql,
+  accountId: number,
+  computers: readonly number[],
+  order: Order & { text: string },
+): Promise<void> {
+  await lockLanesOf(tx, accountId, await findOpenOperations(tx, accountId, computers));
+  await lockAgents(tx, accountId, computers);
+  // Some may have ended while their lanes were waited for.
+  const operations = await findOpenOperations(tx, accountId, computers);
+  if (operations.length > 0) await orderCancel(tx, { ...order, accountId, groups: [], operations });
+}
+
+async function requireTitle(tx: Sql, { id, title }: NamedComputer) {
+  const [computer] = await findLeaving(tx, [id]);
+  if (computer!.title === title) return computer!;
+  throw refusedField('body.computer_title', 'must be the title of the computer');
+}
+
+async function createFor(
+  tx: Sql,
+  deps: Deps,
+  caller: Caller,
+  what: { computer: NamedComputer; operation: OperationTemplate; afterActivity: number | null; now: Date },
+): Promise<number> {
+  const { computer, operation, afterActivity, now } = what;
+  return createGroup(
+    tx,
+    {
+      accountId: caller.accountId,
+      creatorId: caller.personId,
+      type: ACTIVITY_GROUP,
+      summary: operation.summary,
+      now,
+      deliverAfter: null,
+      windowMinutes: 0,
+      computers: [computer.id],
+      afterActivity,
+      operations: [operation],
+      parameters: { operation: operation.type },
+      traceparent: computer.traceparent,
+    },
+    deps.settings,
+  );
+}
+
+function computerEvent(id: number, title: string, verb: 'Archived' | 'Sanitized' | 'Removed') {
+  return {
+    entityType: 'Computer' as const,
+    entityId: id,
+    entityName: title,
+    message: `${verb} the computer ${title}`,
+  };
+}

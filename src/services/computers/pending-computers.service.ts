@@ -1,0 +1,115 @@
+import { DomainError } from '../../domain/common/errors.ts';
+import type { EntityType } from '../../domain/events/events.ts';
+import type { Permission } from '../../domain/identity/permissions.ts';
+import type { PageRequest } from '../../persistence/database/page.ts';
+import { groupsOf } from '../../persistence/query/group-scope.ts';
+import { lockAgents, removeComputers } from '../../persistence/computers/computer-removal.repository.ts';
+import { recordEvents } from '../../persistence/events/events.repository.ts';
+import {
+  listPendingComputers,
+  lockPendingComputers,
+  type PendingComputerRow,
+} from '../../persistence/computers/pending-computers.repository.ts';
+import { lockRights } from '../../persistence/identity/rights-lock.ts';
+import type { Database, Sql } from '../../persistence/database/sql.ts';
+import { acceptComputers, beginAcceptance } from './acceptance.ts';
+import { findAccessGroup } from '../identity/names-in-body.ts';
+import type { Caller, Clock } from '../common/ports.ts';
+import type { ProfileRunDeps } from '../scripts/profiles/script-profile-runs.ts';
+
+/** Computers that enrolled and wait for somebody to let them in. */
+export interface PendingComputersService {
+  /** One page of those in access groups where the caller decides, in id order. */
+  list(caller: Caller, page: PageRequest): Promise<{ count: number; rows: PendingComputerRow[] }>;
+  /**
+   * Lets computers in, all or none.
+   *
+   * @param ids - repeated ones count once
+   * @param to.accessGroup - where they go; undefined: where they asked to be
+   * @param to.traceparent - W3C trace context of the request
+   * @returns their ids, rising
+   * @throws {DomainError} UnknownComputer when one is not pending, foreign or out of sight; UnknownAccessGroup (400);
+   * Forbidden when the caller does not decide in that access group
+   * @see api-decisions 12.4
+   */
+  accept(
+    caller: Caller,
+    ids: readonly number[],
+    to: { accessGroup: string | undefined; traceparent: string | null },
+  ): Promise<number[]>;
+  /** Turns computers away, all or none: they are unknown from now on, and may ask again. @returns their ids, rising */
+  reject(caller: Caller, ids: readonly number[]): Promise<number[]>;
+}
+
+const DECIDE: Permission = 'ManagePendingComputer';
+
+interface Deps extends ProfileRunDeps {
+  db: Database;
+  clock: Clock;
+}
+
+/** Makes the service. */
+export function createPendingComputersService(deps: Deps): PendingComputersService {
+  const { db, clock } = deps;
+  return {
+    list: (caller, page) => listPendingComputers(db, scopeOf(caller), page),
+    accept: (caller, ids, { accessGroup, traceparent }) =>
+      db.transaction(async (tx) => {
+        if (accessGroup !== undefined) await lockRights(tx, caller.accountId);
+        await beginAcceptance(tx, caller.accountId);
+        const computers = await requirePending(tx, caller, ids);
+        const computerIds = computers.map(({ id }) => id);
+        const accessGroupId =
+          accessGroup === undefined ? null : await findAccessGroup(tx, caller, accessGroup, [DECIDE]);
+        const { accountId } = caller;
+        await acceptComputers(tx, { accountId, computerIds, accessGroupId, now: clock.now(), traceparent }, deps);
+        await recordEach(tx, caller, computers, 'Accepted');
+        return computerIds;
+      }),
+    reject: (caller, ids) =>
+      db.transaction(async (tx) => {
+        await lockAgents(tx, caller.accountId, ids);
+        const computers = await requirePending(tx, caller, ids);
+        const computerIds = computers.map(({ id }) => id);
+        await removeComputers(tx, computerIds);
+        await recordEach(tx, caller, computers, 'Rejected');
+        return computerIds;
+      }),
+  };
+}
+
+async function requirePending(tx: Sql, caller: Caller, ids: readonly number[]) {
+  const computers = await lockPendingComputers(tx, scopeOf(caller), ids);
+  const found = new Set(computers.map(({ id }) => id));
+  const missing = [...new Set(ids)].filter((id) => !found.has(id));
+  if (missing.length === 0) return computers;
+  const details = missing.slice(0, MAX_NAMED).map((id) => ({ id, message: 'there is no such pending computer' }));
+  throw new DomainError('UnknownComputer', `There is no pending computer ${missing[0]}`, { details });
+}
+
+/** Most computers a refusal names. */
+const MAX_NAMED = 100;
+
+function scopeOf(caller: Caller) {
+  const groups = caller.groups(DECIDE);
+  return { accountId: caller.accountId, groups: groupsOf(groups) };
+}
+
+async function recordEach(
+  tx: Sql,
+  caller: Caller,
+  computers: ReadonlyArray<{ id: number; title: string }>,
+  verb: 'Accepted' | 'Rejected',
+): Promise<void> {
+  const entityType: EntityType = 'Computer';
+  await recordEvents(
+    tx,
+    caller,
+    computers.map(({ id, title }) => ({
+      entityType,
+      entityId: id,
+      entityName: title,
+      message: `${verb} the pending computer ${title}`,
+    })),
+  );
+}

@@ -1,0 +1,51 @@
+import { type PowerAction, powerOperation } from '../../domain/activities/machine-operations.ts';
+import { readDelivery } from '../../domain/activities/delivery.ts';
+import type { BaseActivity } from '../activities/activity-views.ts';
+import { type ActingDeps, answerWithActivity, createAction } from '../activities/computer-actions.ts';
+import type { Caller } from '../common/ports.ts';
+import { requireTargets } from '../activities/targets.ts';
+
+/** A request to restart one computer or to turn it off. */
+export interface PowerCommand {
+  computerId: number;
+  /** ISO 8601; null: at once. */
+  deliverAfter: string | null;
+  windowMinutes: number;
+  /** Activity that has to succeed on each computer first; null for none. */
+  after: number | null;
+  traceparent: string | null;
+}
+
+export interface PowerService {
+  /**
+   * Restarts a computer or turns it off.
+   *
+   * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived
+   * @see api-decisions 12.4
+   */
+  act(caller: Caller, action: PowerAction, command: PowerCommand): Promise<BaseActivity>;
+}
+
+/** Makes the service. */
+export function createPowerService(deps: ActingDeps): PowerService {
+  return {
+    async act(caller, action, { computerId, deliverAfter, windowMinutes, after, traceparent }) {
+      const delivery = readDelivery(deliverAfter, windowMinutes, deps.clock.now(), 'body.deliver_after');
+      const operation = powerOperation(action);
+      return answerWithActivity(deps, async (tx, now) => {
+        await requireTargets(tx, caller, [computerId], 'ManageComputer');
+        const plan = {
+          ...delivery,
+          computers: [computerId],
+          after,
+          summary: operation.summary,
+          operations: [operation],
+          parameters: { operation: 'power', action },
+          traceparent,
+          event: `${operation.summary} ${computerId}`,
+        };
+        return createAction(tx, caller, plan, { now, settings: deps.settings });
+      });
+    },
+  };
+}

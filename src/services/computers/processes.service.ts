@@ -1,0 +1,74 @@
+import {
+  type ProcessSignal,
+  signalOperation,
+  signalSummary,
+  unreportedText,
+} from '../../domain/activities/machine-operations.ts';
+import type { PageRequest } from '../../persistence/database/page.ts';
+import { findSignalTargets, listProcesses, type ProcessRow } from '../../persistence/computers/processes.repository.ts';
+import { failUnsent } from '../../persistence/identity/undeliverable.repository.ts';
+import type { BaseActivity } from '../activities/activity-views.ts';
+import { type ActingDeps, answerWithActivity, createAction } from '../activities/computer-actions.ts';
+import type { Caller } from '../common/ports.ts';
+import { requireTargets, requireVisible } from '../activities/targets.ts';
+
+/** A request to end processes of one computer. */
+export interface SignalCommand {
+  computerId: number;
+  /** Repeated ones count once. */
+  pids: readonly number[];
+  /** Activity that has to succeed on each computer first; null for none. */
+  after: number | null;
+  traceparent: string | null;
+}
+
+export interface ProcessesService {
+  /** One page of what the computer reported, in order of numbers. @throws {DomainError} UnknownComputer */
+  list(caller: Caller, computer: number, page: PageRequest): Promise<{ count: number; rows: ProcessRow[] }>;
+  /**
+   * Sends a signal to processes, one operation each. What the computer never reported fails here, unsent: without name
+   * and start time another process could be hit.
+   *
+   * @throws {DomainError} UnknownComputer, Forbidden, ComputerArchived
+   * @see api-decisions 9.5
+   */
+  signal(caller: Caller, signal: ProcessSignal, command: SignalCommand): Promise<BaseActivity>;
+}
+
+/** Makes the service. */
+export function createProcessesService(deps: ActingDeps): ProcessesService {
+  return {
+    async list(caller, computer, page) {
+      await requireVisible(deps.db, caller, [computer]);
+      return listProcesses(deps.db, computer, page);
+    },
+    async signal(caller, signal, { computerId, pids, after, traceparent }) {
+      return answerWithActivity(deps, async (tx, now) => {
+        await requireTargets(tx, caller, [computerId], 'ManageComputer');
+        const targets = await findSignalTargets(tx, computerId, [...new Set(pids)]);
+        const summary = signalSummary(signal, targets);
+        const group = await createAction(
+          tx,
+          caller,
+          {
+            computers: [computerId],
+            after,
+            summary,
+            operations: targets.map((target) => signalOperation(signal, target)),
+            parameters: { operation: 'processes', signal, pids: targets.map(({ pid }) => pid) },
+            deliverAfter: null,
+            windowMinutes: 0,
+            traceparent,
+            event: `${summary} on computer ${computerId}`,
+          },
+          { now, settings: deps.settings },
+        );
+        const unreported = targets.flatMap(({ pid, startTime }, step) =>
+          startTime === null ? [{ step, text: unreportedText(pid) }] : [],
+        );
+        await failUnsent(tx, group, unreported, now);
+        return group;
+      });
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import type { EncryptionKey } from '../../process/config.ts';
+import {
+  countUnreadableKeys,
+  lockKeysToRotate,
+  replaceSealedKeys,
+} from '../../persistence/computers/recovery-keys.repository.ts';
+import type { Database } from '../../persistence/database/sql.ts';
+import { openSecret, recoveryKeyContext, sealSecret } from '../common/secret-box.ts';
+
+const BATCH = 500;
+
+/** What a rotation did. */
+export interface Rotation {
+  /** Keys that were sealed anew. */
+  rotated: number;
+  /** Keys whose encryption key is not configured any more; they stay as they are. */
+  unreadable: number;
+}
+
+/**
+ * Seals every stored recovery key with the first encryption key, so that the others can be taken out of the settings.
+ *
+ * @remarks Short transactions that wait for nobody; several processes may do it at once, and an interrupted one goes on
+ * at the next start. Does nothing without encryption keys.
+ * @throws when a stored key was tampered with
+ */
+export async function rotateRecoveryKeys(db: Database, keys: readonly EncryptionKey[]): Promise<Rotation> {
+  const [first] = keys;
+  if (!first) return { rotated: 0, unreadable: 0 };
+  const ids = keys.map(({ id }) => id);
+  let rotated = 0;
+  for (let moved = BATCH; moved === BATCH; rotated += moved) {
+    moved = await db.transaction(async (tx) => {
+      const rows = await lockKeysToRotate(tx, first.id, ids, BATCH);
+      const sealed = rows.map(({ computer_id, key_id, sealed: old }) => {
+        const context = recoveryKeyContext(computer_id);
+        const fresh = sealSecret(keys, openSecret(keys, { keyId: key_id, sealed: old }, context), context);
+        return { computer_id, key_id: fresh.keyId, sealed: fresh.sealed };
+      });
+      if (sealed.length > 0) await replaceSealedKeys(tx, sealed);
+      return rows.length;
+    });
+  }
+  return { rotated, unreadable: await countUnreadableKeys(db, ids) };
+}

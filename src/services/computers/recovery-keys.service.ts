@@ -1,0 +1,144 @@
+import type { ActivitySettings, EncryptionKey } from '../../process/config.ts';
+import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
+import { DomainError } from '../../domain/common/errors.ts';
+import { readBaseActivity } from '../../persistence/activities/activities.repository.ts';
+import { createGroup } from '../../persistence/activities/activity-creation.repository.ts';
+import { recordEvent } from '../../persistence/events/events.repository.ts';
+import {
+  GENERATE_RECOVERY_KEY,
+  isGenerating,
+  lockKeyTarget,
+  readSealedKey,
+  readUnfinishedGeneration,
+  type SealedKeyRow,
+} from '../../persistence/computers/recovery-keys.repository.ts';
+import type { Database, Sql } from '../../persistence/database/sql.ts';
+import { type BaseActivity, toBaseActivity } from '../activities/activity-views.ts';
+import type { Caller, Clock } from '../common/ports.ts';
+import { requirePrior } from '../activities/prior-activity.ts';
+import { openSecret, recoveryKeyContext } from '../common/secret-box.ts';
+import { requireTargets } from '../activities/targets.ts';
+
+/** What is known of a computer's recovery key. */
+export interface RecoveryKey {
+  /** The latest generation, unless it succeeded. */
+  activity: BaseActivity | null;
+  /** Null when none was made yet. */
+  key: string | null;
+}
+
+export interface GenerateCommand {
+  computerId: number;
+  /** Also while another generation is open. */
+  force: boolean;
+  /** Activity that has to succeed on the computer first; null for none. */
+  after: number | null;
+  /** W3C trace context of the request. */
+  traceparent?: string | null;
+}
+
+export interface RecoveryKeysService {
+  /**
+   * Reads the key of a computer and leaves an event in the same transaction: no answer without its event.
+   *
+   * @throws {DomainError} UnknownComputer, Forbidden; ServiceUnavailable when the encryption key is not configured
+   * @see api-decisions 9.6
+   */
+  read(caller: Caller, computerId: number): Promise<RecoveryKey>;
+  /**
+   * Makes the computer generate a new key, which replaces the stored one when it succeeds.
+   *
+   * @returns the group of the generation
+   * @throws {DomainError} UnknownComputer, Forbidden, ComputerArchived, FdeNotSupported; ActivityInProgress while a
+   * generation is open and `force` is not given
+   * @see api-decisions 9.6
+   */
+  generate(caller: Caller, command: GenerateCommand): Promise<BaseActivity>;
+}
+
+interface Deps {
+  db: Database;
+  clock: Clock;
+  settings: ActivitySettings;
+  encryptionKeys: readonly EncryptionKey[];
+}
+
+/** Makes the service. */
+export function createRecoveryKeysService(deps: Deps): RecoveryKeysService {
+  const { db, clock } = deps;
+  return {
+    read: (caller, computerId) =>
+      db.transaction(async (tx) => {
+        await requireTargets(tx, caller, [computerId], 'ManageComputer', { archived: 'allowed' });
+        const stored = await readSealedKey(tx, computerId);
+        if (!stored) throw unknownComputer(computerId);
+        const key = stored.key && open(deps.encryptionKeys, stored.key);
+        const now = clock.now();
+        const activity = await readUnfinishedGeneration(tx, computerId, now);
+        await recordEvent(tx, caller, {
+          entityType: 'Computer',
+          entityId: computerId,
+          entityName: stored.title,
+          message: `${key === null ? 'Looked for' : 'Read'} the recovery key of the computer ${stored.title}`,
+        });
+        return { activity: activity && toBaseActivity(activity, now), key };
+      }),
+    generate: (caller, command) => db.transaction((tx) => generate(tx, deps, caller, command)),
+  };
+}
+
+async function generate(tx: Sql, deps: Deps, caller: Caller, command: GenerateCommand): Promise<BaseActivity> {
+  const { computerId, force } = command;
+  await requireTargets(tx, caller, [computerId], 'ManageComputer');
+  const target = await lockKeyTarget(tx, computerId);
+  if (!target) throw unknownComputer(computerId);
+  if (!target.supported) {
+    throw new DomainError('FdeNotSupported', `Computer ${computerId} has no disk encryption with a TPM`);
+  }
+  if (!force && (await isGenerating(tx, computerId))) {
+    throw new DomainError('ActivityInProgress', `A recovery key is being generated for computer ${computerId}`);
+  }
+  const now = deps.clock.now();
+  const afterActivity = await requirePrior(tx, caller, command.after, [computerId], now);
+  const summary = `Generate FDE recovery key for computer ${computerId}`;
+  const group = await createGroup(
+    tx,
+    {
+      accountId: caller.accountId,
+      creatorId: caller.personId,
+      type: ACTIVITY_GROUP,
+      summary,
+      now,
+      deliverAfter: null,
+      windowMinutes: 0,
+      computers: [computerId],
+      afterActivity,
+      operations: [
+        { type: GENERATE_RECOVERY_KEY, summary, message: { type: 'fde-recovery-key', fields: { action: 'generate' } } },
+      ],
+      parameters: { operation: 'recovery-key', force },
+      traceparent: command.traceparent ?? null,
+    },
+    deps.settings,
+  );
+  await recordEvent(tx, caller, {
+    entityType: 'Activity',
+    entityId: group,
+    entityName: summary,
+    message: `Asked the computer ${target.title} for a new recovery key`,
+  });
+  return toBaseActivity(await readBaseActivity(tx, group, now), now);
+}
+
+function open(keys: readonly EncryptionKey[], { computer_id, key_id, sealed }: SealedKeyRow): string {
+  if (!keys.some(({ id }) => id === key_id)) {
+    throw new DomainError('ServiceUnavailable', 'The key that this recovery key is encrypted with is not configured', {
+      retryAfterSeconds: 60,
+    });
+  }
+  return openSecret(keys, { keyId: key_id, sealed }, recoveryKeyContext(computer_id));
+}
+
+function unknownComputer(id: number): DomainError {
+  return new DomainError('UnknownComputer', `There is no computer ${id}`);
+}

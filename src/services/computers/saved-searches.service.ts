@@ -1,0 +1,141 @@
+import { DomainError } from '../../domain/common/errors.ts';
+import { isSearchName, searchNameOf } from '../../domain/computers/saved-search-names.ts';
+import type { PageRequest } from '../../persistence/database/page.ts';
+import type { Paged } from '../../persistence/identity/administrators.repository.ts';
+import { recordEvent } from '../../persistence/events/events.repository.ts';
+import {
+  deleteSavedSearch,
+  insertSavedSearch,
+  isSearchTitleTaken,
+  listSavedSearches,
+  lockSavedSearch,
+  lockSearchTitles,
+  type SavedSearchRow,
+  updateSavedSearch,
+} from '../../persistence/computers/saved-searches.repository.ts';
+import type { Database, Sql } from '../../persistence/database/sql.ts';
+import { checkSearchText } from '../query/computer-queries.ts';
+import { readLine, refusedField } from '../common/fields.ts';
+import type { Caller } from '../common/ports.ts';
+
+/** What a request says of a saved search. */
+export interface SavedSearchContent {
+  name?: string | undefined;
+  title?: string | undefined;
+  /** Text of the query language. */
+  search: string;
+}
+
+export interface SavedSearchesService {
+  /** One page of the account's saved searches, by name. Any administrator sees all of them. */
+  list(caller: Caller, page: PageRequest): Promise<Paged<SavedSearchRow>>;
+  /**
+   * Keeps a query under a name, which is made of the title where none is given, and the other way round. It is the
+   * caller's from then on.
+   *
+   * @throws {DomainError} InvalidParameter; InvalidQueryError, also for a query with `search:`; DuplicateSavedSearch for a name or
+   * title that is taken
+   */
+  create(caller: Caller, content: SavedSearchContent): Promise<SavedSearchRow>;
+  /**
+   * Changes title or text; the name stays. Idempotent.
+   *
+   * @throws {DomainError} UnknownSavedSearch, Forbidden for whoever neither made it nor has ManageAccount,
+   * InvalidParameter, InvalidQueryError, DuplicateSavedSearch
+   */
+  change(
+    caller: Caller,
+    name: string,
+    content: { title?: string | undefined; search?: string | undefined },
+  ): Promise<SavedSearchRow>;
+  /** @throws {DomainError} UnknownSavedSearch, Forbidden for whoever neither made it nor has ManageAccount */
+  remove(caller: Caller, name: string): Promise<void>;
+}
+
+export function createSavedSearchesService({ db }: { db: Database }): SavedSearchesService {
+  return {
+    list: (caller, page) => listSavedSearches(db, caller.accountId, page),
+    create(caller, content) {
+      const named = readNames(content);
+      const search = readSearch(content.search);
+      return db.transaction(async (tx) => {
+        await lockSearchTitles(tx, caller.accountId);
+        await requireFreeTitle(tx, caller, named);
+        const row = await insertSavedSearch(tx, caller.accountId, { ...named, search, creator_id: caller.personId });
+        if (!row) throw new DomainError('DuplicateSavedSearch', 'There is a saved search with this name already');
+        await recordEvent(tx, caller, eventOf(row, `Saved the search ${row.title}`));
+        return row;
+      });
+    },
+    change(caller, name, { title, search }) {
+      const change = {
+        title: title === undefined ? undefined : readLine('body.title', title),
+        search: search === undefined ? undefined : readSearch(search),
+      };
+      return db.transaction(async (tx) => {
+        // Before it is read: whether the title is another one is judged by what nobody changes meanwhile.
+        if (change.title !== undefined) await lockSearchTitles(tx, caller.accountId);
+        const before = await lockOwn(tx, caller, name);
+        if (change.title !== undefined && change.title !== before.title) {
+          await requireFreeTitle(tx, caller, { name, title: change.title });
+        }
+        const row = requireRow(await updateSavedSearch(tx, caller.accountId, name, change));
+        await recordEvent(tx, caller, eventOf(row, `Changed the saved search ${row.title}`));
+        return row;
+      });
+    },
+    remove: (caller, name) =>
+      db.transaction(async (tx) => {
+        const row = await lockOwn(tx, caller, name);
+        await deleteSavedSearch(tx, row.id);
+        await recordEvent(tx, caller, eventOf(row, `Removed the saved search ${row.title}`));
+      }),
+  };
+}
+
+/**
+ * Locks a saved search that the caller may change.
+ *
+ * @throws {DomainError} UnknownSavedSearch, Forbidden
+ */
+async function lockOwn(tx: Sql, caller: Caller, name: string): Promise<SavedSearchRow> {
+  const row = requireRow(await lockSavedSearch(tx, caller.accountId, name));
+  if (row.creator_id === caller.personId || caller.may('ManageAccount')) return row;
+  throw new DomainError('Forbidden', 'Somebody else made this saved search; the permission ManageAccount is needed');
+}
+
+async function requireFreeTitle(
+  tx: Sql,
+  caller: Caller,
+  { name, title }: { name: string; title: string },
+): Promise<void> {
+  if (!(await isSearchTitleTaken(tx, caller.accountId, title, name))) return;
+  throw new DomainError('DuplicateSavedSearch', 'There is a saved search with this title already');
+}
+
+function readNames({ name, title }: SavedSearchContent): { name: string; title: string } {
+  if (name !== undefined && !isSearchName(name)) {
+    throw refusedField('body.name', 'must have 1 to 255 lower-case letters, digits and dashes');
+  }
+  const line = title === undefined ? name : readLine('body.title', title);
+  if (line === undefined) throw refusedField('body.title', 'is required where no name is given');
+  const made = name ?? searchNameOf(line);
+  if (made === null) throw refusedField('body.title', 'must have a letter or digit where no name is given');
+  return { name: made, title: line };
+}
+
+function readSearch(search: string): string {
+  const text = search.trim();
+  if (text === '') throw refusedField('body.search', 'must not be empty');
+  checkSearchText(text, 'body.search');
+  return text;
+}
+
+function requireRow(row: SavedSearchRow | null): SavedSearchRow {
+  if (!row) throw new DomainError('UnknownSavedSearch', 'There is no such saved search');
+  return row;
+}
+
+function eventOf(row: SavedSearchRow, message: string) {
+  return { entityType: 'SavedSearch' as const, entityId: row.id, entityName: row.name, message };
+}

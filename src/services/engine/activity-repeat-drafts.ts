@@ -1,0 +1,95 @@
+import { inverseOf, revertSummary } from '../../domain/engine/inverse.ts';
+import { orderedAnew } from '../../domain/scripts/environment.ts';
+import type { NotReverted } from '../../persistence/activities/activities.repository.ts';
+import type { OperationMessage, PlacedGroupPlan } from '../../persistence/activities/activity-creation.repository.ts';
+import {
+  readDone,
+  readMessages,
+  readNotReverted,
+  type SourceActivity,
+  type SourceOperation,
+} from '../../persistence/activities/activity-repeats.repository.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import { Layout } from '../activities/activity-layout.ts';
+import type { Caller } from '../common/ports.ts';
+
+/** What a group is made of that repeats or undoes an activity. */
+export type Draft = Pick<PlacedGroupPlan, 'summary' | 'windowMinutes' | 'computers' | 'operations' | 'messages'> & {
+  parameters: NonNullable<PlacedGroupPlan['parameters']>;
+  /** Of what is undone, what is left out; null of a repetition. */
+  notReverted: readonly NotReverted[] | null;
+};
+
+/** The same operations again, with the same parameters. */
+export async function repeat(
+  tx: Sql,
+  source: SourceActivity,
+  operations: readonly SourceOperation[],
+  { caller, now }: { caller: Caller; now: Date },
+): Promise<Draft> {
+  const known = await readMessages(
+    tx,
+    operations.map(({ payload_id }) => payload_id),
+  );
+  const positions = new Map([...known.keys()].map((payload, position) => [payload, position]));
+  const layout = new Layout();
+  for (const { id, computer_id, type, summary, payload_id, blocked_by, delay_seconds } of operations) {
+    const message = positions.get(payload_id)!;
+    layout.add(computer_id, { type, summary, message, origin: id }, blocked_by, delay_seconds);
+  }
+  return {
+    ...layout.result(),
+    summary: source.summary,
+    windowMinutes: source.deliver_delay_window,
+    messages: [...known.values()].map((message) => orderedAnew(message, { creatorId: caller.personId, now })),
+    parameters: withoutRest(source.parameters ?? {}),
+    notReverted: null,
+  };
+}
+
+/** What a revert leaves out is told of that revert alone: of its operations any may be repeated. */
+function withoutRest({ not_reverted, ...parameters }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return parameters;
+}
+
+/**
+ * What undoes the operations that succeeded, and which it leaves out.
+ *
+ * @param lost - computers on which nothing can be done any more
+ */
+export async function undo(
+  tx: Sql,
+  source: SourceActivity,
+  { operations, lost }: { operations: readonly SourceOperation[]; lost: ReadonlySet<number> },
+  now: Date,
+): Promise<Draft> {
+  const here = operations.filter(({ computer_id }) => !lost.has(computer_id));
+  const done = await readDone(
+    tx,
+    here.map(({ id }) => id),
+  );
+  const messages = new Map<string, { position: number; message: OperationMessage }>();
+  const layout = new Layout();
+  const undone = new Set<number>();
+  for (const { id, computer_id } of here) {
+    const original = done.get(id);
+    const steps = original ? inverseOf(original, now) : [];
+    for (const [index, { message, ...step }] of steps.entries()) {
+      const key = JSON.stringify(message);
+      const { position } = messages.get(key) ?? { position: messages.size };
+      messages.set(key, { position, message });
+      layout.add(computer_id, { ...step, message: position, origin: id }, index === 0 ? null : id, 0);
+      undone.add(id);
+    }
+  }
+  const rest = operations.flatMap(({ id }) => (undone.has(id) ? [] : [id]));
+  const notReverted = await readNotReverted(tx, rest);
+  return {
+    ...layout.result(),
+    summary: revertSummary(source.summary),
+    windowMinutes: 0,
+    messages: [...messages.values()].map(({ message }) => message),
+    parameters: { operation: 'revert', activity: source.id, not_reverted: notReverted },
+    notReverted,
+  };
+}

@@ -1,0 +1,256 @@
+import type { ActivitySettings } from '../../process/config.ts';
+import { isReappliable, isRevertable } from '../../domain/activities/eligibility.ts';
+import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
+import { DomainError } from '../../domain/common/errors.ts';
+import { EXECUTE_SCRIPT } from '../../domain/scripts/result.ts';
+import type { ActivityRow, NotReverted } from '../../persistence/activities/activities.repository.ts';
+import { lockLanesOf } from '../../persistence/activities/activity-cancel.repository.ts';
+import { createPlacedGroup } from '../../persistence/activities/activity-creation.repository.ts';
+import {
+  linkReapplied,
+  linkReverted,
+  readReverted,
+  readSourceOperations,
+  readSources,
+  type SourceActivity,
+  type SourceOperation,
+} from '../../persistence/activities/activity-repeats.repository.ts';
+import { recordEvents } from '../../persistence/events/events.repository.ts';
+import { keepFleet } from '../../persistence/computers/fleet-lock.ts';
+import { keepCarriedScripts } from '../../persistence/scripts/script-endings.repository.ts';
+import { failUnsent } from '../../persistence/identity/undeliverable.repository.ts';
+import type { Database, Sql } from '../../persistence/database/sql.ts';
+import { type Draft, repeat, undo } from './activity-repeat-drafts.ts';
+import { requireActivities, requireEligible } from '../activities/activity-rights.ts';
+import { subjectOf } from '../activities/activity-views.ts';
+import type { Caller, Clock } from '../common/ports.ts';
+import { requirePrior } from '../activities/prior-activity.ts';
+import { requireRight } from '../scripts/reads.ts';
+import { findLostTargets } from '../activities/targets.ts';
+import { unsentSignals } from '../activities/unsent-signals.ts';
+
+export interface ActivityRepeatsService {
+  /**
+   * Repeats activities that have ended, all or none; a group with all its operations, an operation alone. Signals that
+   * could not be sent fail unsent again.
+   *
+   * @param ids - repeated ones count once
+   * @returns ids of the new groups, in the order asked for
+   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible; InvalidParameter as {@link requirePrior}
+   */
+  reapply(caller: Caller, ids: readonly number[], options: RepeatOptions): Promise<number[]>;
+  /**
+   * Undoes what activities did, all or none. Of a group that has ended what succeeded is undone, and its revert names the
+   * rest: what failed, was canceled or changed nothing, whose computer is gone, and what an earlier revert undoes or undid,
+   * so that nothing is undone twice however many ask at once.
+   *
+   * @param ids - repeated ones count once
+   * @returns ids of the new groups, in the order asked for
+   * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible also when nothing is left to undo;
+   *   InvalidParameter as {@link requirePrior}
+   */
+  revert(caller: Caller, ids: readonly number[], options: RepeatOptions): Promise<number[]>;
+}
+
+export interface RepeatOptions {
+  /** Activity that has to succeed on each computer first; null for none. */
+  after: number | null;
+  /** W3C trace context of the request. */
+  traceparent: string | null;
+}
+
+interface Deps {
+  db: Database;
+  clock: Clock;
+  settings: ActivitySettings;
+}
+
+/** Makes the service. */
+export function createActivityRepeatsService(deps: Deps): ActivityRepeatsService {
+  return {
+    reapply: (caller, ids, options) =>
+      deps.db.transaction(async (tx) => {
+        const order = await begin(tx, deps, caller, ids, { ...options, verb: REAPPLY });
+        return carryOut(tx, order, (source, operations) => repeat(tx, source, operations, order));
+      }),
+    revert: (caller, ids, options) =>
+      deps.db.transaction(async (tx) => {
+        const order = await begin(tx, deps, caller, ids, { ...options, verb: REVERT });
+        return carryOut(tx, order, (source, operations, lost) => undo(tx, source, { operations, lost }, order.now));
+      }),
+  };
+}
+
+/** Most operations one request makes. */
+const MAX_OPERATIONS = 500_000;
+
+interface Verb {
+  name: 'reapply' | 'revert';
+  allows(row: ActivityRow): boolean;
+  reason: string;
+  done: string;
+  link(tx: Sql, source: number, group: number): Promise<void>;
+}
+
+const REAPPLY: Verb = {
+  name: 'reapply',
+  allows: (row) => isReappliable(subjectOf(row)),
+  reason: 'has not ended or is of a kind that cannot be repeated',
+  done: 'Reapplied',
+  link: linkReapplied,
+};
+
+const REVERT: Verb = {
+  name: 'revert',
+  allows: (row) => isRevertable(subjectOf(row)),
+  reason: 'has not ended, is of a kind that cannot be undone, or nothing of it is left to undo',
+  done: 'Reverted',
+  link: linkReverted,
+};
+
+interface Order extends RepeatOptions {
+  caller: Caller;
+  verb: Verb;
+  ids: readonly number[];
+  now: Date;
+  settings: ActivitySettings;
+}
+
+/** Checks everything that can be refused before anything is written. */
+async function begin(
+  tx: Sql,
+  deps: Deps,
+  caller: Caller,
+  given: readonly number[],
+  options: RepeatOptions & { verb: Verb },
+): Promise<Order> {
+  const { verb, after } = options;
+  const ids = [...new Set(given)];
+  // No computer leaves meanwhile, and whoever comes second sees what the first made.
+  await keepFleet(tx, caller.accountId);
+  await lockLanesOf(tx, caller.accountId, [
+    ...ids,
+    ...(await readReverted(tx, ids)),
+    ...(after === null ? [] : [after]),
+  ]);
+  const now = deps.clock.now();
+  const rows = await requireActivities(tx, caller, ids, verb.name, now);
+  const size = rows.reduce((sum, row) => sum + Math.max(1, row.children_count), 0);
+  if (size > MAX_OPERATIONS) {
+    const message = `must not have more than ${MAX_OPERATIONS} operations together`;
+    throw new DomainError('InvalidParameter', `activity_ids ${message}`, {
+      details: [{ path: 'body.activity_ids', message }],
+    });
+  }
+  const refused = rows.filter((row) => !verb.allows(row));
+  requireEligible(verb.name, new Map(refused.map(({ id }) => [id, verb.reason])));
+  return { ...options, caller, ids, now, settings: deps.settings };
+}
+
+async function carryOut(
+  tx: Sql,
+  order: Order,
+  draft: (source: SourceActivity, operations: readonly SourceOperation[], lost: ReadonlySet<number>) => Promise<Draft>,
+): Promise<number[]> {
+  const { caller, verb, ids, now, settings, after, traceparent } = order;
+  const operations = Map.groupBy(await readSourceOperations(tx, ids), ({ root }) => root);
+  const lost = await requireTargetsOf(tx, caller, verb, operations);
+  const sources = new Map((await readSources(tx, ids)).map((source) => [source.id, source]));
+  const groups: number[] = [];
+  const events: string[] = [];
+  for (const id of ids) {
+    const plan = await draft(sources.get(id)!, operations.get(id) ?? [], lost);
+    if (plan.operations.length === 0) requireEligible(verb.name, new Map([[id, verb.reason]]));
+    const link = verb.name === 'reapply' ? { reappliedFrom: id } : { reverts: id };
+    const who = { accountId: caller.accountId, creatorId: caller.personId };
+    const afterActivity = await requirePrior(tx, caller, after, plan.computers, now);
+    const group = await createPlacedGroup(
+      tx,
+      { ...plan, ...link, ...who, afterActivity, type: ACTIVITY_GROUP, now, deliverAfter: null, traceparent },
+      settings,
+    );
+    await verb.link(tx, id, group);
+    await failUnsent(tx, group, unsentSignals(plan), now);
+    groups.push(group);
+    events.push(`with activity ${group}${restOf(plan, operations.get(id)!.length)}`);
+  }
+  await recordEvents(
+    tx,
+    caller,
+    ids.map((id, index) => {
+      const { summary } = sources.get(id)!;
+      const message = `${verb.done} the activity "${summary}" (${id}) ${events[index]}`;
+      return { entityType: 'Activity', entityId: id, entityName: summary, message };
+    }),
+  );
+  return groups;
+}
+
+/** Most operations that an event names. */
+const NAMED = 20;
+
+/** What the event says of operations that were left out; the new group names all of them. */
+function restOf({ notReverted }: Draft, operations: number): string {
+  if (!notReverted || notReverted.length === 0) return '';
+  const named = notReverted.slice(0, NAMED).map(({ activity_id, reason }) => `${activity_id} (${REASONS[reason]})`);
+  const more = notReverted.length - named.length;
+  const list = `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `, without ${notReverted.length} of its ${operations} operations: ${list}`;
+}
+
+const REASONS: Readonly<Record<NotReverted['reason'], string>> = {
+  failed: 'failed',
+  canceled: 'canceled',
+  computer_gone: 'its computer is gone',
+  reverted: 'reverted already',
+  unchanged: 'changed nothing',
+};
+
+/**
+ * A computer that is gone or archived since makes its activities ineligible, but for groups that are undone: these go
+ * without it. Scripts are asked about.
+ *
+ * @returns such computers
+ */
+async function requireTargetsOf(
+  tx: Sql,
+  caller: Caller,
+  verb: Verb,
+  operations: ReadonlyMap<number, readonly SourceOperation[]>,
+): Promise<Set<number>> {
+  const all = [...operations.values()].flat();
+  const lost = await findLostTargets(
+    tx,
+    caller,
+    all.map(({ computer_id }) => computer_id),
+  );
+  const needed = verb.name === 'revert' ? all.filter(({ id, root }) => id === root) : all;
+  requireEligible(
+    verb.name,
+    new Map(needed.flatMap(({ root, computer_id }) => (lost.has(computer_id) ? [[root, LOST_TARGET]] : []))),
+  );
+  await requireScriptsOf(
+    tx,
+    caller,
+    verb,
+    all.filter(({ type }) => type === EXECUTE_SCRIPT),
+  );
+  return lost;
+}
+
+/** @throws {DomainError} ActivityNotEligible when a script is redacted; Forbidden when the caller may not run it there */
+async function requireScriptsOf(tx: Sql, caller: Caller, verb: Verb, runs: readonly SourceOperation[]): Promise<void> {
+  if (runs.length === 0) return;
+  const scripts = await keepCarriedScripts(
+    tx,
+    runs.map(({ payload_id }) => payload_id),
+  );
+  const wiped = runs.filter(({ payload_id }) => scripts.get(payload_id)?.status === 'redacted');
+  requireEligible(verb.name, new Map(wiped.map(({ root }) => [root, 'its script is redacted'])));
+  for (const script of scripts.values()) requireRight(caller, script, 'ExecuteScript');
+  const computers = runs.map(({ computer_id }) => computer_id);
+  const [forbidden] = await findLostTargets(tx, caller, computers, 'ExecuteScript');
+  if (forbidden !== undefined) throw new DomainError('Forbidden', `You may not run scripts on computer ${forbidden}`);
+}
+
+const LOST_TARGET = 'one of its computers is archived or gone';

@@ -1,0 +1,106 @@
+import { computersText } from '../../domain/activities/summary.ts';
+import { PROFILE_ALERT } from '../../domain/events/alerts.ts';
+import { DomainError } from '../../domain/common/errors.ts';
+import { alertRule } from '../../persistence/query/alert-conditions.ts';
+import { groupsOf } from '../../persistence/query/group-scope.ts';
+import { type AlertRow, dismissAlert, readAlerts } from '../../persistence/events/alerts.repository.ts';
+import { recordEvent } from '../../persistence/events/events.repository.ts';
+import type { Database } from '../../persistence/database/sql.ts';
+import type { Caller } from '../common/ports.ts';
+
+/** `dismissed`: only on computers where the person has seen it. */
+export type AlertStatus = 'active' | 'dismissed' | 'inactive';
+
+/** An alert over the computers that the caller sees. */
+export interface AlertView {
+  id: number;
+  type: string;
+  label: string;
+  description: string;
+  /** What it is about. */
+  scope: 'computer' | 'profile';
+  status: AlertStatus;
+}
+
+/** An alert that wants to be looked at. */
+export interface ActiveAlert {
+  type: string;
+  /** What is the matter, and with how many computers or profiles. */
+  summary: string;
+  /** Since when on one of them. */
+  activationTime: Date;
+}
+
+/** Alerts over computers, and profiles, in access groups where the caller sees computers; raised and cleared by what is stored of them. */
+export interface AlertsService {
+  /** Every alert there is, active or not. */
+  list(caller: Caller): Promise<AlertView[]>;
+  /** Those that are active and not dismissed. */
+  summarize(caller: Caller): Promise<ActiveAlert[]>;
+  /**
+   * Hides an alert from the caller, and from nobody else, until it is raised on another computer or anew. Idempotent.
+   *
+   * @throws {DomainError} UnknownAlert
+   * @see api-decisions 12.5
+   */
+  dismiss(caller: Caller, id: number): Promise<AlertView>;
+}
+
+/** Makes the service. */
+export function createAlertsService(deps: { db: Database }): AlertsService {
+  const { db } = deps;
+  return {
+    list: async (caller) => (await readAlerts(db, scopeOf(caller))).map(toView),
+    async summarize(caller) {
+      const rows = await readAlerts(db, scopeOf(caller));
+      return rows.flatMap(({ name, fresh, activation_time: activationTime }) => {
+        const { type, summary, scope } = wordsOf(name);
+        if (activationTime === null) return [];
+        const subjects = scope === 'computer' ? computersText(fresh) : profilesText(fresh);
+        return [{ type, summary: `${summary} (${subjects})`, activationTime }];
+      });
+    },
+    dismiss: (caller, id) =>
+      db.transaction(async (tx) => {
+        const alert = (await readAlerts(tx, scopeOf(caller))).find((row) => row.id === id);
+        if (!alert) throw new DomainError('UnknownAlert', 'There is no such alert');
+        await dismissAlert(tx, id, caller.personId);
+        const { type } = wordsOf(alert.name);
+        await recordEvent(tx, caller, {
+          entityType: 'Alert',
+          entityId: id,
+          entityName: type,
+          message: `Dismissed the alert ${type} for themselves`,
+        });
+        return toView({ ...alert, fresh: 0 });
+      }),
+  };
+}
+
+function toView({ id, name, subjects, fresh }: AlertRow): AlertView {
+  const { type, summary, description, scope } = wordsOf(name);
+  const status = fresh > 0 ? 'active' : subjects > 0 ? 'dismissed' : 'inactive';
+  return { id, type, label: summary, description, scope, status };
+}
+
+/** The alert about profiles. */
+const PROFILE_CREATORS = {
+  type: 'ProfileCreatorsAlert',
+  summary: 'The creator of an active profile is no longer an administrator',
+  description: 'Script and USG profiles that run on though whoever made them has left the account',
+};
+
+function wordsOf(name: AlertRow['name']): Pick<AlertView, 'type' | 'description' | 'scope'> & { summary: string } {
+  if (name === PROFILE_ALERT) return { ...PROFILE_CREATORS, scope: 'profile' };
+  const { type, summary, description } = alertRule(name);
+  return { type, summary, description, scope: 'computer' };
+}
+
+function profilesText(count: number): string {
+  return count === 1 ? '1 profile' : `${count} profiles`;
+}
+
+function scopeOf(caller: Caller) {
+  const groups = caller.groups('ViewComputer');
+  return { accountId: caller.accountId, groups: groupsOf(groups), personId: caller.personId };
+}

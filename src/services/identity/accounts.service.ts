@@ -1,0 +1,237 @@
+import type { PasswordPolicy } from '../../process/config.ts';
+import { DomainError } from '../../domain/common/errors.ts';
+import type { Origin } from '../../domain/events/events.ts';
+import { ADMINISTRATOR_ROLE, SEED_ROLES, STANDALONE_ACCOUNT } from '../../domain/identity/permissions.ts';
+import type { Persistence } from '../../persistence/orm/orm.ts';
+import {
+  type AccountRow,
+  accountExists,
+  closeEnrolment,
+  findAccount,
+  hasAccount,
+  insertAccount,
+  insertAccountWithAdministrator,
+  insertAdministrator,
+} from '../../persistence/identity/accounts.repository.ts';
+import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { keepSetting } from '../../persistence/common/system-settings.repository.ts';
+import type { Database, Sql } from '../../persistence/database/sql.ts';
+import { isAddressTaken } from '../../persistence/database/violations.ts';
+import { randomText } from './login/access-keys.ts';
+import { lockCaller } from './current-person.ts';
+import { emailTaken, readEmail, readLine } from '../common/fields.ts';
+import type { Hashing } from '../common/hashing.ts';
+import type { LoginThrottle } from './login/login-throttle.ts';
+import { checkNewPassword, hashPassword, normalisePassword } from './login/passwords.ts';
+import type { Caller } from '../common/ports.ts';
+import { checkSetupToken, forgetSetupToken, makeSetupToken, type SetupTokenSetting } from './login/setup-token.ts';
+
+/** Name and title of the one account of a self-hosted deployment. @see api-decisions 11.1 */
+const STANDALONE = { name: STANDALONE_ACCOUNT, title: 'Organization' };
+
+export interface NewAdministrator {
+  email: string;
+  name: string;
+  password: string;
+}
+
+export interface AccountsService {
+  /** Tells whether the standalone account exists. */
+  standaloneExists(): Promise<boolean>;
+  /**
+   * Makes the standalone account with its first administrator; computers need the generated registration key to ask
+   * for enrolment and wait to be accepted.
+   *
+   * @param enforceStrength - whether the password needs letters of both cases and a digit; undefined: as everywhere in
+   * the deployment
+   * @param setupToken - what the log showed, where that is wanted
+   * @throws {DomainError} StandaloneAccountExists, Forbidden for the setup token, DuplicateEmail, InvalidParameter
+   * @see API specification, "Accounts and message backlog"; api-decisions 2.7
+   */
+  createStandalone(
+    administrator: NewAdministrator,
+    enforceStrength: boolean | undefined,
+    origin: Origin,
+    setupToken?: string,
+  ): Promise<AccountRow>;
+  /** Makes the setup token. @returns null where there is one already, an account, or nobody needs one */
+  makeSetupToken(): Promise<string | null>;
+  /**
+   * Makes an account whose administrator is the caller; computers need its generated registration key and wait to be
+   * accepted. The caller's token stays where it is.
+   *
+   * @throws {DomainError} SelfServiceDisabled, AccountExists when the caller is in an account already, InvalidParameter
+   * @see API specification, "Accounts and message backlog"; api-decisions 11.1
+   */
+  createOwn(caller: Caller, title: string): Promise<AccountRow>;
+}
+
+export interface AccountsDeps {
+  db: Database;
+  hashing: Hashing;
+  /** Whether people may make accounts for themselves. */
+  selfService: boolean;
+  throttle: LoginThrottle;
+  /** What new passwords are held to. */
+  passwords: PasswordPolicy;
+  setupToken: SetupTokenSetting;
+}
+
+export function createAccountsService(deps: AccountsDeps): AccountsService {
+  return {
+    standaloneExists: () => accountExists(deps.db, STANDALONE.name),
+    async makeSetupToken() {
+      if (deps.setupToken !== 'generate' || (await accountExists(deps.db, STANDALONE.name))) return null;
+      return makeSetupToken(deps.db);
+    },
+    async createStandalone(administrator, enforceStrength, origin, setupToken) {
+      const policy = { ...deps.passwords, strong: enforceStrength ?? deps.passwords.strong };
+      const person = checkAdministrator(administrator, policy);
+      // Before any hash work, so that a made account cannot be used to burn processor time.
+      if (await accountExists(deps.db, STANDALONE.name)) throw alreadyExists();
+      await checkSetupToken(deps.db, deps.setupToken, setupToken);
+      const { address } = origin;
+      const passwordHash = await deps.hashing.run(origin, async () => {
+        await deps.throttle.checkRegistration(address);
+        return hashPassword(person.password);
+      });
+      await deps.throttle.register(address, deps.db);
+      const { accountId } = await insert(deps.db, { ...person, passwordHash, origin }, false, registrationKey());
+      return (await findAccount(deps.db, accountId))!;
+    },
+    async createOwn(caller, title) {
+      if (!deps.selfService) throw new DomainError('SelfServiceDisabled', 'Accounts are not made by oneself here');
+      const line = readLine('body.title', title);
+      return deps.db.transaction((tx) => insertOwn(tx, caller, line, deps.throttle));
+    },
+  };
+}
+
+/**
+ * Makes the standalone account with its access group, roles and first administrator in one transaction.
+ *
+ * @param options.registrationKey - what agents must present; null lets every agent ask for enrolment
+ * @throws {DomainError} StandaloneAccountExists (of two calls at once exactly one succeeds), InvalidParameter
+ */
+export async function createStandaloneAccount(
+  persistence: Persistence,
+  options: NewAdministrator & { passwords: PasswordPolicy; autoRegister: boolean; registrationKey: string | null },
+): Promise<{ accountId: number; personId: number }> {
+  const person = checkAdministrator(options, options.passwords);
+  const passwordHash = await hashPassword(person.password);
+  const administrator = { ...person, passwordHash, origin: null };
+  return insert(persistence.db, administrator, options.autoRegister, options.registrationKey);
+}
+
+/** Setting that remembers it for the life of a database. */
+const ENROLMENT_CLOSED = 'enrolment_closed';
+
+/**
+ * Closes the standalone account to computers that nobody expects: they need a registration key, and wait to be accepted.
+ * Does so once; an account that has a key, or was opened again afterwards, stays as it is.
+ *
+ * @returns the new key; null when nothing changed
+ */
+export async function closeStandaloneEnrolment(db: Database): Promise<string | null> {
+  const key = registrationKey();
+  return db.transaction(async (tx) => {
+    const isThere = await accountExists(tx, STANDALONE.name);
+    if (!isThere || !(await keepSetting(tx, ENROLMENT_CLOSED, 'true'))) return null;
+    const account = await closeEnrolment(tx, STANDALONE.name, key);
+    if (!account) return null;
+    const message = 'Made a registration key; computers need it, and wait to be accepted, as others reach this server';
+    const event = { entityType: 'Preferences' as const, entityId: account.id, entityName: account.title, message };
+    await recordEvent(tx, { ...SERVER, accountId: account.id }, event);
+    return key;
+  });
+}
+
+/** The person's row is locked: of two calls at once the second finds the first one's account. */
+async function insertOwn(tx: Sql, caller: Caller, title: string, throttle: LoginThrottle): Promise<AccountRow> {
+  const { address } = caller.origin;
+  const person = await lockCaller(tx, caller);
+  await throttle.checkRegistration(address, tx);
+  if (await hasAccount(tx, caller.personId))
+    throw new DomainError('AccountExists', 'This person has an account already');
+  await throttle.register(address, tx);
+  let accountId: number | null = null;
+  while (accountId === null) {
+    const name = randomText(NAME_ALPHABET, NAME_LENGTH);
+    const account = { name, title, autoRegister: false, registrationKey: registrationKey() };
+    accountId = await insertAccount(tx, account, SEED_ROLES);
+  }
+  await insertAdministrator(tx, accountId, caller.personId, ADMINISTRATOR_ROLE);
+  await recordEvent(
+    tx,
+    { ...caller, accountId },
+    { entityType: 'Account', entityId: accountId, entityName: title, message: `${person.name} made the account` },
+  );
+  return (await findAccount(tx, accountId))!;
+}
+
+const NAME_ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
+const NAME_LENGTH = 8;
+
+async function insert(
+  db: Database,
+  person: { email: string; name: string; passwordHash: string; origin: Origin | null },
+  autoRegister: boolean,
+  key: string | null,
+): Promise<{ accountId: number; personId: number }> {
+  const account = { ...STANDALONE, autoRegister, registrationKey: key };
+  const roles = { all: SEED_ROLES, administrator: ADMINISTRATOR_ROLE };
+  const operator = { ...person, operator: true };
+  const make = async (tx: Sql) => {
+    const made = await insertAccountWithAdministrator(tx, account, operator, roles);
+    if (made) {
+      await recordStandalone(tx, made, person);
+      await forgetSetupToken(tx);
+    }
+    return made;
+  };
+  const made = await db.transaction(make).catch((error: unknown) => {
+    throw isAddressTaken(error) ? emailTaken() : error;
+  });
+  if (!made) throw alreadyExists();
+  return made;
+}
+
+/** Who acts when the server makes the account by itself. */
+const SERVER = { personId: null, name: 'Flotilla', origin: { address: 'local', requestId: 'first-start' } };
+
+function recordStandalone(
+  tx: Sql,
+  made: { accountId: number; personId: number },
+  { name, email, origin }: { name: string; email: string; origin: Origin | null },
+): Promise<void> {
+  const actor = origin ? { personId: made.personId, name, origin } : SERVER;
+  return recordEvent(
+    tx,
+    { ...actor, accountId: made.accountId },
+    {
+      entityType: 'Account',
+      entityId: made.accountId,
+      entityName: STANDALONE.title,
+      message: `Made the account with its first administrator ${name} <${email}>`,
+    },
+  );
+}
+
+function checkAdministrator(given: NewAdministrator, policy: PasswordPolicy): NewAdministrator {
+  const email = readEmail('body.email', given.email);
+  const name = readLine('body.name', given.name);
+  const password = normalisePassword(given.password);
+  checkNewPassword(password, policy, [email, name, STANDALONE.title]);
+  return { email, name, password };
+}
+
+const KEY_ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
+const KEY_LENGTH = 24;
+
+function registrationKey(): string {
+  return randomText(KEY_ALPHABET, KEY_LENGTH);
+}
+
+function alreadyExists(): DomainError {
+  return new DomainError('StandaloneAccountExists', 'The standalone account exists already');
+}

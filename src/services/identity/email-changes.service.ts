@@ -1,0 +1,107 @@
+import { DomainError } from '../../domain/common/errors.ts';
+import { STANDALONE_ACCOUNT } from '../../domain/identity/permissions.ts';
+import type { AdministratorRow } from '../../persistence/identity/administrators.repository.ts';
+import { setEmail, takeEmailChange } from '../../persistence/identity/email-changes.repository.ts';
+import { recordEvent } from '../../persistence/events/events.repository.ts';
+import { isEmailTaken, lockEmail } from '../../persistence/identity/people.repository.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import { isAddressTaken } from '../../persistence/database/violations.ts';
+import { digestSecret } from './login/access-keys.ts';
+import { requireAdministrator } from './administrators.service.ts';
+import { lockCaller } from './current-person.ts';
+import { replacedMail } from './email-mail.ts';
+import { emailTaken, readEmail } from '../common/fields.ts';
+import type { Caller, Clock, Mailer } from '../common/ports.ts';
+import { changeRights, type RightsChangeDeps } from './rights-change.ts';
+
+/** Carries out changes of address that were requested (`PeopleService.updateSelf`). The former address is told. */
+export interface EmailChangesService {
+  /**
+   * Confirms the caller's new address by the token that was mailed to it.
+   *
+   * @throws {DomainError} UnknownEmailChange for a token that is not of the change that waits, was used or has expired;
+   * DuplicateEmail when somebody else has the address by now
+   */
+  confirm(caller: Caller, token: string): Promise<void>;
+  /**
+   * Confirms the new address of an administrator of the account `standalone` where no mail goes out.
+   *
+   * @param email - the address that is to be confirmed, so that it is no other than the caller thinks
+   * @throws {DomainError} Forbidden where mail goes out, and for callers in another account: those may be anybody's;
+   * UnknownPerson, UnknownEmailChange, DuplicateEmail, InvalidParameter
+   */
+  confirmFor(caller: Caller, personId: number, email: string): Promise<AdministratorRow>;
+}
+
+export interface EmailChangesDeps extends RightsChangeDeps {
+  clock: Clock;
+  mailer: Mailer;
+  publicUrl: string;
+}
+
+export function createEmailChangesService(deps: EmailChangesDeps): EmailChangesService {
+  const notify = (former: string) => {
+    if (!deps.mailer.isOn) return;
+    // Not waited for: a mail server takes its time, and what goes wrong is in its log.
+    void deps.mailer.send(replacedMail(former, deps)).catch(() => undefined);
+  };
+  return {
+    async confirm(caller, token) {
+      const former = await asOwner(() =>
+        deps.db.transaction(async (tx) => {
+          await lockCaller(tx, caller);
+          const by = { tokenDigest: digestSecret(token) };
+          return replaceEmail(tx, caller, { ...caller, by, now: deps.clock.now() });
+        }),
+      );
+      deps.authenticator.forget({ personId: caller.personId });
+      notify(former);
+    },
+    async confirmFor(caller, personId, email) {
+      const by = { email: readEmail('body.email', email) };
+      if (deps.mailer.isOn) {
+        throw new DomainError('Forbidden', 'Mail goes out here: the person confirms the address by the mail to it');
+      }
+      const administrator = await asOwner(() =>
+        changeRights(deps, caller, async (tx) => {
+          const { name } = await requireAdministrator(tx, caller.accountId, personId);
+          if (caller.accountName !== STANDALONE_ACCOUNT) {
+            throw new DomainError('Forbidden', `Only administrators of the account ${STANDALONE_ACCOUNT} may do this`);
+          }
+          await replaceEmail(tx, caller, { personId, name, by, now: deps.clock.now() });
+          return requireAdministrator(tx, caller.accountId, personId);
+        }),
+      );
+      deps.authenticator.forget({ personId });
+      return administrator;
+    },
+  };
+}
+
+/** Carries a change out. @returns the former address */
+async function replaceEmail(
+  tx: Sql,
+  caller: Caller,
+  of: { personId: number; name: string; by: { tokenDigest: Buffer } | { email: string }; now: Date },
+): Promise<string> {
+  const { personId, name, by, now } = of;
+  const former = await lockEmail(tx, personId);
+  const email = await takeEmailChange(tx, personId, by, now);
+  if (email === null || former === null) {
+    throw new DomainError('UnknownEmailChange', 'No such change of address waits for its confirmation');
+  }
+  if (await isEmailTaken(tx, email, personId)) throw emailTaken();
+  await setEmail(tx, personId, email);
+  const message = `Changed the email address of ${name} from ${former} to ${email}, which was confirmed`;
+  await recordEvent(tx, caller, { entityType: 'Person', entityId: personId, entityName: name, message });
+  return former;
+}
+
+/** Of two people who take one address at once, one gets it. */
+async function asOwner<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isAddressTaken(error) ? emailTaken() : error;
+  }
+}

@@ -1,0 +1,21 @@
+import { DomainError } from '../../domain/common/errors.ts';
+import type { Permission } from '../../domain/identity/permissions.ts';
+import type { Caller } from '../common/ports.ts';
+
+/** Whether a caller has a permission in an access group. */
+export function holdsIn(caller: Pick<Caller, 'groups'>, permission: Permission, groupId: number): boolean {
+  const groups = caller.groups(permission);
+  return groups === 'all' || groups.includes(groupId);
+}
+
+/**
+ * Refuses a caller who lacks one of some permissions in an access group.
+ *
+ * @param where - the group as the refusal names it
+ * @throws {DomainError} Forbidden
+ * @see api-decisions 3.3
+ */
+export function requireIn(caller: Caller, needed: readonly Permission[], groupId: number, where: string): void {
+  const missing = needed.find((permission) => !holdsIn(caller, permission, groupId));
+  if (missing) throw new DomainError('Forbidden', `The permission ${missing} is needed in ${where}`);
+}

@@ -1,0 +1,78 @@
+import { DomainError } from '../../domain/common/errors.ts';
+import type { Origin } from '../../domain/events/events.ts';
+import { addRoles, insertMembership } from '../../persistence/identity/administrators.repository.ts';
+import { recordEvent } from '../../persistence/events/events.repository.ts';
+import {
+  findInvitationBySecureId,
+  isOpenTo,
+  takeInvitation,
+} from '../../persistence/identity/invitations.repository.ts';
+import { lockRights } from '../../persistence/identity/rights-lock.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+
+/** What an accepted invitation led into. */
+export interface Joined {
+  invitationId: number;
+  accountId: number;
+  accountName: string;
+  accountTitle: string;
+}
+
+/**
+ * Uses an invitation up: the person becomes a member with its roles; a member gets its roles besides their own. Of
+ * several at once exactly one succeeds.
+ *
+ * @param tx - a transaction; it then holds the account's rights until its end
+ * @throws {DomainError} UnknownInvitation when there is none, or no longer; Forbidden when it is for another address
+ */
+export async function acceptInvitation(
+  tx: Sql,
+  { secureId, personId, now }: { secureId: string; personId: number; now: Date },
+): Promise<Joined> {
+  const found = await findInvitationBySecureId(tx, secureId, now);
+  if (!found) throw unknownInvitation();
+  await lockRights(tx, found.account_id);
+  await requireOpenTo(tx, found.id, personId);
+  const taken = await takeInvitation(tx, found.id);
+  if (!taken) throw unknownInvitation();
+  await insertMembership(tx, found.account_id, personId);
+  await addRoles(tx, found.account_id, personId, taken.roleIds);
+  return {
+    invitationId: found.id,
+    accountId: found.account_id,
+    accountName: found.account_name,
+    accountTitle: found.account_title,
+  };
+}
+
+/** Writes into the inviting account's log that somebody joined it. */
+export async function recordJoining(
+  tx: Sql,
+  person: { personId: number; name: string; email: string; origin: Origin },
+  joined: Joined,
+): Promise<void> {
+  const { accountId, invitationId } = joined;
+  await recordEvent(
+    tx,
+    { ...person, accountId },
+    {
+      entityType: 'Invitation',
+      entityId: invitationId,
+      entityName: person.name,
+      message: `${person.name} <${person.email}> accepted an invitation and is an administrator now`,
+    },
+  );
+}
+
+/** @throws {DomainError} Forbidden when an invitation is for another address than that of the person, UnknownInvitation */
+export async function requireOpenTo(sql: Sql, invitationId: number, personId: number): Promise<void> {
+  const isOpen = await isOpenTo(sql, invitationId, { personId });
+  if (isOpen === null) throw unknownInvitation();
+  if (isOpen) return;
+  throw new DomainError('Forbidden', 'This invitation is for somebody with another email address');
+}
+
+/** One refusal for ids that never were, are used, rejected, withdrawn or expired. */
+export function unknownInvitation(): DomainError {
+  return new DomainError('UnknownInvitation', 'There is no such invitation');
+}

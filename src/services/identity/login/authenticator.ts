@@ -1,0 +1,147 @@
+import { DomainError, unauthorized } from '../../../domain/common/errors.ts';
+import { GLOBAL_PERMISSIONS, type Permission } from '../../../domain/identity/permissions.ts';
+import { findRights, type RightsRow } from '../../../persistence/identity/rights.repository.ts';
+import type { Sql } from '../../../persistence/database/sql.ts';
+import type { Clock, Principal } from '../../common/ports.ts';
+import type { TokenSigner, VerifiedToken } from './token-signer.ts';
+
+/** Who a bearer token stands for, with rights no older than a few seconds. */
+export interface Authenticator {
+  /**
+   * @param token - the bearer token
+   * @throws {DomainError} Unauthorized when it is not valid or was revoked, AccountDisabled
+   */
+  authenticate(token: string): Promise<Principal>;
+  /** Somebody who was just authenticated, with rights and revocations read now. Throws as `authenticate`. */
+  askAgain(known: Principal): Promise<Principal>;
+  /** As `authenticate`, with rights and revocations read now: for calls that hand out new ways in. */
+  authenticateNow(token: string): Promise<Principal>;
+  /** Makes this process read the rights of a person's or account's tokens anew at their next use. */
+  forget(whose: { personId: number } | { accountName: string } | 'all'): void;
+}
+
+/** Rights and revocations take effect within this time on every instance. */
+const RIGHTS_TTL_MS = 2000;
+const MAX_CACHED = 10_000;
+
+interface Entry {
+  principal: Principal;
+  expiresAtMs: number;
+  freshUntilMs: number;
+}
+
+/**
+ * Verifies tokens and reads the rights behind them, with a bounded memory of both: a token in use costs one signature
+ * check and one statement every two seconds.
+ */
+export function createAuthenticator(deps: { db: Sql; tokenSigner: TokenSigner; clock: Clock }): Authenticator {
+  const entries = new Map<string, Entry>();
+  const loading = new Map<string, Promise<Principal>>();
+  // What was read before something was forgotten must not be remembered after.
+  let forgotten = 0;
+
+  async function load(token: string): Promise<Principal> {
+    const verified = deps.tokenSigner.verify(token);
+    if (!verified) throw unauthorized();
+    const readAtMs = deps.clock.now().getTime();
+    const before = forgotten;
+    const principal = await readPrincipal(deps.db, verified);
+    if (before !== forgotten) return principal;
+    if (entries.size >= MAX_CACHED) entries.delete(entries.keys().next().value!);
+    entries.set(token, { principal, expiresAtMs: verified.expiresAt * 1000, freshUntilMs: readAtMs + RIGHTS_TTL_MS });
+    return principal;
+  }
+
+  return {
+    async authenticate(token) {
+      const nowMs = deps.clock.now().getTime();
+      const entry = entries.get(token);
+      if (entry && nowMs < entry.freshUntilMs && nowMs < entry.expiresAtMs) return entry.principal;
+      if (entry) entries.delete(token);
+      let pending = loading.get(token);
+      if (!pending) {
+        const begun = load(token).finally(() => loading.get(token) === begun && loading.delete(token));
+        loading.set(token, begun);
+        pending = begun;
+      }
+      return pending;
+    },
+    async askAgain(known) {
+      if (known.token.expiresAt * 1000 <= deps.clock.now().getTime()) throw unauthorized();
+      return readPrincipal(deps.db, { ...known, ...known.token });
+    },
+    authenticateNow: load,
+    forget(whose) {
+      forgotten += 1;
+      loading.clear();
+      for (const [token, { principal }] of entries) {
+        const known =
+          whose === 'all' ||
+          ('personId' in whose ? principal.personId === whose.personId : principal.accountName === whose.accountName);
+        if (known) entries.delete(token);
+      }
+    },
+  };
+}
+
+/**
+ * Whom a token stands for, with rights and revocations as they are now.
+ *
+ * @throws {DomainError} Unauthorized when the token was revoked or the person is not in the account, AccountDisabled
+ */
+export async function readPrincipal(sql: Sql, token: VerifiedToken): Promise<Principal> {
+  return toPrincipal(token, await findRights(sql, { ...token, tokenIds: [token.id, token.family] }));
+}
+
+function toPrincipal(token: VerifiedToken, rights: RightsRow | null): Principal {
+  if (!rights) throw unauthorized();
+  const member = rights.account_id !== null;
+  const { person, account, system, membership } = token.epochs;
+  const revoked =
+    rights.token_revoked ||
+    rights.person_epoch !== person ||
+    rights.system_epoch !== system ||
+    (member && rights.account_epoch !== account) ||
+    (member && membership !== undefined && rights.membership !== membership);
+  if (revoked || (token.accountName !== '' && !member)) throw unauthorized();
+  if (rights.account_disabled) throw new DomainError('AccountDisabled', 'This account is disabled');
+  const scopes = readScopes(rights);
+  const globals = new Set<string>(rights.global_permissions);
+  return {
+    token: {
+      id: token.id,
+      family: token.family,
+      method: token.method,
+      accessKey: token.accessKey,
+      expiresAt: token.expiresAt,
+      epochs: token.epochs,
+    },
+    personId: token.personId,
+    email: rights.email,
+    name: rights.name,
+    accountId: rights.account_id ?? 0,
+    accountName: token.accountName,
+    may: (permission) => (isGlobal(permission) ? globals.has(permission) : scopes.has(permission)),
+    groups: (permission) => {
+      if (isGlobal(permission)) return globals.has(permission) ? 'all' : [];
+      return scopes.get(permission) ?? [];
+    },
+  };
+}
+
+function readScopes(rights: RightsRow): Map<string, 'all' | readonly number[]> {
+  const scopes = new Map<string, 'all' | readonly number[]>();
+  for (const { permissions, groups } of rights.group_permissions) {
+    for (const permission of permissions) {
+      const scope = scopes.get(permission);
+      if (groups === null) scopes.set(permission, 'all');
+      else if (scope === undefined) scopes.set(permission, groups);
+      else if (scope !== 'all') scopes.set(permission, [...new Set([...scope, ...groups])]);
+    }
+  }
+  return scopes;
+}
+
+function isGlobal(permission: Permission): boolean {
+  return (GLOBAL_PERMISSIONS as readonly Permission[]).includes(permission);
+}

@@ -1,0 +1,169 @@
+import { DomainError } from '../../../domain/common/errors.ts';
+import { parseInstant } from '../../../domain/common/instant.ts';
+import {
+  type AccessKeyRow,
+  accessKeyNames,
+  deleteAccessKey,
+  insertAccessKey,
+  listAccessKeys,
+} from '../../../persistence/identity/access-keys.repository.ts';
+import { recordEvent } from '../../../persistence/events/events.repository.ts';
+import { findIdentity } from '../../../persistence/identity/logins.repository.ts';
+import { findMembership } from '../../../persistence/identity/people.repository.ts';
+import type { Database, Sql } from '../../../persistence/database/sql.ts';
+import { digestSecret, newAccessKey } from './access-keys.ts';
+import { lockCaller } from '../current-person.ts';
+import { readLine, refusedField } from '../../common/fields.ts';
+import type { Hashing } from '../../common/hashing.ts';
+import { digestName, type LoginThrottle } from './login-throttle.ts';
+import { requireOwnPassword, wrongPassword } from './own-password.ts';
+import { normalisePassword } from './passwords.ts';
+import type { Caller, Clock, IdentityAuthenticator } from '../../common/ports.ts';
+
+/** An access key of the person, or an account for which they have none. */
+export interface Credential {
+  accountName: string;
+  accountTitle: string;
+  /** Null where there is none. */
+  key: AccessKeyRow | null;
+  /** Only known when the key is made. */
+  secretKey: string | null;
+}
+
+export interface NewCredential {
+  accountName: string;
+  /** The caller's own, which PAM judges for those who logged in by it. */
+  password: string;
+  /** Null: `Access key`, with a number where that is taken. */
+  name: string | null;
+  /** ISO 8601; null: it does not expire. */
+  expiresAt: string | null;
+}
+
+export interface CredentialsService {
+  /** The person's access keys by account; secrets are stored as digests and never shown again. */
+  list(caller: Caller): Promise<Credential[]>;
+  /**
+   * Makes a further access key of the person for an account.
+   *
+   * @throws {DomainError} AuthenticationFailed when the password is wrong, or the person has none; Forbidden for an
+   * account the person is not in; InvalidParameter, DuplicateAccessKey, AccessKeyLimitReached; TooManyRequests and
+   * ServiceUnavailable as a login
+   */
+  create(caller: Caller, wanted: NewCredential): Promise<Credential>;
+  /** Removes an access key, which ends the tokens obtained with it. @throws {DomainError} UnknownAccessKey */
+  remove(caller: Caller, accessKey: string): Promise<void>;
+}
+
+export interface CredentialsDeps {
+  db: Database;
+  clock: Clock;
+  hashing: Hashing;
+  throttle: LoginThrottle;
+  /** Judges logins by identity; null: the stored hash does. */
+  identities: IdentityAuthenticator | null;
+}
+
+/** Of one person for one account. */
+const MAX_KEYS = 50;
+const DEFAULT_NAME = 'Access key';
+
+export function createCredentialsService(deps: CredentialsDeps): CredentialsService {
+  return {
+    async list(caller) {
+      const rows = await listAccessKeys(deps.db, caller.personId);
+      return rows.map(({ accountName, accountTitle, ...key }) => {
+        return { accountName, accountTitle, key: key.accessKey === null ? null : key, secretKey: null };
+      });
+    },
+    async create(caller, wanted) {
+      const now = deps.clock.now();
+      const key = {
+        name: wanted.name === null ? null : readLine('body.name', wanted.name),
+        expiresAt: wanted.expiresAt === null ? null : readExpiry(wanted.expiresAt, now),
+        at: now,
+      };
+      await provePassword(deps, caller, normalisePassword(wanted.password));
+      return deps.db.transaction((tx) => create(tx, caller, wanted.accountName, key));
+    },
+    remove: (caller, accessKey) =>
+      deps.db.transaction(async (tx) => {
+        await lockCaller(tx, caller);
+        const removed = await deleteAccessKey(tx, caller.personId, accessKey);
+        if (!removed) throw new DomainError('UnknownAccessKey', 'There is no such access key');
+        await record(tx, caller, removed.accountId, `Removed the access key ${removed.name}`);
+      }),
+  };
+}
+
+/** Who logged in by PAM, or has no other password, is known by that one. */
+async function provePassword(deps: CredentialsDeps, caller: Caller, password: string): Promise<void> {
+  const person = await findIdentity(deps.db, caller.personId);
+  if (deps.identities === null || !person || !(caller.token.method === 'pam' || person.storedHash === null)) {
+    return deps.hashing.run({ personId: caller.personId }, () => requireOwnPassword(deps, caller, password));
+  }
+  const { address } = caller.origin;
+  const nameDigest = digestName(person.identity);
+  await deps.throttle.check(nameDigest, address);
+  if (await deps.identities.verify({ ...person, password, address })) return;
+  await deps.throttle.fail(nameDigest, address);
+  throw wrongPassword();
+}
+
+async function create(
+  tx: Sql,
+  caller: Caller,
+  accountName: string,
+  given: { name: string | null; expiresAt: Date | null; at: Date },
+): Promise<Credential> {
+  await lockCaller(tx, caller);
+  const { personId } = caller;
+  const account = await findMembership(tx, personId, accountName);
+  if (!account) throw new DomainError('Forbidden', 'This person does not belong to that account');
+  const { accountId, title: accountTitle } = account;
+  const name = chooseName(given.name, await accessKeyNames(tx, personId, accountId));
+  const { accessKey, secretKey } = newAccessKey();
+  const { at, expiresAt } = given;
+  await insertAccessKey(tx, {
+    accessKey,
+    accountId,
+    personId,
+    name,
+    secretDigest: digestSecret(secretKey),
+    at,
+    expiresAt,
+  });
+  await record(tx, caller, accountId, `Made the access key ${name}`);
+  const key = { accessKey, name, creationTime: at, expiresAt, lastUsedAt: null };
+  return { accountName, accountTitle, key, secretKey };
+}
+
+function chooseName(wanted: string | null, taken: readonly string[]): string {
+  if (taken.length >= MAX_KEYS) {
+    throw new DomainError('AccessKeyLimitReached', `A person has at most ${MAX_KEYS} access keys for an account`);
+  }
+  if (wanted !== null) {
+    if (!taken.includes(wanted)) return wanted;
+    throw new DomainError('DuplicateAccessKey', 'There is an access key with this name for the account already');
+  }
+  let name = DEFAULT_NAME;
+  for (let number = 2; taken.includes(name); number += 1) name = `${DEFAULT_NAME} ${number}`;
+  return name;
+}
+
+function readExpiry(text: string, now: Date): Date {
+  const path = 'body.expires_at';
+  const expiresAt = parseInstant(text);
+  if (!expiresAt) throw refusedField(path, 'must be an ISO 8601 date and time');
+  if (expiresAt <= now) throw refusedField(path, 'must be in the future');
+  return expiresAt;
+}
+
+function record(tx: Sql, caller: Caller, accountId: number, message: string): Promise<void> {
+  const { personId, name } = caller;
+  return recordEvent(
+    tx,
+    { ...caller, accountId },
+    { entityType: 'Credentials', entityId: personId, entityName: name, message },
+  );
+}

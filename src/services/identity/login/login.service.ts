@@ -1,0 +1,248 @@
+import { randomUUID } from 'node:crypto';
+import type { PasswordPolicy } from '../../../process/config.ts';
+import { DomainError } from '../../../domain/common/errors.ts';
+import type { Origin } from '../../../domain/events/events.ts';
+import { type FoundAccessKey, findAccessKey } from '../../../persistence/identity/access-keys.repository.ts';
+import {
+  findInvitationBySecureId,
+  isOpenTo,
+  type OpenInvitation,
+} from '../../../persistence/identity/invitations.repository.ts';
+import {
+  findLoginPerson,
+  type LoginPerson,
+  type PersonKey,
+  renewHash,
+} from '../../../persistence/identity/logins.repository.ts';
+import type { Database } from '../../../persistence/database/sql.ts';
+import { secretMatches } from './access-keys.ts';
+import type { Authenticator } from './authenticator.ts';
+import type { Hashing } from '../../common/hashing.ts';
+import type { InvitationGuard } from '../invitation-guard.ts';
+import type { Joined } from '../joining.ts';
+import { joinAsNewcomer, joinByLogin } from './login-joining.ts';
+import { type LoginAttempt, rememberFailure, rememberSuccess } from './login-log.ts';
+import { digestName, type LoginThrottle } from './login-throttle.ts';
+import { checkNewPassword, hashPassword, isOutdated, normalisePassword, verifyPassword } from './passwords.ts';
+import type { Clock, IdentityAuthenticator } from '../../common/ports.ts';
+import { type LoginResult, type NewSession, openSession, planSession } from './sessions.ts';
+import type { TokenSigner } from './token-signer.ts';
+
+export interface LoginCommand {
+  by: { email: string } | { identity: string };
+  password: string;
+  /** Account to become current; undefined for the preferred or first joined one. */
+  account: string | undefined;
+  invitationId: string | undefined;
+  expiryMinutes: number | undefined;
+  origin: Origin;
+}
+
+export interface AccessKeyCommand {
+  accessKey: string;
+  secretKey: string;
+  expiryMinutes: number | undefined;
+  origin: Origin;
+}
+
+export interface LoginService {
+  /**
+   * Exchanges a name and password for a token.
+   *
+   * @throws {DomainError} AuthenticationFailed for an unknown name and a wrong password alike; Forbidden for an account
+   * the person is not in; UnknownInvitation; TooManyRequests and ServiceUnavailable with a time to wait
+   * @remarks With an invitation the person joins its account, which becomes current; an address that is nobody's yet
+   * becomes that of a new person with this password.
+   * @see api-decisions 3.1
+   */
+  login(command: LoginCommand): Promise<LoginResult>;
+  /**
+   * Exchanges an access key for a token of the key's account.
+   *
+   * @throws {DomainError} AuthenticationFailed for an unknown or expired key and a wrong secret alike; TooManyRequests
+   * @see api-decisions 3.2
+   */
+  loginByAccessKey(command: AccessKeyCommand): Promise<LoginResult>;
+}
+
+export interface LoginDeps {
+  db: Database;
+  tokenSigner: TokenSigner;
+  clock: Clock;
+  hashing: Hashing;
+  throttle: LoginThrottle;
+  invitationGuard: InvitationGuard;
+  authenticator: Pick<Authenticator, 'forget'>;
+  /** Judges logins by identity; null: the stored hash does, as with addresses. */
+  identities: IdentityAuthenticator | null;
+  /** What the password of a newcomer is held to. */
+  passwords: PasswordPolicy;
+}
+
+/** One text for all, as which of the two is wrong must not be told. @see api-decisions 1.2 */
+const WRONG_LOGIN = 'The name or key, or the password or secret, is wrong';
+
+export function createLoginService(deps: LoginDeps): LoginService {
+  return {
+    login(given) {
+      const command = { ...given, by: trimmed(given.by) };
+      const { invitationId, origin } = command;
+      if (invitationId === undefined) return login(deps, command, null);
+      const by = { personId: null, address: origin.address };
+      return deps.invitationGuard.guard(by, () => login(deps, command, invitationId));
+    },
+    async loginByAccessKey(command) {
+      const { origin, expiryMinutes } = command;
+      const nameDigest = digestName(`\0access key ${command.accessKey}`);
+      const attempt: LoginAttempt = { nameDigest, method: 'key', origin };
+      await deps.throttle.checkLogin(nameDigest, origin.address);
+      const found = await findAccessKey(deps.db, command.accessKey);
+      const isRight = secretMatches(command.secretKey, found?.secretDigest ?? null);
+      if (!isRight || hasExpired(found!, deps.clock.now())) {
+        const about = found && { personId: found.person.id, accountName: found.accountName };
+        await rememberFailure(deps.db, deps.throttle, attempt, about);
+        throw new DomainError('AuthenticationFailed', WRONG_LOGIN);
+      }
+      const { person, accountName } = found!;
+      const accessKey = { id: command.accessKey, expiresAt: found!.expiresAt };
+      return open(deps, person, attempt, { account: accountName, accessKey, expiryMinutes });
+    },
+  };
+}
+
+async function login(deps: LoginDeps, command: LoginCommand, secureId: string | null): Promise<LoginResult> {
+  const { account, origin, expiryMinutes, by } = command;
+  // Looked up whoever asks, so that nothing tells a known name from an unknown one.
+  const invitation = secureId === null ? null : await findOpenInvitation(deps, secureId, by);
+  const nameDigest = digestName('email' in by ? by.email : by.identity);
+  const attempt: LoginAttempt = { nameDigest, method: isForeign(deps, command) ? 'pam' : 'pwd', origin };
+  const { person, joined } = await authenticate(deps, command, attempt, invitation);
+  let current = joined;
+  const now = deps.clock.now();
+  if (secureId !== null) current ??= await joinByLogin(deps.db, person, { secureId, account, origin, now });
+  const wanted = { account: current?.accountName ?? account, accessKey: null, expiryMinutes };
+  return open(deps, person, attempt, wanted);
+}
+
+/** Addresses are taken without the space around them, login names as they are. */
+function trimmed(by: LoginCommand['by']): LoginCommand['by'] {
+  if ('email' in by) return { email: by.email.trim() };
+  return isAddress(by.identity) ? { identity: by.identity.trim() } : by;
+}
+
+/** A login name that is an address is found in any case, unless it is that of another system. */
+function personKey(by: LoginCommand['by'], foreign: boolean): PersonKey {
+  return 'email' in by ? by : { ...by, anyCase: !foreign && isAddress(by.identity) };
+}
+
+function isAddress(identity: string): boolean {
+  return identity.includes('@');
+}
+
+/** The invitation that a newcomer with this address could use. */
+async function findOpenInvitation(
+  { db, clock }: LoginDeps,
+  secureId: string,
+  by: LoginCommand['by'],
+): Promise<OpenInvitation | null> {
+  const invitation = await findInvitationBySecureId(db, secureId, clock.now());
+  if (!invitation || !('email' in by)) return null;
+  return (await isOpenTo(db, invitation.id, by)) ? invitation : null;
+}
+
+function hasExpired({ expiresAt }: FoundAccessKey, now: Date): boolean {
+  return expiresAt !== null && expiresAt <= now;
+}
+
+async function open(
+  deps: LoginDeps,
+  person: LoginPerson,
+  attempt: LoginAttempt,
+  wanted: Pick<NewSession, 'accessKey'> & { account: string | undefined; expiryMinutes: number | undefined },
+): Promise<LoginResult> {
+  const plan = await planSession(deps.db, person, wanted.account);
+  const { accessKey, expiryMinutes: minutes } = wanted;
+  const now = deps.clock.now();
+  const who = { person, accountId: plan.current?.id ?? 0, accessKey: accessKey?.id ?? null, at: now };
+  const systemEpoch = await rememberSuccess(deps.db, attempt, who);
+  // What else they are logged in with shows this login at once, and an account that it has joined.
+  deps.authenticator.forget({ personId: person.id });
+  return openSession(deps.tokenSigner, person, plan, { method: attempt.method, accessKey, minutes, systemEpoch, now });
+}
+
+interface Authenticated {
+  person: LoginPerson;
+  /** Set when the login made the person. */
+  joined: Joined | null;
+}
+
+async function authenticate(
+  deps: LoginDeps,
+  command: LoginCommand,
+  attempt: LoginAttempt,
+  invitation: OpenInvitation | null,
+): Promise<Authenticated> {
+  const { by, account, origin } = command;
+  const password = normalisePassword(command.password);
+  const foreign = isForeign(deps, command);
+  const prove = async () => {
+    await deps.throttle.checkLogin(attempt.nameDigest, origin.address);
+    const person = await findLoginPerson(deps.db, personKey(by, foreign));
+    const unfit = invitation && 'email' in by ? unfitness(deps, invitation, { email: by.email, password }) : null;
+    if (!person && invitation && 'email' in by && !unfit) {
+      const now = deps.clock.now();
+      const login = { email: by.email, password, secureId: command.invitationId!, account, origin, now };
+      return joinAsNewcomer(deps, invitation, login);
+    }
+    // How long an identity system takes to refuse would tell whether the password is right for somebody unknown here.
+    const judged = foreign && !person ? randomUUID() : password;
+    const isRight = await judge(deps, command, judged, person?.password_hash ?? null);
+    if (isRight && person) {
+      if (!foreign) await renewOutdated(deps.db, person, password);
+      return { person, joined: null };
+    }
+    await rememberFailure(deps.db, deps.throttle, attempt, person && { personId: person.id, accountName: account });
+    // Said of everybody whose password is wrong, else it would tell who is known.
+    throw unfit ?? new DomainError('AuthenticationFailed', WRONG_LOGIN);
+  };
+  // Everything of an attempt that hashes runs in its turn, statements included.
+  return foreign ? prove() : deps.hashing.run(origin, prove);
+}
+
+/** Why this could not be the password of a newcomer; null when it could. */
+function unfitness(
+  { passwords }: LoginDeps,
+  invitation: OpenInvitation,
+  { email, password }: { email: string; password: string },
+): unknown {
+  try {
+    checkNewPassword(password, passwords, [email, invitation.name, invitation.account_title]);
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** The only moment at which the password itself is known. */
+async function renewOutdated(
+  db: Database,
+  { id, password_hash: stored }: LoginPerson,
+  password: string,
+): Promise<void> {
+  if (stored === null || !isOutdated(stored)) return;
+  await renewHash(db, id, { from: stored, to: await hashPassword(password) });
+}
+
+function isForeign(deps: LoginDeps, command: LoginCommand): boolean {
+  return deps.identities !== null && 'identity' in command.by;
+}
+
+function judge(
+  deps: LoginDeps,
+  { by, origin }: LoginCommand,
+  password: string,
+  storedHash: string | null,
+): Promise<boolean> {
+  if (deps.identities === null || 'email' in by) return verifyPassword(password, storedHash);
+  return deps.identities.verify({ identity: by.identity, password, storedHash, address: origin.address });
+}

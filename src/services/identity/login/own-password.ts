@@ -1,0 +1,32 @@
+import { DomainError } from '../../../domain/common/errors.ts';
+import { findLoginPerson } from '../../../persistence/identity/logins.repository.ts';
+import type { Sql } from '../../../persistence/database/sql.ts';
+import { digestName, type LoginThrottle } from './login-throttle.ts';
+import { verifyPassword } from './passwords.ts';
+import type { Caller } from '../../common/ports.ts';
+
+/**
+ * Holds the caller to their stored password, so that a token alone is not enough. Guesses count as guesses at the login.
+ *
+ * @param password - normalised
+ * @throws {DomainError} AuthenticationFailed, TooManyRequests
+ * @remarks It hashes: run it in the caller's turn.
+ */
+export async function requireOwnPassword(
+  deps: { db: Sql; throttle: LoginThrottle },
+  caller: Caller,
+  password: string,
+): Promise<void> {
+  const { address } = caller.origin;
+  const person = await findLoginPerson(deps.db, { id: caller.personId });
+  const nameDigest = digestName(person?.email ?? caller.email);
+  await deps.throttle.check(nameDigest, address);
+  if (await verifyPassword(password, person?.password_hash ?? null)) return;
+  await deps.throttle.fail(nameDigest, address);
+  throw wrongPassword();
+}
+
+/** The refusal of somebody whose token is good and whose password is not. */
+export function wrongPassword(): DomainError {
+  return new DomainError('AuthenticationFailed', 'The present password is wrong');
+}

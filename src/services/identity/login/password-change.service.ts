@@ -1,0 +1,61 @@
+import type { PasswordPolicy } from '../../../process/config.ts';
+import { deleteAccessKeys } from '../../../persistence/identity/access-keys.repository.ts';
+import { recordEvent } from '../../../persistence/events/events.repository.ts';
+import { replacePassword } from '../../../persistence/identity/people.repository.ts';
+import type { Database } from '../../../persistence/database/sql.ts';
+import type { Authenticator } from './authenticator.ts';
+import { lockCaller } from '../current-person.ts';
+import type { Hashing } from '../../common/hashing.ts';
+import type { LoginThrottle } from './login-throttle.ts';
+import { requireOwnPassword } from './own-password.ts';
+import { checkNewPassword, hashPassword, normalisePassword } from './passwords.ts';
+import type { Caller } from '../../common/ports.ts';
+
+export interface PasswordService {
+  /**
+   * Replaces the caller's password and ends every token of theirs, the one in use included, and, unless they are to be
+   * kept, every access key.
+   *
+   * @throws {DomainError} InvalidParameter, AuthenticationFailed when `password` is not the present one,
+   * TooManyRequests and ServiceUnavailable as a login
+   * @see api-decisions 2.5, 12.1
+   */
+  change(caller: Caller, change: { password: string; newPassword: string; keepAccessKeys: boolean }): Promise<void>;
+}
+
+export interface PasswordDeps {
+  db: Database;
+  hashing: Hashing;
+  throttle: LoginThrottle;
+  authenticator: Pick<Authenticator, 'forget'>;
+  /** What new passwords are held to. */
+  passwords: PasswordPolicy;
+}
+
+const NEW_PASSWORD = 'body.new_password';
+
+export function createPasswordService(deps: PasswordDeps): PasswordService {
+  return {
+    async change(caller, change) {
+      const password = normalisePassword(change.password);
+      const newPassword = normalisePassword(change.newPassword, NEW_PASSWORD);
+      checkNewPassword(newPassword, deps.passwords, [caller.email, caller.name, caller.accountName], NEW_PASSWORD);
+      const passwordHash = await deps.hashing.run({ personId: caller.personId }, async () => {
+        await requireOwnPassword(deps, caller, password);
+        return hashPassword(newPassword);
+      });
+      await deps.db.transaction(async (tx) => {
+        const person = await lockCaller(tx, caller);
+        await replacePassword(tx, caller.personId, passwordHash);
+        const keys = change.keepAccessKeys ? 0 : await deleteAccessKeys(tx, caller.personId);
+        await recordEvent(tx, caller, {
+          entityType: 'Person',
+          entityId: caller.personId,
+          entityName: person.name,
+          message: `Changed the own password${keys > 0 ? ' and ended all own access keys' : ''}`,
+        });
+      });
+      deps.authenticator.forget({ personId: caller.personId });
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { DomainError } from '../../../domain/common/errors.ts';
+import {
+  findLoginAccounts,
+  type LoginAccount,
+  type LoginPerson,
+} from '../../../persistence/identity/logins.repository.ts';
+import type { Sql } from '../../../persistence/database/sql.ts';
+import type { AuthMethod } from '../../common/ports.ts';
+import type { TokenSigner } from './token-signer.ts';
+
+export interface LoginResult {
+  token: string;
+  email: string;
+  name: string;
+  accounts: Array<{ name: string; title: string; default: boolean }>;
+  /** Empty for a person without account. */
+  currentAccount: string;
+}
+
+const DEFAULT_EXPIRY_MINUTES = 1440;
+
+/** A person's accounts and the one that a token is to be for. */
+export interface SessionPlan {
+  accounts: readonly LoginAccount[];
+  current: LoginAccount | undefined;
+}
+
+/**
+ * Chooses the current account: the one asked for, else the preferred one, else the first joined, else none.
+ *
+ * @throws {DomainError} Forbidden when the person is not in the one asked for
+ * @see api-decisions 3.1
+ */
+export async function planSession(sql: Sql, person: LoginPerson, account: string | undefined): Promise<SessionPlan> {
+  const accounts = await findLoginAccounts(sql, person.id);
+  return { accounts, current: chooseAccount(person, accounts, account) };
+}
+
+/** What a new session is made of. */
+export interface NewSession {
+  method: AuthMethod;
+  /** The access key of the login, whose tokens do not outlive it. */
+  accessKey: { id: string; expiresAt: Date | null } | null;
+  /** Lifetime of the token; undefined for the usual one. */
+  minutes: number | undefined;
+  systemEpoch: number;
+  now: Date;
+}
+
+/** Issues the first token of a planned session. */
+export function openSession(
+  tokenSigner: TokenSigner,
+  person: LoginPerson,
+  plan: SessionPlan,
+  session: NewSession,
+): LoginResult {
+  const { current } = plan;
+  const { method, accessKey } = session;
+  const epochs = {
+    person: person.token_epoch,
+    account: current?.token_epoch ?? 0,
+    system: session.systemEpoch,
+    membership: current?.membership,
+  };
+  const accountName = current?.name ?? '';
+  const identity = { personId: person.id, email: person.email, accountName, epochs, method };
+  const token = tokenSigner.issue({ ...identity, accessKey: accessKey?.id ?? null }, { expiresAt: expiryOf(session) });
+  return describeSession(person, plan, token);
+}
+
+/** Seconds since the epoch. */
+function expiryOf({ accessKey, minutes = DEFAULT_EXPIRY_MINUTES, now }: NewSession): number {
+  const wanted = Math.floor(now.getTime() / 1000) + minutes * 60;
+  const keyEnds = accessKey?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+  return Math.min(wanted, Math.floor(keyEnds / 1000));
+}
+
+/** What a login answers, for a token there is. */
+export function describeSession(person: LoginPerson, { accounts, current }: SessionPlan, token: string): LoginResult {
+  const preferred = chooseAccount(person, accounts, undefined);
+  return {
+    token,
+    email: person.email,
+    name: person.name,
+    accounts: accounts.map(({ name, title }) => ({ name, title, default: name === preferred?.name })),
+    currentAccount: current?.name ?? '',
+  };
+}
+
+function chooseAccount(
+  person: LoginPerson,
+  accounts: readonly LoginAccount[],
+  wanted: string | undefined,
+): LoginAccount | undefined {
+  if (wanted !== undefined) {
+    const account = accounts.find(({ name }) => name === wanted);
+    if (!account) throw new DomainError('Forbidden', 'This person does not belong to that account');
+    return account;
+  }
+  return accounts.find(({ id }) => id === person.preferred_account_id) ?? accounts[0];
+}

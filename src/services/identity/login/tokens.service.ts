@@ -1,0 +1,148 @@
+import { DomainError, unauthorized } from '../../../domain/common/errors.ts';
+import { deleteAccessKeys } from '../../../persistence/identity/access-keys.repository.ts';
+import { recordEvent } from '../../../persistence/events/events.repository.ts';
+import { findLoginPerson, type LoginPerson } from '../../../persistence/identity/logins.repository.ts';
+import {
+  revokeAccount,
+  revokePerson,
+  revokeSystem,
+  revokeTokens,
+} from '../../../persistence/identity/revocations.repository.ts';
+import type { Database, Sql } from '../../../persistence/database/sql.ts';
+import type { Authenticator } from './authenticator.ts';
+import { lockCaller } from '../current-person.ts';
+import type { Caller, Clock } from '../../common/ports.ts';
+import { describeSession, type LoginResult, planSession } from './sessions.ts';
+import type { TokenSigner } from './token-signer.ts';
+
+export interface TokensService {
+  /** What a login would answer, with the token that is in use. */
+  describe(caller: Caller, token: string): Promise<LoginResult>;
+  /**
+   * Issues a token for another account of the person. It belongs to the session of the one in use, and expires with it.
+   *
+   * @throws {DomainError} Forbidden for an account the person is not in; Unauthorized when the token has been ended
+   */
+  switchAccount(caller: Caller, token: string, accountName: string): Promise<string>;
+  /** Ends the session: the token in use, and every other that came of the same login. */
+  logout(caller: Caller): Promise<void>;
+  /** Ends every token of the caller and, unless they are to be kept, every access key. */
+  invalidateOwn(caller: Caller, options: { keepAccessKeys: boolean }): Promise<void>;
+  /** Ends every token for the caller's account. */
+  invalidateAccount(caller: Caller): Promise<void>;
+  /** Ends every token of the system. @throws {DomainError} Forbidden for all but operators */
+  invalidateSystem(caller: Caller): Promise<void>;
+  /** Ends every token for a named account. @throws {DomainError} Forbidden for all but operators, UnknownAccount */
+  invalidateNamedAccount(caller: Caller, accountName: string): Promise<void>;
+}
+
+export interface TokensDeps {
+  db: Database;
+  tokenSigner: TokenSigner;
+  authenticator: Pick<Authenticator, 'authenticateNow' | 'forget'>;
+  clock: Clock;
+}
+
+/**
+ * Sessions that exist already. What ends a token holds at once in this process and within seconds in every other.
+ *
+ * @see api-decisions 3.2, 12.1
+ */
+export function createTokensService(deps: TokensDeps): TokensService {
+  const { db, authenticator } = deps;
+  return {
+    async describe(caller, token) {
+      const person = await requirePerson(db, caller);
+      const plan = await planSession(db, person, caller.accountName || undefined);
+      const current = plan.accounts.find(({ name }) => name === caller.accountName);
+      return describeSession(person, { ...plan, current }, token);
+    },
+    switchAccount: (caller, token, accountName) => switchAccount(deps, caller, token, accountName),
+    async logout(caller) {
+      const { id, family, expiresAt } = caller.token;
+      // All of a session expire together. By its own id the token ends for processes of older builds too.
+      await revokeTokens(db, { ids: [id, family], expiresAt: new Date(expiresAt * 1000) }, deps.clock.now());
+      authenticator.forget({ personId: caller.personId });
+    },
+    async invalidateOwn(caller, { keepAccessKeys }) {
+      await db.transaction(async (tx) => {
+        await revokePerson(tx, caller.personId);
+        const keys = keepAccessKeys ? 0 : await deleteAccessKeys(tx, caller.personId);
+        await record(tx, caller, keys > 0 ? 'Ended all own tokens and access keys' : 'Ended all own tokens');
+      });
+      authenticator.forget({ personId: caller.personId });
+    },
+    async invalidateAccount(caller) {
+      await db.transaction(async (tx) => {
+        const account = await revokeAccount(tx, { id: caller.accountId });
+        if (account) await recordOfAccount(tx, caller, account);
+      });
+      authenticator.forget({ accountName: caller.accountName });
+    },
+    async invalidateSystem(caller) {
+      await db.transaction(async (tx) => {
+        await requireOperator(tx, caller);
+        await revokeSystem(tx);
+        await record(tx, caller, 'Ended all tokens of the system');
+      });
+      authenticator.forget('all');
+    },
+    async invalidateNamedAccount(caller, accountName) {
+      await db.transaction(async (tx) => {
+        await requireOperator(tx, caller);
+        const account = await revokeAccount(tx, { name: accountName });
+        if (!account) throw new DomainError('UnknownAccount', 'There is no such account');
+        await recordOfAccount(tx, caller, account);
+      });
+      authenticator.forget({ accountName });
+    },
+  };
+}
+
+/**
+ * The new token carries the counters of the one it comes from, so that it ends with everything that ends that one, and
+ * rights are read anew, so that a token ended a moment ago gives no other.
+ */
+async function switchAccount(deps: TokensDeps, caller: Caller, token: string, accountName: string): Promise<string> {
+  const { token: facts } = await deps.authenticator.authenticateNow(token);
+  const person = await requirePerson(deps.db, caller);
+  const { current } = await planSession(deps.db, person, accountName);
+  const isSame = accountName === caller.accountName;
+  const joined = { account: current?.token_epoch ?? 0, membership: current?.membership };
+  // Tokens of older builds do not say which membership they are of: this one is.
+  const same = { membership: facts.epochs.membership ?? current?.membership };
+  const epochs = { ...facts.epochs, ...(isSame ? same : joined) };
+  const { method, accessKey, family, expiresAt } = facts;
+  const identity = { personId: person.id, email: person.email, accountName, epochs, method, accessKey };
+  return deps.tokenSigner.issue(identity, { family, expiresAt });
+}
+
+async function requirePerson(sql: Sql, caller: Caller): Promise<LoginPerson> {
+  const person = await findLoginPerson(sql, { id: caller.personId });
+  if (!person) throw unauthorized();
+  return person;
+}
+
+async function requireOperator(tx: Sql, caller: Caller): Promise<void> {
+  const { operator } = await lockCaller(tx, caller);
+  if (!operator) throw new DomainError('Forbidden', 'Only operators of the system may do this');
+}
+
+function record(tx: Sql, caller: Caller, message: string): Promise<void> {
+  return recordEvent(tx, caller, {
+    entityType: 'Person',
+    entityId: caller.personId,
+    entityName: caller.name,
+    message,
+  });
+}
+
+function recordOfAccount(tx: Sql, caller: Caller, account: { id: number; title: string }): Promise<void> {
+  const { id, title } = account;
+  const message = 'Ended all tokens of the account';
+  return recordEvent(
+    tx,
+    { ...caller, accountId: id },
+    { entityType: 'Account', entityId: id, entityName: title, message },
+  );
+}

@@ -1,0 +1,175 @@
+import { DAY_MS } from '../../domain/common/durations.ts';
+import { unauthorized } from '../../domain/common/errors.ts';
+import {
+  compareEmail,
+  dropEmailChange,
+  type EmailChange,
+  respellEmail,
+  saveEmailChange,
+} from '../../persistence/identity/email-changes.repository.ts';
+import { recordEvent } from '../../persistence/events/events.repository.ts';
+import {
+  findMembership,
+  findPerson,
+  type PersonChange,
+  type PersonRow,
+  updatePerson,
+} from '../../persistence/identity/people.repository.ts';
+import type { Database, Sql } from '../../persistence/database/sql.ts';
+import { digestSecret, newToken } from './login/access-keys.ts';
+import type { Authenticator } from './login/authenticator.ts';
+import { lockCaller } from './current-person.ts';
+import { confirmationMail } from './email-mail.ts';
+import { emailTaken, readEmail, readLine, readTimezone, refusedField } from '../common/fields.ts';
+import { reserveMail } from './mail-budget.ts';
+import type { Caller, Clock, Mailer, TokenFacts } from '../common/ports.ts';
+
+export interface PersonEdit {
+  name?: string | null | undefined;
+  email?: string | null | undefined;
+  timezone?: string | null | undefined;
+  /** Name of an account; null for none; absent: unchanged. */
+  preferredAccount?: string | null | undefined;
+}
+
+export interface PeopleService {
+  /** The person who calls, as they were when their rights were last read: at most seconds ago. */
+  getSelf(caller: Caller): Promise<PersonRow>;
+  /**
+   * Changes what is given and not null. A new address waits for its confirmation, in place of one that waited before;
+   * where mail goes out, a token that confirms it is mailed there. The present address, perhaps written otherwise,
+   * holds at once and withdraws what waited.
+   *
+   * @throws {DomainError} InvalidParameter, DuplicateEmail, TooManyRequests; MailQueueUnavailable when the mail server
+   * did not take the mail: nothing is changed then
+   */
+  updateSelf(caller: Caller, edit: PersonEdit): Promise<PersonRow>;
+  /** The person who calls, as they are now. */
+  readSelf(caller: Caller): Promise<PersonRow>;
+  /** Sends a mail to the caller's own address. @throws {DomainError} MailQueueUnavailable, TooManyRequests */
+  sendTestEmail(caller: Caller): Promise<void>;
+}
+
+export interface PeopleDeps {
+  db: Database;
+  clock: Clock;
+  mailer: Mailer;
+  authenticator: Pick<Authenticator, 'forget'>;
+  publicUrl: string;
+}
+
+/** How long a new address can be confirmed. */
+const CONFIRMATION_MS = DAY_MS;
+const TEST_SUBJECT = 'Test email from Flotilla';
+
+export function createPeopleService(deps: PeopleDeps): PeopleService {
+  // This object lives as long as the rights read with it count as fresh.
+  const known = new WeakMap<TokenFacts, PersonRow>();
+  const now = () => deps.clock.now();
+  return {
+    async getSelf(caller) {
+      const person = known.get(caller.token) ?? (await readSelf(deps.db, caller, now()));
+      known.set(caller.token, person);
+      return person;
+    },
+    readSelf: (caller) => readSelf(deps.db, caller, now()),
+    async updateSelf(caller, edit) {
+      const person = await update(deps, caller, edit);
+      deps.authenticator.forget({ personId: caller.personId });
+      return person;
+    },
+    async sendTestEmail(caller) {
+      const { email } = await readSelf(deps.db, caller, now());
+      const text = `This is a test email, asked for at ${deps.publicUrl}.\n`;
+      const reserved = await reserveMail(deps, caller.personId);
+      await reserved.send(() => deps.mailer.send({ to: email, subject: TEST_SUBJECT, text }));
+    },
+  };
+}
+
+async function readSelf(sql: Sql, caller: Caller, now: Date): Promise<PersonRow> {
+  const person = await findPerson(sql, caller.personId, now);
+  if (!person) throw unauthorized();
+  return person;
+}
+
+async function update(deps: PeopleDeps, caller: Caller, edit: PersonEdit): Promise<PersonRow> {
+  const { email, preferredAccount, ...fields } = readEdit(edit);
+  // Before anything is mailed.
+  if (preferredAccount !== undefined) await accountOf(deps.db, caller, preferredAccount);
+  const change = email === undefined ? null : await prepareEmail(deps, caller, email);
+  return deps.db.transaction(async (tx) => {
+    await lockCaller(tx, caller);
+    const changed: PersonChange = { ...fields };
+    if (preferredAccount !== undefined) changed.preferredAccountId = await accountOf(tx, caller, preferredAccount);
+    await updatePerson(tx, caller.personId, changed);
+    if (change) await storeEmail(tx, caller, change);
+    const person = await readSelf(tx, caller, deps.clock.now());
+    await recordUpdate(tx, caller, person, { ...fields, preferredAccount }, change);
+    return person;
+  });
+}
+
+/** What is to become of the address: another spelling of it, or another one that waits for its confirmation. */
+type EmailWish = { spelling: string } | { pending: Omit<EmailChange, 'personId'> };
+
+/**
+ * Judges the address that somebody wants, and mails the token that confirms it.
+ *
+ * @throws {DomainError} DuplicateEmail, TooManyRequests, MailQueueUnavailable: nothing is stored then
+ */
+async function prepareEmail(deps: PeopleDeps, caller: Caller, email: string): Promise<EmailWish> {
+  const compared = await compareEmail(deps.db, caller.personId, email);
+  if (!compared) throw unauthorized();
+  if (compared.isOwn) return { spelling: email };
+  const reserved = await reserveMail(deps, caller.personId);
+  if (compared.isTaken) throw emailTaken();
+  const expiresAt = new Date(deps.clock.now().getTime() + CONFIRMATION_MS);
+  if (!deps.mailer.isOn) return { pending: { email, tokenDigest: null, expiresAt } };
+  const token = newToken();
+  await reserved.send(() => deps.mailer.send(confirmationMail(email, { token, publicUrl: deps.publicUrl })));
+  return { pending: { email, tokenDigest: digestSecret(token), expiresAt } };
+}
+
+async function storeEmail(tx: Sql, { personId }: Caller, wish: EmailWish): Promise<void> {
+  if ('pending' in wish) return saveEmailChange(tx, { personId, ...wish.pending });
+  await dropEmailChange(tx, personId);
+  await respellEmail(tx, personId, wish.spelling);
+}
+
+async function recordUpdate(
+  tx: Sql,
+  caller: Caller,
+  { name }: PersonRow,
+  fields: Record<string, unknown>,
+  change: EmailWish | null,
+): Promise<void> {
+  const words = Object.entries(fields).flatMap(([key, value]) => (value === undefined ? [] : [WORDS[key]!]));
+  const wanted = change && 'pending' in change ? `, and wants ${change.pending.email} as email address` : '';
+  const message = `Changed ${words.join(', ') || 'nothing'} of the own person${wanted}`;
+  await recordEvent(tx, caller, { entityType: 'Person', entityId: caller.personId, entityName: name, message });
+}
+
+const WORDS: Record<string, string> = {
+  name: 'name',
+  timezone: 'time zone',
+  preferredAccount: 'preferred account',
+};
+
+function readEdit(edit: PersonEdit) {
+  const read = <T>(value: string | null | undefined, as: (value: string) => T) =>
+    value === undefined || value === null ? undefined : as(value);
+  return {
+    name: read(edit.name, (name) => readLine('body.name', name)),
+    email: read(edit.email, (email) => readEmail('body.email', email)),
+    timezone: read(edit.timezone, (timezone) => readTimezone('body.timezone', timezone)),
+    preferredAccount: edit.preferredAccount,
+  };
+}
+
+async function accountOf(sql: Sql, caller: Caller, name: string | null): Promise<number | null> {
+  if (name === null) return null;
+  const membership = await findMembership(sql, caller.personId, name);
+  if (!membership) throw refusedField('body.preferred_account', 'must be the name of an account of this person');
+  return membership.accountId;
+}

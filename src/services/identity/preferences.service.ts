@@ -1,0 +1,94 @@
+import { unauthorized } from '../../domain/common/errors.ts';
+import { recordEvent } from '../../persistence/events/events.repository.ts';
+import {
+  findPreferences,
+  type PreferencesRow,
+  updatePreferences,
+} from '../../persistence/identity/preferences.repository.ts';
+import type { Database } from '../../persistence/database/sql.ts';
+import { readLine, refusedField } from '../common/fields.ts';
+import type { Caller } from '../common/ports.ts';
+
+/** Absent: unchanged. Null: back to the default, which a title has not. */
+export interface PreferencesEdit {
+  title?: string | null | undefined;
+  registrationKey?: string | null | undefined;
+  autoRegister?: boolean | null | undefined;
+  /** -1: for ever. */
+  auditRetentionDays?: number | null | undefined;
+}
+
+export interface PreferencesService {
+  /** What the caller's account is set to, its registration key included. */
+  get(caller: Caller): Promise<PreferencesRow>;
+  /**
+   * Changes what is given. Key and auto-registration hold for the next computer that asks for enrolment.
+   *
+   * @throws {DomainError} InvalidParameter
+   * @see api-decisions 12.1
+   */
+  update(caller: Caller, edit: PreferencesEdit): Promise<PreferencesRow>;
+}
+
+const MIN_KEY = 3;
+const MAX_KEY = 50;
+const FOR_EVER = -1;
+
+export function createPreferencesService(deps: { db: Database }): PreferencesService {
+  return {
+    async get(caller) {
+      return (await findPreferences(deps.db, caller.accountId)) ?? gone();
+    },
+    update(caller, edit) {
+      const change = readEdit(edit);
+      return deps.db.transaction(async (tx) => {
+        const preferences = (await updatePreferences(tx, caller.accountId, change)) ?? gone();
+        const changed = Object.entries(change).flatMap(([key, value]) => (value === undefined ? [] : [WORDS[key]!]));
+        await recordEvent(tx, caller, {
+          entityType: 'Preferences',
+          entityId: caller.accountId,
+          entityName: preferences.title,
+          message: `Changed ${changed.join(', ') || 'nothing'} of the account`,
+        });
+        return preferences;
+      });
+    },
+  };
+}
+
+/** Names of what was changed; the registration key itself is a secret. */
+const WORDS: Record<string, string> = {
+  title: 'title',
+  registration_key: 'registration key',
+  auto_register: 'automatic registration',
+  audit_retention_days: 'retention of audit results and reports',
+};
+
+function readEdit(edit: PreferencesEdit): Partial<PreferencesRow> {
+  const { title, registrationKey, autoRegister, auditRetentionDays } = edit;
+  if (title === null) throw refusedField('body.title', 'must not be null');
+  const change: Partial<PreferencesRow> = {};
+  if (title !== undefined) change.title = readLine('body.title', title);
+  if (registrationKey !== undefined) change.registration_key = registrationKey && readKey(registrationKey);
+  if (autoRegister !== undefined) change.auto_register = autoRegister ?? false;
+  if (auditRetentionDays !== undefined) change.audit_retention_days = readDays(auditRetentionDays ?? FOR_EVER);
+  return change;
+}
+
+function readKey(key: string): string {
+  const { length } = [...key];
+  if (length < MIN_KEY || length > MAX_KEY || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(key) || key !== key.trim()) {
+    const message = `must have ${MIN_KEY} to ${MAX_KEY} characters on one line, without spaces at its ends`;
+    throw refusedField('body.registration_password', message);
+  }
+  return key;
+}
+
+function readDays(days: number): number {
+  if (days === 0) throw refusedField('body.audit_retention_period', 'must be -1 for ever, or at least 1 day');
+  return days;
+}
+
+function gone(): never {
+  throw unauthorized();
+}

@@ -1,0 +1,153 @@
+import { DomainError } from '../../domain/common/errors.ts';
+import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS } from '../../domain/identity/permissions.ts';
+import type { PageRequest } from '../../persistence/database/page.ts';
+import type { Paged } from '../../persistence/identity/administrators.repository.ts';
+import { recordEvent } from '../../persistence/events/events.repository.ts';
+import {
+  deleteRole,
+  findRole,
+  insertRole,
+  isOnlyRoleOfSomebody,
+  listRoles,
+  type RoleContent,
+  type RoleRow,
+  replaceRoleGroups,
+  updateRole,
+} from '../../persistence/identity/roles.repository.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import { readLine, refusedField } from '../common/fields.ts';
+import { resolveAccessGroups } from './names-in-body.ts';
+import type { Caller } from '../common/ports.ts';
+import { changeRights, type RightsChangeDeps } from './rights-change.ts';
+import type { RoleLimit } from './role-limits.ts';
+
+/** What a request says of a role; absent parts stay as they are. */
+export interface RoleChange {
+  description?: string | undefined;
+  permissions?: readonly string[] | undefined;
+  globalPermissions?: readonly string[] | undefined;
+  accessGroups?: readonly string[] | undefined;
+}
+
+export interface RolesService {
+  /** One page of the account's roles, the seeded ones first. */
+  list(caller: Caller, page: PageRequest): Promise<Paged<RoleRow>>;
+  /**
+   * Makes a role without holders, by default without permissions and on the whole account.
+   *
+   * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateRole, Forbidden beyond what the caller may
+   * give, as in all that changes roles
+   * @see api-decisions 3.3 and 12.3
+   */
+  create(caller: Caller, name: string, content: RoleChange): Promise<RoleRow>;
+  /**
+   * Changes a role for all who hold it; the name stays. Idempotent.
+   *
+   * @throws {DomainError} UnknownRole, RoleReadOnly, InvalidParameter, UnknownAccessGroup (400)
+   */
+  change(caller: Caller, name: string, content: RoleChange): Promise<RoleRow>;
+  /**
+   * Removes a role and takes it from all who hold it.
+   *
+   * @throws {DomainError} UnknownRole, RoleReadOnly, RoleInUse when an administrator or an invitation would be left
+   * without any role
+   */
+  remove(caller: Caller, name: string): Promise<void>;
+}
+
+const ROOT = 'global';
+const GROUPS_FIELD = 'body.access_groups';
+const NO_CONTENT: RoleContent = { description: '', permissions: [], globalPermissions: [] };
+const MAX_DESCRIPTION = 1000;
+
+export function createRolesService(deps: RightsChangeDeps): RolesService {
+  return {
+    list: (caller, page) => listRoles(deps.db, caller.accountId, page),
+    create: (caller, name, content) =>
+      changeRights(deps, caller, (tx, limit) => create(tx, limit, caller, name, content)),
+    change: (caller, name, content) =>
+      changeRights(deps, caller, (tx, limit) => change(tx, limit, caller, name, content)),
+    remove: (caller, name) => changeRights(deps, caller, (tx, limit) => remove(tx, limit, caller, name)),
+  };
+}
+
+async function create(tx: Sql, limit: RoleLimit, caller: Caller, given: string, change: RoleChange): Promise<RoleRow> {
+  const name = readLine('body.name', given);
+  const content = readContent(change, NO_CONTENT);
+  const groupIds = await resolveAccessGroups(tx, caller.accountId, change.accessGroups ?? [ROOT], GROUPS_FIELD);
+  const roleId = await insertRole(tx, caller.accountId, name, content);
+  if (roleId === null) throw new DomainError('DuplicateRole', 'There is a role with this name already');
+  await replaceRoleGroups(tx, roleId, groupIds);
+  await limit(tx, [roleId]);
+  const role = await requireRole(tx, caller, name);
+  await recordEvent(tx, caller, eventOf(role, `Created the role ${name} with ${describe(role)}`));
+  return role;
+}
+
+async function change(tx: Sql, limit: RoleLimit, caller: Caller, name: string, change: RoleChange): Promise<RoleRow> {
+  const before = await requireEditableRole(tx, caller, name);
+  await limit(tx, [before.id]);
+  await updateRole(tx, before.id, readContent(change, { ...before, globalPermissions: before.global_permissions }));
+  if (change.accessGroups !== undefined) {
+    const groupIds = await resolveAccessGroups(tx, caller.accountId, change.accessGroups, GROUPS_FIELD);
+    await replaceRoleGroups(tx, before.id, groupIds);
+  }
+  await limit(tx, [before.id]);
+  const role = await requireRole(tx, caller, name);
+  await recordEvent(tx, caller, eventOf(role, `Changed the role ${name}; it has ${describe(role)} now`));
+  return role;
+}
+
+async function remove(tx: Sql, limit: RoleLimit, caller: Caller, name: string): Promise<void> {
+  const role = await requireEditableRole(tx, caller, name);
+  await limit(tx, [role.id]);
+  if (await isOnlyRoleOfSomebody(tx, role.id)) {
+    throw new DomainError('RoleInUse', 'An administrator or an invitation has no other role');
+  }
+  await deleteRole(tx, role.id);
+  await recordEvent(tx, caller, eventOf(role, `Removed the role ${name}`));
+}
+
+function readContent(change: RoleChange, base: RoleContent): RoleContent {
+  const description = change.description ?? base.description;
+  if ([...description].length > MAX_DESCRIPTION) {
+    throw refusedField('body.description', `must not have more than ${MAX_DESCRIPTION} characters`);
+  }
+  return {
+    description,
+    permissions: readPermissions('permissions', change.permissions ?? base.permissions, GROUP_PERMISSIONS),
+    globalPermissions: readPermissions(
+      'global_permissions',
+      change.globalPermissions ?? base.globalPermissions,
+      GLOBAL_PERMISSIONS,
+    ),
+  };
+}
+
+function readPermissions(field: string, given: readonly string[], known: readonly string[]): string[] {
+  if (!given.every((permission) => known.includes(permission))) {
+    throw refusedField(`body.${field}`, `must be of ${known.join(', ')}`);
+  }
+  return [...new Set(given)];
+}
+
+async function requireRole(tx: Sql, caller: Caller, name: string): Promise<RoleRow> {
+  const found = await findRole(tx, caller.accountId, name);
+  if (!found) throw new DomainError('UnknownRole', 'There is no such role');
+  return found;
+}
+
+async function requireEditableRole(tx: Sql, caller: Caller, name: string): Promise<RoleRow> {
+  const role = await requireRole(tx, caller, name);
+  if (role.read_only) throw new DomainError('RoleReadOnly', 'This role cannot be changed');
+  return role;
+}
+
+function describe(role: RoleRow): string {
+  const permissions = [...role.permissions, ...role.global_permissions].join(', ') || 'no permission';
+  return `${permissions} on ${role.access_groups.join(', ') || 'no access group'}`;
+}
+
+function eventOf(role: RoleRow, message: string) {
+  return { entityType: 'Role' as const, entityId: role.id, entityName: role.name, message };
+}

@@ -1,0 +1,29 @@
+import { parseActivityQuery } from '../../domain/query/activity-query.ts';
+import type { ActivitySelection } from '../../persistence/query/activity-conditions.ts';
+import { findPeopleByEmail } from '../../persistence/identity/people.repository.ts';
+import { NOTHING_SEEN, type QueryDeps, readSearches } from './computer-queries.ts';
+
+/**
+ * Reads the text of a query over activities and looks up the saved searches that its queries over computers name.
+ *
+ * @param path - where the text stands in the request, for the refusal
+ * @param seen - texts of saved searches as the client saw them
+ * @throws {DomainError} InvalidQueryError, also for a saved search that is unknown; SavedSearchChanged
+ */
+export async function prepareActivityQuery(
+  deps: QueryDeps,
+  accountId: number,
+  text: string,
+  path = 'query.query',
+  seen = NOTHING_SEEN,
+): Promise<ActivitySelection> {
+  const query = parseActivityQuery(text, path);
+  const factors = query.clauses.flat();
+  const parts = factors.flatMap(({ criterion, at }) =>
+    criterion.kind === 'computer' ? [{ query: criterion.query, at }] : [],
+  );
+  const searches = await readSearches(deps, accountId, { text, path, seen, parts });
+  const addresses = factors.flatMap(({ criterion }) => (criterion.kind === 'creator' ? [criterion.text] : []));
+  const creators = addresses.length === 0 ? new Map() : await findPeopleByEmail(deps.db, addresses);
+  return { query, searches, creators, now: deps.clock.now() };
+}

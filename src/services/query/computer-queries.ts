@@ -1,0 +1,150 @@
+import { DomainError } from '../../domain/common/errors.ts';
+import { type ComputerQuery, parseComputerQuery, usesDeprecated } from '../../domain/query/computer-query.ts';
+import { MAX_QUERY_TERMS } from '../../domain/query/parser.ts';
+import { queryError } from '../../domain/query/query-error.ts';
+import type { ComputerSelection, SavedQueries } from '../../persistence/query/computer-conditions.ts';
+import { groupsOf } from '../../persistence/query/group-scope.ts';
+import { selectComputers } from '../../persistence/computers/computers.repository.ts';
+import { findSearchTexts } from '../../persistence/computers/saved-searches.repository.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import { quoted, refusedField } from '../common/fields.ts';
+import type { Caller, Clock } from '../common/ports.ts';
+
+/** A query that was read, with the saved searches it names. */
+export interface PreparedQuery extends ComputerSelection {
+  /** It uses a deprecated spelling, itself or in a saved search. @see api-decisions 2.6 */
+  deprecated: boolean;
+}
+
+/** Texts of saved searches by name, as a client saw them. */
+export type SeenSearches = ReadonlyMap<string, string>;
+
+/** A query of a request that acts on what it means. */
+export interface ActingQuery {
+  /** Text of the query language. */
+  text: string;
+  /** Of those that the text names; others that it names may have changed. */
+  seen: SeenSearches;
+}
+
+/** What reading a query needs. */
+export interface QueryDeps {
+  db: Sql;
+  clock: Clock;
+}
+
+export const NOTHING_SEEN: SeenSearches = new Map();
+
+/** Most terms of a query together with the saved searches it names. */
+const MAX_TERMS_IN_ALL = 5 * MAX_QUERY_TERMS;
+
+/**
+ * Reads the text of a query over computers and looks up the saved searches it names.
+ *
+ * @param path - where the text stands in the request, for the refusal
+ * @param seen - as in {@link ActingQuery}
+ * @throws {DomainError} InvalidQueryError, also for a saved search that is unknown; SavedSearchChanged
+ * @see API specification, "Selectors inside query"
+ */
+export async function prepareComputerQuery(
+  { db, clock }: QueryDeps,
+  accountId: number,
+  text: string,
+  path = 'query.query',
+  seen: SeenSearches = NOTHING_SEEN,
+): Promise<PreparedQuery> {
+  const query = parseComputerQuery(text, path);
+  const searches = await readSearches({ db }, accountId, { text, path, seen, parts: [{ query, at: null }] });
+  return { query, searches, now: clock.now(), deprecated: [query, ...searches.values()].some(usesDeprecated) };
+}
+
+/** Queries over computers that were read from one text. */
+export interface AskedQueries {
+  text: string;
+  /** Where the text stands in the request. */
+  path: string;
+  seen: SeenSearches;
+  /** `at`: where in the text; null when the query is the whole text. */
+  parts: ReadonlyArray<{ query: ComputerQuery; at: number | null }>;
+}
+
+/**
+ * Looks up the saved searches that queries name, in one statement.
+ *
+ * @throws {DomainError} InvalidQueryError when one is unknown, or when all of them together are too long;
+ * SavedSearchChanged; InvalidParameter when the client saw one that the queries do not name
+ */
+export async function readSearches(
+  { db }: Pick<QueryDeps, 'db'>,
+  accountId: number,
+  { text, path, seen, parts }: AskedQueries,
+): Promise<SavedQueries> {
+  const named = parts.flatMap(({ query, at }) =>
+    namedSearches(query).map((search) => ({ ...search, at: at ?? search.at })),
+  );
+  const names = [...new Set(named.map(({ name }) => name))];
+  const texts = names.length === 0 ? new Map<string, string>() : await findSearchTexts(db, accountId, names);
+  const unknown = named.find(({ name }) => !texts.has(name));
+  if (unknown) throw queryError(text, unknown.at, 'the name of a saved search after search:', path);
+  requireAsSeen(texts, seen);
+  const searches = new Map([...texts].map(([name, search]) => [name, parseComputerQuery(search, path)]));
+  const own = parts.reduce((sum, { query }) => sum + countTerms(query), 0);
+  const terms = named.reduce((sum, { name }) => sum + countTerms(searches.get(name)!), own);
+  if (terms > MAX_TERMS_IN_ALL) {
+    throw queryError(text, 0, `not more than ${MAX_TERMS_IN_ALL} terms with those of the saved searches`, path);
+  }
+  return searches;
+}
+
+/**
+ * Ids, ascending, of the caller's computers that a query means: approved, not archived, in sight. Whether the caller
+ * may act on each is for `requireTargets` to say.
+ *
+ * @param path - where the text stands in the request, for the refusal
+ * @throws {DomainError} InvalidQueryError, SavedSearchChanged
+ */
+export async function resolveComputerQuery(
+  deps: QueryDeps,
+  caller: Caller,
+  { text, seen }: ActingQuery,
+  path = 'body.query',
+): Promise<number[]> {
+  const selection = await prepareComputerQuery(deps, caller.accountId, text, path, seen);
+  const groups = caller.groups('ViewComputer');
+  return selectComputers(deps.db, { accountId: caller.accountId, groups: groupsOf(groups) }, selection);
+}
+
+/**
+ * Makes sure that a text can be kept as a saved search.
+ *
+ * @throws {DomainError} InvalidQueryError when it is no query or names a saved search itself, so that no ring can form
+ */
+export function checkSearchText(text: string, path: string): void {
+  const [named] = namedSearches(parseComputerQuery(text, path));
+  if (named) throw queryError(text, named.at, 'no search: in a saved search', path);
+}
+
+/** The texts are those that the query is read with, so that none can change in between. */
+function requireAsSeen(texts: ReadonlyMap<string, string>, seen: SeenSearches): void {
+  const unnamed = [...seen.keys()].find((name) => !texts.has(name));
+  if (unnamed !== undefined)
+    throw refusedField('body.searches', `has ${quoted(unnamed)}, which the query does not name`);
+  const details = [...seen]
+    .filter(([name, text]) => texts.get(name) !== text.trim())
+    .map(([name, text]) => ({
+      path: 'body.searches',
+      message: `${name} is ${JSON.stringify(texts.get(name))} now, not ${JSON.stringify(text)}`,
+    }));
+  if (details.length === 0) return;
+  throw new DomainError('SavedSearchChanged', `The saved search ${details[0]!.message}`, { details });
+}
+
+function namedSearches({ clauses }: ComputerQuery): Array<{ name: string; at: number }> {
+  return clauses
+    .flat()
+    .flatMap(({ criterion, at }) => (criterion.kind === 'search' ? [{ name: criterion.text, at }] : []));
+}
+
+function countTerms({ clauses }: ComputerQuery): number {
+  return clauses.reduce((sum, factors) => sum + factors.length, 0);
+}

@@ -1,0 +1,76 @@
+import { DomainError } from '../../domain/common/errors.ts';
+import { PLANNED_DATES } from '../../domain/schedules/plan.ts';
+import { isProblem, parseRule, type RecurrenceRule } from '../../domain/schedules/recurrence-rule.ts';
+import { datesOf, endOf, hasRuleDate, type RuleSchedule } from '../../domain/schedules/rule-dates.ts';
+import { frequencyOf } from '../../domain/schedules/rule-frequency.ts';
+import { wallClockAt } from '../../domain/common/time-zone.ts';
+import type { UsgProfileRow } from '../../persistence/compliance/usg-profiles.repository.ts';
+import { refusedField } from '../common/fields.ts';
+import { daysOfYear } from './year-days.ts';
+
+const FIELD = 'body.schedule';
+
+/** What the dates of a profile are made of: a start up to its creation ran at once, a later one is a date of its own. */
+export type ProfileSchedule = Pick<UsgProfileRow, 'schedule' | 'timezone' | 'start_date' | 'creation_time'>;
+
+/**
+ * Reads and judges the schedule of a request.
+ *
+ * @param change - whether the profile is there already; of a new one a start that is past runs at once, and may be all
+ * @returns the dates of {@link planDates}
+ * @throws {DomainError} InvalidParameter when it is no rule, never has a date or none from `now` on; IntervalTooShort
+ * when two of the dates that it can have are closer than a week
+ * @remarks Some milliseconds whatever the rule.
+ */
+export function planRequested(profile: ProfileSchedule, now: Date, { change }: { change: boolean }): Date[] {
+  const rule = parseRule(profile.schedule);
+  if (isProblem(rule)) throw refusedField(FIELD, rule.message);
+  if (rule.until !== null && endOf(rule.until, profile.timezone) < now) {
+    throw refusedField(FIELD, 'must not end in the past');
+  }
+  const schedule = toSchedule(rule, profile);
+  const frequency = frequencyOf(rule, schedule.daysOf);
+  if (frequency === 'too-often') throw tooOften();
+  if (frequency === 'never' || (rule.count !== 1 && !hasRuleDate(schedule))) {
+    throw refusedField(FIELD, 'has no date before the year 2100');
+  }
+  const dates = take(datesOf(schedule, now), PLANNED_DATES);
+  if (dates.length > 0 || (!change && isStartAlone(schedule))) return dates;
+  throw refusedField(FIELD, 'has no date from now on');
+}
+
+/**
+ * The dates of a profile after `now`: what its schedule on the server, `next_run_time` and every refill are made of.
+ *
+ * @param profile - its rule was checked when it was stored
+ * @returns at most {@link PLANNED_DATES}, ascending, each once
+ */
+export function planDates(profile: ProfileSchedule, now: Date): Date[] {
+  const rule = parseRule(profile.schedule);
+  if (isProblem(rule)) throw new Error(`a stored schedule is no rule: ${rule.message}`);
+  return take(datesOf(toSchedule(rule, profile), now), PLANNED_DATES);
+}
+
+function toSchedule(rule: RecurrenceRule, profile: ProfileSchedule): RuleSchedule {
+  const { timezone, start_date: start, creation_time: creationTime } = profile;
+  const daysOf = daysOfYear(rule, wallClockAt(timezone, start.getTime()));
+  return { rule, start, timezone, daysOf, isStartPlanned: start > creationTime };
+}
+
+function isStartAlone(schedule: RuleSchedule): boolean {
+  return datesOf(schedule, schedule.start).next().done === true;
+}
+
+function take(dates: Iterable<Date>, limit: number): Date[] {
+  const taken: Date[] = [];
+  for (const date of dates) {
+    taken.push(date);
+    if (taken.length === limit) break;
+  }
+  return taken;
+}
+
+function tooOften(): DomainError {
+  const message = 'must not be more frequent than weekly';
+  return new DomainError('IntervalTooShort', `${FIELD} ${message}`, { details: [{ path: FIELD, message }] });
+}

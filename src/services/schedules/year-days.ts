@@ -1,0 +1,84 @@
+// A CommonJS package: its named exports are not visible to an import.
+import rrule, { type Options } from 'rrule';
+import { DAY_MS } from '../../domain/common/durations.ts';
+import type { RecurrenceRule, Weekday } from '../../domain/schedules/recurrence-rule.ts';
+import { type DayParts, type DaysOfYear, dayParts } from '../../domain/schedules/rule-days.ts';
+import { isInWeeks } from '../../domain/schedules/week-number.ts';
+
+const { RRule } = rrule;
+
+/** From any year the next one would be beyond the year 9999, with which the library ends: it looks at one year alone. */
+const ONE_YEAR_ONLY = 9999;
+/** Weeks of a year, and weekdays of a month. */
+const MOST_IN_YEAR = 53;
+const MOST_IN_MONTH = 5;
+
+/**
+ * The days of a year that a rule allows, by the rrule library: its answers for BYMONTH, BYMONTHDAY, BYYEARDAY and BYDAY
+ * within one year are those of RFC 5545. Its answers for BYWEEKNO at the turn of a year and for weekdays with and
+ * without a number in one list are not, and are made here.
+ *
+ * @param start - what clocks show at the start, in ms as if in UTC
+ * @remarks The library is called at most once for each of the 28 kinds of years.
+ */
+export function daysOfYear(rule: RecurrenceRule, start: number): DaysOfYear {
+  const parts = dayParts(rule, start);
+  const options = toOptions(parts);
+  const known = new Map<string, readonly number[]>();
+  return (year) => {
+    const kind = kindOf(year);
+    const days = known.get(kind) ?? findDays(parts, options, rule.weekStart, year);
+    known.set(kind, days);
+    return days;
+  };
+}
+
+/** All that the days of a rule in a year depend on: its first weekday, and which of it and its neighbours are leap years. */
+function kindOf(year: number): string {
+  const isLeap = (of: number) => new Date(Date.UTC(of, 1, 29)).getUTCMonth() === 1;
+  const newYear = new Date(Date.UTC(year, 0, 1));
+  return [newYear.getUTCDay(), isLeap(year - 1), isLeap(year), isLeap(year + 1)].join();
+}
+
+function findDays(parts: DayParts, options: Partial<Options>, weekStart: Weekday, year: number): number[] {
+  const newYear = Date.UTC(year, 0, 1);
+  const dates = new RRule({ ...options, dtstart: new Date(newYear) }, true).all();
+  const { weeks } = parts;
+  return dates
+    .filter((date) => weeks === null || isInWeeks(date, weeks, weekStart))
+    .map((date) => (date.getTime() - newYear) / DAY_MS);
+}
+
+function toOptions({ months, monthDays, yearDays, weekdays, isOrdinalOfMonth }: DayParts): Partial<Options> {
+  const hasNumbers = weekdays?.some(({ ordinal }) => ordinal !== 0) ?? false;
+  // Without a choice of days the library would take the first of January.
+  const days = weekdays ?? (monthDays || yearDays ? null : EVERY_DAY);
+  return {
+    freq: RRule.YEARLY,
+    interval: ONE_YEAR_ONLY,
+    byhour: 0,
+    byminute: 0,
+    bysecond: 0,
+    // With numbered weekdays a list of months makes the library count within months.
+    bymonth: months.length < 12 || (hasNumbers && isOrdinalOfMonth) ? [...months] : null,
+    bymonthday: monthDays && [...monthDays],
+    byyearday: yearDays && [...yearDays],
+    byweekday: days?.flatMap((entry) => libraryDays(entry, hasNumbers, isOrdinalOfMonth)) ?? null,
+  };
+}
+
+const EVERY_DAY: NonNullable<DayParts['weekdays']> = (['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const).map(
+  (day) => ({ day, ordinal: 0 }),
+);
+
+/** Weekdays with and without a number exclude each other in the library: beside numbered ones the others get all numbers. */
+function libraryDays(
+  { day, ordinal }: { day: Weekday; ordinal: number },
+  hasNumbers: boolean,
+  isOrdinalOfMonth: boolean,
+) {
+  if (!hasNumbers) return [RRule[day]];
+  if (ordinal !== 0) return [RRule[day].nth(ordinal)];
+  const most = isOrdinalOfMonth ? MOST_IN_MONTH : MOST_IN_YEAR;
+  return Array.from({ length: most }, (_, n) => RRule[day].nth(n + 1));
+}

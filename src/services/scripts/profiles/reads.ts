@@ -1,0 +1,116 @@
+import { DomainError } from '../../../domain/common/errors.ts';
+import { countComputersInScope } from '../../../persistence/query/profile-scope.ts';
+import {
+  findParents,
+  listParentsOfScriptProfile,
+} from '../../../persistence/scripts/script-profile-activities.repository.ts';
+import {
+  findScriptProfile,
+  listScriptProfiles,
+  readLatestRuns,
+  type ScriptProfileRow,
+} from '../../../persistence/scripts/script-profiles.repository.ts';
+import type { Sql } from '../../../persistence/database/sql.ts';
+import { scopeOf } from '../../activities/activity-rights.ts';
+import { type ParentActivity, toBaseActivity } from '../../activities/activity-views.ts';
+import type { Caller } from '../../common/ports.ts';
+import { requireScript } from '../reads.ts';
+import type { ScriptProfilesDeps } from './deps.ts';
+import type { ScriptProfile, ScriptProfileQuery } from './model.ts';
+import { triggerState } from './trigger-fields.ts';
+
+interface Page {
+  limit: number;
+  offset: number;
+}
+
+export async function listProfiles({ db, clock }: ScriptProfilesDeps, caller: Caller, query: ScriptProfileQuery) {
+  const { count, rows } = await listScriptProfiles(db, { ...visibleTo(caller), ...query, scriptId: null }, query);
+  return { count, results: await toProfiles(db, caller, rows, clock.now()) };
+}
+
+/** @throws {DomainError} UnknownScript */
+export async function listProfilesOfScript(
+  { db, clock }: ScriptProfilesDeps,
+  caller: Caller,
+  scriptId: number,
+  page: Page,
+) {
+  await requireScript(db, caller, scriptId);
+  const all = { archived: null, search: null, names: null };
+  const { count, rows } = await listScriptProfiles(db, { ...visibleTo(caller), ...all, scriptId }, page);
+  return { count, results: await toProfiles(db, caller, rows, clock.now()) };
+}
+
+/** @throws {DomainError} UnknownScriptProfile */
+export async function readProfile({ db, clock }: ScriptProfilesDeps, caller: Caller, id: number) {
+  return toProfile(db, caller, await requireProfile(db, caller, id), clock.now());
+}
+
+/** A profile that the caller may see. @throws {DomainError} UnknownScriptProfile */
+export async function requireProfile(sql: Sql, caller: Caller, id: number): Promise<ScriptProfileRow> {
+  const found = await findScriptProfile(sql, visibleTo(caller), id);
+  if (!found) throw new DomainError('UnknownScriptProfile', 'There is no such script profile');
+  return found;
+}
+
+/** @throws {DomainError} UnknownScriptProfile */
+export async function listActivities(
+  { db, clock }: ScriptProfilesDeps,
+  caller: Caller,
+  id: number,
+  page: Page,
+): Promise<{ count: number; results: ParentActivity[] }> {
+  await requireProfile(db, caller, id);
+  const now = clock.now();
+  const { count, rows } = await listParentsOfScriptProfile(db, scopeOf(caller), id, page, now);
+  return { count, results: rows.map((row) => toBaseActivity(row, now)) };
+}
+
+export async function toProfile(sql: Sql, caller: Caller, row: ScriptProfileRow, now: Date): Promise<ScriptProfile> {
+  const [profile] = await toProfiles(sql, caller, [row], now);
+  return profile!;
+}
+
+/** Profiles with what is told about them from elsewhere; three statements whatever their number. */
+async function toProfiles(
+  sql: Sql,
+  caller: Caller,
+  rows: readonly ScriptProfileRow[],
+  now: Date,
+): Promise<ScriptProfile[]> {
+  const standing = rows.filter(({ archived, trigger }) => !archived && trigger.type !== 'event');
+  const counts = await countComputersInScope(
+    sql,
+    'script',
+    caller.accountId,
+    standing.map(({ id }) => id),
+  );
+  const activities = await readLastActivities(sql, caller, rows, now);
+  return rows.map(({ account_id, access_group_id, planned_until, ...row }) => ({
+    ...row,
+    state: triggerState(row, now),
+    computers: counts.get(row.id) ?? 0,
+    lastActivity: activities.get(row.id) ?? null,
+  }));
+}
+
+async function readLastActivities(
+  sql: Sql,
+  caller: Caller,
+  rows: readonly ScriptProfileRow[],
+  now: Date,
+): Promise<Map<number, ParentActivity>> {
+  const latest = await readLatestRuns(
+    sql,
+    rows.map(({ id }) => id),
+  );
+  if (latest.size === 0) return new Map();
+  const parents = await findParents(sql, scopeOf(caller), [...latest.values()], now);
+  const byId = new Map(parents.map((row) => [row.id, toBaseActivity(row, now)]));
+  return new Map([...latest].flatMap(([id, run]) => (byId.has(run) ? [[id, byId.get(run)!] as const] : [])));
+}
+
+function visibleTo(caller: Caller) {
+  return { accountId: caller.accountId, view: caller.groups('ViewScriptProfile') };
+}

@@ -1,0 +1,121 @@
+import type { ActivitySettings, ScriptProfileLimits } from '../../../process/config.ts';
+import { ACTIVITY_GROUP } from '../../../domain/activities/kinds.ts';
+import { runEnvironment } from '../../../domain/scripts/environment.ts';
+import { runSummary, scriptOperation } from '../../../domain/scripts/script.ts';
+import { readAccountName } from '../../../persistence/identity/accounts.repository.ts';
+import { createGroup } from '../../../persistence/activities/activity-creation.repository.ts';
+import { insertEmptyRun } from '../../../persistence/activities/empty-runs.repository.ts';
+import { keepFleet } from '../../../persistence/computers/fleet-lock.ts';
+import { computersInScope } from '../../../persistence/query/profile-scope.ts';
+import {
+  computersAtWork,
+  insertProfileRun,
+  setProfileRunActivity,
+} from '../../../persistence/scripts/script-profile-runs.repository.ts';
+import type { ScriptProfileRow } from '../../../persistence/scripts/script-profiles.repository.ts';
+import type { Sql } from '../../../persistence/database/sql.ts';
+import type { RunOrder, RunOutcome } from '../../schedules/profile-run.ts';
+import { lockRunnable } from '../runs.ts';
+
+export interface ProfileRunDeps {
+  settings: ActivitySettings;
+  limits: ScriptProfileLimits;
+  /** Base of absolute links, without a trailing slash. */
+  publicUrl: string;
+}
+
+/**
+ * Starts the run of one date on the computers a profile applies to at this moment, at most `maxComputers`, those with
+ * the lowest ids. A recurring profile leaves out computers that still have an open run of it; a time that somebody set
+ * by hand means all.
+ *
+ * @param profile - its script and then its row locked by the caller, so that runs of one profile are made one after the
+ * other
+ * @throws {DomainError} ScriptArchived
+ * @remarks Part of the caller's transaction. A profile that applies to no computer gets an activity without operations
+ * that has succeeded.
+ * @see api-decisions 6.1 and 6.2; temporal-design 6
+ */
+export async function startProfileRun(
+  tx: Sql,
+  profile: ScriptProfileRow,
+  order: RunOrder,
+  deps: ProfileRunDeps,
+): Promise<RunOutcome> {
+  const runId = await takePlace(tx, profile, order);
+  if (runId === null) return 'known';
+  await keepFleet(tx, profile.account_id);
+  const reached = await computersInScope(tx, 'script', profile.id);
+  const atWork = profile.trigger.type === 'recurring' ? await computersAtWork(tx, profile.id) : new Set<number>();
+  const computers = reached.filter((id) => !atWork.has(id)).slice(0, deps.limits.maxComputers);
+  if (reached.length > 0 && computers.length === 0) return 'busy';
+  const activityId = await createRunActivity(tx, profile, computers, order, deps);
+  await setProfileRunActivity(tx, runId, { activityId, computers: computers.length });
+  return { activityId, computers: computers.length };
+}
+
+/**
+ * Starts a profile on computers that have just become part of the fleet; more of them than one run may have make
+ * several runs, so that none is left out.
+ *
+ * @param computers - of the profile's scope, ascending
+ * @remarks Part of the transaction that accepts them, which holds the fleet, the script and the profile: either both
+ * happen or neither.
+ */
+export async function startEnrolmentRuns(
+  tx: Sql,
+  profile: ScriptProfileRow,
+  computers: readonly number[],
+  { now, traceparent }: Omit<RunOrder, 'nominalTime'>,
+  deps: ProfileRunDeps,
+): Promise<void> {
+  const { maxComputers } = deps.limits;
+  for (let from = 0; from < computers.length; from += maxComputers) {
+    const part = computers.slice(from, from + maxComputers);
+    const order = { nominalTime: null, now, traceparent };
+    const runId = await takePlace(tx, profile, order);
+    const activityId = await createRunActivity(tx, profile, part, order, deps);
+    await setProfileRunActivity(tx, runId!, { activityId, computers: part.length });
+  }
+}
+
+function takePlace(tx: Sql, profile: ScriptProfileRow, { nominalTime, now }: RunOrder): Promise<number | null> {
+  return insertProfileRun(tx, {
+    accountId: profile.account_id,
+    profileId: profile.id,
+    triggerNumber: profile.trigger_number,
+    nominalTime,
+    startedAt: now,
+  });
+}
+
+async function createRunActivity(
+  tx: Sql,
+  profile: ScriptProfileRow,
+  computers: readonly number[],
+  { now, traceparent }: RunOrder,
+  { settings, publicUrl }: ProfileRunDeps,
+): Promise<number> {
+  const script = await lockRunnable(tx, profile.script_id);
+  const run = { username: profile.username, timeLimit: profile.time_limit };
+  const activity = {
+    accountId: profile.account_id,
+    creatorId: profile.creator_id,
+    type: ACTIVITY_GROUP,
+    summary: runSummary(script),
+    parameters: {
+      operation: 'run-script',
+      script_id: script.id,
+      version: script.version,
+      profile_id: profile.id,
+      ...run,
+    },
+    now,
+  };
+  if (computers.length === 0) return insertEmptyRun(tx, { ...activity, traceparent: traceparent ?? null });
+  const accountName = await readAccountName(tx, profile.account_id);
+  const env = runEnvironment({ accountName, creatorId: profile.creator_id, now }, publicUrl);
+  const operations = [scriptOperation(script, { ...run, env })];
+  const plan = { ...activity, deliverAfter: null, windowMinutes: 0, computers, operations };
+  return createGroup(tx, { ...plan, traceparent: traceparent ?? null }, settings);
+}

@@ -1,0 +1,124 @@
+import { DomainError } from '../../../domain/common/errors.ts';
+import { nextCalendarDates } from '../../../domain/schedules/calendar-dates.ts';
+import { isCronProblem, parseCron } from '../../../domain/schedules/cron.ts';
+import { cronCalendars } from '../../../domain/schedules/cron-calendars.ts';
+import { isUsedUp, POST_ENROLLMENT, type Trigger, type TriggerState } from '../../../domain/scripts/trigger.ts';
+import { wallClockAt } from '../../../domain/common/time-zone.ts';
+import type { ScriptProfileRow } from '../../../persistence/scripts/script-profiles.repository.ts';
+import { refusedField, refusedFields } from '../../common/fields.ts';
+import { beginning, nextCronDate } from '../../schedules/cron-dates.ts';
+import { readScheduleMoment } from '../../schedules/moments.ts';
+import type { TriggerRequest } from './model.ts';
+
+const FIELD = 'body.trigger';
+/** Runs that are looked at to tell how close two of them come. */
+const JUDGED_RUNS = 100;
+
+/**
+ * Reads the trigger of a request.
+ *
+ * @param before - the trigger it replaces; a recurring one gives what a recurring one leaves out
+ * @throws {DomainError} InvalidParameter when the type is unknown, a part is missing, wrong or of another type, or it
+ * never runs;
+ * IntervalTooShort when two of its next hundred runs are closer than `minIntervalMinutes`
+ */
+export function readTrigger(
+  request: TriggerRequest,
+  before: Trigger | null,
+  at: { now: Date; timezone: string; minIntervalMinutes: number },
+): Trigger {
+  if (Object.values(request).every((part) => part === undefined)) throw refusedField(FIELD, 'must not be empty');
+  const type = request.type ?? before?.type;
+  refuseOtherFields(request, type);
+  switch (type) {
+    case 'event':
+      if (request.eventType === POST_ENROLLMENT) return { type: 'event', eventType: POST_ENROLLMENT };
+      throw refusedField(`${FIELD}.event_type`, `must be ${POST_ENROLLMENT}`);
+    case 'one_time':
+      return { type: 'one_time', timestamp: readMoment('timestamp', request.timestamp) };
+    case 'recurring': {
+      const same = before?.type === 'recurring' ? before : null;
+      if (same && request.interval === undefined && request.startAfter === undefined) {
+        throw refusedField(FIELD, 'must have start_after or interval');
+      }
+      const startAfter =
+        same && request.startAfter === undefined ? same.startAfter : readMoment('start_after', request.startAfter);
+      const interval = readInterval(request.interval ?? same?.interval);
+      checkGaps(interval, startAfter, at);
+      return { type: 'recurring', startAfter, interval, timezone: at.timezone };
+    }
+    default:
+      throw refusedField(`${FIELD}.trigger_type`, 'must be event, one_time or recurring');
+  }
+}
+
+/** The type whose field each is, and its name in requests. */
+const FIELDS = {
+  eventType: { type: 'event', name: 'event_type' },
+  timestamp: { type: 'one_time', name: 'timestamp' },
+  startAfter: { type: 'recurring', name: 'start_after' },
+  interval: { type: 'recurring', name: 'interval' },
+} as const;
+
+/** A field of another type would do nothing, and its sender may have meant that type. */
+function refuseOtherFields(request: TriggerRequest, type: string | undefined): void {
+  const given = (Object.keys(FIELDS) as Array<keyof typeof FIELDS>).filter((key) => request[key] !== undefined);
+  const others = given.map((key) => FIELDS[key]).filter((field) => field.type !== type);
+  const isKnown = Object.values(FIELDS).some((field) => field.type === type);
+  if (!isKnown || others.length === 0) return;
+  throw refusedFields(
+    others.map(({ name, type: own }) => ({ path: `${FIELD}.${name}`, message: `is for trigger_type ${own} only` })),
+  );
+}
+
+/**
+ * How the trigger of a profile stands: the one place that `last_run`, `next_run` and `is_finished` come from.
+ *
+ * @see api-decisions 6.2
+ */
+export function triggerState(
+  profile: Pick<ScriptProfileRow, 'trigger' | 'last_run' | 'due_at' | 'archived'>,
+  now: Date,
+): TriggerState {
+  const { trigger, last_run: lastRun, due_at: due, archived } = profile;
+  const isFinished = isUsedUp(profile);
+  return { lastRun, nextRun: archived || isFinished || due === null ? null : nextRun(trigger, due, now), isFinished };
+}
+
+/** The date that is waited for; one that is just being dealt with gives way to the next. */
+function nextRun(trigger: Trigger, due: Date, now: Date): Date | null {
+  return trigger.type !== 'recurring' || due > now ? due : nextCronDate(trigger, now);
+}
+
+function readMoment(name: string, text: string | undefined): Date {
+  const path = `${FIELD}.${name}`;
+  if (text === undefined) throw refusedField(path, 'is required');
+  return readScheduleMoment(path, text);
+}
+
+function readInterval(text: string | undefined): string {
+  const path = `${FIELD}.interval`;
+  if (text === undefined) throw refusedField(path, 'is required');
+  const cron = parseCron(text);
+  if (isCronProblem(cron)) throw refusedField(path, cron.problem);
+  return text.trim();
+}
+
+function checkGaps(
+  interval: string,
+  startAfter: Date,
+  { now, timezone, minIntervalMinutes }: { now: Date; timezone: string; minIntervalMinutes: number },
+): void {
+  const path = `${FIELD}.interval`;
+  const cron = parseCron(interval);
+  // Not by the cron library, which takes some hundred ms for dates that are years apart.
+  const calendars = isCronProblem(cron) ? [] : cronCalendars(cron);
+  // Gaps are those that clocks show: changes of clocks do not make them shorter.
+  const from = wallClockAt(timezone, beginning(startAfter, now).getTime());
+  const dates = nextCalendarDates(calendars, new Date(from), JUDGED_RUNS);
+  if (dates.length === 0) throw refusedField(path, 'has no run before the year 2100');
+  const shortest = minIntervalMinutes * 60_000;
+  if (dates.every((date, i) => i === 0 || date.getTime() - dates[i - 1]!.getTime() >= shortest)) return;
+  const message = `must leave ${minIntervalMinutes} minutes between two runs`;
+  throw new DomainError('IntervalTooShort', `${path} ${message}`, { details: [{ path, message }] });
+}

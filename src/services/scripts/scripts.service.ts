@@ -1,0 +1,76 @@
+import type { PageRequest } from '../../persistence/database/page.ts';
+import type { ScriptVersionRow } from '../../persistence/scripts/scripts.repository.ts';
+import type { BaseActivity } from '../activities/activity-views.ts';
+import type { Caller } from '../common/ports.ts';
+import { createScript, patchScript } from './changes.ts';
+import type { ScriptsDeps } from './deps.ts';
+import { archiveScript, redactScript } from './endings.ts';
+import type { Script, ScriptCommand, ScriptPatch, ScriptQuery, ScriptRequest } from './model.ts';
+import { readFile, readScript, readScripts, readVersion, readVersions } from './reads.ts';
+import { executeScript } from './runs.ts';
+
+/**
+ * Scripts and runs of them. Whoever may not see a script gets UnknownScript.
+ *
+ * @see api-decisions 12.2
+ */
+export interface ScriptsService {
+  /** One page without code, newest first. */
+  list(caller: Caller, query: ScriptQuery): Promise<{ count: number; results: Script[] }>;
+  /** @throws {DomainError} UnknownScript */
+  get(caller: Caller, id: number): Promise<Script>;
+  /**
+   * Stores a script as version 1.
+   *
+   * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), Forbidden when the caller may not manage scripts
+   * in that group, DuplicateScript
+   */
+  create(caller: Caller, request: ScriptRequest): Promise<Script>;
+  /**
+   * Changes a script; other code is a new version. What active profiles run, code and files, is changed by those alone
+   * who have ManageScriptProfile and ExecuteScript in the script's group too.
+   *
+   * @throws {DomainError} UnknownScript, Forbidden, ScriptArchived, InvalidParameter, DuplicateScript
+   */
+  patch(caller: Caller, id: number, patch: ScriptPatch): Promise<Script>;
+  /** One page of the versions without code, newest first. @throws {DomainError} UnknownScript */
+  versions(caller: Caller, id: number, page: PageRequest): Promise<{ count: number; rows: ScriptVersionRow[] }>;
+  /** @throws {DomainError} UnknownScript, UnknownScriptVersion */
+  version(caller: Caller, id: number, version: number): Promise<ScriptVersionRow>;
+  /** The bytes of a file. @throws {DomainError} UnknownScript, UnknownScriptAttachment */
+  attachment(caller: Caller, id: number, attachment: number): Promise<Uint8Array>;
+  /** Puts a script and its profiles away for good. Idempotent. @throws {DomainError} UnknownScript, Forbidden */
+  archive(caller: Caller, id: number): Promise<void>;
+  /**
+   * Archives a script and wipes its code and files wherever they are kept; operations that have not ended are canceled.
+   * Idempotent.
+   *
+   * @param traceparent - W3C trace context of the request
+   * @throws {DomainError} UnknownScript, Forbidden
+   */
+  redact(caller: Caller, id: number, traceparent: string | null): Promise<void>;
+  /**
+   * Runs a script once on the computers a query means, all or none.
+   *
+   * @throws {DomainError} UnknownScript, ScriptArchived, InvalidParameter, InvalidQueryError, SavedSearchChanged,
+   * Forbidden when the caller may not run scripts in the script's group or on one of the computers
+   */
+  execute(caller: Caller, id: number, command: ScriptCommand): Promise<BaseActivity>;
+}
+
+/** Makes the service. */
+export function createScriptsService(deps: ScriptsDeps): ScriptsService {
+  const { db } = deps;
+  return {
+    list: (caller, query) => readScripts(db, caller, query),
+    get: (caller, id) => readScript(db, caller, id),
+    create: (caller, request) => createScript(deps, caller, request),
+    patch: (caller, id, patch) => patchScript(deps, caller, id, patch),
+    versions: (caller, id, page) => readVersions(db, caller, id, page),
+    version: (caller, id, version) => readVersion(db, caller, id, version),
+    attachment: (caller, id, attachment) => readFile(db, caller, id, attachment),
+    archive: (caller, id) => archiveScript(deps, caller, id),
+    redact: (caller, id, traceparent) => redactScript(deps, caller, id, traceparent),
+    execute: (caller, id, command) => executeScript(deps, caller, id, command),
+  };
+}

@@ -1,0 +1,139 @@
+import type { PackageAction } from '../../domain/software/package-operations.ts';
+import { computersText } from '../../domain/activities/summary.ts';
+import { readDelivery } from '../../domain/activities/delivery.ts';
+import { type PackageStanding, standingOf } from '../../domain/software/package-states.ts';
+import type { PageRequest } from '../../persistence/database/page.ts';
+import { groupsOf } from '../../persistence/query/group-scope.ts';
+import { nameSentPackages } from '../../persistence/activities/package-changes.repository.ts';
+import { listPackages, type PackageFilter, type PackageRow } from '../../persistence/software/packages.repository.ts';
+import type { BaseActivity } from '../activities/activity-views.ts';
+import { type ActingDeps, answerWithActivity, createAction } from '../activities/computer-actions.ts';
+import { NOTHING_SEEN, resolveComputerQuery } from '../query/computer-queries.ts';
+import { choosePackages } from './package-choices.ts';
+import type { Caller } from '../common/ports.ts';
+import { requireTargets, requireVisible } from '../activities/targets.ts';
+
+/** What a listing of packages is narrowed to. */
+export type PackagesQuery = Pick<PackageFilter, 'search' | 'names' | 'states'>;
+
+export interface PackageOnComputers {
+  /** Of the first computer's. */
+  id: number;
+  name: string;
+  summary: string;
+  /** At most the first 100 computers that have or could have it. */
+  computers: Array<PackageStanding & { computer: number }>;
+}
+
+/** A request to do one thing with packages on computers that all can do it. */
+export interface PackageCommand {
+  action: PackageAction;
+  /** Repeated ids count once. */
+  computerIds: readonly number[];
+  /** Of versions, or of packages as the listings show them. */
+  packageIds: readonly number[];
+  /** ISO 8601; null: at once. */
+  deliverAfter: string | null;
+  windowMinutes: number;
+  /** Activity that has to succeed on each computer first; null for none. */
+  after: number | null;
+  traceparent: string | null;
+}
+
+/** @see api-decisions 12.4 */
+export interface PackagesService {
+  /**
+   * One page of package names over the caller's computers that are not archived.
+   *
+   * @param query - text of the query language over computers; empty for all
+   * @throws {DomainError} InvalidQueryError
+   */
+  list(
+    caller: Caller,
+    query: string,
+    filter: PackagesQuery,
+    page: PageRequest,
+  ): Promise<{ count: number; results: PackageOnComputers[] }>;
+  /** One page of package names of one computer. @throws {DomainError} UnknownComputer */
+  listOfComputer(
+    caller: Caller,
+    computer: number,
+    filter: PackagesQuery,
+    page: PageRequest,
+  ): Promise<{ count: number; results: PackageOnComputers[] }>;
+  /**
+   * Changes packages, all computers or none.
+   *
+   * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived; PackageNotEligible when one of
+   * the computers cannot do it with one of the packages
+   */
+  act(caller: Caller, command: PackageCommand): Promise<BaseActivity>;
+}
+
+/** Makes the service. */
+export function createPackagesService(deps: ActingDeps): PackagesService {
+  const read = async (caller: Caller, computers: readonly number[] | null, query: PackagesQuery, page: PageRequest) => {
+    const groups = caller.groups('ViewComputer');
+    const scope = { accountId: caller.accountId, groups: groupsOf(groups) };
+    const { count, rows } = await listPackages(deps.db, { ...scope, computers, ...query }, page);
+    return { count, results: gather(rows) };
+  };
+  return {
+    async list(caller, query, filter, page) {
+      if (query.trim() === '') return read(caller, null, filter, page);
+      const asked = { text: query, seen: NOTHING_SEEN };
+      return read(caller, await resolveComputerQuery(deps, caller, asked, 'query.query'), filter, page);
+    },
+    async listOfComputer(caller, computer, filter, page) {
+      await requireVisible(deps.db, caller, [computer]);
+      return read(caller, [computer], filter, page);
+    },
+    act: (caller, command) => act(deps, caller, command),
+  };
+}
+
+async function act(deps: ActingDeps, caller: Caller, command: PackageCommand): Promise<BaseActivity> {
+  const { action, deliverAfter, windowMinutes, after, traceparent } = command;
+  const delivery = readDelivery(deliverAfter, windowMinutes, deps.clock.now(), 'body.deliver_after');
+  const computers = [...new Set(command.computerIds)];
+  const ids = [...new Set(command.packageIds)];
+  return answerWithActivity(deps, async (tx, now) => {
+    await requireTargets(tx, caller, computers, 'ManageComputer');
+    const choice = await choosePackages(tx, { accountId: caller.accountId, action, computers, ids });
+    const plan = {
+      ...delivery,
+      ...choice,
+      computers,
+      after,
+      parameters: { operation: 'packages', action, package_ids: ids },
+      traceparent,
+      event: `${choice.summary} on ${computersText(computers.length)}`,
+    };
+    const group = await createAction(tx, caller, plan, { now, settings: deps.settings });
+    await nameSentPackages(tx, group);
+    return group;
+  });
+}
+
+/** Rows come in order of names and computers. */
+function gather(rows: readonly PackageRow[]): PackageOnComputers[] {
+  return groupBy(rows, ({ name }) => name).map((versions) => {
+    const computers = groupBy(versions, ({ computer_id }) => computer_id).map((own) => ({
+      computer: own[0]!.computer_id,
+      ...standingOf(own),
+    }));
+    const id = computers[0]!.id;
+    const { name, summary } = versions.find((row) => row.id === id)!;
+    return { id, name, summary, computers };
+  });
+}
+
+function groupBy<T>(rows: readonly T[], key: (row: T) => unknown): T[][] {
+  const groups: T[][] = [];
+  for (const row of rows) {
+    const last = groups.at(-1);
+    if (last && key(last[0]!) === key(row)) last.push(row);
+    else groups.push([row]);
+  }
+  return groups;
+}

@@ -1,0 +1,100 @@
+import {
+  type SnapAction,
+  type SnapEntry,
+  snapGroupSummary,
+  snapMessage,
+  snapOperationSummary,
+  snapOperationType,
+} from '../../domain/activities/snap-actions.ts';
+import { computersText } from '../../domain/activities/summary.ts';
+import { readDelivery } from '../../domain/activities/delivery.ts';
+import { parseInstant } from '../../domain/common/instant.ts';
+import type { PageRequest } from '../../persistence/database/page.ts';
+import { type InstalledSnapRow, listInstalledSnaps } from '../../persistence/software/installed-snaps.repository.ts';
+import type { BaseActivity } from '../activities/activity-views.ts';
+import { type ActingDeps, answerWithActivity, createAction } from '../activities/computer-actions.ts';
+import { refusedFields } from '../common/fields.ts';
+import type { Caller } from '../common/ports.ts';
+import { requireTargets, requireVisible } from '../activities/targets.ts';
+
+/** A request to do one thing with snaps on many computers. */
+export interface SnapCommand {
+  action: SnapAction;
+  /** Repeated ids count once. */
+  computerIds: readonly number[];
+  snaps: readonly SnapEntry[];
+  /** ISO 8601; null: at once. */
+  deliverAfter: string | null;
+  windowMinutes: number;
+  /** Activity that has to succeed on each computer first; null for none. */
+  after: number | null;
+  /** W3C trace context of the request. */
+  traceparent?: string | null;
+}
+
+export interface SnapsService {
+  /** One page of the snaps a computer reported, by name. @throws {DomainError} UnknownComputer */
+  installed(caller: Caller, computer: number, page: PageRequest): Promise<{ count: number; rows: InstalledSnapRow[] }>;
+  /**
+   * Makes one operation per computer, all or none.
+   *
+   * @returns the group
+   * @throws {DomainError} InvalidParameter, UnknownComputer, UnknownActivity, Forbidden, ComputerArchived
+   * @see api-decisions 9.4
+   */
+  act(caller: Caller, command: SnapCommand): Promise<BaseActivity>;
+}
+
+/** Makes the service. */
+export function createSnapsService(deps: ActingDeps): SnapsService {
+  return {
+    async installed(caller, computer, page) {
+      await requireVisible(deps.db, caller, [computer]);
+      return listInstalledSnaps(deps.db, computer, page);
+    },
+    async act(caller, command) {
+      const { action, deliverAfter, windowMinutes } = command;
+      const delivery = readDelivery(deliverAfter, windowMinutes, deps.clock.now(), 'body.deliver_after');
+      const snaps = checkSnaps(action, command.snaps);
+      const computers = [...new Set(command.computerIds)];
+      return answerWithActivity(deps, async (tx, now) => {
+        await requireTargets(tx, caller, computers, 'ManageComputer');
+        const plan = {
+          ...delivery,
+          computers,
+          after: command.after,
+          summary: snapGroupSummary(action),
+          operations: [operationOf(action, snaps)],
+          parameters: { operation: 'snaps', action, snaps },
+          traceparent: command.traceparent ?? null,
+          event: `${snapOperationSummary(action, snaps)} on ${computersText(computers.length)}`,
+        };
+        return createAction(tx, caller, plan, { now, settings: deps.settings });
+      });
+    },
+  };
+}
+
+function operationOf(action: SnapAction, snaps: readonly SnapEntry[]) {
+  return {
+    type: snapOperationType(action),
+    summary: snapOperationSummary(action, snaps),
+    message: snapMessage(action, snaps),
+  };
+}
+
+function checkSnaps(action: SnapAction, snaps: readonly SnapEntry[]): SnapEntry[] {
+  const names = new Set<string>();
+  const faults: Array<{ path: string; message: string }> = [];
+  const checked = snaps.map((snap, index) => {
+    if (names.has(snap.name)) faults.push({ path: `body.snaps.${index}.name`, message: `${snap.name} is named twice` });
+    names.add(snap.name);
+    if (action !== 'hold' || snap.time === undefined || snap.time === 'forever') return snap;
+    const until = parseInstant(snap.time);
+    if (until) return { ...snap, time: `${until.toISOString().slice(0, 19)}Z` };
+    faults.push({ path: `body.snaps.${index}.time`, message: 'must be "forever" or an ISO 8601 date and time' });
+    return snap;
+  });
+  if (faults.length > 0) throw refusedFields(faults);
+  return checked;
+}

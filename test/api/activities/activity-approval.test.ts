@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { childrenOf } from '../../support/activities/activity-rows.ts';
+import { activityVerbs } from '../../support/activities/activity-verbs.ts';
+import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
+
+let world: FleetWorld;
+const { settle, verb, detail, act, end, unchanged } = activityVerbs(() => world);
+
+beforeAll(async () => {
+  world = await createFleetWorld();
+});
+afterAll(() => world?.close());
+
+describe('POST /activities/approve', () => {
+  async function unapproved(computers: string[]): Promise<number> {
+    const group = await act(computers);
+    await world.db.query(
+      `delete from agent_message where activity_id in (select id from activity where parent_id = $1)`,
+      [group],
+    );
+    await world.db.query(`update activity set status = 'unapproved' where id = $1 or parent_id = $1`, [group]);
+    return group;
+  }
+
+  it('lets what waits for approval go, a group as a whole', async () => {
+    const group = await unapproved(['web', 'db']);
+    expect(await detail(group)).toMatchObject({ activity_status: 'unapproved', actions: { approvable: true } });
+    expect((await verb('approve', [group, group])).body).toEqual([group]);
+    const now = world.clock.now().toISOString().replace('.000', '');
+    expect(await detail(group)).toMatchObject({ activity_status: 'undelivered', approval_time: now });
+    for (const child of await childrenOf(world.db, group)) {
+      expect(child).toMatchObject({ status: 'undelivered', message: 'queued' });
+      expect(await detail(child.id)).toMatchObject({ approval_time: now });
+    }
+    expect((await unchanged(() => verb('approve', [group]))).body.error).toBe('ActivityNotEligible');
+    await end(group, true);
+    expect((await detail(group)).activity_status).toBe('succeeded');
+  });
+
+  it('leaves a step behind another waiting, and can cancel what was not approved', async () => {
+    const group = await unapproved(['web', 'db', 'desk']);
+    const [one, two, three] = await childrenOf(world.db, group);
+    await world.db.query('update activity set blocked_by = $1 where id = $2', [one!.id, two!.id]);
+    expect((await verb('approve', [two!.id])).status).toBe(200);
+    expect((await verb('cancel', [three!.id])).status).toBe(200);
+    await settle(group);
+    const statuses = (await childrenOf(world.db, group)).map(({ status }) => status);
+    expect(statuses).toEqual(['unapproved', 'waiting', 'canceled']);
+  });
+
+  it('lets a group go with the last of its operations', async () => {
+    const group = await unapproved(['web', 'db']);
+    const [one, two] = await childrenOf(world.db, group);
+    expect((await verb('approve', [two!.id])).status).toBe(200);
+    expect(await detail(group)).toMatchObject({
+      ...{ activity_status: 'unapproved', approval_time: null },
+      actions: { approvable: true },
+    });
+    expect((await verb('approve', [one!.id])).status).toBe(200);
+    const now = world.clock.now().toISOString().replace('.000', '');
+    expect(await detail(group)).toMatchObject({ activity_status: 'undelivered', approval_time: now });
+    expect((await detail(group)).actions.approvable).toBe(false);
+  });
+
+  it('STATE-bad: refuses what somebody canceled, before the lanes have seen the cancel', async () => {
+    const group = await unapproved(['web', 'db']);
+    const [one, two] = await childrenOf(world.db, group);
+    expect((await verb('cancel', [one!.id])).status).toBe(200);
+    const answer = await unchanged(() => verb('approve', [one!.id]));
+    expect(answer).toMatchObject({ status: 400, body: { error: 'ActivityNotEligible', details: [{ id: one!.id }] } });
+    expect((await verb('approve', [group])).body).toEqual([group]);
+    expect((await childrenOf(world.db, group)).map(({ message }) => message)).toEqual([null, 'queued']);
+    expect((await verb('cancel', [group])).status).toBe(200);
+    await settle(group);
+    expect((await detail(group)).activity_status).toBe('canceled');
+    expect((await detail(two!.id)).activity_status).toBe('canceled');
+  });
+
+  it('STATE-bad: refuses what needs none', async () => {
+    const group = await act(['web']);
+    const waits = await unapproved(['web']);
+    const answer = await unchanged(() => verb('approve', [waits, group]));
+    expect(answer).toMatchObject({ status: 400, body: { error: 'ActivityNotEligible', details: [{ id: group }] } });
+    expect((await detail(waits)).activity_status).toBe('unapproved');
+  });
+});

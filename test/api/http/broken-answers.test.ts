@@ -1,0 +1,175 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { BodyBudget } from '../../../src/process/body-budget.ts';
+import { createLogger } from '../../../src/process/logger.ts';
+import { createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+
+const ERROR = 50;
+const BLOB = '/usg-profiles/blob?path=report';
+/** More than the connection takes while nobody reads. */
+const PIECE = Buffer.alloc(8 * 1024 * 1024, 'x');
+
+const bodies = new BodyBudget(64 * 1024 * 1024);
+let database: TestDatabase;
+let directory: string;
+let app: TestApp;
+let token: string;
+let ended: Array<[operation: string, status: number]>;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await createAdmin(database.persistence);
+});
+
+afterAll(() => database?.drop());
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'flotilla-broken-'));
+  const logger = createLogger({ level: 'debug', role: 'test', file: join(directory, 'log') });
+  const onAnswer = (operation: string, status: number) => void ended.push([operation, status]);
+  ended = [];
+  app = await createTestApp(database.persistence, { logger, onAnswer, bodies });
+  token = await app.login();
+  ended = [];
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await app?.close();
+  rmSync(directory, { recursive: true });
+});
+
+function lines(): Array<Record<string, unknown>> {
+  const text = readFileSync(join(directory, 'log'), 'utf8');
+  return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Record<string, unknown>]));
+}
+
+const errors = () => lines().filter(({ level }) => level === ERROR);
+const answered = () => lines().findLast(({ msg }) => msg === 'answered');
+
+function serveFile(pieces: () => AsyncGenerator<Buffer>): void {
+  vi.spyOn(app.services.usgReports, 'open').mockResolvedValue({ id: 1, kind: 'report', profileId: 1, size: 1, pieces });
+}
+
+/** A request whose headers are those of the administrator. */
+function get(path: string) {
+  return request(`${app.url}/api/v2${path}`, { headers: { authorization: `Bearer ${token}`, accept: 'text/csv' } });
+}
+
+describe('an answer that breaks off', () => {
+  it('is an error of the log, once, and counts as 500', async () => {
+    serveFile(async function* () {
+      yield Buffer.from('begun');
+      await delay(20);
+      throw new Error('the file is gone');
+    });
+    const headers = { accept: 'text/csv', 'x-request-id': 'broken-1' };
+    await expect(app.call('GET', BLOB, { token, headers })).rejects.toThrow();
+    await expect.poll(() => ended).toEqual([['getUsgProfileBlob', 500]]);
+    expect(errors()).toEqual([
+      expect.objectContaining({
+        msg: 'an answer broke off',
+        requestId: 'broken-1',
+        err: expect.objectContaining({ message: 'the file is gone' }),
+      }),
+    ]);
+    expect(answered()).toMatchObject({ requestId: 'broken-1', status: 500 });
+  });
+});
+
+describe('a stream that is taken whole', () => {
+  it('counts as 200', async () => {
+    serveFile(async function* () {
+      yield Buffer.from('all of it');
+    });
+    const answer = await app.call('GET', BLOB, { token, headers: { accept: 'text/csv' } });
+    expect(answer.status).toBe(200);
+    await expect.poll(() => ended).toEqual([['getUsgProfileBlob', 200]]);
+    expect(answered()).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a client that leaves', () => {
+  it('before the first piece of its answer counts as 499 and is no error', async () => {
+    const client = get(BLOB).end();
+    serveFile(async function* () {
+      client.on('error', () => undefined).destroy();
+      await delay(100);
+      yield PIECE;
+    });
+    await expect.poll(() => ended).toEqual([['getUsgProfileBlob', 499]]);
+    expect(errors()).toEqual([]);
+  });
+
+  it.each(['identity', 'gzip'])(
+    'before its body is looked at counts as 499 and holds nothing: %s',
+    async (encoding) => {
+      const socket = connect(Number(new URL(app.url).port), '127.0.0.1').on('error', () => undefined);
+      const { authenticate } = app.services.authenticator;
+      vi.spyOn(app.services.authenticator, 'authenticate').mockImplementation(async (...args) => {
+        socket.destroy();
+        await delay(100);
+        return authenticate(...args);
+      });
+      const head = ['POST /api/v2/scripts HTTP/1.1', 'Host: x', `Authorization: Bearer ${token}`];
+      head.push('Content-Type: application/json', `Content-Encoding: ${encoding}`, 'Content-Length: 100');
+      socket.write([...head, '', '{"title"'].join('\r\n'));
+      await expect.poll(() => ended).toEqual([['createScript', 499]]);
+      expect(bodies.usedBytes).toBe(0);
+    },
+  );
+
+  it('in the middle of its answer counts as 499 and is no error', async () => {
+    let pieces = 0;
+    serveFile(async function* () {
+      for (; pieces < 100; pieces++) yield PIECE;
+    });
+    const client = get(BLOB).end();
+    client.on('error', () => undefined);
+    client.once('response', (response) => response.once('data', () => client.destroy()));
+    await expect.poll(() => ended).toEqual([['getUsgProfileBlob', 499]]);
+    expect(pieces).toBeLessThan(100);
+    expect(errors()).toEqual([]);
+    expect(answered()).toMatchObject({ status: 499 });
+  });
+
+  it('before its answer counts as 499', async () => {
+    const client = get('/person').end();
+    const { getSelf } = app.services.people;
+    vi.spyOn(app.services.people, 'getSelf').mockImplementation(async (caller) => {
+      client.on('error', () => undefined).destroy();
+      await delay(100);
+      return getSelf(caller);
+    });
+    await expect.poll(() => ended).toEqual([['getPerson', 499]]);
+    expect(errors()).toEqual([]);
+    expect(answered()).toMatchObject({ operation: 'getPerson', status: 499 });
+  });
+
+  it.each(['end', 'destroy'] as const)('before its request is whole counts as 499: %s', async (leave) => {
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+    const head = ['POST /api/v2/scripts HTTP/1.1', 'Host: x', `Authorization: Bearer ${token}`];
+    socket.write([...head, 'Content-Type: application/json', 'Content-Length: 100', '', '{"title"'].join('\r\n'));
+    await delay(50);
+    socket[leave]();
+    await expect.poll(() => ended).toEqual([['createScript', 499]]);
+    expect(errors()).toEqual([]);
+  });
+
+  it('does not hide what failed here', async () => {
+    const client = get('/person').end();
+    vi.spyOn(app.services.people, 'getSelf').mockImplementation(async () => {
+      client.on('error', () => undefined).destroy();
+      await delay(100);
+      throw new Error('a defect');
+    });
+    await expect.poll(() => ended).toEqual([['getPerson', 500]]);
+    expect(errors()).toHaveLength(1);
+  });
+});

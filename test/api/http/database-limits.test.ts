@@ -1,0 +1,156 @@
+import type { PoolClient } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DatabaseLimits } from '../../../src/process/config.ts';
+import { isDatabaseAway } from '../../../src/persistence/database/availability.ts';
+import { openPersistence, type Persistence } from '../../../src/persistence/orm/orm.ts';
+import { type Answer, createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+
+const POOL_SIZE = 2;
+let database: TestDatabase;
+let persistence: Persistence;
+let app: TestApp;
+let token: string;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  await createAdmin(database.persistence);
+  persistence = await openLimited({ lockSeconds: 1 });
+  app = await createTestApp(persistence);
+  token = await app.login();
+});
+
+/** Only one limit in each: on a busy machine anything may take a second. */
+function openLimited(limit: Partial<DatabaseLimits>): Promise<Persistence> {
+  return openPersistence({
+    url: database.url,
+    poolSize: POOL_SIZE,
+    applicationName: 'limits',
+    limits: { statementSeconds: 0, lockSeconds: 0, idleSeconds: 0, ...limit },
+  });
+}
+
+afterAll(async () => {
+  await app?.close();
+  await persistence?.close();
+  await database?.drop();
+});
+
+const read = () => app.call('GET', '/computers', { token });
+const rename = (name: string) => app.call('POST', '/person', { token, body: { name } });
+
+function expectLater(answer: Answer): void {
+  expect(answer.body).toEqual({ error: 'ServiceUnavailable', message: expect.any(String), code: 503 });
+  expect(answer.status).toBe(503);
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+}
+
+/** Repeats what fails while connections are made anew. */
+async function untilOk(call: () => Promise<Answer>): Promise<Answer> {
+  let answer = await call();
+  for (let i = 0; answer.status !== 200 && i < 20; i++) answer = await call();
+  return answer;
+}
+
+describe('limits of the database', () => {
+  it('answer 503 to a call that waits too long for a lock, and no connection is lost', async () => {
+    const holder = await database.persistence.db.connect();
+    await holder.query('begin; lock table computer in access exclusive mode');
+    for (let i = 0; i <= POOL_SIZE; i++) expectLater(await read());
+    await holder.query('rollback');
+    holder.release();
+    expect((await read()).status).toBe(200);
+  });
+
+  it('end a statement that runs too long', async () => {
+    const limited = await openLimited({ statementSeconds: 1 });
+    const error = await limited.db.query('select pg_sleep(600)').catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: '57014' });
+    expect(isDatabaseAway(error)).toBe(true);
+    await expect(limited.keyed.query('select pg_sleep(600)')).rejects.toMatchObject({ code: '57014' });
+    await limited.close();
+  });
+
+  it('end a transaction that nobody goes on with', async () => {
+    const limited = await openLimited({ idleSeconds: 1 });
+    const abandoned = limited.db.transaction(async (tx) => {
+      await tx.query(`update account set title = 'abandoned'`);
+      await new Promise((resolve) => setTimeout(resolve, 2500));
+      await tx.query('select 1');
+    });
+    const error = await abandoned.catch((thrown: unknown) => thrown);
+    expect(isDatabaseAway(error)).toBe(true);
+    const rows = await persistence.db.query(`select from account where title = 'abandoned'`);
+    expect(rows).toEqual([]);
+    await limited.close();
+  });
+
+  it('answer 503 while every connection is taken, and serve again once one is free', async () => {
+    const held: PoolClient[] = [];
+    for (let i = 0; i < POOL_SIZE; i++) held.push(await persistence.db.connect());
+    expectLater(await read());
+    for (const client of held) client.release();
+    expect((await read()).status).toBe(200);
+    const again = await Promise.all(Array.from({ length: POOL_SIZE }, () => persistence.db.connect()));
+    for (const client of again) client.release();
+  });
+});
+
+describe('a transaction that loses against others', () => {
+  const lost = (code: string) => Object.assign(new Error('lost'), { code });
+
+  it.each(['40001', '40P01'])('is begun anew as a whole (%s)', async (code) => {
+    let tries = 0;
+    await persistence.db.transaction(async (tx) => {
+      await tx.query('insert into system_setting (key, value) values ($1, $2)', [`lost-${code}`, String(++tries)]);
+      if (tries < 3) throw lost(code);
+    });
+    const rows = await persistence.db.query('select value from system_setting where key = $1', [`lost-${code}`]);
+    expect(rows).toEqual([{ value: '3' }]);
+  });
+
+  it('gives up after a few tries, as a database that is away', async () => {
+    let tries = 0;
+    const error = await persistence.db
+      .transaction(async () => {
+        tries += 1;
+        throw lost('40P01');
+      })
+      .catch((thrown: unknown) => thrown);
+    expect([tries, isDatabaseAway(error)]).toEqual([4, true]);
+  });
+
+  it('is not begun anew for any other reason', async () => {
+    let tries = 0;
+    const work = async () => {
+      tries += 1;
+      throw lost('23505');
+    };
+    await expect(persistence.db.transaction(work)).rejects.toThrow('lost');
+    expect(tries).toBe(1);
+  });
+});
+
+describe('a database that only reads', () => {
+  const setReadOnly = async (on: boolean): Promise<void> => {
+    const { db } = database.persistence;
+    const [row] = await db.query<{ name: string }>('select quote_ident(current_database()) as name');
+    const change = on ? 'set default_transaction_read_only = on' : 'reset default_transaction_read_only';
+    // The reset needs a transaction that writes.
+    await db.transaction(async (tx) => {
+      await tx.query('set transaction read write');
+      await tx.query(`alter database ${row!.name} ${change}`);
+    });
+    await db.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'limits'`);
+  };
+
+  it('answers 503 to what writes, changes nothing, goes on reading, and recovers by itself', async () => {
+    const { name } = (await app.call('GET', '/person', { token })).body;
+    await setReadOnly(true);
+    expect((await untilOk(read)).status).toBe(200);
+    expectLater(await rename('Somebody Else'));
+    expect((await app.call('GET', '/person', { token })).body.name).toBe(name);
+    await setReadOnly(false);
+    expect((await untilOk(() => rename('Somebody Else'))).body.name).toBe('Somebody Else');
+  });
+});

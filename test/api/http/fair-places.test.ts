@@ -1,0 +1,45 @@
+import type { PoolClient } from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createAccount } from '../../../tools/harness/accounts.ts';
+import { createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+
+let database: TestDatabase;
+let app: TestApp;
+let busy: string;
+let calm: string;
+let holder: PoolClient;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  const { db } = database.persistence;
+  await createAdmin(database.persistence);
+  const other = await createAccount(db, 'other');
+  app = await createTestApp(database.persistence, {
+    places: { width: 3, share: 2, waiting: 4, waitingPerKey: 2 },
+  });
+  busy = await app.login();
+  calm = await app.login(other);
+  for (const token of [busy, calm]) await app.call('GET', '/person', { token });
+  holder = await db.connect();
+});
+
+afterAll(async () => {
+  holder?.release();
+  await app?.close();
+  await database?.drop();
+});
+
+it('lets a call of another account pass those of one that wait, and refuses the call after the n-th', async () => {
+  await holder.query('begin; lock table computer in access exclusive mode');
+  const held = Array.from({ length: 4 }, () => app.call('GET', '/computers', { token: busy }));
+  // The places and the waiting room of the account are full once one more is refused.
+  let refused = await app.call('GET', '/person', { token: busy });
+  for (let i = 0; refused.status !== 503 && i < 200; i++) refused = await app.call('GET', '/person', { token: busy });
+  expect(refused).toMatchObject({ status: 503, body: { error: 'ServiceUnavailable', code: 503 } });
+  expect(refused.headers.get('retry-after')).toBe('1');
+  expect((await app.call('GET', '/person', { token: calm })).status).toBe(200);
+  await holder.query('rollback');
+  expect((await Promise.all(held)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+  expect((await app.call('GET', '/person', { token: busy })).status).toBe(200);
+});

@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { activityGroups } from '../../support/activities/activity-groups.ts';
+import { childrenOf } from '../../support/activities/activity-rows.ts';
+import { insertComputer } from '../../support/computers/computers.ts';
+import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
+import { event, once } from '../../support/scripts/script-profile-requests.ts';
+import { script, scriptProfile } from '../../support/scripts/scripts.ts';
+
+const PAST = '2026-11-21T11:00:00Z';
+
+let world: FleetWorld;
+let traceparent: string;
+const { act, report } = activityGroups(() => world);
+
+beforeAll(async () => {
+  world = await createFleetWorld();
+});
+afterAll(() => world?.close());
+
+beforeEach(() => {
+  const id = crypto.randomUUID().replaceAll('-', '');
+  traceparent = `00-${id}-${id.slice(0, 16)}-01`;
+});
+
+/** A request of a client that traces. */
+async function call(method: string, path: string, body?: object) {
+  const answer = await world.app.call(method, path, {
+    token: world.tokens.admin,
+    headers: { traceparent },
+    ...(body && { body }),
+  });
+  expect(answer.status, answer.text).toBeLessThan(300);
+  return answer;
+}
+
+/** As {@link call}, of one that does not. */
+const quietly = async (path: string, body: object) =>
+  (await world.app.call('POST', path, { token: world.tokens.admin, body })).body;
+
+/** What the relay was ordered for the client. */
+async function ordered(): Promise<string[]> {
+  const rows = await world.db.query<{ kind: string; key: string }>(
+    'select kind, key from outbox where traceparent = $1 order by id',
+    [traceparent],
+  );
+  return rows.map(({ kind, key }) => `${kind} ${key}`);
+}
+
+const leaving = (title: string) => insertComputer(world.db, { accountId: world.accountId, title });
+
+describe('the trace of a request is handed on to the relay by', () => {
+  it('POST /activities/cancel, for groups and operations', async () => {
+    const [whole, part] = [await act(['web', 'db']), await act(['web', 'db'])];
+    await world.settle();
+    const [first] = await childrenOf(world.db, part);
+    await call('POST', '/activities/cancel', { activity_ids: [whole, first!.id] });
+    expect(await ordered()).toEqual([`cancel activity/${whole}`, `cancel activity/${first!.id}`]);
+  });
+
+  it('POST /activities/reapply and /activities/revert', async () => {
+    const group = await act(['web']);
+    await world.settle();
+    await report(group, true);
+    const again = (await call('POST', '/activities/reapply', { activity_ids: [group] })).body;
+    const back = (await call('POST', '/activities/revert', { activity_ids: [group] })).body;
+    expect(await ordered()).toEqual([`start ${again[0]}`, `start ${back[0]}`]);
+  });
+
+  it('POST /computers/{id}/archive, with what it cancels', async () => {
+    const id = await leaving('leaves');
+    const group = await act([], { computer_ids: [id] });
+    await world.settle();
+    const [operation] = await childrenOf(world.db, group);
+    const { body } = await call('POST', `/computers/${id}/archive`, { computer_title: 'leaves' });
+    expect(await ordered()).toEqual([`cancel activity/${operation!.id}`, `start ${body.id}`]);
+  });
+
+  it('POST /computers:delete', async () => {
+    const id = await leaving('goes');
+    const group = await act([], { computer_ids: [id] });
+    await world.settle();
+    const [operation] = await childrenOf(world.db, group);
+    await call('POST', '/computers:delete', { computer_ids: [id] });
+    expect(await ordered()).toEqual([`cancel activity/${operation!.id}`]);
+  });
+
+  it('POST /scripts/{id}:redact', async () => {
+    const { id } = await quietly('/scripts', script({ title: 'Secret' }));
+    const group = (await quietly(`/scripts/${id}:execute`, { query: 'web' })).id;
+    await world.settle();
+    const [operation] = await childrenOf(world.db, group);
+    await call('POST', `/scripts/${id}:redact`);
+    expect(await ordered()).toEqual([`cancel activity/${operation!.id}`]);
+  });
+
+  it('PATCH /script-profiles/{id} with a time in the past', async () => {
+    const { id: scriptId } = await quietly('/scripts', script({ title: 'Planned' }));
+    const { id } = await quietly(
+      '/script-profiles',
+      scriptProfile(scriptId, { trigger: once('2026-12-01T00:00:00Z') }),
+    );
+    const { body } = await call('PATCH', `/script-profiles/${id}`, { trigger: once(PAST) });
+    expect(await ordered()).toEqual([`start ${body.activities.last_activity.id}`]);
+  });
+
+  it('POST /pending-computers:accept, to runs at enrolments', async () => {
+    const { id: scriptId } = await quietly('/scripts', script({ title: 'Welcome' }));
+    const { id } = await quietly('/script-profiles', scriptProfile(scriptId, { title: 'Welcome', trigger: event }));
+    await call('POST', '/pending-computers:accept', { computer_ids: [world.ids['pending']] });
+    const profile = (await call('GET', `/script-profiles/${id}`)).body;
+    expect(await ordered()).toEqual([`start ${profile.activities.last_activity.id}`]);
+  });
+});

@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApp } from '../../../src/api/app/app.ts';
+import type { Handlers } from '../../../src/api/http/handler.ts';
+import { createValidator } from '../../../src/api/http/middleware/validator.ts';
+import { eachOperation, loadDocument, type OpenApiDocument } from '../../../src/api/openapi/document.ts';
+import { typesAreCurrent } from '../../../src/api/openapi/generate.ts';
+import { buildOperations } from '../../../src/api/http/operations.ts';
+import { createLogger } from '../../../src/process/logger.ts';
+import { createTestApp, JWT_SECRET, type TestApp } from '../../support/http/app.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+
+let database: TestDatabase;
+let app: TestApp;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  app = await createTestApp(database.persistence);
+});
+
+afterAll(async () => {
+  await app?.close();
+  await database?.drop();
+});
+
+const document = (): OpenApiDocument => structuredClone(loadDocument());
+const handlersOf = (doc: OpenApiDocument): Handlers =>
+  Object.fromEntries(eachOperation(doc).map(({ operation }) => [operation.operationId, async () => ({})]));
+
+describe('the OpenAPI document', () => {
+  it('fits the generated types', async () => {
+    expect(await typesAreCurrent()).toBe(true);
+  });
+
+  it('describes every operation with tags, a summary and a success answer', () => {
+    const tags = (loadDocument()['tags'] as Array<{ name: string }>).map(({ name }) => name);
+    for (const { operation } of eachOperation(loadDocument())) {
+      expect(operation.summary).toBeTruthy();
+      expect(tags).toEqual(expect.arrayContaining(operation.tags));
+      expect(Object.keys(operation.responses).some((status) => status.startsWith('2'))).toBe(true);
+      expect(operation.responses).not.toHaveProperty('default');
+    }
+  });
+
+  it('needs a token on every operation but logins and the standalone account', async () => {
+    const open = [
+      'login',
+      'loginByAccessKey',
+      'getLoginMethods',
+      'getStandaloneAccount',
+      'createStandaloneAccount',
+      'getInvitationSummary',
+    ];
+    for (const { path, method, operation } of eachOperation(loadDocument())) {
+      if (open.includes(operation.operationId)) continue;
+      const sample = path.replace(/\{\w+_id\}/g, '1').replace(/\{\w+\}/g, 'x');
+      const answer = await app.call(method.toUpperCase(), sample, method === 'get' ? {} : { body: {} });
+      expect(answer.body, operation.operationId).toMatchObject({ error: 'Unauthorized', code: 401 });
+    }
+  });
+
+  it('lets no operation start without handler, handler without operation, or missing permission', () => {
+    const doc = document();
+    const handlers = handlersOf(doc);
+    expect(buildOperations(doc, handlers).length).toBeGreaterThan(5);
+    const { login, ...rest } = handlers;
+    expect(() => buildOperations(doc, rest)).toThrow('operation login has no handler');
+    expect(() => buildOperations(doc, { ...handlers, stray: login! })).toThrow('handler stray has no operation');
+    doc.paths['/person']!.get!['x-permission'] = 'FlyToTheMoon';
+    expect(() => buildOperations(doc, handlers)).toThrow('getPerson has no valid x-permission');
+  });
+
+  it('has schemas that can be compiled, and no operation in the shadow of another', async () => {
+    const doc = document();
+    const operations = buildOperations(doc, handlersOf(doc));
+    await createValidator(doc, operations, { validateResponses: true, unknownKeys: 'refuse' }).prepareAll();
+    doc.components.schemas.PersonEdit = { type: 'object', properties: { name: { type: 'text' } } };
+    const broken = createValidator(doc, operations, { validateResponses: false, unknownKeys: 'refuse' });
+    await expect(broken.prepareAll()).rejects.toThrow('type must be JSONType');
+  }, 120_000);
+
+  it('catches an answer that does not fit', async () => {
+    const services = { ...app.services };
+    services.accounts = { ...services.accounts, standaloneExists: async () => 'maybe' as unknown as boolean };
+    const logger = createLogger({ level: 'silent', role: 'test' });
+    const deps = {
+      services,
+      logger,
+      publicUrl: 'http://x',
+      deployment: 'standalone' as const,
+      validateResponses: true,
+    };
+    const broken = createApp(deps);
+    const server = broken.listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as { port: number };
+    const response = await fetch(`http://127.0.0.1:${port}/api/v2/standalone-account`);
+    expect(response.status).toBe(500);
+    const body = (await response.json()) as { error: string; message: string };
+    expect(body.error).toBe('InternalError');
+    expect(body.message).toContain(response.headers.get('x-request-id'));
+    expect(JSON.stringify(body)).not.toContain(JWT_SECRET);
+    server.closeAllConnections();
+    server.close();
+  });
+});

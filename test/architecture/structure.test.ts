@@ -1,0 +1,145 @@
+import { globSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type ReadSource, readSources } from '../../tools/docs/read-sources.ts';
+import { layerOf, renderStructure } from '../../tools/docs/render-structure.ts';
+import { replaceSection } from '../../tools/docs/section.ts';
+import { AREAS, DIVIDED, LAYERS, MAX_FILES, RECORDS } from '../../tools/docs/structure.ts';
+
+let sources: ReadSource[];
+
+beforeAll(async () => {
+  sources = await readSources();
+});
+
+function packagesBelow(folder: string): Array<{ path: string; name: string }> {
+  return sources
+    .filter(({ path }) => path.startsWith(`${folder}/`))
+    .flatMap(({ path, packages }) => packages.map((name) => ({ path, name })));
+}
+
+function isAllowedByLayer(from: string, to: string): boolean {
+  const layer = LAYERS.find(({ path }) => path === layerOf(from));
+  if (!layer) return false;
+  return [layer.path, ...layer.mayUse].some((path) => to === path || to.startsWith(`${path}/`));
+}
+
+/** The area of a file in one layer, or nothing. */
+function areaOf(layer: string, path: string): string | undefined {
+  return path.startsWith(`${layer}/`) ? path.slice(layer.length + 1).split('/')[0] : undefined;
+}
+
+/** Every import from one area of a layer to another. */
+function usesIn(layer: string): Array<{ from: string; to: string; text: string }> {
+  return sources.flatMap(({ path, imports }) => {
+    const from = areaOf(layer, path);
+    return imports.flatMap((target) => {
+      const to = areaOf(layer, target);
+      return from === undefined || to === undefined || from === to ? [] : [{ from, to, text: `${path} -> ${target}` }];
+    });
+  });
+}
+
+describe('layers', () => {
+  it('hold every file', () => {
+    expect(sources.length).toBeGreaterThan(500);
+    expect(sources.map(({ path }) => path).filter((path) => layerOf(path) === undefined)).toEqual([]);
+  });
+
+  it('import only in the allowed directions', () => {
+    const wrong = sources.flatMap(({ path, imports }) =>
+      imports.filter((to) => !isAllowedByLayer(path, to)).map((to) => `${path} -> ${to}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('have no import cycle', () => {
+    expect(sources.filter(({ isInCycle }) => isInCycle).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe.each(DIVIDED)('areas of %s', (layer) => {
+  const known = new Map(AREAS.map(({ name, mayUse }) => [name, mayUse]));
+
+  it('hold every file', () => {
+    const files = sources.map(({ path }) => path).filter((path) => path.startsWith(`${layer}/`));
+    expect(files.filter((path) => dirname(path) === layer || !known.has(areaOf(layer, path)!))).toEqual([]);
+  });
+
+  it('use only what they may', () => {
+    const wrong = usesIn(layer).filter(({ from, to }) => !known.get(from)?.includes(to));
+    expect(wrong.map(({ text }) => text)).toEqual([]);
+  });
+
+  it('do not use each other', () => {
+    const uses = usesIn(layer);
+    const pairs = new Set(uses.map(({ from, to }) => `${from} ${to}`));
+    expect(uses.filter(({ from, to }) => pairs.has(`${to} ${from}`)).map(({ text }) => text)).toEqual([]);
+  });
+});
+
+describe('tests', () => {
+  it('of the application lie in folders of its areas or layers', () => {
+    const names = [...AREAS.map(({ name }) => name), 'agents', 'stack', 'operations', 'deploy'];
+    const layers = [
+      'api',
+      'gateway',
+      'process',
+      'persistence',
+      'protocol',
+      'temporal',
+      'workers',
+      'workflows',
+      'bench',
+      'simulator',
+    ];
+    const folders = ['test/api', 'test/persistence', 'test/workflows', 'test/unit/domain', 'test/unit/services'];
+    const loose = folders.flatMap((folder) =>
+      globSync(`${folder}/**/*.ts`).filter((file) => !names.includes(file.slice(folder.length + 1).split('/')[0]!)),
+    );
+    expect(loose).toEqual([]);
+    const unit = globSync('test/unit/*').map((folder) => folder.slice('test/unit/'.length));
+    expect(unit.filter((name) => ![...layers, 'domain', 'services', 'stack', 'deploy'].includes(name))).toEqual([]);
+  });
+});
+
+describe('folders', () => {
+  it(`hold at most ${MAX_FILES} files`, () => {
+    const counts = new Map<string, number>();
+    for (const file of globSync('{src,temporal,workflows,workers,tools,test,docs}/**/*.*')) {
+      counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+    }
+    expect([...counts].filter(([folder, count]) => count > MAX_FILES && !RECORDS.includes(folder))).toEqual([]);
+  });
+});
+
+describe('packages', () => {
+  it('of Temporal stay out of src', () => {
+    expect(packagesBelow('src').filter(({ name }) => name.startsWith('@temporalio/'))).toEqual([]);
+  });
+
+  it('and Node built-ins stay out of the domain', () => {
+    expect(packagesBelow('src/domain')).toEqual([]);
+  });
+
+  it('named rrule are called for one year at a time', () => {
+    const importers = sources.filter(({ packages }) => packages.includes('rrule')).map(({ path }) => path);
+    expect(importers).toEqual(['src/services/schedules/year-days.ts']);
+  });
+
+  it('of workflow code are the workflow SDK alone', () => {
+    const allowed = ['@temporalio/workflow', '@temporalio/common'];
+    expect(packagesBelow('workflows').filter(({ name }) => !allowed.includes(name))).toEqual([]);
+  });
+
+  it('do not include the workflow bundle, whose entry only the bundler names', () => {
+    expect(sources.filter(({ imports }) => imports.includes('workflows/index.ts')).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('docs/architecture.md', () => {
+  it('shows this structure; npm run generate brings it up to date', () => {
+    const page = readFileSync('docs/architecture.md', 'utf8');
+    expect(replaceSection(page, 'structure', renderStructure(sources))).toBe(page);
+  });
+});

@@ -1,0 +1,134 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Fleet, FleetOptions } from '../../../tools/simulator/fleet.ts';
+import { readLedgerLines } from '../../../tools/simulator/ledger.ts';
+import { createAccount } from '../../../tools/harness/accounts.ts';
+import { startGateway, type TestGateway } from '../../support/agents/fleet-gateway.ts';
+
+const install = { snaps: [{ name: 'hello' }] };
+const folder = mkdtempSync(join(tmpdir(), 'fleet-'));
+const fleets: Fleet[] = [];
+let gateway: TestGateway;
+let seed = 100;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  await createAccount(gateway.database.persistence.db, 'standalone');
+});
+
+afterEach(async () => {
+  await Promise.all(fleets.splice(0).map((fleet) => fleet.stop()));
+});
+
+afterAll(async () => {
+  await gateway?.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function aComputer(options: Partial<FleetOptions> = {}) {
+  const fleet = gateway.fleet({ seed: seed++, ...options });
+  fleets.push(fleet);
+  await fleet.start();
+  await fleet.settled(30_000);
+  return { fleet, computer: fleet.computers[0]! };
+}
+
+describe('faults of one computer', () => {
+  it.each([
+    ['its answer is lost', 'lostAnswers', 1],
+    ['it sends twice', 'duplicateSends', 1],
+    ['it dies before executing', 'dieBefore', 1],
+    ['it dies after executing', 'dieAfter', 2],
+  ] as const)('when %s has one result', async (_, mishap, executions) => {
+    const { fleet, computer } = await aComputer();
+    computer.knobs.next[mishap] = 1;
+    const id = await gateway.give(computer.computerId!, 'install-snaps', install);
+    expect(await gateway.resultsOf(id)).toHaveLength(1);
+    expect(fleet.ledger.count(computer.title, id)).toBe(executions);
+    expect([...fleet.violations]).toEqual([]);
+  });
+
+  it('is offline: its operation waits until it is back', async () => {
+    const { fleet, computer } = await aComputer();
+    computer.knobs.offline = true;
+    const id = await gateway.give(computer.computerId!, 'install-snaps', install);
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    expect(fleet.ledger.total).toBe(0);
+    computer.knobs.offline = false;
+    expect(await gateway.resultsOf(id)).toMatchObject([{ ok: true }]);
+  });
+
+  it('fails what it is told to fail', async () => {
+    const { computer } = await aComputer();
+    computer.knobs.failing = 1;
+    const id = await gateway.give(computer.computerId!, 'install-snaps', install);
+    expect(await gateway.resultsOf(id)).toMatchObject([{ ok: false }]);
+  });
+
+  it('stays away once turned off, until it is turned on', async () => {
+    const { fleet, computer } = await aComputer();
+    const off = await gateway.give(computer.computerId!, 'shutdown', { reboot: false });
+    expect(await gateway.resultsOf(off)).toMatchObject([{ ok: true }]);
+    await expect.poll(() => computer.isDown).toBe(true);
+    const id = await gateway.give(computer.computerId!, 'install-snaps', install);
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    expect(fleet.ledger.count(computer.title, id)).toBe(0);
+    computer.powerOn();
+    expect(await gateway.resultsOf(id)).toMatchObject([{ ok: true }]);
+    expect(computer.machine.boots).toBe(1);
+  });
+
+  it('goes away for good when it belongs to the share that is offline', async () => {
+    const { fleet, computer } = await aComputer({ shares: { offline: 1 } });
+    expect([computer.knobs.offline, computer.isEnrolled, fleet.violations.size]).toEqual([true, true, 0]);
+  });
+
+  it('keeps identity, snaps and packages over a restart of the simulator', async () => {
+    const stateFile = join(folder, 'restart');
+    const first = await aComputer({ stateFile, seed: 500 });
+    const { computerId } = first.computer;
+    const id = await gateway.give(computerId!, 'install-snaps', install);
+    await gateway.resultsOf(id);
+    await first.fleet.settled(10_000);
+    await first.fleet.stop();
+    const second = await aComputer({ stateFile, seed: 500 });
+    expect(second.computer.computerId).toBe(computerId);
+    expect(second.computer.machine.snaps.map(({ name }) => name)).toContain('hello');
+    expect(second.fleet.ledger.count(second.computer.title, id)).toBe(0);
+    expect([...second.fleet.violations]).toEqual([]);
+  });
+
+  it('enrols again when its identity is gone', async () => {
+    const { fleet, computer } = await aComputer();
+    const before = computer.computerId;
+    await gateway.database.persistence.db.query(
+      'update agent_identity set secure_id_hash = $2 where computer_id = $1',
+      [before, Buffer.from('gone')],
+    );
+    computer.exchangeSoon();
+    await expect.poll(() => computer.computerId !== before && computer.isSettled, { timeout: 10_000 }).toBe(true);
+    expect([...fleet.violations]).toEqual([]);
+  });
+
+  it('waits for an account that does not exist yet', async () => {
+    const fleet = gateway.fleet({ seed: seed++, account: 'later' });
+    fleets.push(fleet);
+    await fleet.start();
+    await expect.poll(() => fleet.statistics.exchanges).toBeGreaterThan(2);
+    expect(fleet.computers[0]!.isEnrolled).toBe(false);
+    await createAccount(gateway.database.persistence.db, 'later');
+    await fleet.settled(10_000);
+  });
+
+  it('writes its ledger before the result goes out', async () => {
+    const ledgerFile = join(folder, 'ledger');
+    const { computer } = await aComputer({ ledgerFile });
+    const id = await gateway.give(computer.computerId!, 'install-snaps', install);
+    await gateway.resultsOf(id);
+    expect(readLedgerLines(ledgerFile)).toMatchObject([
+      { computer: computer.title, computerId: computer.computerId, operationId: id, type: 'install-snaps', count: 1 },
+    ]);
+  });
+});

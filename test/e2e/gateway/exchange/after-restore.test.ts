@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createLaneStore, type LaneStore } from '../../../../src/persistence/engine/lanes.repository.ts';
+import {
+  endUncertainOperations,
+  forgetExchangeTokens,
+  UNKNOWN_OUTCOME,
+} from '../../../../src/persistence/activities/restore.repository.ts';
+import { aGroup, childrenOf } from '../../../support/activities/activity-rows.ts';
+import {
+  anAccount,
+  createGatewayWorld,
+  type ExchangeAnswer,
+  type GatewayWorld,
+  RawAgent,
+  result,
+} from '../../../support/agents/gateway-world.ts';
+import { takeBackup } from '../../../support/database/logical-backup.ts';
+
+/** Agents that know more than the database they come back to. @see perf-reliability B4, row 11 */
+let world: GatewayWorld;
+let lanes: LaneStore;
+let account: { id: number; name: string };
+let agent: RawAgent;
+
+beforeAll(async () => {
+  world = await createGatewayWorld();
+  lanes = createLaneStore({ db: world.db, clock: world.clock, settings: { expiryDays: 30 } });
+  account = await anAccount(world.db);
+});
+afterAll(() => world?.close());
+beforeEach(async () => {
+  agent = await RawAgent.enrol(world, account);
+  await agent.exchange();
+});
+
+/** Orders an operation of the agent's computer. */
+async function order() {
+  const target = { accountId: account.id, groupId: 0, computers: [agent.id] };
+  const group = await aGroup(world.db, target, { now: world.clock.now() });
+  const read = async () => (await childrenOf(world.db, group))[0]!;
+  const { id, lane_id: lane } = await read();
+  return { id, advance: () => lanes.advance(lane, false), read };
+}
+
+/** Operations in an answer; what else is said is of no matter here. */
+const operationsIn = ({ messages }: ExchangeAnswer) =>
+  messages.filter((message) => message['operation-id'] !== undefined).map((message) => message['operation-id']);
+
+async function repair(): Promise<void> {
+  await world.db.transaction(async (tx) => {
+    await forgetExchangeTokens(tx);
+    await endUncertainOperations(tx, world.clock.now());
+  });
+}
+
+describe('an agent that got an operation in the time that was lost', () => {
+  it.each([
+    ['was queued at the backup', true],
+    ['had no message yet at the backup', false],
+  ])('does not get it again, and its result replaces the end, where it %s', async (_, queuedBefore) => {
+    const operation = await order();
+    if (queuedBefore) await operation.advance();
+    const restore = await takeBackup(world.db);
+    await operation.advance();
+    expect(operationsIn(await agent.exchange())).toEqual([operation.id]);
+    await restore();
+
+    await repair();
+    await operation.advance();
+    expect(await operation.read()).toMatchObject({ status: 'canceled', result_text: UNKNOWN_OUTCOME });
+    expect(operationsIn(await agent.exchange())).toEqual([]);
+    expect(operationsIn(await agent.exchange([result(operation.id)]))).toEqual([]);
+    await operation.advance();
+    expect(await operation.read()).toMatchObject({ status: 'succeeded', result_text: 'done' });
+  });
+});
+
+describe('the queue of a computer after a restore', () => {
+  it('has room for what may have been given, and keeps what is due later', async () => {
+    const bounded = await anAccount(world.db, { maxBacklog: 1 });
+    const patient = await RawAgent.enrol(world, bounded);
+    const target = { accountId: bounded.id, groupId: 0, computers: [patient.id] };
+    const now = world.clock.now();
+    const uncertain = await aGroup(world.db, target, { now });
+    const later = await aGroup(world.db, target, { now, deliverAfter: new Date(now.getTime() + 3_600_000) });
+    const [first, second] = [await childrenOf(world.db, uncertain), await childrenOf(world.db, later)];
+    await lanes.advance(first[0]!.lane_id, false);
+    await lanes.advance(second[0]!.lane_id, false);
+    await repair();
+    await lanes.advance(first[0]!.lane_id, false);
+    expect(await childrenOf(world.db, uncertain)).toMatchObject([{ status: 'canceled', message: 'acked' }]);
+    expect(await childrenOf(world.db, later)).toMatchObject([{ status: 'undelivered', message: 'queued' }]);
+    await patient.exchange();
+    expect(operationsIn(await patient.exchange())).toEqual([]);
+    world.clock.advance(3_600_000);
+    expect(operationsIn(await patient.exchange())).toEqual([second[0]!.id]);
+  });
+});

@@ -1,0 +1,93 @@
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { API_COMMAND } from '../../../tools/stack/topology/roles.ts';
+import { buildBundle } from '../../../workers/workflow-bundle.ts';
+import { assembleImage, copiedSources } from '../../support/stack/image.ts';
+import { createProcessesApart, type ProcessesApart } from '../../support/stack/processes-apart.ts';
+
+const TIMEOUT_MS = 240_000;
+const PROJECT = join(import.meta.dirname, '../../..');
+const dockerfile = await readFile(join(PROJECT, 'Dockerfile'), 'utf8');
+
+/** The image without a container engine: the same files, the same user rights, the same commands. */
+describe('the image', { timeout: TIMEOUT_MS }, () => {
+  let directory: string;
+  let node: string;
+  let apart: ProcessesApart;
+
+  beforeAll(async () => {
+    await buildBundle();
+    directory = await mkdtemp(join(tmpdir(), 'flotilla-image-'));
+    await chmod(directory, 0o755);
+    node = assembleImage(directory, copiedSources(dockerfile));
+    apart = await createProcessesApart({ migrated: false });
+  }, TIMEOUT_MS);
+
+  afterAll(async () => {
+    await apart?.dispose();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  it('runs every role and step of a deploy from production dependencies, as a normal user', async () => {
+    const options = {
+      project: directory,
+      node,
+      user: process.getuid?.() === 0 ? 1000 : undefined,
+      env: { NODE_ENV: 'production', FLOTILLA_METRICS_HOST: '0.0.0.0' },
+    };
+    for (const script of ['src/persistence/orm/migrate.ts', 'temporal/bootstrap-main.ts']) {
+      expect(await apart.command(script, options)).toMatchObject({ code: 0 });
+    }
+    const reset = { ...options, args: ['nobody@example.com'] };
+    expect(await apart.command('tools/stack/reset-password-main.ts', reset)).toEqual({
+      code: 1,
+      output: 'Nobody has the email address nobody@example.com\n',
+    });
+    const worker = await apart.worker(['fleet-activity', 'fleet-schedule', 'fleet-report'], options);
+    const api = await apart.api({ ...options, gateway: false });
+    const gateway = await apart.gateway(options);
+    for (const role of [worker, api, gateway]) {
+      await role.ready();
+      const env = { ...options.env, FLOTILLA_METRICS_PORT: new URL(role.metricsUrl).port };
+      const args = role === worker ? ['--ready'] : [];
+      expect(await apart.command('src/process/health-check.ts', { ...options, env, args })).toMatchObject({ code: 0 });
+    }
+    expect(await apart.command('workers/make-current.ts', options)).toMatchObject({ code: 0 });
+    expect(worker.log()).not.toContain('building the workflow bundle');
+    for (const role of [api, gateway, worker]) expect(await role.stop()).toBe(0);
+    const env = { ...options.env, FLOTILLA_METRICS_PORT: new URL(worker.metricsUrl).port };
+    const { code, output } = await apart.command('src/process/health-check.ts', { ...options, env, args: ['--ready'] });
+    expect([code, output]).toEqual([1, expect.stringContaining('ECONNREFUSED')]);
+  });
+
+  it('builds nothing when it starts, and says so when its bundle is missing', async () => {
+    await rm(join(directory, 'build'), { recursive: true });
+    const env = { NODE_ENV: 'production' };
+    const { code, output } = await apart.command('workers/main.ts', { project: directory, node, env });
+    expect([code, output]).toEqual([1, expect.stringContaining('the workflow bundle is missing')]);
+  });
+
+  it('is described by a Dockerfile with a normal user, a health check and no build at the start', () => {
+    const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+    expect(last).toMatch(/^USER node$/m);
+    expect(last).toMatch(/^HEALTHCHECK .*CMD \["node", "src\/health-check.ts"\]$/m);
+    expect(last).toMatch(/^CMD \["node", "--max-semi-space-size=16", "src\/main.ts"\]$/m);
+    expect(JSON.parse(/^CMD (.*)$/m.exec(last)![1]!)).toEqual(['node', ...API_COMMAND]);
+    expect(last).not.toMatch(/^RUN /m);
+    expect(dockerfile).toMatch(/npm ci --omit=dev --omit=optional --ignore-scripts/);
+    expect(dockerfile).toContain('NODE_IMAGE=node:24-bookworm-slim');
+  });
+
+  it('leaves tests, secrets and data out of what the build is given', async () => {
+    const ignore = await readFile(join(PROJECT, '.dockerignore'), 'utf8');
+    const lines = ignore.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    expect(lines[0]).toBe('*');
+    const given = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+    const needed = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources]) =>
+      sources!.split(' '),
+    );
+    expect(given.toSorted()).toEqual([...new Set(needed)].toSorted());
+  });
+});

@@ -1,0 +1,169 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { signalProcess } from '../../../tools/stack/processes/processes.ts';
+import {
+  processesOfStack,
+  type RunningScript,
+  type RunningStack,
+  runScript,
+  stackSettings,
+  startStack,
+} from '../../support/stack/npm-start.ts';
+import { temporaryDirectory } from '../../support/stack/temporary.ts';
+
+let root: string;
+let dataDir: string;
+let settings: Record<string, string>;
+let stack: RunningStack;
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'flotilla-join-'));
+  // PostgreSQL may run as another user.
+  await chmod(root, 0o711);
+  dataDir = join(root, 'data');
+  settings = await stackSettings(dataDir, {
+    FLOTILLA_SIMULATED_COMPUTERS: '0',
+    FLOTILLA_ADMIN_PASSWORD: 'chosen-by-this-test',
+  });
+  stack = startStack(settings);
+  await stack.ready();
+}, 300_000);
+
+afterAll(async () => {
+  stack.process.kill('SIGTERM');
+  await stack.exited;
+  for (const line of processesOfStack(dataDir)) signalProcess(Number(line.split(' ')[0]), 'SIGKILL');
+  await rm(root, { recursive: true, force: true, maxRetries: 10 });
+});
+
+/** An npm script that knows nothing but the data directory. */
+function beside(name: string, args: readonly string[] = []): RunningScript {
+  const script = runScript(name, { FLOTILLA_DATA_DIR: dataDir }, args);
+  onTestFinished(() => {
+    if (script.process.pid) signalProcess(script.process.pid, 'SIGKILL', true);
+  });
+  return script;
+}
+
+async function untilSaid(script: RunningScript, pattern: RegExp): Promise<RegExpExecArray> {
+  const end = performance.now() + 60_000;
+  for (;;) {
+    const found = pattern.exec(script.output());
+    if (found) return found;
+    if (performance.now() > end) throw new Error(`${pattern} was not printed:\n${script.output()}`);
+    await sleep(50);
+  }
+}
+
+async function logIn(baseUrl: string, password = 'chosen-by-this-test'): Promise<string> {
+  const answer = await fetch(`${baseUrl}/api/v2/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'admin@example.com', password }),
+  });
+  expect(answer.status).toBe(200);
+  return ((await answer.json()) as { token: string }).token;
+}
+
+describe('beside a running npm start', () => {
+  it('joins it as another worker, without settings', { timeout: 120_000 }, async () => {
+    const worker = beside('worker');
+    const [line] = await untilSaid(worker, /^worker: joins .*$/m);
+    expect(line).toContain(dataDir);
+    for (const queue of ['fleet-activity', 'fleet-schedule', 'fleet-report']) {
+      await untilSaid(worker, new RegExp(`"queue":"${queue}".*"polling"`));
+    }
+    expect(worker.output()).not.toContain('this build gets no work');
+    worker.process.kill('SIGTERM');
+    await expect(worker.exited).resolves.toBe(0);
+  });
+
+  it('joins it as another API and another gateway, each on the next free port', { timeout: 120_000 }, async () => {
+    const url = /^(?:api|gateway): joins .* serves (http:\S+)$/m;
+    const api = beside('api', ['--no-gateway']);
+    const [, apiUrl = ''] = await untilSaid(api, url);
+    await untilSaid(api, /"serving"/);
+    const token = await logIn(apiUrl);
+    const fromStack = await fetch(`${stack.baseUrl}/api/v2/computers`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(fromStack.status).toBe(200);
+
+    const gateway = beside('gateway');
+    const [, gatewayUrl = ''] = await untilSaid(gateway, url);
+    await untilSaid(gateway, /"serving"/);
+    expect(gatewayUrl).not.toBe(apiUrl);
+    expect((await fetch(`${gatewayUrl}/message-system`, { method: 'POST' })).status).not.toBe(404);
+    expect((await fetch(`${gatewayUrl}/api/v2/login`)).status).toBe(404);
+  });
+
+  it('joins it from the shell that started it, with the settings of that', { timeout: 120_000 }, async () => {
+    const gateway = runScript('gateway', settings);
+    const fleet = runScript('fleet', settings, ['--computers', '1']);
+    onTestFinished(() => {
+      for (const { process: child } of [gateway, fleet]) if (child.pid) signalProcess(child.pid, 'SIGKILL', true);
+    });
+    const [, gatewayUrl] = await untilSaid(gateway, /^gateway: joins .* serves (http:\S+)$/m);
+    expect(gatewayUrl).not.toBe(stack.baseUrl);
+    await untilSaid(gateway, /"serving"/);
+    await untilSaid(fleet, /^fleet: joins .*$/m);
+    await untilSaid(fleet, /"fleet enrolled"/);
+  });
+
+  it('enrols more simulated computers in it, which are no copies of others', { timeout: 120_000 }, async () => {
+    const fleet = beside('fleet', ['--computers', '2']);
+    await untilSaid(fleet, /^fleet: joins .*$/m);
+    const headers = { authorization: `Bearer ${await logIn(stack.baseUrl)}` };
+    for (const end = performance.now() + 60_000; ; await sleep(200)) {
+      // What docs/computers.md finds simulated computers by.
+      const url = `${stack.baseUrl}/api/v2/computers?root_only=false&query=annotation:rack`;
+      const answer = await fetch(url, { headers });
+      const { results } = (await answer.json()) as { results: Array<{ clone_id: number | null }> };
+      if (results.length >= 3) {
+        expect(results.map(({ clone_id }) => clone_id)).toEqual([null, null, null]);
+        break;
+      }
+      if (performance.now() > end) throw new Error(`not enrolled:\n${fleet.output()}`);
+    }
+  });
+});
+
+describe('npm run reset-password beside a running npm start', () => {
+  const reset = (...args: string[]) => runScript('reset-password', { FLOTILLA_DATA_DIR: dataDir }, args);
+
+  it('prints a new password, and ends the tokens there were', { timeout: 60_000 }, async () => {
+    const token = await logIn(stack.baseUrl);
+    const script = reset(' Admin@Example.com ');
+    await expect(script.exited, script.output()).resolves.toBe(0);
+    const password = /^ {2}Password {2}(\S+)$/m.exec(script.output())?.[1] ?? '';
+    await logIn(stack.baseUrl, password);
+    const status = async (): Promise<number> =>
+      (await fetch(`${stack.baseUrl}/api/v2/computers`, { headers: { authorization: `Bearer ${token}` } })).status;
+    for (const end = performance.now() + 10_000; (await status()) !== 401; await sleep(200)) {
+      expect(performance.now()).toBeLessThan(end);
+    }
+  });
+
+  it.each([
+    { args: ['nobody@example.com'], message: 'Nobody has the email address nobody@example.com' },
+    { args: [], message: 'Name one email address' },
+    { args: ['a@example.com', '--loud'], message: "Unknown option '--loud'" },
+  ])('refuses $args', { timeout: 60_000 }, async ({ args, message }) => {
+    const script = reset(...args);
+    await expect(script.exited).resolves.toBe(1);
+    expect(script.output()).toContain(message);
+    expect(script.output()).not.toContain('    at ');
+  });
+});
+
+describe('without a running npm start', () => {
+  it.each(['worker', 'gateway', 'api'])('says in npm run %s how to get one', { timeout: 60_000 }, async (name) => {
+    const script = runScript(name, { FLOTILLA_DATA_DIR: await temporaryDirectory() });
+    await expect(script.exited).resolves.toBe(1);
+    expect(script.output()).toMatch(/No Flotilla runs in \S+: start it with npm start/);
+    expect(script.output()).not.toContain('    at ');
+  });
+});

@@ -1,0 +1,76 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it, onTestFinished } from 'vitest';
+import { signalProcess } from '../../../tools/stack/processes/processes.ts';
+import { register } from '../../support/agents/gateway-world.ts';
+import { processesOfStack, type RunningStack, stackSettings, startStack } from '../../support/stack/npm-start.ts';
+import { temporaryDirectory } from '../../support/stack/temporary.ts';
+
+const PASSWORD = 'chosen-by-this-test';
+
+async function call(stack: RunningStack, method: string, path: string, token: string | null, body?: object) {
+  const answer = await fetch(`${stack.baseUrl}/api/v2${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as Record<string, unknown>;
+}
+
+async function logIn(stack: RunningStack): Promise<string> {
+  const body = { email: 'admin@example.com', password: PASSWORD };
+  return (await call(stack, 'POST', '/login', null, body))['token'] as string;
+}
+
+async function untilEnrolled(stack: RunningStack, token: string, count: number): Promise<void> {
+  const end = performance.now() + 60_000;
+  while ((await call(stack, 'GET', '/computers', token))['count'] !== count) {
+    if (performance.now() > end) throw new Error(`the computers did not enrol:\n${stack.output()}`);
+    await sleep(200);
+  }
+}
+
+/** A machine of somebody else that tries to enrol. @returns what it is answered */
+async function stranger(stack: RunningStack, title: string, key?: string) {
+  const fields = { account_name: 'standalone', computer_title: title };
+  const answer = await register({ url: stack.baseUrl }, key ? { ...fields, registration_password: key } : fields);
+  return answer['info'] ?? answer['type'];
+}
+
+it('lets nobody enrol unasked where other machines reach it, until an operator says so', {
+  timeout: 240_000,
+}, async () => {
+  const dataDir = join(await temporaryDirectory(), 'data');
+  onTestFinished(() => {
+    for (const line of processesOfStack(dataDir)) signalProcess(Number(line.split(' ')[0]), 'SIGKILL');
+  });
+  const settings = await stackSettings(dataDir, {
+    FLOTILLA_HOST: '0.0.0.0',
+    FLOTILLA_SIMULATED_COMPUTERS: '2',
+    FLOTILLA_ADMIN_PASSWORD: PASSWORD,
+  });
+  const first = startStack(settings);
+  await first.ready();
+  const key = /Registration key\s+(\S{24})\s/.exec(first.output())?.[1];
+  expect(key).toBeDefined();
+  const token = await logIn(first);
+  await untilEnrolled(first, token, 2);
+  expect(await stranger(first, 'without')).toBe('unknown-account');
+  expect(await stranger(first, 'wrong', 'guess')).toBe('unknown-account');
+  expect(await stranger(first, 'invited', key)).toBe('set-id');
+  expect((await call(first, 'GET', '/pending-computers', token))['count']).toBe(1);
+  await untilEnrolled(first, token, 2);
+  const opened = { registration_password: null, auto_register_new_computers: true };
+  await call(first, 'PATCH', '/preferences', token, opened);
+  first.process.kill('SIGTERM');
+  await expect(first.exited).resolves.toBe(0);
+
+  const second = startStack(settings);
+  await second.ready();
+  expect(second.output()).not.toContain('Registration key');
+  expect(await stranger(second, 'welcome')).toBe('set-id');
+  await untilEnrolled(second, await logIn(second), 3);
+  second.process.kill('SIGTERM');
+  await expect(second.exited).resolves.toBe(0);
+});

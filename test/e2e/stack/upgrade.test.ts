@@ -1,0 +1,210 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFleet, type Fleet } from '../../../tools/simulator/fleet.ts';
+import { createLogger } from '../../../src/process/logger.ts';
+import { connectClient, type TemporalClient } from '../../../temporal/connection.ts';
+import { type DeploymentSettings, readCurrentBuild } from '../../../temporal/deployment.ts';
+import { createAccount } from '../../../tools/harness/accounts.ts';
+import { makeNextBuild, NEXT_MIGRATION } from '../../support/database/next-build.ts';
+import { createProcessesApart, type ProcessesApart, type RoleProcess } from '../../support/stack/processes-apart.ts';
+import { ApiClient } from '../../../tools/harness/stack-client.ts';
+import { readExecutions } from '../../../tools/harness/stack-fleet.ts';
+import { readEncryptionKeys } from '../../../tools/harness/stack-keys.ts';
+import { until } from '../../support/temporal/workflow-environment.ts';
+
+/**
+ * From this build to the next while 10,000 operations wait for their computers, in the order that the operators' guide
+ * gives. The next build has another lane workflow and one migration more.
+ *
+ * @see temporal-design 8; perf-reliability B4, row 27
+ */
+const COMPUTERS = 250;
+const GROUPS = 40;
+const QUEUES = ['fleet-activity', 'fleet-schedule', 'fleet-report'];
+const TIMEOUT_MS = 600_000;
+const LIMIT_MS = 240_000;
+
+let apart: ProcessesApart;
+let next: string;
+let settings: DeploymentSettings & { encryptionKeys: ReturnType<typeof readEncryptionKeys> };
+let temporal: TemporalClient;
+let client: ApiClient;
+let fleet: Fleet;
+let computers: number[];
+let gatewayUrl: string;
+const old: Partial<Record<'api' | 'gateway' | 'worker', RoleProcess>> = {};
+const groups: number[] = [];
+
+beforeAll(async () => {
+  apart = await createProcessesApart();
+  next = join(apart.root, 'next');
+  await makeNextBuild(next);
+  const { environment } = apart;
+  settings = {
+    temporalAddress: environment['FLOTILLA_TEMPORAL_ADDRESS'] ?? null,
+    temporalNamespace: environment['FLOTILLA_TEMPORAL_NAMESPACE']!,
+    encryptionKeys: readEncryptionKeys(environment['FLOTILLA_ENCRYPTION_KEYS']!),
+  };
+  await run('temporal/bootstrap-main.ts');
+  await createAccount(apart.database.persistence.db, 'standalone');
+  old.api = await apart.api({ gateway: false });
+  old.gateway = await apart.gateway();
+  old.worker = await apart.worker(QUEUES);
+  await Promise.all(Object.values(old).map((role) => role.ready()));
+  temporal = await connectClient(settings);
+  client = new ApiClient(old.api.url);
+  await client.login('standalone@fleet.example', 'correct horse');
+}, TIMEOUT_MS);
+
+afterAll(async () => {
+  await fleet?.stop();
+  await temporal?.close();
+  await apart?.dispose();
+});
+
+async function run(script: string, options: { project?: string; args?: string[] } = {}): Promise<void> {
+  const { code, output } = await apart.command(script, options);
+  if (code !== 0) throw new Error(`${script} ended with ${code}:\n${output}`);
+}
+
+function startFleet(url: string): Promise<void> {
+  fleet = createFleet({
+    computers: COMPUTERS,
+    url,
+    logger: createLogger({ level: 'silent', role: 'fleet' }),
+    stateFile: join(apart.root, 'fleet.jsonl'),
+    ledgerFile: join(apart.root, 'ledger.jsonl'),
+    times: { pingMs: 2_000, urgentMs: 500, operationMs: 100, retryMs: 500 },
+  });
+  return fleet.start();
+}
+
+async function rows<T extends Record<string, unknown>>(query: string, values: unknown[] = []): Promise<T[]> {
+  return apart.database.persistence.db.query<T>(query, values);
+}
+
+const operations = (states: string) =>
+  rows<{ count: number }>(
+    `select count(*)::int as count from agent_message m join activity a on a.id = m.activity_id
+     where a.parent_id = any($1) and m.state = any($2)`,
+    [groups, states.split(' ')],
+  ).then(([row]) => row!.count);
+
+/** Asks one after the other without end, as a client does that tries the next address when one does not answer. */
+function askMeanwhile(urls: readonly string[]) {
+  const refusals: string[] = [];
+  let done = false;
+  const ask = async (url: string): Promise<number | null> => {
+    const headers = { authorization: `Bearer ${client.token}` };
+    const answer = await fetch(`${url}/api/v2/activities/${groups[0]}`, { headers }).catch(() => null);
+    await answer?.arrayBuffer().catch(() => null);
+    return answer?.status ?? null;
+  };
+  const asking = (async () => {
+    while (!done) {
+      const answers: Array<number | null> = [];
+      for (const url of urls) {
+        answers.push(await ask(url));
+        if (answers.at(-1) === 200) break;
+      }
+      if (answers.at(-1) !== 200) refusals.push(answers.join(' '));
+      await sleep(100);
+    }
+  })();
+  return {
+    /** What was answered where nobody answered 200. */
+    refusals: () => refusals,
+    async end() {
+      done = true;
+      await asking;
+    },
+  };
+}
+
+describe('an upgrade', { timeout: TIMEOUT_MS }, () => {
+  it('begins with 10,000 operations that wait for their computers', async () => {
+    await startFleet(old.gateway!.url);
+    await fleet.settled(TIMEOUT_MS);
+    const able = fleet.computers.filter(({ machine }) => machine.blueprint.catalogue !== null);
+    computers = able.map(({ computerId }) => computerId!).filter((id) => id !== null);
+    await fleet.stop();
+    const each = Math.ceil(10_000 / computers.length);
+    for (let n = 0; n < Math.max(GROUPS, each); n += 1) {
+      groups.push(await client.actOnSnaps(computers));
+    }
+    groups.push(await client.actOnSnaps(computers.slice(0, 5)));
+    const ordered = groups.slice(1).length * computers.length + 5;
+    expect(ordered).toBeGreaterThan(10_000);
+    await until(async () => (await operations('queued held')) >= ordered, LIMIT_MS);
+    expect(await operations('queued held')).toBe(ordered);
+  });
+
+  it('runs old processes on the new schema, beside new workers that get no work yet', async () => {
+    await run('workers/build-bundle.ts', { project: next });
+    await run('src/persistence/orm/migrate.ts', { project: next });
+    await run('temporal/bootstrap-main.ts', { project: next });
+    expect(await rows('select 1 from schema_migration where name = $1', [NEXT_MIGRATION])).toHaveLength(1);
+    expect(await client.get('/computers?limit=1')).toMatchObject({ count: expect.any(Number) });
+  });
+
+  it('moves the waiting workflows and every process to the new build, and clients hardly notice', async () => {
+    const before = await readCurrentBuild(settings);
+    const worker = await apart.worker(QUEUES, { project: next });
+    await until(() => worker.log().includes('gets no work before the deploy step'), LIMIT_MS);
+    expect(await readCurrentBuild(settings)).toBe(before);
+
+    const urls = [old.api!.url];
+    const asked = askMeanwhile(urls);
+    try {
+      await run('workers/make-current.ts', { project: next, args: ['--wait'] });
+      expect(await readCurrentBuild(settings)).not.toBe(before);
+      expect(await old.worker!.stop()).toBe(0);
+      // An old API and a new worker share the work.
+      groups.push(await client.actOnSnaps(computers.slice(0, 1)));
+      const api = await apart.api({ gateway: false, project: next });
+      const gateway = await apart.gateway({ project: next });
+      await Promise.all([api.ready(), gateway.ready(), worker.ready()]);
+      urls.unshift(api.url);
+      expect(await old.api!.stop()).toBe(0);
+      expect(await old.gateway!.stop()).toBe(0);
+      client = new ApiClient(api.url, client.token);
+      gatewayUrl = gateway.url;
+    } finally {
+      await asked.end();
+    }
+    expect(asked.refusals()).toEqual([]);
+  });
+
+  it('loses nothing, fails nothing and does nothing twice', async () => {
+    await startFleet(gatewayUrl);
+    const open = () =>
+      rows('select id, status, open_count from activity where id = any($1) and completion_time is null', [groups]);
+    await until(async () => (await open()).length === 0, LIMIT_MS).catch(() => undefined);
+    expect(await open()).toEqual([]);
+    const results = await rows<{ status: string; count: number; text: string }>(
+      'select status, count(*)::int as count, min(result_text) as text from activity where parent_id = any($1) group by status',
+      [groups],
+    );
+    const total = results.reduce((sum, { count }) => sum + count, 0);
+    expect(results).toMatchObject([{ status: 'succeeded', count: total }]);
+    expect(total).toBeGreaterThan(10_000);
+    const executions = readExecutions(join(apart.root, 'ledger.jsonl'));
+    expect(executions.size).toBe(total);
+    expect([...executions].filter(([, runs]) => runs.length !== 1)).toEqual([]);
+  });
+
+  it('ended every workflow with the build that is current', async () => {
+    const build = await readCurrentBuild(settings);
+    const lanes = await rows<{ wf_id: string }>('select wf_id from lane where parent_id = any($1)', [groups]);
+    expect(lanes.length).toBeGreaterThan(GROUPS);
+    for (const { wf_id: id } of lanes.slice(0, 20)) {
+      const handle = temporal.client.workflow.getHandle(id);
+      await until(async () => (await handle.describe()).status.name !== 'RUNNING', LIMIT_MS);
+      const { status, raw } = await handle.describe();
+      expect(status.name).toBe('COMPLETED');
+      expect(raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId).toBe(build);
+      expect(raw.workflowExecutionInfo?.historyLength?.toNumber()).toBeGreaterThan(5);
+    }
+  });
+});

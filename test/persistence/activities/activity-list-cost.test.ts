@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { onlyLater } from '../../../src/persistence/query/activity-fields.ts';
+import { seenBy, VISIBLE } from '../../../src/persistence/query/activity-visibility.ts';
+import type { Database } from '../../../src/persistence/database/sql.ts';
+import { anAccount } from '../../support/activities/activity-rows.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { costOf } from '../../support/database/query-plan.ts';
+
+const PARENTS = 30;
+const CHILDREN = 400;
+
+let database: TestDatabase;
+let db: Database;
+let accountId: number;
+let seen: number;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = database.persistence.db;
+  const account = await anAccount(db, { computers: CHILDREN });
+  accountId = account.accountId;
+  const [group] = await db.query<{ id: number }>(
+    `insert into access_group (account_id, name, title, parent_id) values ($1, 'seen', 'Seen', $2) returning id`,
+    [accountId, account.groupId],
+  );
+  seen = group!.id;
+  await db.query('update computer set access_group_id = $2 where account_id = $1 and id % 4 = 0', [accountId, seen]);
+  await db.query(
+    `with parent as (
+       insert into activity (account_id, type, summary, status, creation_time, children_count)
+       select $1, 'ActivityGroup', 'Install snaps', 'succeeded', now(), $2 from generate_series(1, $3::int) returning id)
+     insert into activity (account_id, parent_id, computer_id, type, summary, status, creation_time, children_count)
+     select $1, p.id, c.id, 'InstallSnaps', 'Install snaps', 'succeeded', now(), 0
+     from parent p cross join computer c where c.account_id = $1 order by p.id, c.id`,
+    [accountId, CHILDREN, PARENTS],
+  );
+  await db.query('analyze activity');
+});
+afterAll(() => database?.drop());
+
+describe('a list of groups for somebody who sees some access groups', () => {
+  it('asks of each group as many children as it takes to find one', async () => {
+    const scope = {
+      accountId,
+      view: [seen],
+      manage: [seen],
+      execute: [seen],
+      usgProfiles: [seen],
+      scriptProfiles: [seen],
+    };
+    const { rows, blocks } = await costOf(
+      db,
+      `select a.id from activity a where ${VISIBLE} and a.parent_id is null`,
+      seenBy(scope),
+    );
+    expect(rows).toBe(PARENTS);
+    // Each parent, its index of children and the first of them: some blocks. Reading all children takes a hundred times as many.
+    expect(blocks).toBeLessThan(PARENTS * 12);
+  });
+});
+
+describe('how a group with a window is read', () => {
+  it('asks none of its operations unless the account has a bound, and then until one is free to go', async () => {
+    const account = await anAccount(db, { computers: CHILDREN });
+    const now = new Date();
+    await db.query(GROUPS_IN_WINDOW, [account.accountId, CHILDREN, PARENTS, now]);
+    await db.query('analyze activity');
+    const text = `select ${onlyLater('$2::timestamptz')} as later from activity a
+      where a.account_id = $1 and a.parent_id is null`;
+    const values = [account.accountId, now];
+    const before = await costOf(db, text, values);
+    expect(before.rows).toBe(PARENTS);
+    expect(before.blocks).toBeLessThan(PARENTS * 4);
+    await db.query('update account set max_message_backlog = 1 where id = $1', [account.accountId]);
+    // Every tenth operation is due: some blocks each. Reading all of them takes many times as much.
+    expect((await costOf(db, text, values)).blocks).toBeLessThan(PARENTS * 120);
+    expect(await db.query(text, values)).toEqual(Array.from({ length: PARENTS }, () => ({ later: false })));
+  });
+});
+
+const GROUPS_IN_WINDOW = `
+  with parent as (
+    insert into activity (account_id, type, summary, status, creation_time, deliver_at, deliver_delay_window,
+      children_count)
+    select $1, 'ActivityGroup', 'Install snaps', 'undelivered', $4::timestamptz, $4::timestamptz, 60, $2
+    from generate_series(1, $3::int) returning id)
+  insert into activity (account_id, parent_id, computer_id, type, summary, status, creation_time, deliver_at,
+    deliver_delay_window)
+  select $1, p.id, c.id, 'InstallSnaps', 'Install snaps', 'undelivered', $4::timestamptz,
+    case when c.place % 10 = 0 then $4::timestamptz else $4::timestamptz + interval '30 minutes' end, 60
+  from parent p cross join (
+    select id, row_number() over (order by id) as place from computer where account_id = $1) c
+  order by p.id, c.id`;

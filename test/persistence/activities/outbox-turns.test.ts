@@ -1,0 +1,72 @@
+import type { Client } from '@temporalio/client';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createLogger } from '../../../src/process/logger.ts';
+import type { Database } from '../../../src/persistence/database/sql.ts';
+import { outboxRound } from '../../../workers/relay/outbox.ts';
+import type { Startable } from '../../../workers/relay/starter.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createSqlFleet } from '../../support/activities/sql-fleet.ts';
+
+const MANY = 120;
+const BATCH = 50;
+let database: TestDatabase;
+let db: Database;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = database.persistence.db;
+});
+afterAll(() => database?.drop());
+
+/** A relay whose server takes every start. */
+function relay(started: Startable[]): () => Promise<boolean> {
+  return outboxRound({
+    db,
+    client: { withDeadline: (_: number, work: () => Promise<unknown>) => work() } as unknown as Client,
+    starter: {
+      start: async (row) => {
+        started.push(row);
+        return true;
+      },
+    },
+    logger: createLogger({ level: 'silent', role: 'test' }),
+    count: () => undefined,
+  });
+}
+
+it('starts the one order of an account in the next round, however many of another came before', async () => {
+  const busy = await createSqlFleet(db, MANY);
+  const calm = await createSqlFleet(db, 1);
+  const ordered: number[] = [];
+  for (const computer of busy.computers) ordered.push(await busy.actAlone(computer));
+  const single = await calm.actAlone(calm.computers[0]!);
+  // As a process of before wrote it, which does not tell whose it is.
+  await db.query('update outbox set account_id = 0 where key = $1', [String(ordered.at(-1))]);
+
+  const started: Startable[] = [];
+  const round = relay(started);
+  expect(await round()).toBe(true);
+  const first = started.map(({ activityId }) => activityId);
+  expect(first).toHaveLength(BATCH);
+  expect(first).toContain(single);
+  expect(first).toContain(ordered.at(-1));
+  expect(first.filter((id) => ordered.slice(0, -1).includes(id))).toEqual(ordered.slice(0, BATCH - 2));
+
+  while (await round());
+  expect(started.map(({ activityId }) => activityId).toSorted((a, b) => a - b)).toEqual([...ordered, single]);
+  expect(await db.query('select from outbox')).toEqual([]);
+});
+
+it('shares the orders of one account among relays', async () => {
+  const fleet = await createSqlFleet(db, MANY);
+  const ordered: number[] = [];
+  for (const computer of fleet.computers) ordered.push(await fleet.actAlone(computer));
+  const started: Startable[] = [];
+  const drain = async (round: () => Promise<boolean>) => {
+    while (await round());
+  };
+  while ((await db.query('select from outbox limit 1')).length > 0) {
+    await Promise.all([drain(relay(started)), drain(relay(started))]);
+  }
+  expect(started.map(({ activityId }) => activityId).toSorted((a, b) => a - b)).toEqual(ordered);
+});

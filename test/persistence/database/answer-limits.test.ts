@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { NO_ANSWER } from '../../../src/domain/scripts/result.ts';
+import { scriptOperation } from '../../../src/domain/scripts/script.ts';
+import { NEWS_LIMIT } from '../../../src/persistence/engine/lane-news.ts';
+import { aChain, aGroup, anAccount, childrenOf, tell } from '../../support/activities/activity-rows.ts';
+import { LaneWorld } from '../../support/activities/lane-world.ts';
+
+const SECOND_MS = 1000;
+const LIMIT = 60;
+/** Time limit and ten minutes. */
+const PATIENCE_MS = (LIMIT + 600) * SECOND_MS;
+
+let world: LaneWorld;
+
+beforeAll(async () => {
+  world = await LaneWorld.create();
+});
+afterAll(() => world?.close());
+beforeEach(() => world.begin());
+
+const body = { id: 1, version: 1, title: 'Say hello', interpreter: '/bin/sh', code: 'echo hello', attachments: [] };
+const run = (timeLimit = LIMIT) => scriptOperation(body, { username: 'root', timeLimit, env: {} });
+
+async function delivered(operations: Parameters<typeof aGroup>[2], computers = 1) {
+  const { group, lane, ids } = await world.oneLane(operations, { computers });
+  await world.store.advance(lane, false);
+  const at = world.clock.now();
+  for (const { id, message } of await childrenOf(world.db, group)) {
+    if (message !== null) await tell(world.db, { lane, activity: id, kind: 'delivered', at });
+  }
+  return { group, lane, ids, at, first: await world.store.advance(lane, false) };
+}
+
+describe('an operation with a limit on its answer', () => {
+  it('fails ten minutes after its time limit, not before, and says why', async () => {
+    const { group, lane, at, first } = await delivered({ operations: [run()] }, 3);
+    expect(first.nextDueAt).toBe(at.getTime() + PATIENCE_MS);
+    world.clock.advance(PATIENCE_MS - SECOND_MS);
+    expect(await world.store.advance(lane, false)).toMatchObject({ open: 3, failed: 0 });
+    world.clock.advance(SECOND_MS);
+    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, failed: 3, nextDueAt: null });
+    for (const child of await childrenOf(world.db, group)) {
+      expect(child).toMatchObject({ status: 'failed', result_text: NO_ANSWER, result_code: null });
+    }
+  });
+
+  it('is not ended by what came in time, and keeps what came first', async () => {
+    const { group, lane, ids, at } = await delivered({ operations: [run()] }, 2);
+    await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, body: 'hello\n', at });
+    world.clock.advance(PATIENCE_MS);
+    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, succeeded: 1, failed: 1 });
+    await tell(world.db, { lane, activity: ids[1]!, kind: 'result', ok: true, body: 'late\n', at: world.clock.now() });
+    await world.store.applyLate(lane);
+    expect((await childrenOf(world.db, group)).map(({ result_text }) => result_text)).toEqual(['hello\n', NO_ANSWER]);
+  });
+
+  it('is not ended while its answer waits behind other news', async () => {
+    const { group, lane, ids, at } = await delivered({ operations: [run()] }, 2);
+    await world.db.query(
+      `insert into agent_inbox (lane_id, activity_id, kind, at)
+       select $1, $2, 'delivered', $3 from generate_series(1, ${NEWS_LIMIT})`,
+      [lane, ids[1], at],
+    );
+    await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, body: 'hello\n', at });
+    world.clock.advance(PATIENCE_MS);
+    expect((await world.store.advance(lane, false)).nextDueAt).toBe(world.clock.now().getTime());
+    await world.store.advance(lane, false);
+    expect((await childrenOf(world.db, group)).map(({ result_text }) => result_text)).toEqual(['hello\n', NO_ANSWER]);
+  });
+
+  it.each<[string, number, Parameters<typeof aGroup>[2], number]>([
+    ['after its time limit', 30, { operations: [run()] }, PATIENCE_MS],
+    ['after the usual days', 0.001, {}, 86_400],
+  ])('is given up %s by the clock that judges, however slow the other is', async (_, days, plan, waits) => {
+    world.store = world.storeWith(days);
+    const { group, lane, ids } = await world.oneLane(plan, { computers: 2 });
+    await world.store.advance(lane, false);
+    const now = world.clock.now().getTime();
+    const at = new Date(now - 3600 * SECOND_MS);
+    for (const activity of ids) await tell(world.db, { lane, activity, kind: 'delivered', at });
+    expect(await world.store.advance(lane, false)).toMatchObject({ open: 2, nextDueAt: now + waits });
+    world.clock.advance(waits - SECOND_MS);
+    await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: new Date(at.getTime() + SECOND_MS) });
+    expect(await world.store.advance(lane, false)).toMatchObject({ open: 1, succeeded: 1, nextDueAt: now + waits });
+    expect((await childrenOf(world.db, group)).map(({ status }) => status)).toEqual(['succeeded', 'delivered']);
+    world.clock.advance(SECOND_MS);
+    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, succeeded: 1, failed: 1 });
+  });
+
+  it('waits without an end for its delivery', async () => {
+    const account = await anAccount(world.db);
+    const group = await aGroup(world.db, account, { now: world.clock.now(), operations: [run()] });
+    const [child] = await childrenOf(world.db, group);
+    expect((await world.store.advance(child!.lane_id, false)).nextDueAt).toBeNull();
+    world.clock.advance(40 * 86_400 * SECOND_MS);
+    expect(await world.store.advance(child!.lane_id, false)).toMatchObject({ open: 1, nextDueAt: null });
+  });
+
+  it('leaves others of its lane their own time', async () => {
+    const [install] = aChain(1);
+    const operations = [run(), { ...run(3600), summary: 'longer' }, { ...install!, after: null }];
+    const { group, lane } = await delivered({ operations });
+    world.clock.advance(PATIENCE_MS);
+    const soon = await world.store.advance(lane, false);
+    expect(soon).toMatchObject({ open: 2, failed: 1 });
+    expect(soon.nextDueAt).toBe(world.clock.now().getTime() + 3540 * SECOND_MS);
+    world.clock.advance(3540 * SECOND_MS);
+    const rest = await world.store.advance(lane, false);
+    expect(rest).toMatchObject({ open: 1, failed: 2 });
+    expect(rest.nextDueAt).toBe(world.clock.now().getTime() - (3600 + 600) * SECOND_MS + 30 * 86_400 * SECOND_MS);
+    world.clock.advance(30 * 86_400 * SECOND_MS);
+    await world.store.advance(lane, false);
+    const texts = (await childrenOf(world.db, group)).map(({ result_text }) => result_text);
+    expect(texts).toEqual([NO_ANSWER, NO_ANSWER, 'The computer did not answer within 30 days of delivery.']);
+  });
+
+  it('cancels the steps behind it when it is not answered', async () => {
+    const operations = [run(), { ...run(), after: 0 }];
+    const { group, lane } = await delivered({ operations });
+    world.clock.advance(PATIENCE_MS);
+    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, failed: 1, canceled: 1 });
+    expect((await childrenOf(world.db, group)).map(({ status }) => status)).toEqual(['failed', 'canceled']);
+  });
+
+  it('is held to the usual days when those are fewer', async () => {
+    world.store = world.storeWith(0.001);
+    const { group, lane, at, first } = await delivered({ operations: [run()] });
+    expect(first.nextDueAt).toBe(at.getTime() + 86_400);
+    world.clock.advance(86_400);
+    await world.store.advance(lane, false);
+    expect((await childrenOf(world.db, group))[0]!.result_text).toContain('0.001 days');
+  });
+});

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MIGRATIONS } from '../../../src/persistence/orm/migrations/index.ts';
+import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
+import type { Database } from '../../../src/persistence/database/sql.ts';
+import { aGroup, anAccount, childrenOf, TestClock, tell } from '../../support/activities/activity-rows.ts';
+import { anAuditedRun } from '../../support/compliance/audited-run.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { planMigrations } from '../../support/database/migration-rules.ts';
+
+let database: TestDatabase;
+let db: Database;
+let store: LaneStore;
+const clock = new TestClock();
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = database.persistence.db;
+  store = createLaneStore({ db, clock, settings: { expiryDays: 30 } });
+});
+afterAll(() => database?.drop());
+
+/** Makes groups and audits of the build before read as all others. */
+async function correct(): Promise<void> {
+  const name = MIGRATIONS.find((one) => one.name.endsWith('CanceledResults'))!.name;
+  const plan = (await planMigrations()).find((one) => one.name === name)!;
+  for (const statement of plan.statements) await db.query(statement);
+}
+
+type End = 'open' | 'delivered' | 'succeeded' | 'failed' | 'canceled';
+
+async function aGroupOf(...ends: readonly End[]): Promise<number> {
+  const account = await anAccount(db, { computers: ends.length });
+  const group = await aGroup(db, account, { now: clock.now() });
+  for (const [index, { id, lane_id: lane }] of (await childrenOf(db, group)).entries()) {
+    await store.advance(lane, false);
+    const news = { lane, activity: id, at: clock.now() };
+    const end = ends[index]!;
+    if (end === 'canceled') await tell(db, { ...news, kind: 'cancel' });
+    else if (end === 'delivered') await tell(db, { ...news, kind: 'delivered' });
+    else if (end !== 'open') await tell(db, { ...news, kind: 'result', ok: end === 'succeeded' });
+    await store.advance(lane, false);
+  }
+  return group;
+}
+
+const read = async (group: number) =>
+  (await db.query('select status, delivery_time is not null as begun from activity where id = $1', [group]))[0];
+const write = (group: number, status: string, begun: boolean) =>
+  db.query('update activity set status = $2, delivery_time = case when $3 then now() end where id = $1', [
+    group,
+    status,
+    begun,
+  ]);
+
+describe('what an earlier build left', () => {
+  it.each([
+    [['succeeded', 'canceled'], 'succeeded', 'canceled', true],
+    [['open', 'canceled'], 'delivered', 'undelivered', false],
+    [['canceled', 'canceled'], 'canceled', 'canceled', false],
+    [['delivered', 'canceled'], 'delivered', 'delivered', true],
+    [['succeeded', 'canceled', 'open'], 'delivered', 'delivered', true],
+    [['failed', 'canceled'], 'failed', 'failed', true],
+    [['succeeded', 'succeeded'], 'succeeded', 'succeeded', true],
+  ] as const)('of a group whose operations are %j, %s, reads %s', async (ends, before, after, begun) => {
+    const group = await aGroupOf(...ends);
+    expect(await read(group)).toEqual({ status: after, begun });
+    await write(group, before, true);
+    await correct();
+    expect(await read(group)).toEqual({ status: after, begun });
+  });
+
+  it('keeps a group unapproved that waits for approval', async () => {
+    const group = await aGroupOf('canceled', 'open');
+    await db.query(`update activity set status = 'unapproved' where parent_id = $1 and status = 'undelivered'`, [
+      group,
+    ]);
+    await write(group, 'delivered', true);
+    await correct();
+    expect(await read(group)).toEqual({ status: 'unapproved', begun: false });
+  });
+
+  it('of a cancelled audit is no failure, and that of others stays', async () => {
+    const run = await anAuditedRun({ db, lanes: store, clock }, 'audit', 4);
+    await run.tell(0, 0, 'delivered');
+    await run.tell(0, 0, 'cancel');
+    await run.tell(1, 0, 'result', false);
+    await run.tell(2, 0, 'cancel');
+    await db.query(`update usg_audit set state = 'fail' where computer_id = $1`, [run.computers[0]]);
+    await db.query('update usg_run set failing_count = 2, not_started_count = 2 where profile_id = $1', [run.profile]);
+    await correct();
+    expect(await run.results()).toMatchObject({ not_started: 3, failing: 1, passing: 0, in_progress: 0 });
+    expect((await run.audits()).map(({ state }) => state)).toEqual([
+      'not-started',
+      'fail',
+      'not-started',
+      'not-started',
+    ]);
+    await correct();
+    expect(await run.results()).toMatchObject({ not_started: 3, failing: 1 });
+  });
+});

@@ -1,0 +1,286 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bury } from '../../../src/gateway/exchange/bury.ts';
+import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
+import type { Database } from '../../../src/persistence/database/sql.ts';
+import { createActivityRepeatsService } from '../../../src/services/engine/activity-repeats.service.ts';
+import {
+  aChain,
+  aGroup,
+  anAccount,
+  childrenOf,
+  ONE_LANE,
+  SETTINGS,
+  type TestAccount,
+  TestClock,
+  tell,
+} from '../../support/activities/activity-rows.ts';
+import { administratorOf } from '../../support/http/callers.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { dyingAfter } from '../../support/database/dying-database.ts';
+import { LaneModel, type ModelOperation } from '../../support/activities/lane-model.ts';
+import { guardStatuses } from '../../support/database/status-guard.ts';
+
+const HOUR_MS = 3_600_000;
+const EXPIRY_DAYS = 1;
+const DELAY_SECONDS = 600;
+
+let database: TestDatabase;
+let db: Database;
+let account: TestAccount;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  db = database.persistence.db;
+  await guardStatuses(db);
+  account = await anAccount(db, { computers: 4 });
+});
+afterAll(() => database.drop());
+
+const step = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('deliver' as const), pick: fc.nat(99) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('result' as const), pick: fc.nat(99), ok: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('forged' as const), pick: fc.nat(99), ok: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('gone' as const), pick: fc.nat(99) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('cancel' as const), pick: fc.nat(99) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('unknown' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('cancelLane' as const, 'cancelAll' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('reregister' as const), pick: fc.nat(99) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('crash' as const), statements: fc.nat(14) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('wait' as const), hours: fc.constantFrom(1, 12, 36) }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('advance' as const), again: fc.boolean() }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+/** One lane driven side by side in PostgreSQL and in the model. */
+class Trial {
+  readonly clock: TestClock;
+  readonly store: LaneStore;
+  group = 0;
+  lane = 0;
+  model!: LaneModel;
+
+  constructor(clock = new TestClock()) {
+    this.clock = clock;
+    this.store = createLaneStore({ db, clock: this.clock, settings: { expiryDays: EXPIRY_DAYS } });
+  }
+
+  /** @param behind - for each step but the first, the earlier one it waits for, or none */
+  async begin(computers: number, behind: ReadonlyArray<number | null>): Promise<void> {
+    const steps = aChain(behind.length + 1, DELAY_SECONDS).map((operation, index) => {
+      const after = behind[index - 1] ?? null;
+      return { ...operation, after: after === null ? null : after % index };
+    });
+    const group = await aGroup(db, account, {
+      computers: account.computers.slice(0, computers),
+      operations: steps,
+      now: this.clock.now(),
+      settings: ONE_LANE,
+    });
+    await this.follow(group);
+  }
+
+  /** Goes on with a group that is there. */
+  async follow(group: number): Promise<void> {
+    this.group = group;
+    const children = await childrenOf(db, this.group);
+    this.lane = children[0]!.lane_id;
+    const operations = children.map(({ id, computer_id, status, blocked_by }) => ({
+      id,
+      computerId: computer_id,
+      status,
+      blockedBy: blocked_by,
+      message: null,
+      deliverAtMs: this.clock.now().getTime(),
+      deliveredAtMs: null,
+      endedAtMs: null,
+    }));
+    this.model = new LaneModel(operations, { expiryMs: EXPIRY_DAYS * 24 * HOUR_MS, delayMs: DELAY_SECONDS * 1000 });
+  }
+
+  async run(step: Step): Promise<void> {
+    this.clock.advance(1000);
+    const operations = [...this.model.operations.values()];
+    const picked = 'pick' in step ? operations[step.pick % operations.length]! : operations[0]!;
+    switch (step.do) {
+      case 'deliver':
+        return this.#deliver(picked.id);
+      case 'result':
+        if (picked.message === 'sent') await this.#news({ activity: picked.id, kind: 'result', ok: step.ok });
+        return;
+      case 'forged':
+        return this.#news({ activity: picked.id, kind: 'result', ok: step.ok });
+      case 'gone':
+        return this.#news({ activity: picked.id, kind: 'gone' });
+      case 'cancel':
+        return this.#news({ activity: picked.id, kind: 'cancel' });
+      case 'reregister':
+        this.model.reregister(picked.computerId, this.clock.now());
+        await db.query(
+          `insert into agent_identity (secure_id_hash, computer_id) values (sha256(gen_random_uuid()::text::bytea), $1)`,
+          [picked.computerId],
+        );
+        return bury(db, picked.computerId, this.clock.now());
+      case 'crash':
+        return this.#crash(step.statements);
+      case 'unknown':
+        return this.#news({ activity: 2_000_000_000, kind: 'result', ok: true });
+      case 'cancelLane':
+        return this.#news({ activity: null, kind: 'cancel' });
+      case 'wait':
+        return this.clock.advance(step.hours * HOUR_MS);
+      case 'cancelAll':
+        return this.advance(true, false);
+      case 'advance':
+        return this.advance(false, step.again);
+    }
+  }
+
+  async advance(cancelAll: boolean, again: boolean): Promise<void> {
+    const { wasCanceled: _, ...first } = await this.store.advance(this.lane, cancelAll);
+    if (again) expect(await this.store.advance(this.lane, cancelAll)).toEqual(first);
+    this.model.advance(this.clock.now().getTime(), cancelAll);
+    await this.compare(first);
+  }
+
+  /** The process dies inside a call; what it did not finish never was. */
+  async #crash(statements: number): Promise<void> {
+    const before = await childrenOf(db, this.group);
+    const settings = { expiryDays: EXPIRY_DAYS };
+    const dying = createLaneStore({ db: dyingAfter(db, statements), clock: this.clock, settings });
+    const survived = await dying.advance(this.lane, false).then(
+      () => true,
+      (error: Error) => {
+        if (error.message !== 'killed') throw error;
+        return false;
+      },
+    );
+    if (survived) this.model.advance(this.clock.now().getTime(), false);
+    else expect(await childrenOf(db, this.group)).toEqual(before);
+  }
+
+  async compare(progress: { open: number; succeeded: number; failed: number; canceled: number }): Promise<void> {
+    const { delivered, status, ...counts } = this.model.counts();
+    expect(progress).toMatchObject(counts);
+    const rows = await childrenOf(db, this.group);
+    const seen = rows.map((row) => [row.id, row.status, row.message, row.delivery_time, row.completion_time]);
+    const date = (ms: number | null) => (ms === null ? null : new Date(ms));
+    const expected = [...this.model.operations.values()].map((o) => [
+      o.id,
+      o.status,
+      o.message,
+      date(o.deliveredAtMs),
+      date(o.endedAtMs),
+    ]);
+    expect(seen).toEqual(expected);
+    const [parent] = await db.query(
+      `select open_count as open, delivered_count as delivered, succeeded_count as succeeded,
+         failed_count as failed, canceled_count as canceled, status, delivery_time, completion_time
+       from activity where id = $1`,
+      [this.group],
+    );
+    const ends = rows.map((row) => row.completion_time?.getTime() ?? 0);
+    const ended = counts.open === 0 ? new Date(Math.max(...ends)) : null;
+    const deliveries = rows.flatMap((row) => row.delivery_time?.getTime() ?? []);
+    const begun = deliveries.length > 0 ? new Date(Math.min(...deliveries)) : null;
+    expect(parent).toEqual({ ...counts, delivered, status, delivery_time: begun, completion_time: ended });
+  }
+
+  async #deliver(id: number): Promise<void> {
+    const operation = this.model.operations.get(id)!;
+    if (operation.message !== 'queued' || operation.deliverAtMs > this.clock.now().getTime()) return;
+    await db.query(`update agent_message set state = 'sent' where activity_id = $1 and state = 'queued'`, [id]);
+    operation.message = 'sent';
+    await this.#news({ activity: id, kind: 'delivered' });
+  }
+
+  async #news(news: { activity: number | null; kind: 'delivered' | 'result' | 'gone' | 'cancel'; ok?: boolean }) {
+    const row = { ...news, lane: this.lane, at: this.clock.now() };
+    this.model.inbox.push(row);
+    await tell(db, row);
+  }
+}
+
+const scenario = {
+  computers: fc.integer({ min: 1, max: 4 }),
+  behind: fc.array(fc.option(fc.nat(3), { freq: 4 }), { maxLength: 3 }),
+};
+const walk = (length: number) => fc.array(step, { minLength: 5, maxLength: length });
+
+async function finish(trial: Trial): Promise<void> {
+  await trial.advance(false, true);
+  await trial.advance(true, true);
+  expect(trial.model.counts().open).toBe(0);
+  expect(await db.query('select from agent_inbox where lane_id = $1', [trial.lane])).toEqual([]);
+}
+
+describe('advance', () => {
+  it('does what the model does, whatever comes in which order, and keeps every counter a recount', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.record({ ...scenario, steps: walk(30) }), async ({ computers, behind, steps }) => {
+        const trial = new Trial();
+        await trial.begin(computers, behind);
+        for (const one of steps) await trial.run(one);
+        await finish(trial);
+      }),
+      { seed: 20261121, numRuns: 120 },
+    );
+  }, 120_000);
+});
+
+/** Status of what undoes an operation, as the rows of the undoing say. */
+async function undoings(group: number): Promise<Map<number, string>> {
+  const rows = await db.query<{ origin: number; status: string }>(
+    `select r.reverts as origin, r.status from activity r join activity a on a.id = r.reverts
+     where a.parent_id = $1 and r.parent_id is not null order by r.id`,
+    [group],
+  );
+  return new Map(rows.map(({ origin, status }) => [origin, status]));
+}
+
+describe('reapply and revert', () => {
+  it('make what the model says, which then moves as any other, and undo nothing twice', async () => {
+    const caller = await administratorOf(db, account);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          ...scenario,
+          first: walk(20),
+          more: fc.array(fc.record({ revert: fc.boolean(), steps: walk(15) }), { maxLength: 3 }),
+        }),
+        async ({ computers, behind, first, more }) => {
+          const trial = new Trial();
+          await trial.begin(computers, behind);
+          for (const one of first) await trial.run(one);
+          await finish(trial);
+          for (const { revert, steps } of more) {
+            const { clock, group, model } = trial;
+            const repeats = createActivityRepeatsService({ db, clock, settings: { ...SETTINGS, ...ONE_LANE } });
+            const made = await undoings(group);
+            const inForce = [...model.operations.values()].filter(
+              ({ id, status }) => status === 'succeeded' && ['failed', 'canceled', undefined].includes(made.get(id)),
+            );
+            const allowed = !revert || inForce.length > 0;
+            const ask = () =>
+              repeats[revert ? 'revert' : 'reapply'](caller, [group, group], { after: null, traceparent: null });
+            if (!allowed) {
+              await expect(ask()).rejects.toThrow(`Cannot revert activity ${group}`);
+              continue;
+            }
+            const answers = await Promise.allSettled(revert ? [ask(), ask()] : [ask()]);
+            const [won, ...others] = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+            expect([won!.length, others.length]).toEqual([1, 0]);
+            const next = new Trial(clock);
+            await next.follow(won![0]!);
+            const shape = ({ computerId, blockedBy }: ModelOperation) => [computerId, blockedBy !== null && !revert];
+            const expected = (revert ? inForce : [...model.operations.values()]).map(shape);
+            expect([...next.model.operations.values()].map(shape)).toEqual(expected);
+            for (const one of steps) await next.run(one);
+            await finish(next);
+          }
+        },
+      ),
+      { seed: 20261122, numRuns: 40 },
+    );
+  }, 120_000);
+});

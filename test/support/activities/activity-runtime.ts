@@ -1,0 +1,164 @@
+import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import type { Database } from '../../../src/persistence/database/sql.ts';
+import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
+import { loadConfig } from '../../../src/process/config.ts';
+import { createDatabaseFileStore } from '../../../src/services/common/files.ts';
+import { systemClock } from '../../../src/services/common/ports.ts';
+import type { ProfileKinds } from '../../../src/services/schedules/profile-kind.ts';
+import { bootstrap } from '../../../temporal/bootstrap.ts';
+import { connectClient } from '../../../temporal/connection.ts';
+import { testLogger } from '../../../tools/harness/test-log.ts';
+import { createRetentionActivities } from '../../../workers/activities/activity-retention.activities.ts';
+import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
+import { createProfileActivities } from '../../../workers/activities/profile.activities.ts';
+import { createReportActivities } from '../../../workers/activities/report.activities.ts';
+import { createProfileKinds } from '../../../workers/profile-kinds.ts';
+import { createReconciler, type ReconcilerOptions } from '../../../workers/reconciler/reconciler.ts';
+import { type Relay, type RelayEvent, startRelay } from '../../../workers/relay/relay.ts';
+import type { ReconcileActivities, ReportActivities } from '../../../workflows/contracts/activities.ts';
+import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
+import { createTestDatabase } from '../database/database.ts';
+import { createTestNamespace } from '../temporal/temporal.ts';
+import { quietRuntime, TEST_DATA_CONVERTER, TEST_KEYS, workflowCode } from '../temporal/workflow-environment.ts';
+
+/** What a worker process is made of, in the test's process, on a namespace and a database of its own. */
+export interface ActivityRuntime {
+  db: Database;
+  client: Client;
+  lanes: LaneStore;
+  address: string;
+  namespace: string;
+  /** A client whose calls go through `interceptor`. */
+  clientWith(interceptor: WorkflowClientInterceptor): Client;
+  /** How often relays of this runtime did what. */
+  events: Record<RelayEvent | 'repaired', number>;
+  /** Starts a relay, with a client of its own if need be. */
+  startRelay(client?: Client): Relay;
+  reconciler: ReconcileActivities;
+  /** A reconciler with a client of its own, and with what else is to differ. */
+  reconcilerWith(client: Client, over?: Partial<ReconcilerOptions>): ReconcileActivities;
+  kinds: ProfileKinds;
+  /** Runs a worker of the schedule queue until the returned function is called. */
+  startScheduleWorker(): Promise<() => Promise<void>>;
+  /** Runs a worker of the report queue until the returned function is called. */
+  startReportWorker(over?: Partial<ReportActivities>): Promise<() => Promise<void>>;
+  /** Runs a worker of the activity queue until the returned function is called. */
+  startWorker(): Promise<() => Promise<void>>;
+  status(workflowId: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+const logger = testLogger();
+
+export async function createActivityRuntime(): Promise<ActivityRuntime> {
+  quietRuntime();
+  const { address, namespace } = await createTestNamespace();
+  const database = await createTestDatabase();
+  const settings = { temporalAddress: address, temporalNamespace: namespace, encryptionKeys: TEST_KEYS };
+  await bootstrap(settings);
+  const { client, close } = await connectClient(settings);
+  const { db } = database.persistence;
+  const { activities, scriptProfiles: limits } = loadConfig({}, 'stack');
+  const lanes = createLaneStore({ db, clock: systemClock, settings: activities });
+  const events = {
+    scheduled: 0,
+    started: 0,
+    canceled: 0,
+    nudged: 0,
+    repeated: 0,
+    late: 0,
+    repaired: 0,
+    refused: 0,
+    failed: 0,
+  };
+  const publicUrl = 'http://localhost:8080';
+  const kinds = createProfileKinds({ db, settings: activities, limits, publicUrl, logger });
+  const common = { db, client, lanes, publicUrl, logger, kinds, clock: systemClock };
+  const reconcilerWith = (own: Client, over: Partial<ReconcilerOptions> = {}) =>
+    createReconciler({ ...common, client: own, settleMs: 0, eventRetentionDays: 30, ...over });
+  const relays: Relay[] = [];
+  const workers: Array<() => Promise<void>> = [];
+  return {
+    db,
+    client,
+    lanes,
+    address,
+    namespace,
+    clientWith: (interceptor) =>
+      new Client({
+        connection: client.connection,
+        namespace,
+        dataConverter: TEST_DATA_CONVERTER,
+        interceptors: { workflow: [interceptor] },
+      }),
+    events,
+    kinds,
+    startRelay(own = client) {
+      const count = (what: RelayEvent): void => {
+        events[what] += 1;
+      };
+      const repaired = (): void => {
+        events.repaired += 1;
+      };
+      const relay = startRelay({ ...common, client: own, settings: activities, count, repaired });
+      relays.push(relay);
+      return relay;
+    },
+    reconciler: reconcilerWith(client),
+    reconcilerWith,
+    async startWorker() {
+      const at = { address, namespace, taskQueue: TASK_QUEUES.activity };
+      const stop = await runWorker(at, createLaneActivities({ lanes, client }));
+      workers.push(stop);
+      return stop;
+    },
+    async startScheduleWorker() {
+      const at = { address, namespace, taskQueue: TASK_QUEUES.schedule };
+      const retention = createRetentionActivities({ db, clock: systemClock, logger, activityRetentionDays: 30 });
+      const stop = await runWorker(at, { ...createProfileActivities({ kinds, clock: systemClock }), ...retention });
+      workers.push(stop);
+      return stop;
+    },
+    async startReportWorker(over = {}) {
+      const at = { address, namespace, taskQueue: TASK_QUEUES.report };
+      const steps = createReportActivities({ ...common, files: createDatabaseFileStore(db) });
+      const stop = await runWorker(at, { ...steps, ...over });
+      workers.push(stop);
+      return stop;
+    },
+    status: async (workflowId) => (await client.workflow.getHandle(workflowId).describe()).status.name,
+    async close() {
+      await Promise.all(relays.map((relay) => relay.stop()));
+      await Promise.all(workers.map((stop) => stop()));
+      await close();
+      await database.drop();
+    },
+  };
+}
+
+async function runWorker(
+  { address, namespace, taskQueue }: { address: string; namespace: string; taskQueue: string },
+  activities: object,
+): Promise<() => Promise<void>> {
+  const connection = await NativeConnection.connect({ address });
+  const worker = await Worker.create({
+    connection,
+    namespace,
+    taskQueue,
+    activities,
+    workflowBundle: { code: await workflowCode() },
+    dataConverter: TEST_DATA_CONVERTER,
+    maxCachedWorkflows: 100,
+  });
+  const running = worker.run();
+  let stopped: Promise<void> | null = null;
+  return () => {
+    stopped ??= (async () => {
+      worker.shutdown();
+      await running;
+      await connection.close();
+    })();
+    return stopped;
+  };
+}

@@ -1,0 +1,152 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { requestCancelOf } from '../../../workers/activities/request-cancel.ts';
+import type {
+  CancelActivities,
+  GroupProgress,
+  LaneActivities,
+  LanePlan,
+  LaneProgress,
+} from '../../../workflows/contracts/activities.ts';
+
+type Outcome = 'succeeded' | 'failed' | 'canceled';
+
+interface FakeLane extends LanePlan {
+  outcomes: Map<number, Outcome | null>;
+  news: Array<{ row: number; outcome: Outcome }>;
+  opened: boolean;
+  dueAt: number | null;
+  /** What falls due then: every open row ends so. */
+  dueOutcome: Outcome | null;
+}
+
+/**
+ * The lane store in memory: the same promises as the real one (answers from its rows, first result wins, a result
+ * replaces `canceled`), with the database taken away on demand.
+ */
+export class FakeLanes {
+  readonly calls: string[] = [];
+  /** So many calls fail from now on. */
+  failures = 0;
+  failureText = 'connection refused';
+  /** Time of the environment; never the wall clock, which time skipping leaves behind. */
+  now: () => Promise<number> = async () => Date.now();
+  readonly #lanes = new Map<number, FakeLane>();
+
+  /** Adds a lane of `size` rows. */
+  add(lane: number, size: number, plan: Partial<LanePlan> = {}): void {
+    this.#lanes.set(lane, {
+      lane,
+      workflowId: `activity/${lane}`,
+      single: size === 1,
+      summary: `computers 1-${size} of ${size}`,
+      size,
+      computer: size === 1 ? { id: lane, title: `web-${lane}` } : null,
+      ...plan,
+      outcomes: new Map(Array.from({ length: size }, (_, row) => [row, null])),
+      news: [],
+      opened: false,
+      dueAt: null,
+      dueOutcome: null,
+    });
+  }
+
+  /** Puts news into the inbox; the caller nudges, or not. */
+  tell(lane: number, row: number, outcome: Outcome): void {
+    this.#lane(lane).news.push({ row, outcome });
+  }
+
+  /** Ends every open row of the lane with `outcome` at `at`; with null the lane only looks then. */
+  due(lane: number, at: number, outcome: Outcome | null): void {
+    Object.assign(this.#lane(lane), { dueAt: at, dueOutcome: outcome });
+  }
+
+  /** What is in the rows, beside any workflow. */
+  progress(lane: number): LaneProgress {
+    const { outcomes, dueAt } = this.#lane(lane);
+    const count = (outcome: Outcome | null) => [...outcomes.values()].filter((value) => value === outcome).length;
+    const open = count(null);
+    const rows = [...outcomes].filter(([, outcome]) => outcome === null);
+    return {
+      open,
+      succeeded: count('succeeded'),
+      failed: count('failed'),
+      canceled: count('canceled'),
+      nextDueAt: open === 0 ? null : dueAt,
+      waitingFor: rows.slice(0, 3).map(([row]) => `web-${row}`),
+    };
+  }
+
+  /** As a worker registers them. `group` maps an activity to its lanes. */
+  activities(client: Client, group: readonly number[] = []): LaneActivities & CancelActivities {
+    const step = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+      this.calls.push(name);
+      if (this.failures > 0) {
+        this.failures -= 1;
+        throw Object.assign(new Error(this.failureText), { stack: this.failureText });
+      }
+      return await work();
+    };
+    const lanes = {
+      advance: (lane: number, cancelAll: boolean) => step('advance', () => this.#advance(lane, cancelAll)),
+      begin: () => step('begin', async () => this.#open(group)),
+      settle: (_: number, cancelAll: boolean) => step('settle', () => this.#settle(client, group, cancelAll)),
+    };
+    const requestCancel = requestCancelOf(client);
+    return { ...lanes, requestCancel: (...ids) => step('requestCancel', () => requestCancel(...ids)) };
+  }
+
+  async #advance(id: number, cancelAll: boolean): Promise<LaneProgress> {
+    const lane = this.#lane(id);
+    lane.opened = true;
+    for (const { row, outcome } of lane.news.splice(0)) {
+      const current = lane.outcomes.get(row);
+      if (current === null || (current === 'canceled' && outcome !== 'canceled')) lane.outcomes.set(row, outcome);
+    }
+    const overdue = lane.dueAt !== null && lane.dueAt <= (await this.now());
+    if (overdue) lane.dueAt = null;
+    const end = overdue ? lane.dueOutcome : cancelAll ? 'canceled' : null;
+    if (end) for (const [row, outcome] of lane.outcomes) if (outcome === null) lane.outcomes.set(row, end);
+    return this.progress(id);
+  }
+
+  async #settle(client: Client, group: readonly number[], cancelAll: boolean): Promise<GroupProgress> {
+    if (cancelAll) for (const lane of this.#open(group)) await this.#cancel(client, lane);
+    const sum = { open: 0, succeeded: 0, failed: 0, canceled: 0 };
+    for (const lane of group) {
+      const progress = this.progress(lane);
+      for (const key of ['open', 'succeeded', 'failed', 'canceled'] as const) sum[key] += progress[key];
+    }
+    return {
+      ...sum,
+      status: sum.open > 0 ? 'open' : sum.failed > 0 ? 'failed' : sum.canceled > 0 ? 'canceled' : 'succeeded',
+    };
+  }
+
+  /** With the relay's part: a lane that was opened hears of it whichever run drives it. */
+  async #cancel(client: Client, { lane, workflowId }: LanePlan): Promise<void> {
+    if (!this.#lane(lane).opened) {
+      await this.#advance(lane, true);
+      return;
+    }
+    try {
+      await client.workflow.getHandle(workflowId).cancel();
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  }
+
+  #open(group: readonly number[]): LanePlan[] {
+    return group
+      .filter((lane) => this.progress(lane).open > 0)
+      .map((id) => {
+        const { lane, workflowId, single, summary, size = 1, computers = size, computer = null } = this.#lane(id);
+        return { lane, workflowId, single, summary, size, computers, computer };
+      });
+  }
+
+  #lane(id: number): FakeLane {
+    const lane = this.#lanes.get(id);
+    if (!lane) throw new Error(`no lane ${id}`);
+    return lane;
+  }
+}

@@ -1,0 +1,49 @@
+import type { Database } from '../../../src/persistence/database/sql.ts';
+import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
+import { createTestDatabase, type TestDatabase } from '../database/database.ts';
+import { aGroup, anAccount, childrenOf, ONE_LANE, TestClock } from './activity-rows.ts';
+
+/** Lanes on a database of their own, on a clock that only the test moves. */
+export class LaneWorld {
+  readonly db: Database;
+  clock = new TestClock();
+  store: LaneStore;
+  readonly #database: TestDatabase;
+
+  private constructor(database: TestDatabase) {
+    this.#database = database;
+    this.db = database.persistence.db;
+    this.store = this.storeWith(30);
+  }
+
+  static async create(): Promise<LaneWorld> {
+    return new LaneWorld(await createTestDatabase());
+  }
+
+  close(): Promise<void> {
+    return this.#database.drop();
+  }
+
+  /** To be called before each test: the clock stands where it began. */
+  begin(): void {
+    this.clock = new TestClock();
+    this.store = this.storeWith(30);
+  }
+
+  storeWith(expiryDays: number, db = this.db): LaneStore {
+    return createLaneStore({ db, clock: this.clock, settings: { expiryDays } });
+  }
+
+  /** A group whose operations are all in one lane, not opened yet. */
+  async oneLane(plan: Parameters<typeof aGroup>[2] = {}, options: Parameters<typeof anAccount>[1] = {}) {
+    const account = await anAccount(this.db, options);
+    const group = await aGroup(this.db, account, { now: this.clock.now(), settings: ONE_LANE, ...plan });
+    const children = await childrenOf(this.db, group);
+    return { account, group, lane: children[0]!.lane_id, ids: children.map(({ id }) => id) };
+  }
+
+  /** How the messages of a group's operations stand, in order. */
+  async messages(group: number): Promise<Array<string | null>> {
+    return (await childrenOf(this.db, group)).map(({ message }) => message);
+  }
+}

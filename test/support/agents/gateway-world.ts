@@ -1,0 +1,303 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { Registry } from 'prom-client';
+import { createClientAddress } from '../../../src/api/http/client-address.ts';
+import { createGateway, type Gateway } from '../../../src/gateway/http/gateway.ts';
+import { EVERYTHING } from '../../../src/gateway/http/message-types.ts';
+import type { Database } from '../../../src/persistence/database/sql.ts';
+import { openPersistence } from '../../../src/persistence/orm/orm.ts';
+import { type Config, loadConfig } from '../../../src/process/config.ts';
+import type { Logger } from '../../../src/process/logger.ts';
+import { type BObject, type BValue, decode, encode } from '../../../src/protocol/bpickle.ts';
+import { createTcpProxy } from '../../../tools/harness/tcp-proxy.ts';
+import { testLogger } from '../../../tools/harness/test-log.ts';
+import { createTestDatabase } from '../database/database.ts';
+
+export interface GatewayWorld {
+  url: string;
+  db: Database;
+  /** The gateway's way to its database. */
+  connection: { cut(): Promise<void>; mend(): Promise<void> };
+  config: Config;
+  gateway: Gateway;
+  /** A second gateway on the same database, as in another process. */
+  another(): Promise<{ url: string }>;
+  /** What the first gateway counts, as a scrape shows it. */
+  metrics(): Promise<string>;
+  /** Advances by hand. */
+  clock: { now(): Date; advance(ms: number): void };
+  close(): Promise<void>;
+}
+
+/** The gateway behind real HTTP on a real database, with nothing else of the server. */
+export async function createGatewayWorld(
+  options: { poolSize?: number; env?: Record<string, string>; logger?: Logger } = {},
+): Promise<GatewayWorld> {
+  const database = await createTestDatabase({ poolSize: options.poolSize ?? 10 });
+  const { hostname, port } = new URL(database.url);
+  const proxy = await createTcpProxy({ host: hostname, port: Number(port) });
+  const persistence = await openPersistence({
+    url: database.url.replace(`${hostname}:${port}`, `127.0.0.1:${proxy.port}`),
+    poolSize: options.poolSize ?? 10,
+    applicationName: 'gateway-test',
+  });
+  const key = `test:${randomBytes(32).toString('base64')}`;
+  const config = loadConfig({ FLOTILLA_ENCRYPTION_KEYS: key, ...options.env }, 'stack');
+  const logger = options.logger ?? testLogger();
+  let nowMs = Date.now();
+  const clock = {
+    now: () => new Date(nowMs),
+    advance: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+  const servers: Server[] = [];
+  const gateways: Gateway[] = [];
+  const registry = new Registry();
+  const start = async (own = new Registry()): Promise<{ url: string; gateway: Gateway }> => {
+    const gateway = createGateway({
+      persistence,
+      registry: own,
+      config,
+      logger,
+      clock,
+      clientAddress: createClientAddress(config.trustedProxies),
+    });
+    const server = createServer(express().use(gateway.router));
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    servers.push(server);
+    gateways.push(gateway);
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, gateway };
+  };
+  return {
+    ...(await start(registry)),
+    metrics: () => registry.metrics(),
+    db: database.persistence.db,
+    connection: proxy,
+    config,
+    clock,
+    another: () => start(),
+    async close() {
+      for (const server of servers) {
+        server.closeAllConnections();
+        await new Promise((closed) => server.close(closed));
+      }
+      for (const gateway of gateways) await gateway.close();
+      await persistence.close();
+      await proxy.cut();
+      await database.drop();
+    },
+  };
+}
+
+export interface AccountOptions {
+  name?: string;
+  registrationKey?: string | null;
+  autoRegister?: boolean;
+  maxPending?: number;
+  maxBacklog?: number | null;
+}
+
+/** An account with its root access group. */
+export async function anAccount(db: Database, options: AccountOptions = {}): Promise<{ id: number; name: string }> {
+  const name = options.name ?? `account-${randomBytes(4).toString('hex')}`;
+  const [account] = await db.query<{ id: number }>(
+    `insert into account (name, title, registration_key, auto_register, max_pending_computers, max_message_backlog)
+     values ($1, $1, $2, $3, $4, $5) returning id`,
+    [
+      name,
+      options.registrationKey ?? null,
+      options.autoRegister ?? true,
+      options.maxPending ?? 1000,
+      options.maxBacklog ?? null,
+    ],
+  );
+  await db.query(`insert into access_group (account_id, name, title) values ($1, 'global', 'Global')`, [account!.id]);
+  return { id: account!.id, name };
+}
+
+export interface ExchangeAnswer {
+  status: number;
+  body: BObject;
+  messages: BObject[];
+  /** Types of the messages, in order. */
+  types: string[];
+  token: string | null;
+  nextExpected: number | null;
+}
+
+/** Sends one payload as it is. */
+export async function post(
+  world: { url: string },
+  payload: BValue | Buffer,
+  headers: Record<string, string> = {},
+): Promise<ExchangeAnswer> {
+  const response = await fetch(`${world.url}/message-system`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/octet-stream', 'X-Message-API': '3.3', ...headers },
+    body: new Uint8Array(Buffer.isBuffer(payload) ? payload : encode(payload)),
+  });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const body = response.status === 200 ? (decode(bytes) as BObject) : {};
+  const messages = (body['messages'] ?? []) as BObject[];
+  const token = body['next-exchange-token'];
+  return {
+    status: response.status,
+    body,
+    messages,
+    types: messages.map((message) => String(message['type'])),
+    token: token instanceof Uint8Array ? Buffer.from(token).toString() : null,
+    nextExpected: (body['next-expected-sequence'] as number | undefined) ?? null,
+  };
+}
+
+/** Posts a ping. */
+export async function ping(world: { url: string }, insecureId: number): Promise<BValue> {
+  const response = await fetch(`${world.url}/ping`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: `insecure_id=${insecureId}`,
+  });
+  return decode(Buffer.from(await response.arrayBuffer()));
+}
+
+/** Sends a registration and gives back the first message of the answer. */
+export async function register(world: { url: string }, fields: Record<string, BValue>): Promise<BObject> {
+  const message = { type: 'register', computer_title: 'web-1', hostname: 'web-1.example.com', ...fields };
+  const answer = await post(world, { messages: [message] });
+  return answer.messages[0]!;
+}
+
+/** An enrolled computer as its agent sees it: identity, counters, token. Loses nothing unless told to. */
+export class RawAgent {
+  readonly world: { url: string };
+  readonly id: number;
+  readonly secureId: string;
+  /** Number of the next message to send. */
+  sequence = 0;
+  /** Number of the next message wanted. */
+  next = 0;
+  token: string | null = null;
+  typesDigest: Buffer = EVERYTHING.digest;
+
+  constructor(world: { url: string }, id: number, secureId: string) {
+    this.world = world;
+    this.id = id;
+    this.secureId = secureId;
+  }
+
+  /** Enrols a new computer. */
+  static async enrol(
+    world: { url: string },
+    account: { name: string },
+    fields: Record<string, BValue> = {},
+  ): Promise<RawAgent> {
+    const title = `computer-${randomBytes(4).toString('hex')}`;
+    const names = { account_name: account.name, computer_title: title, hostname: `${title}.example.com` };
+    const answer = await register(world, { ...names, ...fields });
+    if (answer['type'] !== 'set-id') throw new Error(`not enrolled: ${answer['type']} ${answer['info']}`);
+    return new RawAgent(world, answer['insecure-id'] as number, Buffer.from(answer['id'] as Buffer).toString());
+  }
+
+  payload(messages: BValue[] = [], change: Record<string, BValue> = {}): BObject {
+    return {
+      'server-api': Buffer.from('3.3'),
+      'client-api': Buffer.from('3.8'),
+      'accepted-types': this.typesDigest,
+      'total-messages': messages.length,
+      sequence: this.sequence,
+      'next-expected-sequence': this.next,
+      messages,
+      ...change,
+    };
+  }
+
+  headers(): Record<string, string> {
+    return { 'X-Computer-ID': this.secureId, ...(this.token ? { 'X-Exchange-Token': this.token } : {}) };
+  }
+
+  /** Sends messages and takes the answer in, as if everything in it was worked off. */
+  async exchange(messages: BValue[] = [], change: Record<string, BValue> = {}): Promise<ExchangeAnswer> {
+    const answer = await this.send(messages, change);
+    this.takeIn(answer);
+    return answer;
+  }
+
+  /** Sends messages without taking in the answer; the token is spent all the same. */
+  async send(messages: BValue[] = [], change: Record<string, BValue> = {}): Promise<ExchangeAnswer> {
+    const headers = this.headers();
+    this.token = null;
+    return post(this.world, this.payload(messages, change), headers);
+  }
+
+  takeIn(answer: ExchangeAnswer): void {
+    this.token = answer.token;
+    if (answer.nextExpected !== null) this.sequence = answer.nextExpected;
+    this.next += answer.messages.length;
+  }
+}
+
+/** Makes operations as the engine does: rows of an activity, of its message and of what the agent gets. */
+export async function anOperation(
+  db: Database,
+  computerId: number,
+  options: {
+    messageType?: string;
+    fields?: Record<string, unknown>;
+    state?: 'queued' | 'held';
+    deliverAt?: Date;
+    deliverBefore?: Date | null;
+  } = {},
+): Promise<number> {
+  const [row] = await db.query<{ id: number }>(
+    `with payload as (
+       insert into operation_payload (account_id, message_type, fields)
+       select account_id, $2, $3 from computer where id = $1 returning id, account_id
+     ), operation as (
+       insert into activity (account_id, lane_id, computer_id, payload_id, type, summary, status)
+       select account_id, 7, $1, id, 'Test', 'test', 'undelivered' from payload returning id, payload_id
+     )
+     insert into agent_message (activity_id, lane_id, computer_id, payload_id, state, deliver_at, deliver_before)
+     select id, 7, $1, payload_id, $4, $5, $6 from operation returning activity_id as id`,
+    [
+      computerId,
+      options.messageType ?? 'install-snaps',
+      JSON.stringify(options.fields ?? { snaps: [{ name: 'hello' }] }),
+      options.state ?? 'queued',
+      options.deliverAt ?? new Date(0),
+      options.deliverBefore ?? null,
+    ],
+  );
+  return row!.id;
+}
+
+export interface InboxRow {
+  activity_id: number;
+  kind: string;
+  ok: boolean | null;
+  code: number | null;
+  body: string | null;
+}
+
+/** News for the lanes, oldest first. */
+export async function inbox(db: Database): Promise<InboxRow[]> {
+  return db.query<InboxRow & Record<string, unknown>>(
+    'select activity_id, kind, ok, code, body from agent_inbox order by id',
+  );
+}
+
+/** States of messages by operation. */
+export async function messageStates(db: Database, ids: readonly number[]): Promise<string[]> {
+  const rows = await db.query<{ activity_id: number; state: string }>(
+    'select activity_id, state from agent_message where activity_id = any($1::int[])',
+    [ids],
+  );
+  return ids.map((id) => rows.find((row) => row.activity_id === id)?.state ?? 'none');
+}
+
+/** A result of an operation. */
+export function result(operationId: number, fields: Record<string, BValue> = {}): BObject {
+  return { type: 'operation-result', 'operation-id': operationId, status: 6, 'result-text': 'done', ...fields };
+}

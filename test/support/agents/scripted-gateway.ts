@@ -1,0 +1,123 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type BObject, type BValue, decode, encode } from '../../../src/protocol/bpickle.ts';
+
+/** One payload as it came over the wire. */
+export interface SeenExchange {
+  computerId: string | null;
+  token: string | null;
+  api: string;
+  body: BObject;
+  /** The token that the answer gave. */
+  answered: string | null;
+}
+
+/** A server for tests that speaks just enough to enrol agents, remembers all it hears, and fails when told to. */
+export interface ScriptedGateway {
+  url: string;
+  exchanges: SeenExchange[];
+  pings: string[];
+  /** Messages for the next answer to an identified agent. */
+  outgoing: BObject[];
+  /** Requests that came, whatever became of them. */
+  heard: number;
+  /** Requests are answered after this. */
+  answersAfter: Promise<void>;
+  /** What the answers name as the server. */
+  serverUuid: string;
+  /** How the next identified exchanges fail: by which status, before or after they counted. */
+  failures: ('none' | { status: number; counted: boolean })[];
+  close(): Promise<void>;
+}
+
+const FACTS = ['active-process-info', 'add-packages', 'computer-info', 'packages', 'snaps'];
+const TYPES = [...FACTS, 'fde-recovery-key', 'operation-result', 'resynchronize', 'unknown-package-hashes'];
+
+/** Starts a scripted server on a free port. */
+export async function startScriptedGateway(): Promise<ScriptedGateway> {
+  const counters = new Map<string, number>();
+  const ids = new Map<string, number>();
+  const gateway: Omit<ScriptedGateway, 'url' | 'close'> = {
+    exchanges: [],
+    pings: [],
+    outgoing: [],
+    heard: 0,
+    answersAfter: Promise.resolve(),
+    serverUuid: 'scripted',
+    failures: [],
+  };
+  const answer = (computerId: string | null, body: BObject): BObject => {
+    const messages = body['messages'] as BObject[];
+    const frame: BObject = { 'server-uuid': Buffer.from(gateway.serverUuid), 'server-api': Buffer.from('3.3') };
+    if (computerId === null) return { ...frame, messages: [enrolment(messages, counters)] };
+    const before = counters.get(computerId)!;
+    const news = before < 0 ? messages : messages.slice(before - (body['sequence'] as number));
+    counters.set(computerId, Math.max(before, (body['sequence'] as number) + messages.length));
+    const first: BObject[] = before < 0 ? [{ type: 'accepted-types', types: TYPES }] : [];
+    return {
+      ...frame,
+      messages: [...first, ...news.flatMap((message) => packageIds(message, ids)), ...gateway.outgoing.splice(0)],
+      'next-expected-sequence': counters.get(computerId)!,
+      'next-exchange-token': Buffer.from(`token-${gateway.exchanges.length}`),
+    };
+  };
+  const exchange = (request: IncomingMessage, raw: Buffer): { status: number; body: BValue } => {
+    const body = decode(raw) as BObject;
+    const header = (name: string): string | null => (request.headers[name] as string | undefined) ?? null;
+    const computerId = header('x-computer-id');
+    const seen = { computerId, token: header('x-exchange-token'), api: header('x-message-api')!, body, answered: null };
+    gateway.exchanges.push(seen);
+    const next = computerId === null ? undefined : gateway.failures.shift();
+    const failure = next === 'none' ? undefined : next;
+    if (failure && !failure.counted) return { status: failure.status, body: {} };
+    const reply = answer(computerId, body);
+    if (failure) return { status: failure.status, body: {} };
+    Object.assign(seen, { answered: (reply['next-exchange-token'] as Buffer | undefined)?.toString() ?? null });
+    return { status: 200, body: reply };
+  };
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+    const raw = Buffer.concat(chunks);
+    gateway.heard++;
+    await gateway.answersAfter;
+    if (request.url === '/ping') gateway.pings.push(raw.toString());
+    const { status, body } =
+      request.url === '/ping'
+        ? { status: 200, body: { messages: gateway.outgoing.length > 0 } }
+        : exchange(request, raw);
+    response.writeHead(status).end(encode(body));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return Object.assign(gateway, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  });
+}
+
+function enrolment(messages: readonly BObject[], counters: Map<string, number>): BObject {
+  if (messages[0]?.['type'] !== 'register') return { type: 'accepted-types', types: ['register'] };
+  const number = counters.size + 1;
+  counters.set(`secure-${number}`, -1);
+  return { type: 'set-id', id: Buffer.from(`secure-${number}`), 'insecure-id': number };
+}
+
+/** Ids for hashes that were described before, and for packages that are described now. */
+function packageIds(message: BObject, known: Map<string, number>): BObject[] {
+  const requestId = message['request-id']!;
+  if (message['type'] === 'unknown-package-hashes') {
+    const ids = (message['hashes'] as Buffer[]).map((hash) => known.get(hash.toString('hex')) ?? null);
+    return [{ type: 'package-ids', 'request-id': requestId, ids }];
+  }
+  if (message['type'] !== 'add-packages') return [];
+  const packages = message['packages'] as BObject[];
+  const ids = packages.map((entry) => {
+    const key = `${entry['name']} ${entry['version']}`;
+    if (!known.has(key)) known.set(key, 1000 + known.size);
+    return known.get(key)!;
+  });
+  return [{ type: 'package-ids', 'request-id': requestId, ids }];
+}

@@ -1,0 +1,152 @@
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type AppDeps, createApp } from '../../../src/api/app/app.ts';
+import type { Persistence } from '../../../src/persistence/orm/orm.ts';
+import { type ActivitySettings, type Config, loadConfig } from '../../../src/process/config.ts';
+import { createLogger, type Logger } from '../../../src/process/logger.ts';
+import { type Clock, systemClock, type TemporalHealth } from '../../../src/services/common/ports.ts';
+import { createStandaloneAccount } from '../../../src/services/identity/accounts.service.ts';
+import { createServices, type Services } from '../../../src/services/setup/services.ts';
+import { testLogger } from '../../../tools/harness/test-log.ts';
+
+export const JWT_SECRET = 'a secret of the tests that is long enough';
+export const PUBLIC_URL = 'https://fleet.example';
+export const ADMIN = { email: 'admin@fleet.example', name: 'Admin One', password: 'correct horse' };
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // Tests look into bodies of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: answers are checked against the document by the app itself
+  body: any;
+  text: string;
+}
+
+export interface CallOptions {
+  token?: string | null;
+  /** Sent as JSON. */
+  body?: unknown;
+  /** Sent as it is, instead of `body`. */
+  raw?: string | Uint8Array;
+  headers?: Record<string, string>;
+}
+
+export interface TestApp {
+  services: Services;
+  /** What serves, for another server in front of it. */
+  listener: RequestListener;
+  /** Address of the server, without a path. */
+  url: string;
+  /** Calls a path; those starting with `/` and not `/api` are below `/api/v2`. */
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** Logs in and returns the token. */
+  login(person?: { email: string; password: string }): Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface TestAppOptions {
+  clock?: Clock;
+  activities?: ActivitySettings;
+  temporal?: TemporalHealth;
+  deployment?: AppDeps['deployment'];
+  /** Further settings, over those of an empty environment. */
+  settings?: Partial<Config>;
+  logLevel?: string;
+  /** In place of the usual one. */
+  jwtSecrets?: readonly string[];
+  /** In place of the one that the end of the run searches for secrets. */
+  logger?: Logger;
+  places?: AppDeps['places'];
+  bodies?: AppDeps['bodies'];
+  gateway?: AppDeps['gateway'];
+  codec?: AppDeps['codec'];
+  onAnswer?: AppDeps['onAnswer'];
+}
+
+/** Asks again while no database connection was free in time: of what is answered 503 then nothing was tried. */
+export async function insist(request: () => Promise<Answer>): Promise<Answer> {
+  let answer = await request();
+  while (answer.status === 503) answer = await request();
+  return answer;
+}
+
+/** The whole application on a real server, answers checked against the OpenAPI document. */
+export async function createTestApp(persistence: Persistence, options: TestAppOptions = {}): Promise<TestApp> {
+  const deployment = options.deployment ?? 'standalone';
+  const settings = { ...loadConfig({ FLOTILLA_DEPLOYMENT: deployment }, 'stack'), publicUrl: PUBLIC_URL };
+  const leveled = options.logLevel ? createLogger({ level: options.logLevel, role: 'test' }) : testLogger();
+  const logger = options.logger ?? leveled;
+  const services = createServices({
+    persistence,
+    clock: options.clock ?? systemClock,
+    temporal: options.temporal ?? { check: async () => undefined },
+    jwtSecrets: options.jwtSecrets ?? [JWT_SECRET],
+    logger,
+    settings: { ...settings, activities: options.activities ?? settings.activities, ...options.settings },
+  });
+  const app = createApp({
+    services,
+    logger,
+    publicUrl: PUBLIC_URL,
+    deployment,
+    trustedProxies: options.settings?.trustedProxies,
+    rate: options.settings?.traffic?.api,
+    clock: options.clock,
+    places: options.places,
+    bodies: options.bodies,
+    gateway: options.gateway,
+    codec: options.codec,
+    onAnswer: options.onAnswer,
+    unknownKeys: options.settings?.unknownKeys,
+    validateResponses: true,
+  });
+  const server = createServer(app);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const call = (method: string, path: string, callOptions?: CallOptions) => callApp(url, method, path, callOptions);
+  return {
+    services,
+    listener: app,
+    url,
+    call,
+    async login(person = ADMIN) {
+      const answer = await call('POST', '/login', { body: { email: person.email, password: person.password } });
+      if (answer.status !== 200) throw new Error(`login: ${answer.status} ${answer.text}`);
+      return answer.body.token;
+    },
+    close: () => closeServer(server),
+  };
+}
+
+/** Makes the standalone account with `ADMIN`. */
+export function createAdmin(persistence: Persistence): Promise<{ accountId: number; personId: number }> {
+  const { passwords } = loadConfig({}, 'stack').identity;
+  return createStandaloneAccount(persistence, { ...ADMIN, passwords, autoRegister: true, registrationKey: null });
+}
+
+const ROOT_PATHS = /^\/(api|docs|openapi\.json|healthz|readyz|codec|ping|message-system|attachment|hash-id)/;
+
+async function callApp(url: string, method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+  const headers: Record<string, string> = { ...options.headers };
+  if (options.token) headers['authorization'] = `Bearer ${options.token}`;
+  const json = options.body !== undefined;
+  if ((json || options.raw !== undefined) && !('content-type' in headers)) headers['content-type'] = 'application/json';
+  const response = await fetch(`${url}${ROOT_PATHS.test(path) ? '' : '/api/v2'}${path}`, {
+    method,
+    headers,
+    body: (json ? JSON.stringify(options.body) : options.raw) as RequestInit['body'],
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson && text !== '' ? JSON.parse(text) : undefined,
+  };
+}
+
+async function closeServer(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}

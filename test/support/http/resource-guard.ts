@@ -1,0 +1,205 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerLimits } from '../../../src/api/app/server.ts';
+
+/** What a process took from one moment to another. */
+export interface Usage {
+  seconds: number;
+  cpuMs: number;
+  /** Highest resident set above that at the beginning, MiB. */
+  rssMb: number;
+  /** 99th percentile of the CPU time that the serving thread took between two looks at its clock. */
+  blockedMs: number;
+  /** 99th percentile of the delay of the event loop, the machine's other work included. */
+  delayMs: number;
+}
+
+/** How the honest client fared meanwhile. */
+export interface Honest {
+  /** Requests that it was served. */
+  honest: number;
+  /** 99th percentile of the time that they took. */
+  honestMs: number;
+}
+
+export type GuardCommand = 'begin' | 'end' | 'calibrate' | 'stop';
+export interface GuardReply {
+  port?: number;
+  usage?: Usage;
+  calibrationMs?: number;
+}
+
+/** What an attack may take; times are those of the machine that {@link REFERENCE_MS} was measured on. */
+export interface Limits {
+  cpuMs: number;
+  rssMb: number;
+  blockedMs: number;
+  honestMs: number;
+}
+
+/**
+ * The honest client lives in the process of the attack, which may be busy with itself: its times are for attacks that
+ * wait.
+ *
+ * @see perf-reliability B2, 9
+ */
+export const LIMITS: Limits = { cpuMs: 1000, rssMb: 50, blockedMs: 50, honestMs: Number.POSITIVE_INFINITY };
+
+/** CPU time of the calibration on the machine for which the limits are given. */
+const REFERENCE_MS = 65;
+const HONEST_PAUSE_MS = 40;
+const BASELINE_MS = 1000;
+/** So many times longer may an honest request take when the machine does not give the server its processor. */
+const STARVED = 20;
+const PROGRAM = join(import.meta.dirname, 'guarded-server.ts');
+
+/**
+ * The whole server in a process of its own that measures itself. Times are compared with what the same process takes
+ * for a fixed piece of work and for honest requests alone, and what is too much is measured a second time: a slow or
+ * busy machine changes no verdict, work or memory that grows out of proportion does.
+ */
+export class GuardedServer {
+  readonly url: string;
+  readonly #child: ChildProcess;
+  readonly #token: string;
+  #cpuPerHonest = 0;
+  #slowness = 1;
+  /** Time of an honest request with nothing else going on. */
+  #honestAlone = 0;
+
+  private constructor(child: ChildProcess, port: number, token: string) {
+    this.#child = child;
+    this.url = `http://127.0.0.1:${port}`;
+    this.#token = token;
+  }
+
+  /** Slower than the reference by this factor, 1 at least. */
+  get slowness(): number {
+    return this.#slowness;
+  }
+
+  /**
+   * @param token - of the honest client that goes on beside every attack
+   * @param limits - of the listener, where a test cannot wait for the real ones
+   */
+  static async start(databaseUrl: string, token: string, limits: Partial<ServerLimits> = {}): Promise<GuardedServer> {
+    const env = { ...process.env, GUARD_DATABASE_URL: databaseUrl, GUARD_HTTP_LIMITS: JSON.stringify(limits) };
+    const child = fork(PROGRAM, { env, execArgv: ['--expose-gc'] });
+    const { port } = await reply(child);
+    if (port === undefined) throw new Error('the guarded server did not start');
+    const server = new GuardedServer(child, port, token);
+    await server.#ask('calibrate');
+    await server.#calibrate();
+    await server.#findBaseline();
+    return server;
+  }
+
+  /**
+   * Lets an attack run while an honest client goes on.
+   *
+   * @returns what the server took beyond serving the honest client
+   * @throws when an honest request is answered anything but 200
+   */
+  async measure(attack: () => Promise<unknown>): Promise<Usage & Honest> {
+    await this.#ask('begin');
+    let isOver = false;
+    const honest = this.#beHonest(() => isOver);
+    try {
+      await attack();
+    } finally {
+      isOver = true;
+    }
+    const times = await honest;
+    const count = times.length;
+    const { usage } = await this.#ask('end');
+    const cpuMs = Math.max(0, usage!.cpuMs - count * this.#cpuPerHonest);
+    return { ...usage!, cpuMs, honest: count, honestMs: percentile(times, 0.99) };
+  }
+
+  /**
+   * Holds an attack to limits. One that takes too much is carried out once more, after a fresh calibration: the speed of
+   * a shared processor changes from one second to the next, what an attack takes does not.
+   *
+   * @param limits - over {@link LIMITS}, with the reason at the caller
+   * @throws naming each limit that was exceeded, both times
+   */
+  async expectHarmless(attack: () => Promise<unknown>, limits: Partial<Limits> = {}): Promise<Usage & Honest> {
+    const allowed = { ...LIMITS, ...limits };
+    const first = await this.measure(attack);
+    const excess = this.#excessOf(first, allowed);
+    if (excess === null) return first;
+    await this.#calibrate();
+    const second = await this.measure(attack);
+    const again = this.#excessOf(second, allowed);
+    if (again === null) return second;
+    throw new Error(`the attack took too much: ${again} (${JSON.stringify(second)}), and before: ${excess}`);
+  }
+
+  #excessOf(usage: Usage & Honest, allowed: Limits): string | null {
+    const scaled: Limits = {
+      cpuMs: allowed.cpuMs * this.#slowness,
+      rssMb: allowed.rssMb,
+      blockedMs: allowed.blockedMs * this.#slowness,
+      honestMs: Math.max(allowed.honestMs * this.#slowness, this.#honestAlone * STARVED),
+    };
+    const over = (Object.keys(LIMITS) as (keyof Limits)[]).filter((name) => usage[name] > scaled[name]);
+    if (over.length === 0) return null;
+    return over.map((name) => `${name} ${usage[name].toFixed(0)} of ${scaled[name].toFixed(0)}`).join(', ');
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.#child, 'exit');
+    this.#child.send('stop' satisfies GuardCommand);
+    await ended;
+  }
+
+  async #findBaseline(): Promise<void> {
+    // Everything is compiled and every connection open before anything is measured.
+    await this.measure(() => sleep(BASELINE_MS / 2));
+    const { cpuMs, honest, honestMs } = await this.measure(() => sleep(BASELINE_MS));
+    this.#cpuPerHonest = cpuMs / honest;
+    this.#honestAlone = honestMs;
+  }
+
+  async #calibrate(): Promise<void> {
+    const { calibrationMs } = await this.#ask('calibrate');
+    this.#slowness = Math.max(1, calibrationMs! / REFERENCE_MS);
+  }
+
+  async #beHonest(isOver: () => boolean): Promise<number[]> {
+    const times: number[] = [];
+    do {
+      const begun = performance.now();
+      const headers = { authorization: `Bearer ${this.#token}` };
+      const answer = await fetch(`${this.url}/api/v2/person`, { headers, signal: AbortSignal.timeout(30_000) });
+      if (answer.status !== 200) throw new Error(`an honest client was answered ${answer.status}`);
+      await answer.arrayBuffer();
+      times.push(performance.now() - begun);
+      await sleep(HONEST_PAUSE_MS);
+    } while (!isOver());
+    return times;
+  }
+
+  #ask(command: GuardCommand): Promise<GuardReply> {
+    this.#child.send(command);
+    return reply(this.#child);
+  }
+}
+
+function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length * share)] ?? 0;
+}
+
+function reply(child: ChildProcess): Promise<GuardReply> {
+  return new Promise((resolve, reject) => {
+    const ended = (code: number | null): void => reject(new Error(`the guarded server ended with ${code}`));
+    child.once('exit', ended);
+    child.once('message', (message) => {
+      child.off('exit', ended);
+      resolve(message as GuardReply);
+    });
+  });
+}

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { type Client, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
+import type { NativeConnection } from '@temporalio/worker';
+import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { createDataConverter } from '../../../temporal/data-converter.ts';
+import { buildBundle } from '../../../workers/workflow-bundle.ts';
+import { NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
+import { TEST_KEYS } from '../identity/test-keys.ts';
+
+export { TEST_KEYS };
+
+export const TEST_DATA_CONVERTER = createDataConverter(TEST_KEYS);
+
+let installed = false;
+
+/** Today's workflow code, bundled once per state of the sources. */
+export async function workflowCode(): Promise<string> {
+  return await readFile((await buildBundle()).codePath, 'utf8');
+}
+
+/** Only what goes wrong is shown. */
+export function quietRuntime(): void {
+  if (installed) return;
+  installed = true;
+  Runtime.install({
+    logger: new DefaultLogger('ERROR'),
+    telemetryOptions: { logging: { filter: 'error', forward: {} } },
+  });
+}
+
+export interface WorkerSetup {
+  connection: NativeConnection;
+  namespace: string | undefined;
+  activities: object;
+}
+
+/** Runs a worker on a task queue of its own while `work` runs. */
+export async function withWorker<T>(setup: WorkerSetup, work: (taskQueue: string) => Promise<T>): Promise<T> {
+  const taskQueue = `test-${randomBytes(6).toString('hex')}`;
+  const worker = await Worker.create({
+    connection: setup.connection,
+    ...(setup.namespace ? { namespace: setup.namespace } : {}),
+    taskQueue,
+    activities: setup.activities,
+    workflowBundle: { code: await workflowCode() },
+    dataConverter: TEST_DATA_CONVERTER,
+    maxCachedWorkflows: 100,
+  });
+  return await worker.runUntil(work(taskQueue));
+}
+
+/** Number of events by type, and in total: the budget of a workflow. */
+export async function countEvents(handle: WorkflowHandle): Promise<{ total: number; of: (type: string) => number }> {
+  const { events = [] } = await handle.fetchHistory();
+  const list = events ?? [];
+  return {
+    total: list.length,
+    of: (type) => list.filter((event) => Object.hasOwn(event, `${type}EventAttributes`)).length,
+  };
+}
+
+/** Status of the newest run, as operators see it. */
+export async function statusOf(client: Client, workflowId: string): Promise<string> {
+  return (await client.workflow.getHandle(workflowId).describe()).status.name;
+}
+
+/** Nudges a lane as the relay does: one that took the news at the nudge before, and ended, is none to worry about. */
+export async function nudge(client: Client, workflowId: string): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowId).signal(NUDGE_SIGNAL);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}
+
+/** Resolves once `check` holds; fails after `limitMs`. */
+export async function until(check: () => Promise<boolean> | boolean, limitMs = 30_000): Promise<void> {
+  const end = performance.now() + limitMs;
+  while (!(await check())) {
+    if (performance.now() > end) throw new Error('not so in time');
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}

@@ -1,0 +1,67 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createLogSink } from '../../../src/process/log-sink.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'flotilla-log-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+/** Both ends of a named pipe; nobody reads unless the test does. */
+function aPipe(): { read: number; write: number } {
+  const path = join(directory, `pipe-${crypto.randomUUID()}`);
+  execFileSync('mkfifo', [path]);
+  // Opened for both, so that opening waits for nobody.
+  const read = openSync(path, 'r+');
+  return { read, write: openSync(path, 'w') };
+}
+
+const LINE = `${'x'.repeat(1023)}\n`;
+
+describe('the sink of the log', () => {
+  it('DISK-full: a file that takes nothing costs lines, and nothing else', () => {
+    const fd = openSync('/dev/full', 'w');
+    const sink = createLogSink(fd);
+    for (let n = 0; n < 3; n++) sink.write('{"msg":"hello"}\n');
+    expect(sink.dropped()).toBe(3);
+    closeSync(fd);
+  });
+
+  it('STDOUT-blocked: a pipe that nobody reads holds up nobody, and tells of the gap when it is read again', async () => {
+    const pipe = aPipe();
+    const sink = createLogSink(pipe.write, { maxWaitingBytes: 8 * LINE.length, retryMs: 5 });
+    for (let n = 0; n < 2000; n++) sink.write(LINE);
+    expect(sink.dropped()).toBeGreaterThan(1000);
+    const dropped = sink.dropped();
+    let text = '';
+    const buffer = Buffer.alloc(65_536);
+    while (!text.includes('lines of the log were dropped')) {
+      text += buffer.toString('latin1', 0, readSync(pipe.read, buffer));
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    const lines = text.trimEnd().split('\n');
+    expect(JSON.parse(lines.pop()!)).toMatchObject({ level: 40, lost: dropped });
+    expect(new Set(lines)).toEqual(new Set([LINE.trimEnd()]));
+    expect(lines.length + dropped).toBe(2000);
+    closeSync(pipe.read);
+    closeSync(pipe.write);
+  });
+
+  it('STDOUT-closed: a process whose reader is gone goes on working', async () => {
+    const done = join(directory, 'done');
+    const program = `
+      import { writeFileSync } from 'node:fs';
+      import { createLogger } from './src/process/logger.ts';
+      const logger = createLogger({ level: 'info', role: 'test' });
+      for (let n = 0; n < 500; n++) { logger.info({ n }, 'line'); await new Promise((r) => setTimeout(r, 1)); }
+      writeFileSync(process.argv[1], 'still here');`;
+    const child = spawn(process.execPath, ['--input-type=module-typescript', '-e', program, done], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    child.stderr.once('data', () => child.stderr.destroy());
+    const code = await new Promise((resolve) => child.once('exit', resolve));
+    expect(code).toBe(0);
+    expect(existsSync(done) && readFileSync(done, 'utf8')).toBe('still here');
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { type Asker, createHashing } from '../../../../src/services/common/hashing.ts';
+
+const LIMITS = { width: 1, share: 1, waiting: 5, waitingPerKey: 3 };
+const crowd = { code: 'ServiceUnavailable', retryAfterSeconds: 1 };
+
+/** A queue whose only place is taken until `release`, and the order in which the others had theirs. */
+function held() {
+  const hashing = createHashing(LIMITS);
+  const order: string[] = [];
+  let release = () => {};
+  const until = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const first = hashing.run({ address: '203.0.113.1' }, () => until);
+  const ask = (by: Asker, name: string) => hashing.run(by, async () => void order.push(name));
+  const end = () => {
+    release();
+    return first;
+  };
+  return { ask, order, end };
+}
+
+describe('hashing', () => {
+  it('lets those of another address pass the many of one', async () => {
+    const { ask, order, end } = held();
+    const many = ['a1', 'a2', 'a3'].map((name) => ask({ address: '192.0.2.1' }, name));
+    const other = ask({ address: '192.0.2.2' }, 'b1');
+    await end();
+    await Promise.all([...many, other]);
+    expect(order).toEqual(['a1', 'b1', 'a2', 'a3']);
+  });
+
+  it('refuses what one address has beyond its bound, and takes that of another', async () => {
+    const { ask, end } = held();
+    const many = [1, 2, 3].map((n) => ask({ address: '192.0.2.1' }, `a${n}`));
+    await expect(ask({ address: '192.0.2.1' }, 'a4')).rejects.toMatchObject(crowd);
+    const others = [ask({ address: '192.0.2.2' }, 'b'), ask({ address: '192.0.2.3' }, 'c')];
+    await expect(ask({ address: '192.0.2.4' }, 'd')).rejects.toMatchObject(crowd);
+    await end();
+    await Promise.all([...many, ...others]);
+  });
+
+  it('takes a network of IPv6 for one address, and a person for nobody but themselves', async () => {
+    const { ask, order, end } = held();
+    const many = [1, 2, 3].map((n) => ask({ address: `2001:db8::${n}` }, `a${n}`));
+    await expect(ask({ address: '2001:db8::4' }, 'a4')).rejects.toMatchObject(crowd);
+    const others = [ask({ personId: 1 }, 'p1'), ask({ personId: 2 }, 'p2')];
+    await end();
+    await Promise.all([...many, ...others]);
+    expect(order).toEqual(['a1', 'p1', 'p2', 'a2', 'a3']);
+  });
+});

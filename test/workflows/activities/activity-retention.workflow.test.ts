@@ -1,0 +1,124 @@
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RetentionActivities } from '../../../workflows/contracts/activities.ts';
+import {
+  ACTIVITY_RETENTION_SCHEDULE_ID,
+  ACTIVITY_RETENTION_WORKFLOW,
+  RETENTION_STEPS,
+  type RetentionCursor,
+  type RetentionResult,
+} from '../../../workflows/contracts/activity-retention.contract.ts';
+import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
+import { createSqlFleet } from '../../support/activities/sql-fleet.ts';
+import { createTimeSkippingEnvironment } from '../../support/temporal/temporal.ts';
+import { quietRuntime, TEST_DATA_CONVERTER, until, withWorker } from '../../support/temporal/workflow-environment.ts';
+
+let environment: TestWorkflowEnvironment;
+
+beforeAll(async () => {
+  quietRuntime();
+  environment = await createTimeSkippingEnvironment({ client: { dataConverter: TEST_DATA_CONVERTER } });
+});
+afterAll(() => environment?.teardown());
+
+const at = (id: number): RetentionCursor => ({ createdAt: '2026-11-21T12:00:00.000000Z', id });
+
+/** Steps over activities 1 to `end`, one each; some tries fail. */
+function steps(end: number, failures = 0) {
+  const calls: Array<number | null> = [];
+  let left = failures;
+  const activities: RetentionActivities = {
+    async forgetActivities(after) {
+      if (left-- > 0) throw new Error('the database is away');
+      calls.push(after?.id ?? null);
+      const id = (after?.id ?? 0) + 1;
+      return { gone: 10, next: id < end ? at(id) : null };
+    },
+  };
+  return { activities, calls };
+}
+
+let started = 0;
+const run = (activities: RetentionActivities) =>
+  withWorker({ connection: environment.nativeConnection, namespace: undefined, activities }, (taskQueue) =>
+    environment.client.workflow.execute<() => Promise<RetentionResult>>(ACTIVITY_RETENTION_WORKFLOW, {
+      taskQueue,
+      workflowId: `activity-retention-${++started}`,
+    }),
+  );
+
+describe('activityRetention', () => {
+  it('goes on step by step to the end', async () => {
+    const { activities, calls } = steps(4);
+    expect(await run(activities)).toEqual({ gone: 40, next: null });
+    expect(calls).toEqual([null, 1, 2, 3]);
+  });
+
+  it('waits for a database that is away and leaves no step out', async () => {
+    const { activities, calls } = steps(2, 8);
+    expect(await run(activities)).toEqual({ gone: 20, next: null });
+    expect(calls).toEqual([null, 1]);
+  });
+
+  it('stops after a bounded number of steps and says where', async () => {
+    const { activities, calls } = steps(RETENTION_STEPS + 50);
+    expect(await run(activities)).toEqual({ gone: RETENTION_STEPS * 10, next: at(RETENTION_STEPS) });
+    expect(calls).toHaveLength(RETENTION_STEPS);
+  });
+
+  it('begins where the last run of its schedule stopped', async () => {
+    const { activities, calls } = steps(RETENTION_STEPS + 3);
+    await withWorker(
+      { connection: environment.nativeConnection, namespace: undefined, activities },
+      async (taskQueue) => {
+        const handle = await environment.client.workflow.start<() => Promise<RetentionResult>>(
+          ACTIVITY_RETENTION_WORKFLOW,
+          { taskQueue, workflowId: 'activity-retention-cron', cronSchedule: '7 * * * *' },
+        );
+        await environment.sleep('3h');
+        await handle.terminate();
+      },
+    );
+    expect(calls.slice(0, RETENTION_STEPS + 3)).toEqual([
+      null,
+      ...Array.from({ length: RETENTION_STEPS + 2 }, (_, place) => place + 1),
+    ]);
+    expect(calls[RETENTION_STEPS + 3]).toBe(null);
+  });
+});
+
+describe('the schedule of the retention', () => {
+  let runtime: ActivityRuntime;
+
+  beforeAll(async () => {
+    runtime = await createActivityRuntime();
+    runtime.startRelay();
+    await runtime.startWorker();
+    await runtime.startScheduleWorker();
+  });
+  afterAll(() => runtime?.close());
+
+  it('removes what real workflows ended long ago, and nothing younger', async () => {
+    const fleet = await createSqlFleet(runtime.db, 3);
+    const [old, young] = [await fleet.act(), await fleet.act()];
+    const open = () => runtime.db.query('select 1 from activity where open_count > 0');
+    await until(async () => {
+      await fleet.deliver();
+      await fleet.report();
+      return (await open()).length === 0;
+    });
+    await until(async () => (await runtime.db.query('select 1 from agent_inbox')).length === 0);
+    await runtime.db.query(
+      `update activity set creation_time = creation_time - interval '31 days',
+         completion_time = completion_time - interval '31 days' where $1 in (id, parent_id)`,
+      [old],
+    );
+    await runtime.client.schedule.getHandle(ACTIVITY_RETENTION_SCHEDULE_ID).trigger();
+    const parents = async () =>
+      (await runtime.db.query<{ id: number }>('select id from activity where parent_id is null')).map(({ id }) => id);
+    await until(async () => (await parents()).length === 1);
+    expect(await parents()).toEqual([young]);
+    expect(await runtime.db.query('select id from lane where parent_id = $1', [old])).toEqual([]);
+    expect(await runtime.db.query('select id from activity where parent_id = $1', [young])).toHaveLength(3);
+  });
+});

@@ -1,0 +1,298 @@
+import { randomUUID } from 'node:crypto';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Relay } from '../../../workers/relay/relay.ts';
+import { repairGroup } from '../../../workers/relay/repair.ts';
+import { createStarter } from '../../../workers/relay/starter.ts';
+import { ACTIVITY_WORKFLOW } from '../../../workflows/contracts/activity.contract.ts';
+import { NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
+import { RECONCILE_SCHEDULE_ID, type ReconcileResult } from '../../../workflows/contracts/reconcile.contract.ts';
+import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
+import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
+import { createSqlFleet, type SqlFleet } from '../../support/activities/sql-fleet.ts';
+import { testLogger } from '../../../tools/harness/test-log.ts';
+import { TEST_DATA_CONVERTER, until, workflowCode } from '../../support/temporal/workflow-environment.ts';
+
+let runtime: ActivityRuntime;
+let relay: Relay;
+let fleet: SqlFleet;
+
+beforeAll(async () => {
+  runtime = await createActivityRuntime();
+  await runtime.startWorker();
+  relay = runtime.startRelay();
+  fleet = await createSqlFleet(runtime.db, 60);
+});
+
+afterAll(async () => {
+  await runtime?.close();
+});
+
+async function read(id: number): Promise<{ status: string; open: number; text: string | null }> {
+  const [row] = await runtime.db.query<{ status: string; open: number; text: string | null }>(
+    'select status, open_count as open, result_text as text from activity where id = $1',
+    [id],
+  );
+  return row!;
+}
+
+async function children(
+  id: number,
+): Promise<Array<{ id: number; status: string; text: string | null; wf_id: string }>> {
+  return await runtime.db.query(
+    `select a.id, a.status, a.result_text as text, l.wf_id from activity a join lane l on l.id = a.lane_id
+     where a.parent_id = $1 order by a.id`,
+    [id],
+  );
+}
+
+/** A group of `size` whose operations are all with their computers. */
+async function deliveredGroup(size: number): Promise<number> {
+  const id = await fleet.act(fleet.computers.slice(0, size));
+  await until(async () => {
+    await fleet.deliver();
+    return (await children(id)).every(({ status }) => status === 'delivered');
+  });
+  return id;
+}
+
+const reconcile = () => runtime.reconciler.reconcile(null);
+const handle = (workflowId: string) => runtime.client.workflow.getHandle(workflowId);
+
+async function remove(workflowId: string): Promise<void> {
+  await runtime.client.workflowService.deleteWorkflowExecution({
+    namespace: runtime.namespace,
+    workflowExecution: { workflowId },
+  });
+  await until(() =>
+    runtime.status(workflowId).then(
+      () => false,
+      () => true,
+    ),
+  );
+}
+
+async function lose(workflowId: string): Promise<void> {
+  await remove(workflowId);
+  await until(async () => (await reconcile()).restarted === 1);
+}
+
+/** To its first task, as an operator does. */
+async function reset(workflowId: string): Promise<void> {
+  const { events } = await handle(workflowId).fetchHistory();
+  const first = events!.find((event) => event.workflowTaskCompletedEventAttributes)!;
+  await runtime.client.workflowService.resetWorkflowExecution({
+    namespace: runtime.namespace,
+    workflowExecution: { workflowId, runId: (await handle(workflowId).describe()).runId },
+    reason: 'by an operator',
+    requestId: randomUUID(),
+    workflowTaskFinishEventId: first.eventId!,
+  });
+  await until(async () => {
+    const again = (await handle(workflowId).fetchHistory()).events ?? [];
+    return again.some((event) => event.timerStartedEventAttributes);
+  });
+}
+
+describe('reconciler', () => {
+  it('leaves alone what is driven', async () => {
+    const id = await deliveredGroup(2);
+    expect(await reconcile()).toMatchObject({ restarted: 0, closed: 0 });
+    await fleet.report();
+    await until(async () => (await read(id)).status === 'succeeded');
+  });
+
+  it('closes the operation of a terminated lane with a text, and its group goes on', async () => {
+    const id = await deliveredGroup(2);
+    const [first] = await children(id);
+    await handle(first!.wf_id).terminate('by an operator');
+    await until(async () => (await reconcile()).closed === 1);
+    const [closed, other] = await children(id);
+    expect(closed).toMatchObject({ status: 'canceled', text: 'The workflow was terminated by an operator.' });
+    expect(other!.status).toBe('delivered');
+    await fleet.report();
+    await until(async () => (await read(id)).open === 0);
+    await until(async () => (await runtime.status(`activity/${id}`)) !== 'RUNNING');
+    expect(await runtime.status(first!.wf_id)).toBe('TERMINATED');
+  });
+
+  it('closes all operations of a terminated group, and ends its lanes', async () => {
+    const id = await deliveredGroup(3);
+    await handle(`activity/${id}`).terminate('by an operator');
+    await until(async () => (await reconcile()).closed === 1);
+    expect(await read(id)).toMatchObject({ status: 'canceled', open: 0 });
+    for (const child of await children(id)) {
+      expect(child).toMatchObject({ status: 'canceled', text: 'The workflow was terminated by an operator.' });
+      await until(async () => (await runtime.status(child.wf_id)) === 'CANCELLED');
+    }
+    expect(await reconcile()).toMatchObject({ restarted: 0, closed: 0 });
+  });
+
+  it('ends the lanes of a terminated group also when the server was away half way', async () => {
+    const id = await deliveredGroup(3);
+    let away = true;
+    const client = runtime.clientWith({
+      async cancel(input, next) {
+        if (!away) return await next(input);
+        away = false;
+        throw new Error('away');
+      },
+    });
+    const interrupted = runtime.reconcilerWith(client);
+    await handle(`activity/${id}`).terminate('by an operator');
+    await until(() =>
+      interrupted.reconcile(null).then(
+        () => false,
+        () => true,
+      ),
+    );
+    await until(async () => (await interrupted.reconcile(null)).closed === 1);
+    for (const child of await children(id)) {
+      await until(async () => (await runtime.status(child.wf_id)) === 'CANCELLED');
+      expect(child).toMatchObject({ status: 'canceled', text: 'The workflow was terminated by an operator.' });
+    }
+  });
+
+  it('counts what it repaired, once, also when a later step of its run fails', async () => {
+    const counted: string[] = [];
+    const metrics = {
+      repaired: (foundBy: string, outcome: string) => counted.push(`${foundBy}: ${outcome}`),
+      reconciled: () => counted.push('ended'),
+      scheduleMissed: () => undefined,
+    };
+    const failing = { ...runtime.kinds.get('usg')!, missed: () => Promise.reject(new Error('a later step')) };
+    const interrupted = runtime.reconcilerWith(runtime.client, { metrics, kinds: new Map([['usg', failing]]) });
+    const id = await deliveredGroup(2);
+    await handle((await children(id))[0]!.wf_id).terminate('by an operator');
+    await until(async () => {
+      await expect(interrupted.reconcile(null)).rejects.toThrow('a later step');
+      return counted.length > 0;
+    });
+    await runtime.reconcilerWith(runtime.client, { metrics }).reconcile(null);
+    expect(counted).toEqual(['reconciler: closed', 'ended']);
+    await fleet.report();
+    await until(async () => (await read(id)).open === 0);
+  });
+
+  it('starts a lost group and its lost lanes again, and they end with their rows', async () => {
+    const id = await deliveredGroup(2);
+    const lanes = (await children(id)).map(({ wf_id }) => wf_id);
+    for (const workflowId of [`activity/${id}`, ...lanes]) await remove(workflowId);
+    await until(async () => {
+      await reconcile();
+      const states = await Promise.all([`activity/${id}`, ...lanes].map((wf) => runtime.status(wf).catch(() => '')));
+      return states.every((state) => state === 'RUNNING');
+    });
+    await fleet.report();
+    await until(async () => (await read(id)).status === 'succeeded');
+  });
+
+  it('starts a large lane again', async () => {
+    const id = await deliveredGroup(60);
+    await remove(`activity/${id}/lane/1`);
+    await until(async () => (await reconcile()).restarted === 1);
+    expect(await reconcile()).toMatchObject({ restarted: 0, closed: 0 });
+    await fleet.report();
+    await until(async () => (await read(id)).status === 'succeeded');
+  });
+
+  it.each([
+    ['a large lane that was started again, no child of its group', 60, (id: number) => lose(`activity/${id}/lane/1`)],
+    ['lanes whose group was started again', 2, (id: number) => lose(`activity/${id}`)],
+    ['lanes whose group was reset', 2, (id: number) => reset(`activity/${id}`)],
+  ])('leaves the cancel of a group its effect on %s', async (_, size, befall) => {
+    const id = await deliveredGroup(size);
+    await befall(id);
+    await handle(`activity/${id}`).cancel();
+    await until(async () => (await read(id)).open === 0);
+    const rows = await children(id);
+    expect(rows.map(({ status }) => status)).toEqual(new Array(size).fill('canceled'));
+    for (const workflowId of new Set([`activity/${id}`, ...rows.map(({ wf_id }) => wf_id)])) {
+      await until(async () => (await runtime.status(workflowId)) === 'CANCELLED');
+    }
+  });
+
+  it('closes a large lane as Canceled whose rows are cancelled before the request to cancel reaches it', async () => {
+    const id = await deliveredGroup(60);
+    const { wf_id } = (await children(id))[0]!;
+    await runtime.db.query(`insert into agent_inbox (lane_id, kind) select id, 'cancel' from lane where wf_id = $1`, [
+      wf_id,
+    ]);
+    await until(async () => (await read(id)).status === 'canceled');
+    await until(async () => (await runtime.status(wf_id)) === 'CANCELLED');
+  });
+
+  it('leaves alone a group that ended before it was looked at', async () => {
+    const id = await deliveredGroup(2);
+    await fleet.report();
+    await until(async () => (await runtime.status(`activity/${id}`)) === 'COMPLETED');
+    const { runId } = await handle(`activity/${id}`).describe();
+    const starter = createStarter(runtime.client, 'http://localhost:8080');
+    const { db, client, lanes } = runtime;
+    expect(await repairGroup({ db, client, lanes, starter, logger: testLogger() }, id)).toBe('none');
+    expect((await handle(`activity/${id}`).describe()).runId).toBe(runId);
+  });
+
+  it('leaves the cancel of a group its effect on a lane that continued as new', async () => {
+    await relay.stop();
+    const id = await fleet.act(fleet.computers.slice(0, 2));
+    const input = { id, continueAfterEvents: 20 };
+    const options = { workflowId: `activity/${id}`, taskQueue: TASK_QUEUES.activity, args: [input] };
+    await runtime.client.workflow.start(ACTIVITY_WORKFLOW, options);
+    relay = runtime.startRelay();
+    await until(async () => {
+      await fleet.deliver();
+      return (await children(id)).every(({ status }) => status === 'delivered');
+    });
+    const lane = handle((await children(id))[0]!.wf_id);
+    const { runId } = await lane.describe();
+    await until(async () => {
+      await lane.signal(NUDGE_SIGNAL);
+      return (await lane.describe()).runId !== runId;
+    });
+    await handle(`activity/${id}`).cancel();
+    await until(async () => (await read(id)).status === 'canceled');
+    for (const workflowId of [`activity/${id}`, ...(await children(id)).map(({ wf_id }) => wf_id)]) {
+      await until(async () => (await runtime.status(workflowId)) === 'CANCELLED');
+    }
+  });
+
+  it('shortens the event log to the days that are kept', async () => {
+    const insert = (from: number, to: number, daysAgo: number) =>
+      runtime.db.query(
+        `insert into event (id, creation_time, person_name, entity_type, entity_name, message, address, request_id)
+         select n, now() - make_interval(days => $3), 'P', 'Computer', 'web', 'old', '::1', 'r' from generate_series($1::int, $2) n`,
+        [from, to, daysAgo],
+      );
+    await insert(-3000, -1001, 31);
+    await insert(-1000, -1, 29);
+    await reconcile();
+    const left = await runtime.db.query('select min(id)::int as min, count(*)::int as count from event where id < 0');
+    expect(left).toEqual([{ min: -1000, count: 1000 }]);
+  });
+
+  it('runs by its schedule and hands its cursor on', async () => {
+    const connection = await NativeConnection.connect({ address: runtime.address });
+    const worker = await Worker.create({
+      connection,
+      namespace: runtime.namespace,
+      taskQueue: TASK_QUEUES.schedule,
+      activities: runtime.reconciler,
+      workflowBundle: { code: await workflowCode() },
+      dataConverter: TEST_DATA_CONVERTER,
+    });
+    await worker.runUntil(async () => {
+      const schedule = runtime.client.schedule.getHandle(RECONCILE_SCHEDULE_ID);
+      const results: ReconcileResult[] = [];
+      for (let run = 0; run < 2; run += 1) {
+        await schedule.trigger();
+        await until(async () => (await schedule.describe()).info.recentActions.length > run);
+        const { action } = (await schedule.describe()).info.recentActions.at(-1)!;
+        results.push(await runtime.client.workflow.getHandle(action.workflow.workflowId).result());
+      }
+      expect(results[1]!.cursor.closedSince).toBeGreaterThan(results[0]!.cursor.closedSince);
+      expect(results[1]!.cursor.laneAfter).toBe(0);
+    });
+    await connection.close();
+  });
+});

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
+import { createSqlFleet } from '../../support/activities/sql-fleet.ts';
+import { until } from '../../support/temporal/workflow-environment.ts';
+
+let runtime: ActivityRuntime;
+
+beforeAll(async () => {
+  runtime = await createActivityRuntime();
+  await runtime.startWorker();
+});
+
+afterAll(async () => {
+  await runtime?.close();
+});
+
+async function group(id: number): Promise<{ status: string; succeeded: number }> {
+  const [row] = await runtime.db.query<{ status: string; succeeded: number }>(
+    'select status, succeeded_count as succeeded from activity where id = $1',
+    [id],
+  );
+  return row!;
+}
+
+describe('a relay', () => {
+  it('tells all other lanes of their news while the server refuses one, and that one later', async () => {
+    let refused = '';
+    const client = runtime.clientWith({
+      async signal(input, next) {
+        if (input.workflowExecution.workflowId === refused) throw new Error('refused');
+        await next(input);
+      },
+    });
+    runtime.startRelay(client);
+    const fleet = await createSqlFleet(runtime.db, 3);
+    const id = await fleet.act();
+    const lanes = 'select wf_id from lane where parent_id = $1 order by ordinal';
+    refused = (await runtime.db.query<{ wf_id: string }>(lanes, [id]))[0]!.wf_id;
+    let delivered = 0;
+    await until(async () => {
+      delivered += await fleet.deliver();
+      return delivered === 3;
+    });
+    await fleet.report();
+    await until(async () => (await group(id)).succeeded === 2);
+    expect(runtime.events.refused).toBeGreaterThan(0);
+    expect(runtime.events.failed).toBe(0);
+    refused = '';
+    await until(async () => (await group(id)).status === 'succeeded');
+  });
+});

@@ -1,0 +1,137 @@
+import { Client } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createDataConverter } from '../../../temporal/data-converter.ts';
+import type { Relay } from '../../../workers/relay/relay.ts';
+import { ACTIVITY_WORKFLOW } from '../../../workflows/contracts/activity.contract.ts';
+import { LANE_WORKFLOW } from '../../../workflows/contracts/lane.contract.ts';
+import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
+import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
+import { createSqlFleet, type SqlFleet } from '../../support/activities/sql-fleet.ts';
+import { until } from '../../support/temporal/workflow-environment.ts';
+
+let runtime: ActivityRuntime;
+let relay: Relay;
+let fleet: SqlFleet;
+
+beforeAll(async () => {
+  runtime = await createActivityRuntime();
+  await runtime.startWorker();
+  relay = runtime.startRelay();
+  fleet = await createSqlFleet(runtime.db, 5);
+});
+
+afterAll(async () => {
+  await runtime?.close();
+});
+
+async function statusOf(id: number): Promise<string> {
+  const [row] = await runtime.db.query<{ status: string }>('select status from activity where id = $1', [id]);
+  return row!.status;
+}
+
+const restartedOne = async () => (await runtime.reconciler.reconcile(null)).restarted === 1;
+
+/** Starts the workflow of an activity as somebody does whose key the workers lack. */
+async function startUnreadable(type: string, id: number, input: object): Promise<void> {
+  const { workflow } = new Client({
+    connection: runtime.client.connection,
+    namespace: runtime.namespace,
+    dataConverter: createDataConverter([{ id: 'other', key: Buffer.alloc(32, 9) }]),
+  });
+  await workflow.start(type, { workflowId: `activity/${id}`, taskQueue: TASK_QUEUES.activity, args: [input] });
+}
+
+describe('a workflow that runs and cannot move', () => {
+  it('is started anew when nobody can read its input, and its group goes on', async () => {
+    await relay.stop();
+    const id = await fleet.act(fleet.computers.slice(0, 3));
+    await startUnreadable(ACTIVITY_WORKFLOW, id, { id });
+    relay = runtime.startRelay();
+    // The relay takes it for started; the others are not held up.
+    const healthy = await fleet.act(fleet.computers.slice(3));
+    await until(async () => {
+      await fleet.deliver();
+      return (await statusOf(healthy)) === 'delivered';
+    });
+    await until(restartedOne, 60_000);
+    await until(async () => {
+      await fleet.deliver();
+      await fleet.report();
+      return (await statusOf(id)) === 'succeeded' && (await statusOf(healthy)) === 'succeeded';
+    }, 60_000);
+    await until(async () => (await runtime.status(`activity/${id}`)) === 'COMPLETED');
+  }, 180_000);
+
+  it('is started anew when all it waits for is a moment that has passed', async () => {
+    const id = await fleet.actAlone(fleet.computers[0]!);
+    await until(async () => {
+      await fleet.deliver();
+      return (await statusOf(id)) === 'delivered';
+    });
+    await runtime.client.workflow.getHandle(`activity/${id}`).terminate('by test');
+    const [row] = await runtime.db.query<{ lane: number }>('select lane_id as lane from activity where id = $1', [id]);
+    await startUnreadable(LANE_WORKFLOW, id, { lane: row!.lane, single: true });
+    await runtime.db.query(
+      `update activity set delivery_time = now() - interval '31 days', modification_time = now() - interval '31 days'
+       where id = $1`,
+      [id],
+    );
+    await runtime.db.query(`update lane set next_due_at = now() - interval '1 day' where id = $1`, [row!.lane]);
+    expect(await runtime.db.query('select from agent_inbox where lane_id = $1', [row!.lane])).toEqual([]);
+    await until(restartedOne, 60_000);
+    await until(async () => (await statusOf(id)) === 'failed');
+    await until(async () => (await runtime.status(`activity/${id}`)) === 'FAILED');
+  }, 180_000);
+});
+
+/** As after a loss of the server's last moments, or with a worker that stood still: rows know more than the workflow. */
+describe('a workflow that waits for what has happened', () => {
+  const lanesOf = (id: number) =>
+    runtime.db.query<{ id: number; wf_id: string }>(
+      'select distinct l.id, l.wf_id from lane l join activity a on a.lane_id = l.id where a.parent_id = $1 or a.id = $1',
+      [id],
+    );
+
+  async function delivered(id: number): Promise<void> {
+    await until(async () => {
+      await fleet.deliver();
+      const rows = await runtime.db.query(
+        'select from activity where lane_id is not null and status <> $2 and $1 in (id, parent_id)',
+        [id, 'delivered'],
+      );
+      return rows.length === 0;
+    });
+  }
+
+  it('is woken when the moment has passed that its timer was for', async () => {
+    const id = await fleet.actAlone(fleet.computers[1]!);
+    await delivered(id);
+    await runtime.db.query(
+      `update activity set delivery_time = now() - interval '31 days', modification_time = now() - interval '31 days'
+       where id = $1`,
+      [id],
+    );
+    const [lane] = await lanesOf(id);
+    await runtime.db.query(`update lane set next_due_at = now() - interval '1 day' where id = $1`, [lane!.id]);
+    expect((await runtime.reconciler.reconcile(null)).restarted).toBe(0);
+    await until(async () => (await statusOf(id)) === 'failed');
+    await until(async () => (await runtime.status(`activity/${id}`)) === 'FAILED');
+  }, 60_000);
+
+  it('ends when its rows have ended, and so does its group', async () => {
+    const id = await fleet.act(fleet.computers.slice(0, 3));
+    await delivered(id);
+    await relay.stop();
+    await fleet.report();
+    const lanes = await lanesOf(id);
+    for (const lane of lanes) await runtime.lanes.advance(lane.id, false);
+    expect(await statusOf(id)).toBe('succeeded');
+    expect(await runtime.status(lanes[0]!.wf_id)).toBe('RUNNING');
+    await until(async () => {
+      expect((await runtime.reconciler.reconcile(null)).restarted).toBe(0);
+      return (await runtime.status(`activity/${id}`)) === 'COMPLETED';
+    }, 60_000);
+    for (const lane of lanes) expect(await runtime.status(lane.wf_id)).toBe('COMPLETED');
+    relay = runtime.startRelay();
+  }, 120_000);
+});

@@ -1,0 +1,87 @@
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { AuditRetentionActivities } from '../../../workflows/contracts/activities.ts';
+import {
+  AUDIT_RETENTION_STEPS,
+  AUDIT_RETENTION_WORKFLOW,
+  type AuditRetentionInput,
+} from '../../../workflows/contracts/audit-retention.contract.ts';
+import { REPORT_WORKFLOW, type ReportInput } from '../../../workflows/contracts/report.contract.ts';
+import { FakeReports } from '../../support/compliance/fake-reports.ts';
+import { createTimeSkippingEnvironment } from '../../support/temporal/temporal.ts';
+import {
+  countEvents,
+  quietRuntime,
+  TEST_DATA_CONVERTER,
+  withWorker,
+} from '../../support/temporal/workflow-environment.ts';
+
+let environment: TestWorkflowEnvironment;
+
+beforeAll(async () => {
+  quietRuntime();
+  environment = await createTimeSkippingEnvironment({ client: { dataConverter: TEST_DATA_CONVERTER } });
+});
+afterAll(() => environment?.teardown());
+
+const work = <T>(activities: object, run: (taskQueue: string) => Promise<T>) =>
+  withWorker({ connection: environment.nativeConnection, namespace: undefined, activities }, run);
+
+describe('auditRetention', () => {
+  const run = (activities: AuditRetentionActivities, workflowId: string) =>
+    work(activities, (taskQueue) =>
+      environment.client.workflow.execute<(input: AuditRetentionInput) => Promise<{ gone: number }>>(
+        AUDIT_RETENTION_WORKFLOW,
+        { taskQueue, workflowId, args: [{ gone: 0 }] },
+      ),
+    );
+
+  it('goes on until nothing is due, in runs of a bounded number of steps', async () => {
+    let calls = 0;
+    const end = AUDIT_RETENTION_STEPS + 3;
+    const forgetAudits = async () => ({ gone: 2, more: ++calls < end });
+    expect(await run({ forgetAudits }, 'retention-long')).toEqual({ gone: 2 * end });
+    expect(calls).toBe(end);
+    expect((await countEvents(environment.client.workflow.getHandle('retention-long'))).total).toBeLessThan(15);
+  });
+
+  it('waits for a database that is away', async () => {
+    let calls = 0;
+    const forgetAudits = async () => {
+      if (++calls < 10) throw new Error('the database is away');
+      return { gone: 1, more: false };
+    };
+    const before = await environment.currentTimeMs();
+    expect(await run({ forgetAudits }, 'retention-away')).toEqual({ gone: 1 });
+    expect((await environment.currentTimeMs()) - before).toBeGreaterThan(30_000);
+  });
+});
+
+describe('reportActivity', () => {
+  it('gives up after thirty tries over twenty minutes, and then fails with its activity', async () => {
+    const reports = new FakeReports();
+    let tries = 0;
+    const generateReport = async () => {
+      tries += 1;
+      throw new Error('the database is away');
+    };
+    const before = await environment.currentTimeMs();
+    const result = await work({ ...reports.activities(environment.client), generateReport }, (taskQueue) =>
+      environment.client.workflow
+        .execute<(input: ReportInput) => Promise<void>>(REPORT_WORKFLOW, {
+          taskQueue,
+          workflowId: 'activity/1',
+          args: [{ id: 1 }],
+        })
+        .then(
+          () => null,
+          (error: { cause?: { type?: string } }) => error.cause?.type,
+        ),
+    );
+    expect(result).toBe('ReportFailure');
+    expect(reports.ends).toEqual(['failed']);
+    expect(tries).toBe(30);
+    const minutes = ((await environment.currentTimeMs()) - before) / 60_000;
+    expect(minutes).toBeGreaterThan(20);
+  });
+});

@@ -1,0 +1,172 @@
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bootstrap } from '../../../temporal/bootstrap.ts';
+import { connectClient, type TemporalClient } from '../../../temporal/connection.ts';
+import {
+  countBoundElsewhere,
+  DEPLOYMENT_NAME,
+  makeBuildCurrent,
+  readCurrentBuild,
+  untilServed,
+} from '../../../temporal/deployment.ts';
+import { createTemporalHealth, findOutage } from '../../../temporal/health.ts';
+import { LANE_WORKFLOW, NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
+import { REPORT_WORKFLOW } from '../../../workflows/contracts/report.contract.ts';
+import { TASK_QUEUES, type TaskQueue } from '../../../workflows/contracts/task-queues.ts';
+import { FakeLanes } from '../../support/activities/fake-lanes.ts';
+import { FakeReports } from '../../support/compliance/fake-reports.ts';
+import { createTestNamespace } from '../../support/temporal/temporal.ts';
+import {
+  quietRuntime,
+  TEST_DATA_CONVERTER,
+  TEST_KEYS,
+  until,
+  workflowCode,
+} from '../../support/temporal/workflow-environment.ts';
+
+let settings: { temporalAddress: string; temporalNamespace: string; encryptionKeys: typeof TEST_KEYS };
+let native: NativeConnection;
+let temporal: TemporalClient;
+const lanes = new FakeLanes();
+const reports = new FakeReports();
+const WAIT_MS = 20_000;
+
+beforeAll(async () => {
+  quietRuntime();
+  const { address, namespace } = await createTestNamespace();
+  settings = { temporalAddress: address, temporalNamespace: namespace, encryptionKeys: TEST_KEYS };
+  await bootstrap(settings);
+  native = await NativeConnection.connect({ address });
+  temporal = await connectClient(settings);
+});
+
+afterAll(async () => {
+  await temporal?.close();
+  await native?.close();
+});
+
+async function startBuild(buildId: string, taskQueue: TaskQueue = TASK_QUEUES.activity): Promise<() => Promise<void>> {
+  const worker = await Worker.create({
+    connection: native,
+    // As processes of their own: a worker that ends takes away the pollers of its name.
+    identity: `${buildId}-${taskQueue}`,
+    namespace: settings.temporalNamespace,
+    taskQueue,
+    activities: { ...lanes.activities(temporal.client), ...reports.activities(temporal.client) },
+    workflowBundle: { code: await workflowCode() },
+    dataConverter: TEST_DATA_CONVERTER,
+    workerDeploymentOptions: {
+      useWorkerVersioning: true,
+      version: { deploymentName: DEPLOYMENT_NAME, buildId },
+      defaultVersioningBehavior: 'AUTO_UPGRADE',
+    },
+  });
+  const running = worker.run();
+  return async () => {
+    worker.shutdown();
+    await running;
+  };
+}
+
+const look = async () => {
+  const health = createTemporalHealth(settings);
+  const answer = await health.check().then(
+    () => 'well',
+    (error: Error) => error.message,
+  );
+  await health.close();
+  return answer;
+};
+
+describe('worker builds', () => {
+  it('gives work to the current build only, and a waiting workflow goes on with the next', async () => {
+    expect(await readCurrentBuild(settings)).toBeNull();
+    await until(async () => (await look()).includes('no worker polls'));
+
+    const stopFirst = await startBuild('first');
+    await until(async () => (await look()).includes('no worker of the current build'));
+    await makeBuildCurrent(settings, 'first', WAIT_MS);
+    await makeBuildCurrent(settings, 'first', WAIT_MS);
+    expect(await readCurrentBuild(settings)).toBe('first');
+    await until(async () => (await look()) === 'well');
+
+    lanes.add(1, 1);
+    const handle = await temporal.client.workflow.start(LANE_WORKFLOW, {
+      taskQueue: TASK_QUEUES.activity,
+      workflowId: 'activity/1',
+      args: [{ lane: 1, single: true }],
+    });
+    await until(() => lanes.calls.length === 1);
+
+    const stopSecond = await startBuild('second');
+    await makeBuildCurrent(settings, 'second', WAIT_MS);
+    await stopFirst();
+    lanes.tell(1, 0, 'succeeded');
+    await handle.signal(NUDGE_SIGNAL);
+    expect(await handle.result()).toMatchObject({ succeeded: 1 });
+    await stopSecond();
+  });
+
+  it('lets a report end on the build that began it, and tells when that build may go', async () => {
+    const stopSecond = await startBuild('second', TASK_QUEUES.report);
+    reports.outcome = 'never ends';
+    const handle = await temporal.client.workflow.start(REPORT_WORKFLOW, {
+      taskQueue: TASK_QUEUES.report,
+      workflowId: 'activity/2',
+      args: [{ id: 2 }],
+    });
+    await until(() => reports.begun === 1);
+    const stopThird = await startBuild('third', TASK_QUEUES.report);
+    await makeBuildCurrent(settings, 'third', WAIT_MS);
+    await until(async () => (await countBoundElsewhere(settings, 'third')) === 1);
+    expect(await countBoundElsewhere(settings, 'second')).toBe(0);
+
+    await handle.cancel();
+    await handle.result().catch(() => undefined);
+    const { raw } = await handle.describe();
+    expect(raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId).toBe('second');
+    expect(reports).toMatchObject({ begun: 1, ends: ['canceled'] });
+    await until(async () => (await countBoundElsewhere(settings, 'third')) === 0);
+    await Promise.all([stopSecond(), stopThird()]);
+  });
+
+  it('cannot make a build current that nobody serves', async () => {
+    await expect(makeBuildCurrent(settings, 'nobody', 300)).rejects.toThrow();
+    expect(await readCurrentBuild(settings)).toBe('third');
+  });
+
+  it('waits until every queue is polled by the build, and names the queues that are not', async () => {
+    const stops = await Promise.all(Object.values(TASK_QUEUES).map((queue) => startBuild('fourth', queue)));
+    await untilServed(settings, 'fourth', WAIT_MS);
+    await makeBuildCurrent(settings, 'fourth', WAIT_MS);
+    const stopActivity = await startBuild('fifth');
+    await expect(untilServed(settings, 'fifth', 3_000)).rejects.toThrow(/polls fleet-schedule, fleet-report:/);
+    const stopSchedule = await startBuild('fifth', TASK_QUEUES.schedule);
+    const served = untilServed(settings, 'fifth', WAIT_MS);
+    const stopReport = await startBuild('fifth', TASK_QUEUES.report);
+    await served;
+    await Promise.all([...stops, stopActivity, stopSchedule, stopReport].map((stop) => stop()));
+  });
+});
+
+describe('health', () => {
+  it('answers within bounds when the server is away', async () => {
+    const health = createTemporalHealth({ ...settings, temporalAddress: '127.0.0.1:1' });
+    const began = performance.now();
+    await expect(health.check()).rejects.toThrow('Temporal does not answer');
+    expect(performance.now() - began).toBeLessThan(10_000);
+    await health.close();
+  });
+
+  it('tells a worker that the server is away, or has no namespace for it, and when it is back', async () => {
+    expect(await findOutage(temporal.client, settings.temporalNamespace)).toEqual([]);
+    expect(await findOutage(temporal.client, 'of-nobody')).toEqual([expect.stringContaining('of-nobody')]);
+    const away = await connectClient({ ...settings, temporalAddress: '127.0.0.1:1' });
+    const began = performance.now();
+    expect(await findOutage(away.client, settings.temporalNamespace)).toEqual([
+      expect.stringContaining('Temporal does not answer'),
+    ]);
+    expect(performance.now() - began).toBeLessThan(10_000);
+    await away.close();
+  });
+});

@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, connect } from 'node:net';
+import { createServer } from 'node:tls';
+import { NativeConnection } from '@temporalio/worker';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { loadConfig } from '../../../src/process/config.ts';
+import { openConnection, serverOptions } from '../../../temporal/connection.ts';
+import { type Authority, type Certificate, createAuthority, HAS_OPENSSL } from '../../support/http/certificates.ts';
+import { devServerAddress } from '../../support/temporal/temporal.ts';
+import { temporaryDirectory } from '../../support/stack/temporary.ts';
+
+const title = 'a Temporal server that asks for certificates';
+
+describe.skipIf(!HAS_OPENSSL)(HAS_OPENSSL ? title : `${title} (skipped: there is no openssl)`, () => {
+  let right: Authority;
+  let wrong: Authority;
+  let client: Certificate;
+  let port: number;
+  /** Why the server broke handshakes off. */
+  let refusals: string[];
+
+  beforeEach(async () => {
+    const directory = await temporaryDirectory();
+    right = createAuthority(directory, 'right');
+    wrong = createAuthority(directory, 'wrong');
+    client = right.sign('worker');
+    refusals = [];
+    port = await guardServer(right, right.sign('temporal', ['DNS:temporal.example']), refusals);
+  });
+
+  function settings(over: Record<string, string> = {}) {
+    return loadConfig(
+      {
+        FLOTILLA_TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
+        FLOTILLA_TEMPORAL_TLS_CA: right.ca,
+        FLOTILLA_TEMPORAL_TLS_CERT: client.cert,
+        FLOTILLA_TEMPORAL_TLS_KEY: client.key,
+        FLOTILLA_TEMPORAL_TLS_SERVER_NAME: 'temporal.example',
+        ...over,
+      },
+      'stack',
+    );
+  }
+
+  async function askAsClient(over?: Record<string, string>): Promise<unknown> {
+    const connection = openConnection(settings(over));
+    try {
+      return await connection.withDeadline(Date.now() + 3000, () => connection.workflowService.getSystemInfo({}));
+    } finally {
+      await connection.close();
+    }
+  }
+
+  it('lets clients and workers in that show theirs and trust its own', async () => {
+    expect(await askAsClient()).toHaveProperty('serverVersion');
+    const worker = await NativeConnection.connect(serverOptions(settings()));
+    expect(await worker.workflowService.getSystemInfo({})).toHaveProperty('serverVersion');
+    await worker.close();
+  });
+
+  it('is not trusted under the authority of somebody else, or another name', async () => {
+    await expect(askAsClient({ FLOTILLA_TEMPORAL_TLS_CA: wrong.ca })).rejects.toThrow();
+    await expect(askAsClient({ FLOTILLA_TEMPORAL_TLS_SERVER_NAME: 'other.example' })).rejects.toThrow();
+    await expect(
+      NativeConnection.connect(serverOptions(settings({ FLOTILLA_TEMPORAL_TLS_CA: wrong.ca }))),
+    ).rejects.toThrow();
+    await expect.poll(() => refusals.join()).toMatch(/unknown_ca/i);
+  });
+
+  it('refuses who shows no certificate, or one of somebody else', async () => {
+    const none = { FLOTILLA_TEMPORAL_TLS_CERT: '', FLOTILLA_TEMPORAL_TLS_KEY: '' };
+    await expect(askAsClient(none)).rejects.toThrow();
+    const stranger = wrong.sign('stranger');
+    const strange = { FLOTILLA_TEMPORAL_TLS_CERT: stranger.cert, FLOTILLA_TEMPORAL_TLS_KEY: stranger.key };
+    await expect(askAsClient(strange)).rejects.toThrow();
+    expect(refusals.join()).toMatch(/DID_NOT_RETURN_A_CERTIFICATE/);
+  });
+});
+
+/** Puts the run's server behind one that asks every caller for a certificate of the authority. Resolves to its port. */
+async function guardServer({ ca }: Authority, own: Certificate, refusals: string[]): Promise<number> {
+  const [host, target] = (await devServerAddress()).split(':');
+  const options = {
+    ...{ ca: readFileSync(ca), cert: readFileSync(own.cert), key: readFileSync(own.key) },
+    ...{ requestCert: true, rejectUnauthorized: true, ALPNProtocols: ['h2'] },
+  };
+  const sockets = new Set<{ destroy(): void }>();
+  const guard = createServer(options, (outside) => {
+    const inside = connect(Number(target), host!);
+    for (const socket of [outside, inside]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined).on('close', () => [outside, inside].map((each) => each.destroy()));
+    }
+    outside.pipe(inside).pipe(outside);
+  });
+  guard.on('tlsClientError', (error: NodeJS.ErrnoException) => refusals.push(error.code ?? error.message));
+  guard.listen(0, '127.0.0.1');
+  await once(guard, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    guard.close();
+  });
+  return (guard.address() as AddressInfo).port;
+}

@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { Connection } from '@temporalio/client';
+import proto from '@temporalio/proto';
+import { NativeConnection } from '@temporalio/worker';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bootstrap } from '../../../temporal/bootstrap.ts';
+import { connectClient, type TemporalClient } from '../../../temporal/connection.ts';
+import { createStarter } from '../../../workers/relay/starter.ts';
+import { LANE_WORKFLOW, NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
+import { FakeLanes } from '../../support/activities/fake-lanes.ts';
+import { createTestNamespace } from '../../support/temporal/temporal.ts';
+import {
+  countEvents,
+  quietRuntime,
+  TEST_KEYS,
+  until,
+  withWorker,
+} from '../../support/temporal/workflow-environment.ts';
+
+const CANARY = `canary-${randomBytes(8).toString('hex')}`;
+let connection: Connection;
+let native: NativeConnection;
+let temporal: TemporalClient;
+let namespace: string;
+let address: string;
+
+beforeAll(async () => {
+  quietRuntime();
+  const server = await createTestNamespace();
+  ({ address, namespace } = server);
+  const settings = { temporalAddress: server.address, temporalNamespace: namespace, encryptionKeys: TEST_KEYS };
+  await bootstrap(settings);
+  temporal = await connectClient(settings);
+  connection = await Connection.connect({ address: server.address });
+  native = await NativeConnection.connect({ address: server.address });
+});
+
+afterAll(async () => {
+  await temporal?.close();
+  await connection?.close();
+  await native?.close();
+});
+
+/** Everything the server stores of a workflow, in its own bytes. */
+async function storedBytes(workflowId: string): Promise<Buffer> {
+  const execution = { workflowId };
+  const history = await connection.workflowService.getWorkflowExecutionHistory({ namespace, execution });
+  const description = await connection.workflowService.describeWorkflowExecution({ namespace, execution });
+  const { GetWorkflowExecutionHistoryResponse, DescribeWorkflowExecutionResponse } =
+    proto.temporal.api.workflowservice.v1;
+  return Buffer.concat([
+    GetWorkflowExecutionHistoryResponse.encode(history).finish(),
+    DescribeWorkflowExecutionResponse.encode(description).finish(),
+  ]);
+}
+
+describe('what the Temporal server stores', () => {
+  it('shows neither payloads nor failure texts nor summaries', async () => {
+    const lanes = new FakeLanes();
+    const lane = 900_000 + Math.floor(Math.random() * 100_000);
+    lanes.add(lane, 2, { computer: { id: 1, title: CANARY } });
+    lanes.failures = 5;
+    lanes.failureText = `password ${CANARY} is wrong`;
+    const workflowId = `activity/${lane}`;
+    const setup = { connection: native, namespace, activities: lanes.activities(temporal.client) };
+    await withWorker(setup, async (taskQueue) => {
+      await temporal.client.workflow.start(LANE_WORKFLOW, {
+        taskQueue,
+        workflowId,
+        args: [{ lane, single: true, note: CANARY }],
+        memo: { note: CANARY },
+        staticSummary: CANARY,
+        staticDetails: CANARY,
+      });
+      await until(() => lanes.progress(lane).open === 2 && lanes.calls.length >= 6);
+      lanes.tell(lane, 0, 'failed');
+      lanes.tell(lane, 1, 'failed');
+      await temporal.client.workflow.getHandle(workflowId).signal(NUDGE_SIGNAL);
+      await temporal.client.workflow
+        .getHandle(workflowId)
+        .result()
+        .catch(() => undefined);
+    });
+    const bytes = await storedBytes(workflowId);
+    expect(bytes.length).toBeGreaterThan(1000);
+    expect(bytes.includes('advance')).toBe(true);
+    expect(bytes.includes(CANARY)).toBe(false);
+    expect(bytes.includes('password')).toBe(false);
+    expect(bytes.includes('failed on the computer')).toBe(false);
+    expect(bytes.includes('lane.workflow.ts')).toBe(false);
+  });
+
+  it('cannot be read with another key, and nothing is done then', async () => {
+    const encryptionKeys = [{ id: 'test', key: randomBytes(32) }];
+    const other = await connectClient({ temporalAddress: address, temporalNamespace: namespace, encryptionKeys });
+    const lanes = new FakeLanes();
+    const lane = 800_000 + Math.floor(Math.random() * 100_000);
+    lanes.add(lane, 1);
+    const handle = temporal.client.workflow.getHandle(`activity/${lane}`);
+    const setup = { connection: native, namespace, activities: lanes.activities(temporal.client) };
+    await withWorker(setup, async (taskQueue) => {
+      await other.client.workflow.start(LANE_WORKFLOW, {
+        taskQueue,
+        workflowId: handle.workflowId,
+        args: [{ lane, single: true }],
+      });
+      await until(async () => (await countEvents(handle)).of('workflowTaskFailed') > 0);
+    });
+    expect(lanes.calls).toEqual([]);
+    await handle.terminate();
+    await other.close();
+  });
+
+  it('accepts the longest summary an activity can have', async () => {
+    const starter = createStarter(temporal.client, 'http://localhost:8080');
+    const row = {
+      lane: null,
+      workflowId: `activity/${700_000 + Math.floor(Math.random() * 100_000)}`,
+      single: false,
+      activityId: 1,
+      accountId: 1,
+      type: 'ActivityGroup',
+      summary: 'ü€😀'.repeat(200),
+      groupId: 1,
+      computerId: null,
+      profileId: null,
+      computers: 100,
+    };
+    expect(await starter.start(row, 'once')).toBe(true);
+    expect(await starter.start(row, 'once')).toBe(false);
+    await temporal.client.workflow.getHandle(row.workflowId).terminate();
+  });
+});

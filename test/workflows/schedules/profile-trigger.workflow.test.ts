@@ -1,0 +1,83 @@
+import type { TestWorkflowEnvironment } from '@temporalio/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  PROFILE_TRIGGER_WORKFLOW,
+  type ProfileTriggerInput,
+  type ProfileTriggerResult,
+} from '../../../workflows/contracts/profile-trigger.contract.ts';
+import { FakeProfiles } from '../../support/compliance/fake-profiles.ts';
+import { createTimeSkippingEnvironment } from '../../support/temporal/temporal.ts';
+import {
+  countEvents,
+  quietRuntime,
+  TEST_DATA_CONVERTER,
+  withWorker,
+} from '../../support/temporal/workflow-environment.ts';
+
+type Trigger = (input: ProfileTriggerInput) => Promise<ProfileTriggerResult>;
+
+let environment: TestWorkflowEnvironment;
+
+beforeAll(async () => {
+  quietRuntime();
+  environment = await createTimeSkippingEnvironment({ client: { dataConverter: TEST_DATA_CONVERTER } });
+});
+
+afterAll(async () => {
+  await environment?.teardown();
+});
+
+/** Runs the trigger of one date as a schedule does. */
+async function trigger(profiles: FakeProfiles, workflowId: string) {
+  const setup = {
+    connection: environment.nativeConnection,
+    namespace: undefined,
+    activities: profiles.activities(),
+  };
+  return await withWorker(setup, async (taskQueue) => {
+    const handle = await environment.client.workflow.start<Trigger>(PROFILE_TRIGGER_WORKFLOW, {
+      taskQueue,
+      workflowId,
+      args: [{ kind: 'usg', profileId: 7 }],
+    });
+    return { result: await handle.result(), events: await countEvents(handle) };
+  });
+}
+
+describe('profileTrigger', () => {
+  it('makes the run of the date in its id, then sees to the next dates, in few events', async () => {
+    const profiles = new FakeProfiles();
+    const { result, events } = await trigger(profiles, 'usg-run/7-2026-12-01T02:00:00Z');
+    expect(result).toEqual({ nominalTime: '2026-12-01T02:00:00.000Z', outcome: 'started' });
+    expect(profiles.calls).toEqual(['startDueRun', 'refillSchedule']);
+    expect([...profiles.runs]).toEqual(['usg/7 2026-12-01T02:00:00.000Z']);
+    expect(events.total).toBeLessThanOrEqual(10);
+    expect(events.of('activityTaskScheduled')).toBe(0);
+  });
+
+  it('makes it once when it is started twice', async () => {
+    const profiles = new FakeProfiles();
+    await trigger(profiles, 'usg-run/7-2026-12-08T02:00:00Z');
+    const { result } = await trigger(profiles, 'usg-run/7-2026-12-08T02:00:00Z');
+    expect(result.outcome).toBe('known');
+    expect(profiles.runs.size).toBe(1);
+  });
+
+  it('takes the moment of its start where no date is told', async () => {
+    const profiles = new FakeProfiles();
+    const { result } = await trigger(profiles, 'usg-run/7');
+    expect(Math.abs(Date.parse(result.nominalTime) - (await environment.currentTimeMs()))).toBeLessThan(60_000);
+    expect(result.nominalTime).toMatch(/:\d\d\.000Z$/);
+  });
+
+  it('waits out a database that is away for hours', async () => {
+    const profiles = new FakeProfiles();
+    profiles.failures = 150;
+    const began = await environment.currentTimeMs();
+    const { result, events } = await trigger(profiles, 'usg-run/7-2026-12-15T02:00:00Z');
+    expect(result.outcome).toBe('started');
+    expect((await environment.currentTimeMs()) - began).toBeGreaterThan(2 * 3_600_000);
+    expect(profiles.runs.size).toBe(1);
+    expect(events.total).toBeLessThanOrEqual(20);
+  });
+});

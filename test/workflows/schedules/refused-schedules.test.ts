@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { DesiredSchedule } from '../../../src/domain/schedules/desired-schedule.ts';
+import { scheduleIdOf } from '../../../src/domain/schedules/schedule-id.ts';
+import { orderScheduleSync } from '../../../src/persistence/schedules/schedule-orders.repository.ts';
+import { systemClock } from '../../../src/services/common/ports.ts';
+import type { ProfileKind } from '../../../src/services/schedules/profile-kind.ts';
+import { scheduleOrdersRound } from '../../../workers/relay/schedule-orders.ts';
+import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
+import { schedulesOf } from '../../support/temporal/profile-schedules.ts';
+import { testLogger } from '../../../tools/harness/test-log.ts';
+
+let runtime: ActivityRuntime;
+
+beforeAll(async () => {
+  runtime = await createActivityRuntime();
+});
+
+afterAll(() => runtime?.close());
+
+/** A profile that has no such day, or a day. */
+function desired(profileId: number, day: number): DesiredSchedule {
+  const calendar = { minutes: [0], hours: [4], daysOfMonth: [day], months: null, daysOfWeek: null };
+  const times = { kind: 'calendars', calendars: [calendar], startAt: null } as const;
+  return { kind: 'script', profileId, accountId: 1, times, summary: 'a profile', note: 'a profile' };
+}
+
+it('a schedule that the server refuses is counted and tried again, and holds up no other', async () => {
+  const [refused, good] = [41, 42];
+  const kind: Pick<ProfileKind, 'name' | 'desired' | 'missed'> = {
+    name: 'script',
+    desired: async (_sql, id) => desired(id, id === refused ? 32 : 1),
+    missed: async () => [],
+  };
+  const counted: string[] = [];
+  const round = scheduleOrdersRound({
+    db: runtime.db,
+    client: runtime.client,
+    kinds: new Map([['script', kind as ProfileKind]]),
+    clock: systemClock,
+    logger: testLogger(),
+    count: (what) => counted.push(what),
+  });
+  for (const id of [refused, good]) {
+    await runtime.db.transaction((tx) => orderScheduleSync(tx, scheduleIdOf('script', id), systemClock.now()));
+  }
+  await round();
+  expect(counted.toSorted()).toEqual(['refused', 'scheduled']);
+  const { exists } = schedulesOf(() => runtime, 'script');
+  expect([await exists(refused), await exists(good)]).toEqual([false, true]);
+  const left = await runtime.db.query(`select key from outbox where kind = 'schedule_sync'`);
+  expect(left).toEqual([{ key: scheduleIdOf('script', refused) }]);
+});

@@ -1,0 +1,152 @@
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { asSuperuser } from '../../harness/superuser.ts';
+import { isAlive, signalProcess } from '../../stack/processes/processes.ts';
+import { listProcesses, treeOf } from '../harness/proc.ts';
+import { freePorts, type Resources, stopProcess } from '../harness/resources.ts';
+import type { Role } from '../harness/usage.ts';
+import { waitFor } from '../harness/wait.ts';
+import { environmentOf, productRoles } from './roles.ts';
+
+/** The product under test, as a user runs it, on ports and in a folder of its own. */
+export interface Stack {
+  /** Of an API. */
+  readonly port: number;
+  /** Of every API, and of everything that answers agents. */
+  readonly apiPorts: readonly number[];
+  readonly agentPorts: readonly number[];
+  readonly dataDir: string;
+  /** When the process was started, by `performance.now()`. */
+  readonly startedAt: number;
+  /** API, workers, Temporal and PostgreSQL, each with everything below it, and the supervisor. */
+  readonly roles: readonly Role[];
+  /** Settings as the supervisor gave them to the API process. */
+  environment(): Record<string, string>;
+  /** Resolves when GET /readyz is 200 everywhere. */
+  ready(): Promise<void>;
+  stop(): Promise<void>;
+  /** Ends every process of it by SIGKILL at once. */
+  kill(): Promise<void>;
+}
+
+/** What a supervisor was started as. */
+export interface Launched {
+  child: ChildProcess;
+  logFile: string;
+  startedAt: number;
+}
+
+export const ADMIN = { email: 'bench@example.com', password: 'a-password-for-the-bench-1' } as const;
+
+/** Settings of every product that is measured: what is asked comes from one address and one person. */
+export const COMMON_SETTINGS = {
+  FLOTILLA_SIMULATED_COMPUTERS: '0',
+  FLOTILLA_ADMIN_EMAIL: ADMIN.email,
+  FLOTILLA_ADMIN_PASSWORD: ADMIN.password,
+  FLOTILLA_API_RATE_LIMIT: '0',
+  FLOTILLA_ENROLMENT_RATE_LIMIT: '0',
+} as const;
+
+const READY_LIMIT_MS = 120_000;
+
+/**
+ * Starts the embedded stack without simulated computers.
+ *
+ * @param dataDir - kept from an earlier start for a warm one
+ * @param env - further settings
+ */
+export async function startStack(
+  resources: Resources,
+  root: string,
+  dataDir: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Stack> {
+  const [free, database, temporal, ui, metrics] = await freePorts(5);
+  const settings = {
+    FLOTILLA_PORT: String(free),
+    FLOTILLA_DATABASE_PORT: String(database),
+    FLOTILLA_TEMPORAL_PORT: String(temporal),
+    FLOTILLA_TEMPORAL_UI_PORT: String(ui),
+    FLOTILLA_METRICS_PORT: String(metrics),
+    FLOTILLA_DATA_DIR: dataDir,
+    ...COMMON_SETTINGS,
+    ...env,
+  };
+  const port = Number(settings.FLOTILLA_PORT);
+  const launched = launch(resources, root, ['tools/stack/main.ts'], `${dataDir}.log`, settings);
+  return {
+    port,
+    apiPorts: [port],
+    agentPorts: [port],
+    dataDir,
+    ...operated(launched),
+    roles: productRoles(launched.child, ['API', 'worker', 'Temporal', 'PostgreSQL', 'supervisor']),
+    async ready() {
+      await serves(launched, port);
+      await letMeasure(dataDir, launched.child);
+    },
+  };
+}
+
+/** What is measured is read with rights that the product does not have: logs of statements, databases beside its own. */
+export async function letMeasure(dataDir: string, supervisor: ChildProcess): Promise<void> {
+  const url = environmentOf(supervisor)['FLOTILLA_DATABASE_URL']!;
+  await asSuperuser(dataDir, url, `alter role ${new URL(url).username} superuser`);
+}
+
+/** Starts a supervisor with its output in a file. */
+export function launch(
+  resources: Resources,
+  root: string,
+  command: readonly string[],
+  logFile: string,
+  settings: Readonly<Record<string, string>>,
+): Launched {
+  const log = openSync(logFile, 'a');
+  const startedAt = performance.now();
+  const child = resources.spawn(process.execPath, ['--import', './src/process/require-node.mjs', ...command], {
+    cwd: root,
+    env: { ...process.env, ...settings },
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  return { child, logFile, startedAt };
+}
+
+/** What every kind of product is operated by. */
+export function operated({ child, startedAt }: Launched): Pick<Stack, 'startedAt' | 'environment' | 'stop' | 'kill'> {
+  return {
+    startedAt,
+    environment: () => environmentOf(child),
+    stop: () => stopProcess(child),
+    kill: () => killTree(child),
+  };
+}
+
+/** The supervisor first, which would start the others again. */
+async function killTree(child: ChildProcess): Promise<void> {
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const tree = treeOf(listProcesses(), child.pid!).map(({ pid }) => pid);
+  for (const pid of tree) signalProcess(pid, 'SIGKILL');
+  await ended;
+  const gone = () => (tree.some(isAlive) ? null : true);
+  await waitFor('the end of killed processes', gone, { everyMs: 20, limitMs: 20_000 });
+}
+
+/** Waits until GET /readyz on a port is 200. @throws with the log when the supervisor has ended */
+export async function serves({ child, logFile }: Launched, port: number, limitMs = READY_LIMIT_MS): Promise<void> {
+  await waitFor(
+    `GET /readyz on port ${port}`,
+    async () => {
+      if (child.exitCode !== null || child.signalCode !== null) {
+        throw new Error(
+          `the product ended with code ${child.exitCode}:\n${readFileSync(logFile, 'utf8').slice(-4000)}`,
+        );
+      }
+      const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => null);
+      await answer?.body?.cancel();
+      return answer?.status === 200 ? true : null;
+    },
+    { everyMs: 20, limitMs },
+  );
+}

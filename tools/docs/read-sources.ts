@@ -1,0 +1,30 @@
+import { cruise, type ICruiseResult } from 'dependency-cruiser';
+import type { Source } from './render-structure.ts';
+
+/** A source with the packages and Node built-ins it imports. */
+export interface ReadSource extends Source {
+  packages: readonly string[];
+  /** Whether an import leads back to the file itself. */
+  isInCycle: boolean;
+}
+
+/** Every source file of the application and its tools, with what it imports, type-only imports included. */
+export async function readSources(
+  folders = ['src', 'temporal', 'workflows', 'workers', 'tools'],
+): Promise<ReadSource[]> {
+  const { output } = await cruise(folders, {
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    tsConfig: { fileName: 'tsconfig.json' },
+    ruleSet: { forbidden: [{ name: 'no-cycle', from: {}, to: { circular: true } }] },
+    validate: true,
+  });
+  return (output as ICruiseResult).modules
+    .filter(({ source }) => folders.some((folder) => source.startsWith(`${folder}/`)))
+    .map(({ source, dependencies }) => ({
+      path: source,
+      imports: dependencies.filter(({ dependencyTypes }) => dependencyTypes.includes('local')).map((to) => to.resolved),
+      packages: dependencies.filter(({ dependencyTypes }) => !dependencyTypes.includes('local')).map((to) => to.module),
+      isInCycle: dependencies.some(({ circular }) => circular),
+    }));
+}

@@ -1,0 +1,144 @@
+/** What a layer may use besides itself and the Node packages that its own rules allow. */
+export interface Layer {
+  path: string;
+  /** What belongs there, for the architecture page. */
+  holds: string;
+  mayUse: readonly string[];
+}
+
+/** A subject that has the same name in every layer. */
+export interface Area {
+  name: string;
+  /** What belongs there, for the architecture page. */
+  holds: string;
+  /** Areas of the same layer. Across layers the rule of the layers alone counts. */
+  mayUse: readonly string[];
+}
+
+/** The layers of the application and its tools. Each file is in exactly one of them. */
+export const LAYERS: readonly Layer[] = [
+  { path: 'src/process', holds: 'settings, logging, metrics, tracing, life cycle', mayUse: [] },
+  { path: 'src/domain', holds: 'rules and value types, pure', mayUse: [] },
+  { path: 'src/protocol', holds: 'the encoding of agent messages', mayUse: [] },
+  { path: 'src/persistence', holds: 'entities, migrations, statements', mayUse: ['src/domain', 'src/process'] },
+  {
+    path: 'src/services',
+    holds: 'use cases and their ports',
+    mayUse: ['src/domain', 'src/persistence', 'src/process'],
+  },
+  {
+    path: 'src/api',
+    holds: 'OpenAPI document, middleware, routes, wire format',
+    mayUse: ['src/domain', 'src/services', 'src/process'],
+  },
+  {
+    path: 'src/gateway',
+    holds: 'what computers talk to',
+    mayUse: ['src/domain', 'src/protocol', 'src/persistence', 'src/services', 'src/process'],
+  },
+  {
+    path: 'src/server',
+    holds: 'the process of API and gateway',
+    mayUse: ['src/api', 'src/gateway', 'src/services', 'src/persistence', 'src/process', 'temporal'],
+  },
+  { path: 'workflows', holds: 'workflow code and its contracts, deterministic', mayUse: ['src/domain'] },
+  {
+    path: 'temporal',
+    holds: 'connection, encryption, bootstrap, schedules',
+    mayUse: ['workflows/contracts', 'src/services/common/ports.ts', 'src/domain', 'src/process'],
+  },
+  {
+    path: 'workers',
+    holds: 'the worker process and its Temporal activities',
+    mayUse: ['workflows', 'temporal', 'src/services', 'src/persistence', 'src/domain', 'src/process'],
+  },
+  {
+    path: 'tools/temporal-server',
+    holds: 'the Temporal server that `npm start` and tests run',
+    mayUse: ['src/domain', 'src/process'],
+  },
+  {
+    path: 'tools/stack',
+    holds: '`npm start`, `npm run topology` and the commands of operators',
+    mayUse: ['tools/temporal-server', 'temporal', 'src/services', 'src/persistence', 'src/domain', 'src/process'],
+  },
+  { path: 'tools/simulator', holds: 'the simulated fleet', mayUse: ['src/protocol', 'src/process'] },
+  {
+    path: 'tools/docs',
+    holds: 'what generates parts of the documentation',
+    mayUse: ['src/process'],
+  },
+  {
+    path: 'tools/harness',
+    holds: 'a whole stack in processes, for benchmarks, the fault driver and tests',
+    mayUse: ['tools/stack', 'tools/simulator', 'tools/temporal-server', 'temporal', 'src'],
+  },
+  {
+    path: 'tools/bench',
+    holds: 'benchmarks',
+    mayUse: ['tools/harness', 'tools/stack', 'tools/simulator', 'tools/temporal-server', 'temporal', 'src'],
+  },
+  {
+    path: 'tools/faults',
+    holds: 'the fault driver',
+    mayUse: ['tools/harness', 'tools/stack', 'tools/simulator', 'temporal', 'src'],
+  },
+];
+
+/** Layers that are divided into {@link AREAS}. */
+export const DIVIDED = ['src/domain', 'src/persistence', 'src/services', 'src/api'] as const;
+
+/** In `src/persistence` and `src/api` every area may also use the layer's own infrastructure. */
+const FRAME = ['common', 'database', 'http', 'openapi'];
+
+/** The areas, the lowest first. */
+export const AREAS: readonly Area[] = [
+  { name: 'common', holds: 'what several areas need: errors, times, limits of concurrency', mayUse: ['database'] },
+  { name: 'database', holds: 'SQL, transactions, pages, locks (persistence only)', mayUse: [] },
+  { name: 'openapi', holds: 'the document of the API and its generated types (api only)', mayUse: [] },
+  { name: 'http', holds: 'requests and responses whatever the resource (api only)', mayUse: ['openapi'] },
+  { name: 'identity', holds: 'accounts, people, roles, access groups, login, tokens', mayUse: FRAME },
+  { name: 'events', holds: 'the event log and alerts', mayUse: [...FRAME, 'query'] },
+  { name: 'query', holds: 'the query language and its translation to SQL', mayUse: [...FRAME, 'events', 'activities'] },
+  { name: 'activities', holds: 'activities, their groups, delivery and outbox', mayUse: [...FRAME, 'query'] },
+  { name: 'schedules', holds: 'recurrence rules, cron and the dates of profiles', mayUse: [...FRAME, 'activities'] },
+  {
+    name: 'scripts',
+    holds: 'scripts and script profiles',
+    mayUse: [...FRAME, 'identity', 'activities', 'query', 'schedules'],
+  },
+  {
+    name: 'compliance',
+    holds: 'USG profiles, audits and reports',
+    mayUse: [...FRAME, 'identity', 'activities', 'query', 'schedules'],
+  },
+  {
+    name: 'computers',
+    holds: 'computers and their processes, power, recovery keys, tags, saved searches',
+    mayUse: [...FRAME, 'identity', 'activities', 'query', 'scripts'],
+  },
+  { name: 'software', holds: 'packages, snaps, kernels', mayUse: [...FRAME, 'activities', 'computers', 'query'] },
+  {
+    name: 'engine',
+    holds: 'what moves operations: results, due times, expiry, chains, reapply and revert',
+    mayUse: [...FRAME, 'activities', 'scripts', 'compliance'],
+  },
+  { name: 'import', holds: 'import of an account from a document', mayUse: FRAME },
+  { name: 'orm', holds: 'the MikroORM set-up and its migrations (persistence only)', mayUse: ['database', 'identity'] },
+  {
+    name: 'setup',
+    holds: 'puts the services together (services only)',
+    mayUse: ['common', 'identity', 'events', 'activities', 'scripts', 'compliance', 'computers', 'software', 'engine'],
+  },
+  {
+    name: 'app',
+    holds: 'puts the API together (api only)',
+    mayUse: [...FRAME, 'identity', 'events', 'activities', 'scripts', 'compliance', 'computers', 'software'],
+  },
+];
+
+/** Folders may hold so many files; a longer list hides a second subject. */
+export const MAX_FILES = 24;
+
+/** Folders that are lists of records by nature: nobody reads them as a whole. */
+export const RECORDS = ['src/persistence/orm/migrations', 'test/replay/histories', 'docs/benchmarks'];

@@ -1,0 +1,158 @@
+import { appendFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { isMainThread } from 'node:worker_threads';
+import pg from 'pg';
+import { shiftClock } from './clock.ts';
+import { FAULT_DIRECTORY, FAULT_WIRES, type Order, type Strike } from './orders.ts';
+import { type FailPoint, follow, type Marks, WITH_ROWS } from './points.ts';
+
+/**
+ * Preloaded by tests into the API's and the worker's process, it strikes where the driver says. Nothing of the product
+ * loads it.
+ */
+type Role = 'api' | 'worker';
+type Armed = { point: FailPoint; strike: Strike; skip: number };
+/** A result of the driver, as far as it is looked at. */
+type Result = { rowCount?: number | null } | undefined;
+type Callback = (error: Error | null, result?: Result) => void;
+type Client = pg.PoolClient & { connection?: { stream: { destroy(): void } } };
+
+const directory = process.env[FAULT_DIRECTORY];
+const script = process.argv[1] ?? '';
+const role: Role | null = script.endsWith('/src/server/main.ts')
+  ? 'api'
+  : script.endsWith('/workers/main.ts')
+    ? 'worker'
+    : null;
+
+let armed: Armed[] = [];
+const pools = new Set<pg.Pool>();
+const marks = new WeakMap<object, Marks>();
+
+if (directory && role && isMainThread) {
+  putWiresBefore(role);
+  watchStatements();
+  takeOrders(directory, role);
+}
+
+/** Lets the process reach its servers through the driver's proxies. */
+function putWiresBefore(of: Role): void {
+  for (const wire of (process.env[FAULT_WIRES] ?? '').split(',')) {
+    const [, owner, server, port] = /^(\w+):(\w+)=(\d+)$/.exec(wire) ?? [];
+    if (owner !== of) continue;
+    if (server === 'temporal') process.env['FLOTILLA_TEMPORAL_ADDRESS'] = `127.0.0.1:${port}`;
+    if (server === 'database') {
+      const url = new URL(process.env['FLOTILLA_DATABASE_URL'] ?? '');
+      url.port = port ?? '';
+      process.env['FLOTILLA_DATABASE_URL'] = url.href;
+    }
+  }
+}
+
+function watchStatements(): void {
+  const connect = pg.Pool.prototype.connect;
+  pg.Pool.prototype.connect = function (this: pg.Pool, ...args: unknown[]) {
+    pools.add(this);
+    return Reflect.apply(connect, this, args);
+  } as typeof connect;
+  const query = pg.Client.prototype.query as (...args: unknown[]) => unknown;
+  pg.Client.prototype.query = function (this: Client, ...args: unknown[]): unknown {
+    const given = args[0] as string | { text?: unknown } | undefined;
+    const text = typeof given === 'string' ? given : given?.text;
+    if (typeof text !== 'string') return Reflect.apply(query, this, args);
+    const { marks: next, passed } = follow(marks.get(this) ?? null, text);
+    marks.set(this, next);
+    if (!passed || armed.length === 0) return Reflect.apply(query, this, args);
+    const refused = passed.before && pass(passed.before, this);
+    const sent = refused ? refusing(args, refused) : args;
+    return afterwards(
+      sent,
+      (all) => Reflect.apply(query, this, all),
+      (result) => {
+        if (!passed.after || (WITH_ROWS.has(passed.after) && !result?.rowCount)) return;
+        pass(passed.after, this);
+      },
+    );
+  } as typeof pg.Client.prototype.query;
+}
+
+/** Calls in the caller's own style, by callback or promise, and looks at the result before the caller does. */
+function afterwards(args: unknown[], call: (args: unknown[]) => unknown, look: (result: Result) => void): unknown {
+  const last = args.at(-1);
+  if (typeof last === 'function') {
+    const callback: Callback = (error, result) => {
+      if (!error) look(result);
+      (last as Callback)(error, result);
+    };
+    return call([...args.slice(0, -1), callback]);
+  }
+  const sent = call(args);
+  if (!(sent instanceof Promise)) return sent;
+  return sent.then((result: Result) => {
+    look(result);
+    return result;
+  });
+}
+
+/** The same call with a statement that the server refuses. */
+function refusing(args: unknown[], sqlState: string): unknown[] {
+  const text = `do $$ begin raise exception 'made by a test' using errcode = '${sqlState}'; end $$`;
+  const last = args.at(-1);
+  return typeof last === 'function' ? [text, last] : [text];
+}
+
+/** @returns the code with which the statement is to be refused, if any */
+function pass(point: FailPoint, client: Client): string | null {
+  const order = armed.find((candidate) => candidate.point === point);
+  if (!order) return null;
+  if (order.skip-- > 0) return null;
+  armed = armed.filter((candidate) => candidate !== order);
+  tell(point);
+  const { strike } = order;
+  if ('kill' in strike) process.kill(process.pid, 'SIGKILL');
+  if ('blockMs' in strike) block(strike.blockMs);
+  if ('dropConnection' in strike) client.connection?.stream.destroy();
+  return 'sqlState' in strike ? strike.sqlState : null;
+}
+
+/** The driver counts which points were really reached. */
+function tell(point: FailPoint): void {
+  appendFileSync(join(directory ?? '', 'struck.log'), `${role} ${point}\n`);
+}
+
+function block(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+function obey(order: Order): void {
+  if (order.do === 'arm') armed.push(order);
+  if (order.do === 'disarm') armed = [];
+  if (order.do === 'clock') shiftClock(order.offsetMs);
+  if (order.do === 'block') setImmediate(() => block(order.ms));
+  if (order.do === 'exhaust') for (const pool of pools) exhaust(pool, order.ms);
+}
+
+function exhaust(pool: pg.Pool, ms: number): void {
+  for (let i = 0; i < (pool.options.max ?? 10); i += 1) {
+    pool.connect().then(
+      (client) => setTimeout(() => client.release(), ms),
+      () => undefined,
+    );
+  }
+}
+
+function takeOrders(below: string, of: Role): void {
+  const path = join(below, `${of}-${process.pid}.sock`);
+  rmSync(path, { force: true });
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    createInterface(socket).on('line', (line) => {
+      obey(JSON.parse(line) as Order);
+      socket.write('ok\n');
+    });
+  });
+  server.listen(path);
+  server.unref();
+}

@@ -1,0 +1,207 @@
+import { TRANSITIONS } from '../../../src/domain/activities/status.ts';
+import { outOfOrder, ranOutOfOrder } from '../../harness/delivery-order.ts';
+import { type Acknowledged, type ActivityFact, type Counts, type Facts, FINAL } from './facts.ts';
+
+/** Names of the invariants. */
+export const INVARIANTS = ['I1', 'I2', 'I3', 'I4', 'I5', 'I6', 'I7', 'I8'] as const;
+export type Invariant = (typeof INVARIANTS)[number];
+
+/** Looks for violations, each as a sentence; none is an empty list. */
+export type Check = (facts: Facts) => string[];
+
+export const CHECKS: Readonly<Record<Invariant, Check>> = {
+  I1: conservation,
+  I2: oneTerminalState,
+  I3: oneExecution,
+  I4: noOrphan,
+  I5: acknowledgedSurvives,
+  I6: (facts) => [...facts.secretsFound],
+  I7: noEffectAcross,
+  I8: acceptedOrder,
+};
+
+/** Every violation, by invariant. */
+export function violationsIn(facts: Facts): { invariant: Invariant; text: string }[] {
+  return INVARIANTS.flatMap((invariant) => CHECKS[invariant](facts).map((text) => ({ invariant, text })));
+}
+
+/** I1: what was accepted = rows = sum over the states, on groups and on lanes; a group reads as its rows together. */
+function conservation({ activities, lanes, acknowledged }: Facts): string[] {
+  const byParent = Map.groupBy(activities, ({ parent }) => parent);
+  const byLane = Map.groupBy(activities, ({ lane }) => lane);
+  const groups = activities.filter(
+    ({ lane, parent, computer }) => parent === null && lane === null && computer === null,
+  );
+  const found = groups.flatMap((group) => {
+    const children = byParent.get(group.id) ?? [];
+    return [
+      ...(group.counts.children === children.length
+        ? []
+        : [`group ${group.id} says ${group.counts.children} operations and has ${children.length}`]),
+      ...compareCounts(`group ${group.id}`, group.counts, children),
+      ...compareEnd(group, children),
+    ];
+  });
+  for (const lane of lanes) {
+    const rows = byLane.get(lane.id) ?? [];
+    if (lane.size !== rows.length) found.push(`lane ${lane.id} says ${lane.size} operations and has ${rows.length}`);
+    found.push(...compareCounts(`lane ${lane.id}`, lane.counts, rows));
+  }
+  const accepted = acknowledged.filter((fact) => fact.what === 'group');
+  for (const { id, computers } of accepted) {
+    if (computers === null) continue;
+    const got = new Set((byParent.get(id) ?? []).map(({ computer }) => computer));
+    const missing = computers.filter((computer) => !got.has(computer));
+    if (missing.length > 0) found.push(`group ${id} has no operation for computers ${missing.join(', ')}`);
+    if (got.size > computers.length) found.push(`group ${id} has operations for computers nobody asked for`);
+  }
+  return found;
+}
+
+function compareCounts(what: string, said: Counts, rows: readonly ActivityFact[]): string[] {
+  // A report that the server makes is an activity without operations.
+  if (rows.length === 0) return [];
+  const count = (status: string): number => rows.filter((row) => row.status === status).length;
+  const real: Counts = {
+    open: rows.filter(({ status }) => !FINAL.has(status)).length,
+    succeeded: count('succeeded'),
+    failed: count('failed'),
+    canceled: count('canceled'),
+  };
+  return (Object.keys(real) as (keyof Counts)[])
+    .filter((key) => said[key] !== real[key])
+    .map((key) => `${what} says ${key} ${said[key]} and its rows say ${real[key]}`);
+}
+
+function compareEnd({ id, status, delivered }: ActivityFact, rows: readonly ActivityFact[]): string[] {
+  if (rows.length === 0) return [];
+  const is = (wanted: string) => rows.some((row) => row.status === wanted);
+  const end = is('failed') ? 'failed' : is('canceled') ? 'canceled' : 'succeeded';
+  const found =
+    rows.every((row) => FINAL.has(row.status)) && status !== end ? [`group ${id} is ${status}, not ${end}`] : [];
+  if (delivered === rows.some((row) => row.delivered)) return found;
+  return [...found, `group ${id} says that ${delivered ? 'something' : 'nothing'} was delivered`];
+}
+
+/** I2: one terminal state, out of which only a cancel may go, once, by a result. */
+function oneTerminalState({ activities, transitions }: Facts): string[] {
+  const found: string[] = [];
+  const operations = new Set(activities.filter(({ computer }) => computer !== null).map(({ id }) => id));
+  for (const { id, status, ended } of activities) {
+    if (ended !== FINAL.has(status)) found.push(`activity ${id} is ${status} ${ended ? 'with' : 'without'} an end`);
+  }
+  const ends = new Map<number, number>();
+  for (const { activity, from, to } of transitions) {
+    if (!operations.has(activity)) continue;
+    const allowed: readonly string[] = TRANSITIONS[from as keyof typeof TRANSITIONS] ?? [];
+    if (!allowed.includes(to)) found.push(`operation ${activity} went from ${from} to ${to}`);
+    if (FINAL.has(to) && from !== 'canceled') ends.set(activity, (ends.get(activity) ?? 0) + 1);
+  }
+  for (const [activity, times] of ends) if (times > 1) found.push(`operation ${activity} ended ${times} times`);
+  return found;
+}
+
+/** I3: never twice, what succeeded once, what was withdrawn never; on the computer it was meant for. */
+function oneExecution({ activities, executions, mayRepeat, cloned, protocolViolations }: Facts): string[] {
+  const found = [...protocolViolations];
+  for (const { id, computer, status, message } of activities) {
+    if (computer === null) continue;
+    const runs = executions.get(id) ?? [];
+    const once = cloned.has(computer) ? 2 : 1;
+    const most = message === 'withdrawn' ? 0 : mayRepeat.has(computer) ? Number.POSITIVE_INFINITY : once;
+    const least = status === 'succeeded' ? 1 : 0;
+    if (runs.length > most || runs.length < least) {
+      found.push(`operation ${id} (${status}, message ${message}) ran ${runs.length} times`);
+    }
+    for (const run of runs) {
+      // A copy may have been told apart, and have got a number of its own, before it carried out what it had taken.
+      if (run.computerId !== computer && !cloned.has(computer))
+        found.push(`operation ${id} of computer ${computer} ran on ${run.computerId}`);
+    }
+  }
+  return found;
+}
+
+/** I4: every open activity has its open workflow and the reverse; queues do not keep what nobody waits for. */
+function noOrphan({ activities, lanes, openWorkflows, leftovers }: Facts): string[] {
+  const expected = new Set<string>();
+  for (const { workflow, parent, counts } of lanes) {
+    if (counts.open === 0) continue;
+    expected.add(workflow);
+    if (parent !== null) expected.add(`activity/${parent}`);
+  }
+  for (const { id, status, lane, parent } of activities) {
+    if (!FINAL.has(status) && lane === null && parent === null) expected.add(`activity/${id}`);
+  }
+  const open = new Set(openWorkflows);
+  return [
+    ...leftovers,
+    ...[...expected].filter((id) => !open.has(id)).map((id) => `${id} has open rows and no open workflow`),
+    ...[...open].filter((id) => !expected.has(id)).map((id) => `workflow ${id} is open and has no open rows`),
+  ];
+}
+
+/** I5: whatever was answered with 2xx is there. */
+function acknowledgedSurvives(facts: Facts): string[] {
+  const byId = new Map(facts.activities.map((activity) => [activity.id, activity]));
+  return facts.acknowledged.flatMap((fact) => lostOf(fact, facts, byId));
+}
+
+function lostOf(fact: Acknowledged, facts: Facts, byId: ReadonlyMap<number, ActivityFact>): string[] {
+  const { tags, removed } = facts;
+  if (fact.what === 'approval') return forgottenOf(fact.ids, facts);
+  if (fact.what === 'group') {
+    const isThere = byId.get(fact.id)?.account === fact.account;
+    return isThere ? [] : [`activity ${fact.id} was answered and is not there`];
+  }
+  if (fact.what === 'tag') {
+    const without = fact.computers.filter((id) => !removed.has(id) && !tags.get(id)?.includes(fact.tag));
+    return without.map((id) => `computer ${id} lost the tag ${fact.tag}`);
+  }
+  if (fact.what === 'cancel') {
+    const open = fact.ids.filter((id) => byId.get(id)?.ended === false);
+    return open.map((id) => `activity ${id} goes on though its cancel was answered`);
+  }
+  return removed.has(fact.computer) ? [] : [`computer ${fact.computer} is there though its removal was answered`];
+}
+
+/** What was approved went on from there: a cancel that came later found it gone, one that came before was asked for. */
+function forgottenOf(approved: readonly number[], { activities, transitions, cancelTried }: Facts): string[] {
+  const ids = new Set(approved);
+  const isConcerned = ({ id, parent }: ActivityFact): boolean =>
+    ids.has(id) || (parent !== null && ids.has(parent) && !cancelTried.has(id) && !cancelTried.has(parent));
+  const canceled = new Set(
+    transitions.flatMap(({ activity, from, to }) => (from === 'unapproved' && to === 'canceled' ? [activity] : [])),
+  );
+  return activities.filter(isConcerned).flatMap(({ id, status, computer }) => {
+    const stayed = computer !== null && (status === 'unapproved' || canceled.has(id));
+    return stayed ? [`operation ${id} was approved and that is lost`] : [];
+  });
+}
+
+/** I7: nothing of one account happens in another. */
+function noEffectAcross({ activities, executions, owners, intrusions }: Facts): string[] {
+  const byId = new Map(activities.map((activity) => [activity.id, activity]));
+  const found = [...intrusions];
+  for (const { id, account, computer, parent } of activities) {
+    const owner = computer === null ? undefined : owners.get(computer);
+    if (owner !== undefined && owner !== account) found.push(`operation ${id} of account ${account} is for another's`);
+    const group = parent === null ? undefined : byId.get(parent);
+    if (group && group.account !== account) found.push(`operation ${id} is in a group of another account`);
+  }
+  for (const [id, runs] of executions) {
+    const account = byId.get(id)?.account;
+    for (const { computerId } of runs) {
+      const owner = computerId === null ? undefined : owners.get(computerId);
+      if (account !== undefined && owner !== undefined && owner !== account) {
+        found.push(`operation ${id} of account ${account} ran on a computer of account ${owner}`);
+      }
+    }
+  }
+  return found;
+}
+
+/** I8: a computer gets its operations in the order of their acceptance, but for what was not due, and runs them so. */
+function acceptedOrder({ deliveries, executions, mayRepeat, cloned }: Facts): string[] {
+  return [...outOfOrder(deliveries), ...ranOutOfOrder(deliveries, executions, new Set([...mayRepeat, ...cloned]))];
+}

@@ -1,0 +1,158 @@
+/** A test that exists elsewhere, by its file and what its title contains. */
+export interface TestReference {
+  file: string;
+  title: string;
+}
+
+/** Where the tests of a row of the fault matrix are besides `test/faults/rows`, and what the row is about. */
+export interface MatrixRow {
+  row: number;
+  fault: string;
+  elsewhere: readonly TestReference[];
+}
+
+const at = (file: string, title: string): TestReference => ({ file, title });
+const FAULTS_E2E = 'test/e2e/stack/faults.test.ts';
+
+/** The whole fault matrix. @see perf-reliability B4 */
+export const MATRIX: readonly MatrixRow[] = [
+  {
+    row: 1,
+    fault: 'API killed before its commit',
+    elsewhere: [at(FAULTS_E2E, 'makes nothing or all of an action when the API dies at its POST')],
+  },
+  { row: 2, fault: 'API killed between commit and answer', elsewhere: [] },
+  { row: 3, fault: 'killed between start and outbox', elsewhere: [] },
+  {
+    row: 4,
+    fault: 'Temporal down',
+    elsewhere: [at(FAULTS_E2E, 'accepts an action while Temporal hangs, says so in /readyz')],
+  },
+  { row: 5, fault: 'worker killed while it queues messages', elsewhere: [] },
+  {
+    row: 6,
+    fault: 'worker killed at every boundary',
+    elsewhere: [at('test/persistence/engine/lanes.repository.test.ts', 'between any two statements changes nothing')],
+  },
+  { row: 7, fault: 'event loop blocked', elsewhere: [] },
+  { row: 8, fault: 'Temporal killed', elsewhere: [at(FAULTS_E2E, 'kill -9 of %s')] },
+  {
+    row: 9,
+    fault: 'PostgreSQL killed',
+    elsewhere: [at(FAULTS_E2E, 'answers 503 while PostgreSQL hangs')],
+  },
+  {
+    row: 10,
+    fault: 'everything killed at once',
+    elsewhere: [at('test/e2e/stack/crash-loop.test.ts', 'one outcome per computer')],
+  },
+  {
+    row: 11,
+    fault: 'database restored to an older backup',
+    elsewhere: [
+      at('test/workflows/operations/restore.test.ts', 'gives nothing out again that a computer may have had'),
+      at('test/workflows/operations/restore.test.ts', 'repairs once, and a database that lost nothing never'),
+    ],
+  },
+  {
+    row: 12,
+    fault: 'disk full, read-only',
+    elsewhere: [at('test/api/http/database-away.test.ts', 'answers 503 with a time to wait, is not ready but alive')],
+  },
+  {
+    row: 13,
+    fault: 'pool exhausted, timeouts, deadlocks, serialization failures',
+    elsewhere: [at('test/persistence/database/lost-races.test.ts', 'are all done after a deadlock, each once')],
+  },
+  { row: 14, fault: 'answer to a result lost', elsewhere: [at(FAULTS_E2E, 'when answers are lost, sends doubled')] },
+  { row: 15, fault: 'result late', elsewhere: [at(FAULTS_E2E, 'what ran keeps its result')] },
+  { row: 16, fault: 'agent dies before it acts', elsewhere: [at(FAULTS_E2E, 'agents die before it')] },
+  { row: 17, fault: 'agent dies after it acted', elsewhere: [at(FAULTS_E2E, 'agents die right after the work')] },
+  {
+    row: 18,
+    fault: 'two polls at once, clones',
+    elsewhere: [
+      at('test/e2e/gateway/enrolment/counters.test.ts', 'runs concurrent exchanges of one computer one after another'),
+      at(
+        'test/e2e/gateway/enrolment/registration.test.ts',
+        'flags a copy by its former identity and by its machine id',
+      ),
+    ],
+  },
+  {
+    row: 19,
+    fault: 'exchanges doubled, reordered, truncated',
+    elsewhere: [at('test/e2e/agents/channel.test.ts', 'everything comes to one end')],
+  },
+  { row: 20, fault: 'cancel or removal racing delivery', elsewhere: [] },
+  { row: 21, fault: 'reapply or revert in parallel', elsewhere: [] },
+  {
+    row: 22,
+    fault: 'wrong clocks',
+    elsewhere: [
+      at('test/unit/workers/relay-clock.test.ts', 'after the clock was set back by an hour'),
+      at('test/persistence/database/answer-limits.test.ts', 'by the clock that judges, however slow the other is'),
+    ],
+  },
+  {
+    row: 23,
+    fault: 'schedule storm, slots missed',
+    elsewhere: [
+      at(
+        'test/workflows/schedules/script-schedules.test.ts',
+        'leaves one run behind when it was away over several dates',
+      ),
+    ],
+  },
+  {
+    row: 24,
+    fault: 'poison input, undecodable payload, changed code',
+    elsewhere: [
+      at('test/workflows/activities/stuck.test.ts', 'is started anew when nobody can read its input'),
+      at('test/replay/replay.test.ts', 'refuses workflow code that does something else'),
+    ],
+  },
+  {
+    row: 25,
+    fault: 'limits of a history',
+    elsewhere: [
+      at(
+        'test/workflows/activities/lane.workflow.test.ts',
+        'continues as new when its history is long, and loses nothing',
+      ),
+    ],
+  },
+  {
+    row: 26,
+    fault: 'codec keys rotated, missing, wrong',
+    elsewhere: [
+      at('test/unit/temporal/payload-codec.test.ts', 'refuses a key that is not there, a wrong key'),
+      at('test/unit/services/common/secret-box.test.ts', 'also after the keys were rotated'),
+    ],
+  },
+  {
+    row: 27,
+    fault: 'mixed versions',
+    elsewhere: [
+      at('test/released/released.test.ts', 'lets processes of each release go on beside the migrations after it'),
+      at('test/workflows/operations/deployment.test.ts', 'a waiting workflow goes on with the next'),
+    ],
+  },
+  {
+    row: 28,
+    fault: 'log disk full, reader of the log stopped',
+    elsewhere: [
+      at('test/faults/log-sink.test.ts', 'on a full disk leaves requests served'),
+      at('test/faults/log-sink.test.ts', 'behind a reader that stopped leaves requests served'),
+    ],
+  },
+  { row: 29, fault: 'SIGTERM under load', elsewhere: [at(FAULTS_E2E, 'stops in order on SIGTERM in the middle')] },
+  {
+    row: 30,
+    fault: 'PAM or mail hangs',
+    elsewhere: [
+      at('test/api/identity/identity-login.test.ts', 'answers 503 within its time limit when PAM hangs'),
+      at('test/api/identity/person.test.ts', 'answers 502 within seconds when the mail server hangs'),
+    ],
+  },
+];

@@ -1,0 +1,138 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { connectClient } from '../../../temporal/connection.ts';
+import { freePorts } from '../../harness/ports.ts';
+import { readEncryptionKeys } from '../../harness/stack-keys.ts';
+import { environmentOf } from '../../harness/stack-processes.ts';
+import { spawnProgram } from '../../harness/stack-programs.ts';
+import { stackTls } from '../../harness/stack-tls.ts';
+import { signalProcess } from '../../stack/processes/processes.ts';
+import type { RowCase, Stage } from './case.ts';
+
+/** What the codec says of a key that it does not have. */
+const UNREADABLE = 'which is not configured';
+const OTHER_KEY = `other:${Buffer.alloc(32, 7).toString('base64')}`;
+
+/** Rows 24, 26 and 29: workers that cannot read, and processes that are told to end under load. */
+export const WORKERS: readonly RowCase[] = [
+  {
+    row: 24,
+    title: 'a run whose input nobody can read is started anew, and all others go on',
+    // The reconciler gives it a minute.
+    longOnly: true,
+    async run(stage) {
+      await stage.sound(async (session) => {
+        const before = stage.strikes('before-start');
+        await stage.arm('before-start', { blockMs: 4000 });
+        const poisoned = await stage.mustInstall(session, stage.all.slice(0, 10));
+        await stage.untilStruck('before-start', before);
+        await startUnreadable(stage, `activity/${poisoned}`);
+        const healthy = await stage.mustInstall(session);
+        await stage.world.main.api.pollActivity(healthy, 120_000);
+        const end = await stage.world.main.api.pollActivity(poisoned, 240_000);
+        expect(end.activity_status).toBe('succeeded');
+      });
+    },
+  },
+  {
+    row: 26,
+    title: 'a worker with the wrong key fails clearly and writes nothing in clear, while another does the work',
+    longOnly: true,
+    async run(stage) {
+      const { stack } = stage.world;
+      const worker = stack.processes('worker')[0]!;
+      const [metricsPort] = await freePorts(1);
+      const address = environmentOf(worker.pid, 'FLOTILLA_TEMPORAL_ADDRESS') ?? '';
+      const env = {
+        ...stack.environment(),
+        FLOTILLA_EMBEDDED: 'true',
+        FLOTILLA_DATABASE_URL: stack.databaseUrl(),
+        FLOTILLA_TEMPORAL_ADDRESS: address,
+        ...tlsOf(worker.pid),
+        FLOTILLA_JWT_SECRET: 'x'.repeat(40),
+        FLOTILLA_ENCRYPTION_KEYS: OTHER_KEY,
+        FLOTILLA_METRICS_PORT: String(metricsPort),
+        NODE_OPTIONS: '',
+      };
+      const log = `${stack.root}/beside/wrong-key.log`;
+      const wrong = spawnProgram(['workers/main.ts'], env, log);
+      try {
+        await stack.until('the second worker to poll', () => readLog(log).includes('"polling"'), { limitMs: 120_000 });
+        const { session } = await stage.sound(async (current) => {
+          await stage.mustInstall(current, stage.all.slice(0, 5));
+          await stage.mustInstall(current);
+          await sleep(stage.isLong ? 30_000 : 1000);
+          const hasFailed = async (): Promise<boolean> => {
+            if (readLog(log).includes(UNREADABLE)) return true;
+            await stage.install(current, stage.all.slice(0, 2));
+            return false;
+          };
+          await stack.until('the second worker to fail clearly', hasFailed, { limitMs: 120_000, everyMs: 1000 });
+          signalProcess(wrong.pid!, 'SIGKILL');
+        });
+        for (const group of session.groups) expect(Object.keys(await stage.statuses(group))).toEqual(['succeeded']);
+      } finally {
+        signalProcess(wrong.pid!, 'SIGKILL');
+      }
+    },
+  },
+  {
+    row: 29,
+    title: 'SIGTERM under load hands everything over, and no request fails behind a client that tries again',
+    async run(stage) {
+      await stage.sound(async (session) => {
+        let isOver = false;
+        const asking = Array.from({ length: 4 }, async () => {
+          let failed = 0;
+          while (!isOver) failed += (await triesAgain(stage, session)) ? 0 : 1;
+          return failed;
+        });
+        for (const role of ['api', 'worker'] as const) {
+          await sleep(500);
+          for (const { pid } of stage.world.stack.processes(role)) process.kill(pid, 'SIGTERM');
+          stage.world.died(role);
+          await sleep(1500);
+        }
+        await stage.world.untilReady();
+        isOver = true;
+        expect(await Promise.all(asking)).toEqual([0, 0, 0, 0]);
+      });
+    },
+  },
+];
+
+/** How a process reaches the Temporal server, for one beside it. */
+function tlsOf(pid: number): Record<string, string> {
+  const names = ['CA', 'CERT', 'KEY', 'SERVER_NAME'].map((name) => `FLOTILLA_TEMPORAL_TLS_${name}`);
+  return Object.fromEntries(names.map((name) => [name, environmentOf(pid, name) ?? '']));
+}
+
+/** Starts a workflow under a key that no worker of the stack has. */
+async function startUnreadable(stage: Stage, workflowId: string): Promise<void> {
+  const { client, close } = await connectClient({
+    temporalAddress: `127.0.0.1:${stage.world.stack.ports.temporal}`,
+    temporalTls: stackTls(stage.world.stack.dataDir),
+    temporalNamespace: 'flotilla',
+    encryptionKeys: readEncryptionKeys(OTHER_KEY),
+  });
+  try {
+    await client.workflow.start('activity', { workflowId, taskQueue: 'fleet-activity', args: [{ id: 1 }] });
+  } finally {
+    await close();
+  }
+}
+
+function readLog(path: string): string {
+  return existsSync(path) ? readFileSync(path, 'utf8') : '';
+}
+
+const TRIES = 60;
+
+async function triesAgain(stage: Stage, session: Parameters<Stage['install']>[0]): Promise<boolean> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    if ((await stage.install(session, stage.all.slice(0, 2))) !== null) return true;
+    await sleep(500);
+  }
+  return false;
+}

@@ -1,0 +1,79 @@
+import type { Answer } from '../../harness/stack-client.ts';
+import type { Random } from '../../simulator/random.ts';
+import type { Acknowledged } from '../invariants/facts.ts';
+import type { Computers } from '../world/fleets.ts';
+import type { FaultWorld, Party } from '../world/world.ts';
+
+/** What one seed did and was told; its actions add to it and choose from it. */
+export class Session {
+  readonly world: FaultWorld;
+  readonly seed: number;
+  readonly acknowledged: Acknowledged[] = [];
+  /** Groups that the main account was told of. */
+  readonly groups: number[] = [];
+  /** Those among them that waited for approval when they were made. */
+  readonly unapproved: number[] = [];
+  /** Computers that enrolled during the seed. */
+  readonly newcomers: Computers[] = [];
+  readonly removed = new Set<number>();
+  /** Computers whose identity two machines had. */
+  readonly cloned = new Set<number>();
+  /** Groups and operations that somebody asked to cancel, whatever was answered. */
+  readonly cancelTried = new Set<number>();
+  readonly intrusions: string[] = [];
+  readonly mayRepeat = new Set<number>();
+  /** How often each status was answered; 0 stands for a connection that was refused or broke. */
+  readonly answers = new Map<number, number>();
+  /** Answers that no fault excuses. */
+  readonly wrongAnswers: string[] = [];
+
+  constructor(world: FaultWorld, seed: number) {
+    this.world = world;
+    this.seed = seed;
+  }
+
+  /**
+   * One request of a client that tries once.
+   *
+   * @returns null without a 2xx: nothing is known then
+   */
+  async ask<T>(party: Party, method: string, path: string, body?: unknown): Promise<Answer<T> | null> {
+    let answer: Answer<T>;
+    try {
+      answer = await party.api.request<T>(method, path, body);
+    } catch {
+      this.#count(0);
+      return null;
+    }
+    this.#count(answer.status);
+    // A fault of a server is told as 503; another 5xx is a defect.
+    if (answer.status >= 500 && answer.status !== 503) {
+      this.wrongAnswers.push(`${method} ${path} answered ${answer.status}: ${answer.text.slice(0, 300)}`);
+    }
+    return answer.status >= 200 && answer.status < 300 ? answer : null;
+  }
+
+  /** Orders work of a group and notes what was answered. @param computers - null when the server chooses them */
+  async order(party: Party, path: string, body: unknown, computers: readonly number[] | null): Promise<number | null> {
+    const made = await this.ask<{ id: number }>(party, 'POST', path, body);
+    if (made === null) return null;
+    this.accepted(party, made.body.id, computers);
+    return made.body.id;
+  }
+
+  accepted(party: Party, id: number, computers: readonly number[] | null): void {
+    this.acknowledged.push({ what: 'group', account: party.id, id, computers });
+    if (party.id === this.world.main.id) this.groups.push(id);
+  }
+
+  /** Some computers of the main account that take snaps: one, a few, many or all. */
+  someComputers(random: Random): number[] {
+    const all = this.world.main.computers.takingSnaps();
+    const size = random.pick([1, random.int(2, 8), random.int(9, 24), all.length]);
+    return random.sample(all, Math.min(size, all.length));
+  }
+
+  #count(status: number): void {
+    this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
+  }
+}

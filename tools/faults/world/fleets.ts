@@ -1,0 +1,70 @@
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createLogger } from '../../../src/process/logger.ts';
+import type { Executions } from '../../harness/delivery-order.ts';
+import { readExecutions } from '../../harness/stack-fleet.ts';
+import { createFleet, type Fleet, type SimulatedComputer } from '../../simulator/fleet.ts';
+
+/** Quick enough that a seed takes seconds, slow enough that a fault finds operations before, in and behind theirs. */
+const TIMES = {
+  pingMs: 600,
+  urgentMs: 150,
+  operationMs: 250,
+  rebootMs: 600,
+  retryMs: 250,
+  exchangeMs: 60_000,
+  rampMs: 500,
+};
+
+/** Computers of one account in the driver's own process: like real ones they live on whatever happens to the server. */
+export interface Computers {
+  readonly fleet: Fleet;
+  /** Ids under which the server knows them, in the order of the fleet. */
+  ids(): number[];
+  /** Ids of those that take snaps. */
+  takingSnaps(): number[];
+  byId(id: number): SimulatedComputer | undefined;
+  executions(): Executions;
+  /** The same computers, with all that they had when they last wrote it down, once more; nothing runs yet. */
+  copy(name: string): Computers;
+  violations(): string[];
+}
+
+export interface FleetPlace {
+  directory: string;
+  name: string;
+  url: string;
+  account: string;
+  seed: number;
+  computers: number;
+}
+
+/** Makes them; nothing runs before the fleet is started. */
+export function createComputers(place: FleetPlace): Computers {
+  const ledgerFile = join(place.directory, `${place.name}.ledger.jsonl`);
+  const stateFile = join(place.directory, `${place.name}.state.jsonl`);
+  const fleet = createFleet({
+    computers: place.computers,
+    url: place.url,
+    account: place.account,
+    seed: place.seed,
+    logger: createLogger({ level: 'silent', role: 'fleet' }),
+    stateFile,
+    ledgerFile,
+    times: TIMES,
+  });
+  const known = (computers: readonly SimulatedComputer[]): number[] =>
+    computers.flatMap(({ computerId }) => (computerId === null ? [] : [computerId]));
+  return {
+    fleet,
+    ids: () => known(fleet.computers),
+    takingSnaps: () => known(fleet.computers.filter(({ machine }) => machine.blueprint.catalogue !== null)),
+    byId: (id) => fleet.computers.find(({ computerId }) => computerId === id),
+    executions: () => readExecutions(ledgerFile),
+    copy(name) {
+      copyFileSync(stateFile, join(place.directory, `${name}.state.jsonl`));
+      return createComputers({ ...place, name });
+    },
+    violations: () => [...fleet.violations].map(([text, count]) => `${place.name}: ${count} times ${text}`),
+  };
+}

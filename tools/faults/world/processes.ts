@@ -1,0 +1,51 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { isAlive } from '../../stack/processes/processes.ts';
+import type { Order } from '../inside/orders.ts';
+
+/** The processes of a stack that take orders. */
+export interface OrderedProcesses {
+  /** Sends an order to every living process of the role; those that just end or begin are left out. */
+  tell(role: 'api' | 'worker', order: Order): Promise<number>;
+  /** Points that struck since the world began, in order. */
+  struck(): string[];
+}
+
+/** @param directory - where the processes listen and write */
+export function orderedProcesses(directory: string): OrderedProcesses {
+  return {
+    async tell(role, order) {
+      const sockets = readdirSync(directory).filter((name) => {
+        const [, owner, pid] = /^(\w+)-(\d+)\.sock$/.exec(name) ?? [];
+        return owner === role && isAlive(Number(pid));
+      });
+      const told = await Promise.all(sockets.map((name) => send(join(directory, name), order)));
+      return told.filter(Boolean).length;
+    },
+    struck() {
+      const log = join(directory, 'struck.log');
+      return existsSync(log) ? readFileSync(log, 'utf8').split('\n').filter(Boolean) : [];
+    },
+  };
+}
+
+const ANSWER_LIMIT_MS = 2000;
+
+function send(path: string, order: Order): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const end = (said: boolean): void => {
+      socket.destroy();
+      resolve(said);
+    };
+    socket.setTimeout(ANSWER_LIMIT_MS, () => end(false));
+    socket.on('error', () => end(false));
+    socket.on('close', () => end(false));
+    createInterface(socket)
+      .on('line', () => end(true))
+      .on('error', () => end(false));
+    socket.write(`${JSON.stringify(order)}\n`);
+  });
+}

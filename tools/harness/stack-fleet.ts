@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { createLogger } from '../../src/process/logger.ts';
+import { createFleet, type Fleet } from '../simulator/fleet.ts';
+import type { FaultShares } from '../simulator/knobs.ts';
+import { readLedgerLines } from '../simulator/ledger.ts';
+import type { Executions } from './delivery-order.ts';
+import type { TestStack } from './stack.ts';
+
+/** Of the 25 computers of the fleet's pattern so many take snaps; the Windows hosts do not. */
+const TAKE_SNAPS = 23 / 25;
+
+/**
+ * Simulated computers in the test's own process: like real ones they live on whatever happens to the server. Their
+ * identities and their ledger are kept in the stack's directory, so that a fleet can follow on another.
+ */
+export class FleetBeside {
+  readonly #stack: TestStack;
+  readonly #computers: number;
+  /** Of each fleet so far. */
+  readonly #violations: Fleet['violations'][] = [];
+  #fleet: Fleet;
+
+  /** @param takingSnaps - at least so many computers can install snaps */
+  constructor(stack: TestStack, takingSnaps: number) {
+    this.#stack = stack;
+    this.#computers = Math.ceil(takingSnaps / TAKE_SNAPS) + 2;
+    this.#fleet = this.#create({});
+  }
+
+  /** Enrols all computers. Answers the ids of those that take snaps. */
+  async start(limitMs: number): Promise<number[]> {
+    await this.#fleet.start();
+    await this.#fleet.settled(limitMs);
+    const able = this.#fleet.computers.filter((computer) => computer.machine.blueprint.catalogue !== null);
+    return able.map((computer) => computer.computerId).filter((id) => id !== null);
+  }
+
+  /** Ends the fleet and goes on with the same computers under other shares of faults. */
+  async restart(shares: Partial<FaultShares>): Promise<void> {
+    await this.#fleet.stop();
+    this.#fleet = this.#create(shares);
+    await this.#fleet.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#fleet.stop();
+  }
+
+  /** What the server did that no agent accepts, to this fleet and to those before it. */
+  get violations(): string[] {
+    return this.#violations.flatMap((counts) => [...counts].map(([text, count]) => `${count} times: ${text}`));
+  }
+
+  /** What the agents carried out so far, by operation. */
+  executions(): Executions {
+    return readExecutions(this.#ledgerFile);
+  }
+
+  get #ledgerFile(): string {
+    return join(this.#stack.root, 'beside', 'ledger.jsonl');
+  }
+
+  #create(shares: Partial<FaultShares>): Fleet {
+    const fleet = createFleet({
+      computers: this.#computers,
+      url: this.#stack.url,
+      logger: createLogger({ level: 'silent', role: 'fleet' }),
+      stateFile: join(this.#stack.root, 'beside', 'fleet.jsonl'),
+      ledgerFile: this.#ledgerFile,
+      // Long enough operations that a fault finds some before, some in and some behind theirs.
+      times: { pingMs: 1500, urgentMs: 500, operationMs: 1500, retryMs: 500 },
+      shares,
+    });
+    this.#violations.push(fleet.violations);
+    return fleet;
+  }
+}
+
+/** Reads a ledger file into executions by operation. */
+export function readExecutions(ledgerFile: string): Executions {
+  const executions = new Map<number, { computerId: number | null }[]>();
+  for (const { operationId, computerId } of readLedgerLines(ledgerFile)) {
+    const list = executions.get(operationId);
+    if (list) list.push({ computerId });
+    else executions.set(operationId, [{ computerId }]);
+  }
+  return executions;
+}

@@ -1,0 +1,226 @@
+import type { BObject, BValue } from '../../../src/protocol/bpickle.ts';
+import { type FactType, factOf, factsInScopes, isFactType } from '../inventory/facts.ts';
+import type { Machine } from '../inventory/machine.ts';
+import { packageDelta, packageDescription, packageSets, reporterResult } from '../inventory/package-sets.ts';
+import { processesOf, processFact } from '../inventory/processes.ts';
+import type { PackageIdRegistry, PackageIds } from '../package-ids.ts';
+import type { Random } from '../random.ts';
+import type { Session } from './session.ts';
+
+/** The most hashes of one request. @see agent-protocol 8, "Packages", 2 */
+const HASHES_PER_REQUEST = 500;
+
+/** A request without an answer is repeated after this. */
+const REQUEST_LIFETIME_MS = 2 * 3600_000;
+
+/** Processes whose load a regular report names. */
+const BUSY_PROCESSES = 3;
+
+interface PackageState {
+  installed: readonly number[];
+  held: readonly number[];
+  kernel: string | null;
+}
+
+const DIALOGUE: ReadonlySet<string> = new Set([
+  'add-packages',
+  'package-reporter-result',
+  'packages',
+  'register',
+  'unknown-package-hashes',
+]);
+
+/** Tells whether a message can be made again from the machine; results cannot. */
+export function isRepeatable(message: BObject): boolean {
+  const type = String(message['type']);
+  return isFactType(type) || DIALOGUE.has(type) || (type === 'resynchronize' && message['operation-id'] === undefined);
+}
+
+/** Tells the server what the machine is like: whole facts, deltas of processes, and the dialogue about packages. */
+export class Reporter {
+  readonly #machine: Machine;
+  readonly #session: Session;
+  readonly #registry: PackageIdRegistry;
+  readonly #violation: (text: string) => void;
+  #requestId = 0;
+  #open: Map<number, number[]> | null = null;
+  #openSince = 0;
+  #known: boolean;
+  #reported: PackageState | null = null;
+  /** Snaps are reported once a process, and again only after a change. */
+  #snapsReported = false;
+
+  constructor(parts: {
+    machine: Machine;
+    session: Session;
+    registry: PackageIdRegistry;
+    violation: (text: string) => void;
+    /** An earlier process had reported all package sets. */
+    packagesReported: boolean;
+  }) {
+    this.#machine = parts.machine;
+    this.#session = parts.session;
+    this.#registry = parts.registry;
+    this.#violation = parts.violation;
+    this.#known = parts.packagesReported && this.#isTableComplete();
+    if (this.#known) this.#reported = this.#packageState();
+  }
+
+  get packagesReported(): boolean {
+    return this.#reported !== null;
+  }
+
+  /** The server's ids of this machine's packages. */
+  get packageIds(): PackageIds {
+    const { catalogue } = this.#machine.blueprint;
+    const uuid = this.#session.serverUuid;
+    return catalogue && uuid && this.#known ? this.#registry.of(uuid, catalogue) : new Int32Array(0);
+  }
+
+  /** Reports facts that changed, as far as the server takes them. */
+  report(types: readonly FactType[]): void {
+    for (const type of types) {
+      if (!this.#accepts(type)) continue;
+      const fact = factOf(type, this.#machine);
+      if (fact) this.#session.send(fact);
+      if (type === 'snaps') this.#snapsReported = true;
+    }
+  }
+
+  /** Reports everything of types the server began to take. */
+  typesAccepted(added: readonly string[]): void {
+    this.report(added.filter(isFactType).filter((type) => type !== 'snaps' || !this.#snapsReported));
+    if (added.includes('unknown-package-hashes') || added.includes('packages')) this.#askForPackages();
+  }
+
+  /** Answers a wish for fresh facts, or makes one of its own after the counters jumped. */
+  resynchronize(operationId: BValue | null, scopes: readonly string[] | null): void {
+    if (this.#accepts('resynchronize')) {
+      this.#session.send({ type: 'resynchronize', ...(operationId === null ? {} : { 'operation-id': operationId }) });
+    }
+    this.report(factsInScopes(scopes));
+    if (!scopes || scopes.includes('package')) {
+      this.forgetPackages();
+      this.#askForPackages();
+    }
+  }
+
+  /** Another server: the ids that the one before gave mean nothing to it. */
+  serverChanged(): void {
+    this.forgetPackages();
+    this.#askForPackages();
+  }
+
+  /** A new identity: nothing about packages was ever told. */
+  forgetPackages(): void {
+    this.#known = false;
+    this.#reported = null;
+    this.#open = null;
+    this.#requestId = 0;
+  }
+
+  /** What an agent tells when its process starts. */
+  processStarted(): void {
+    this.#snapsReported = false;
+    this.report(['processor-info', 'active-process-info', 'snaps']);
+    if (!this.#reported) this.#askForPackages();
+  }
+
+  /** What every regular exchange brings along. */
+  regular(random: Random): void {
+    if (this.#accepts('active-process-info')) {
+      const busy = random.sample(processesOf(this.#machine, this.#machine.blueprint), BUSY_PROCESSES);
+      const updates = busy.map((process) => processFact(process, random.next()));
+      this.#session.send({ type: 'active-process-info', 'update-processes': updates });
+    }
+    if (this.#open && performance.now() - this.#openSince > REQUEST_LIFETIME_MS) {
+      this.#open = null;
+      this.#askForPackages();
+    }
+  }
+
+  /** Reports how the package sets differ from the last report. */
+  packagesChanged(): void {
+    const { catalogue } = this.#machine.blueprint;
+    if (!catalogue || !this.#known || !this.#accepts('packages')) return;
+    const now = this.#packageState();
+    const before = this.#reported && packageSets(catalogue, this.#reported);
+    const delta = packageDelta(before, packageSets(catalogue, now), this.packageIds);
+    this.#reported = now;
+    if (this.#accepts('package-reporter-result')) this.#session.send(reporterResult());
+    if (delta) this.#session.send(delta);
+  }
+
+  /** Learns ids; what the server does not know is described to it. */
+  handlePackageIds({ 'request-id': requestId, ids }: BObject): void {
+    const { catalogue } = this.#machine.blueprint;
+    const wanted = this.#open?.get(Number(requestId));
+    if (!catalogue || !wanted || !this.#session.serverUuid) return;
+    if (!Array.isArray(ids) || ids.length !== wanted.length) {
+      this.#violation('package-ids of another length');
+      return;
+    }
+    this.#open!.delete(Number(requestId));
+    const table = this.#registry.of(this.#session.serverUuid, catalogue);
+    const unknown: number[] = [];
+    for (const [position, index] of wanted.entries()) {
+      const id = ids[position];
+      if (id == null) unknown.push(index);
+      else if (table[index] !== 0 && table[index] !== Number(id)) this.#violation('the id of a package changed');
+      else this.#registry.learn(table, index, Number(id));
+    }
+    if (unknown.length > 0) this.#describePackages(unknown);
+    if (this.#open!.size > 0) return;
+    this.#known = true;
+    this.#open = null;
+    this.packagesChanged();
+  }
+
+  #askForPackages(): void {
+    const { catalogue } = this.#machine.blueprint;
+    if (!catalogue || this.#open || !this.#accepts('unknown-package-hashes')) return;
+    this.#open = new Map();
+    this.#openSince = performance.now();
+    if (this.#accepts('package-reporter-result')) this.#session.send(reporterResult());
+    const sorted = [...catalogue.packages].sort((a, b) => Buffer.compare(a.hash, b.hash));
+    for (let from = 0; from < sorted.length; from += HASHES_PER_REQUEST) {
+      const part = sorted.slice(from, from + HASHES_PER_REQUEST);
+      const hashes = part.map((entry) => entry.hash);
+      this.#session.send({ type: 'unknown-package-hashes', 'request-id': this.#request(part), hashes });
+    }
+  }
+
+  #describePackages(indexes: readonly number[]): void {
+    const { packages } = this.#machine.blueprint.catalogue!;
+    const described = indexes.map((index) => packages[index]!);
+    this.#session.send({
+      type: 'add-packages',
+      'request-id': this.#request(described),
+      packages: described.map(packageDescription),
+    });
+  }
+
+  #request(packages: readonly { index: number }[]): number {
+    const id = ++this.#requestId;
+    this.#open!.set(
+      id,
+      packages.map((entry) => entry.index),
+    );
+    return id;
+  }
+
+  /** The shared table is written less often than the agents' own state. */
+  #isTableComplete(): boolean {
+    const { catalogue } = this.#machine.blueprint;
+    const uuid = this.#session.serverUuid;
+    return catalogue !== null && uuid !== null && this.#registry.of(uuid, catalogue).every((id) => id > 0);
+  }
+
+  #packageState(): PackageState {
+    return { installed: this.#machine.installed, held: this.#machine.held, kernel: this.#machine.kernel };
+  }
+
+  #accepts(type: string): boolean {
+    return this.#session.accepted.set.has(type);
+  }
+}

@@ -1,0 +1,50 @@
+import type { BObject } from '../../../src/protocol/bpickle.ts';
+import { isEndable, processesOf } from '../inventory/processes.ts';
+import { failed, type Operation, type Outcome, succeeded } from './operation.ts';
+
+/** A start time may differ by this much from the one the server knows. */
+const START_TOLERANCE_SECONDS = 2;
+
+/** Ends a process. @see agent-protocol 9.3 */
+export const signalProcess: Operation = (message, { machine }) => {
+  const pid = Number(message['pid']);
+  const process = processesOf(machine, machine.blueprint).find((running) => running.pid === pid);
+  if (!process) return { results: [failed(message, `ProcessNotFoundError: no process ${pid}`)] };
+  if (Math.abs(process.startTime - Number(message['start-time'])) > START_TOLERANCE_SECONDS) {
+    return { results: [failed(message, 'ProcessMismatchError: start time differs')] };
+  }
+  if (message['signal'] !== 'KILL' && message['signal'] !== 'TERM') {
+    return { results: [failed(message, `SignalProcessError: unknown signal ${String(message['signal'])}`)] };
+  }
+  if (isEndable(process)) machine.changes.gonePids = [...machine.gonePids, pid];
+  return { results: [succeeded(message)], facts: ['active-process-info'] };
+};
+
+/** Restarts the machine or turns it off. @see agent-protocol 9.7 */
+export const shutdown: Operation = (message) => {
+  const reboot = message['reboot'] === true;
+  const text = reboot ? 'Shutdown scheduled: the machine restarts.\n' : 'Shutdown scheduled: the machine turns off.\n';
+  return { results: [succeeded(message, text)], power: reboot ? 'reboot' : 'off' };
+};
+
+/** Makes a new recovery key on machines whose disks are encrypted with a TPM. @see agent-protocol 9.5 */
+export const recoveryKey: Operation = (message, { machine, random }) => {
+  if (machine.blueprint.encryption !== 'tpm') return failedRecoveryKey(message);
+  const key = Array.from({ length: 8 }, () => random.digits(5)).join('-');
+  return { results: [{ ...keyResult(message, true, 'Generated FDE recovery key'), 'recovery-key': key }] };
+};
+
+/** The result when no key could be made. */
+export function failedRecoveryKey(message: BObject): Outcome {
+  return { results: [keyResult(message, false, 'Unable to generate a recovery key: the TPM refused')] };
+}
+
+/** What is left of a queued message when the agent's process ends, and all of it on disk: anything but a key. */
+export function withoutKey(message: BObject): BObject {
+  const { 'recovery-key': key, ...rest } = message;
+  return key === undefined ? message : { ...rest, successful: false, 'result-text': 'the agent restarted' };
+}
+
+function keyResult(message: BObject, successful: boolean, text: string): BObject {
+  return { type: 'fde-recovery-key', 'operation-id': message['operation-id']!, successful, 'result-text': text };
+}

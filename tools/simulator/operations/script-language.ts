@@ -1,0 +1,113 @@
+import type { BObject } from '../../../src/protocol/bpickle.ts';
+
+/** What a simulated script sees. */
+export interface ScriptWorld {
+  username: string;
+  hostname: string;
+  kernel: string;
+  env: Readonly<Record<string, string>>;
+  /** Contents by file name. */
+  attachments: ReadonlyMap<string, string>;
+}
+
+export interface ScriptRun {
+  output: string;
+  exitCode: number;
+  /** Time the script slept. */
+  ms: number;
+  timedOut: boolean;
+}
+
+/** The longest a simulated script sleeps, whatever it says. */
+const LONGEST_SLEEP_SECONDS = 24 * 3600;
+
+/**
+ * Carries out the part of a shell script that shows: `echo`, `printf`, `cat` of attachments, `sleep`, `exit`, `true`, `false`,
+ * `whoami`, `hostname`, `uname -r`, variables of the environment. Every other command succeeds silently. A shell takes a
+ * carriage return or a byte-order mark for a part of a word, as real ones do.
+ *
+ * @param program - name of the interpreter
+ * @param limitMs - null for no limit
+ */
+export function runScript(program: string, code: string, world: ScriptWorld, limitMs: number | null): ScriptRun {
+  const run: ScriptRun = { output: '', exitCode: 0, ms: 0, timedOut: false };
+  for (const command of commandsOf(SHELLS.has(program) ? code : code.replaceAll('\r\n', '\n'))) {
+    const [name = '', ...words] = wordsOf(command, world.env);
+    const refusal = refusalOf(name, words);
+    if (refusal !== null) {
+      run.output += `${program}: ${refusal.text}\n`;
+      run.exitCode = refusal.exitCode;
+      if (name === 'exit') return run;
+      continue;
+    }
+    if (name === 'exit' || name === 'sys.exit')
+      return { ...run, exitCode: (words[0] ? Number(words[0]) : run.exitCode) & 255 };
+    if (name === 'sleep') run.ms += Math.min(Number.parseFloat(words[0] ?? '0') || 0, LONGEST_SLEEP_SECONDS) * 1000;
+    if (limitMs !== null && run.ms >= limitMs) return { ...run, ms: limitMs, timedOut: true, exitCode: 137 };
+    const { output, exitCode } = perform(name, words, world);
+    run.output += output;
+    run.exitCode = exitCode;
+  }
+  return run;
+}
+
+const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash']);
+
+/** What a shell says of a command whose words have an end of line of Windows in them; null for any other. */
+function refusalOf(name: string, words: readonly string[]): { text: string; exitCode: number } | null {
+  if (/[\r\ufeff]/.test(name)) return { text: `${name}: not found`, exitCode: 127 };
+  const [first = ''] = words;
+  if (name === 'exit' && first.includes('\r')) return { text: `exit: Illegal number: ${first}`, exitCode: 2 };
+  if (name === 'sleep' && first.includes('\r')) return { text: `sleep: invalid time interval '${first}'`, exitCode: 1 };
+  return null;
+}
+
+function commandsOf(code: string): string[] {
+  return code
+    .split(/\n|;|&&/)
+    .map((command) => command.replace(/^[ \t]+|[ \t]+$/g, ''))
+    .filter((command) => command !== '' && !command.startsWith('#'));
+}
+
+/** Splits into words, quotes and `print("...")` taken off, redirections dropped, variables filled in. */
+function wordsOf(command: string, env: Readonly<Record<string, string>>): string[] {
+  const call = /^(print|sys\.exit|exit)\((.*)\)$/.exec(command);
+  const text = call ? `${call[1] === 'print' ? 'echo' : 'exit'} ${call[2]}` : command;
+  const words = text.match(/'[^']*'|"[^"]*"|[^ \t\n'"]+/g) ?? [];
+  return words
+    .filter((word) => !/^\d?>/.test(word))
+    .map((word) => {
+      if (word.startsWith("'")) return word.slice(1, -1);
+      const plain = word.startsWith('"') ? word.slice(1, -1) : word;
+      return plain.replace(/\$\{?(\w+)\}?/g, (_, name: string) => env[name] ?? '');
+    });
+}
+
+function perform(name: string, words: readonly string[], world: ScriptWorld): { output: string; exitCode: number } {
+  if (name === 'echo' || name === 'printf') return { output: `${words.join(' ')}\n`, exitCode: 0 };
+  if (name === 'false') return { output: '', exitCode: 1 };
+  if (name === 'whoami' || (name === 'id' && words[0] === '-un')) return { output: `${world.username}\n`, exitCode: 0 };
+  if (name === 'hostname') return { output: `${world.hostname}\n`, exitCode: 0 };
+  if (name === 'uname') return { output: `${words[0] === '-r' ? world.kernel : 'Linux'}\n`, exitCode: 0 };
+  if (name === 'cat') return concatenate(words, world.attachments);
+  return { output: '', exitCode: 0 };
+}
+
+function concatenate(
+  paths: readonly string[],
+  files: ReadonlyMap<string, string>,
+): { output: string; exitCode: number } {
+  const texts = paths.map((path) => files.get(path.split('/').at(-1)!));
+  const absent = paths.filter((_, position) => texts[position] === undefined);
+  const errors = absent.map((path) => `cat: ${path}: No such file or directory\n`);
+  return { output: texts.join('') + errors.join(''), exitCode: absent.length > 0 ? 1 : 0 };
+}
+
+/** Reads the environment of a message; null when a value is not text, which fails the script. */
+export function environmentOf(env: unknown): Record<string, string> | null {
+  if (typeof env !== 'object' || env === null) return {};
+  const entries = Object.entries(env as BObject);
+  return entries.every((entry): entry is [string, string] => typeof entry[1] === 'string')
+    ? Object.fromEntries(entries)
+    : null;
+}

@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadConfig } from '../../src/process/config.ts';
+import type { Certificates } from '../temporal-server/certificates.ts';
+import { type FirstAdministrator, loadPersistence, prepareDatabase } from './database/database.ts';
+import { runScript } from './processes/run-script.ts';
+import type { ServiceGroup } from './processes/service-group.ts';
+import { postgresService, roleService, type ServiceContext, temporalService } from './processes/services.ts';
+import type { StackSecrets } from './secrets.ts';
+import { StackError } from './stack-error.ts';
+import { localUrl } from './topology/roles.ts';
+
+/** A stack whose ports are free and whose secrets are read. */
+export interface BringUp {
+  context: ServiceContext;
+  group: ServiceGroup;
+  secrets: StackSecrets;
+  /** Settings of our own processes. */
+  env: Record<string, string | undefined>;
+  databaseUrl: string;
+  temporalAddress: string;
+  certificates: Certificates | null;
+  /** Bring a data directory of an earlier time in line with the agents before anything is served. */
+  afterRestore: boolean;
+}
+
+const BOOTSTRAP_LIMIT_MS = 30_000;
+const READY_REPORT_MS = 5000;
+
+/**
+ * Starts every part, each as soon as what it needs is there. Resolves when an action would go through.
+ *
+ * @throws {StackError} with the first reason why not
+ */
+export async function bringUp(plan: BringUp): Promise<FirstAdministrator | null> {
+  const { context, group, env } = plan;
+  const { config, data } = context;
+  const tell = teller(context.report);
+  const launch = (role: 'api' | 'worker' | 'fleet', name: string) =>
+    group.launch(roleService(context, role, name, env));
+
+  const database = startDatabase(plan, tell);
+  const temporal = startTemporal(plan).then(() => tell('Temporal'));
+  const bundle = runScript(['workers/build-bundle.ts'], env, data.log('bundle'), group.signal);
+  const repaired: Promise<unknown> = plan.afterRestore
+    ? Promise.all([database, temporal]).then(() => repairRestored(plan))
+    : database;
+  const api = repaired.then(() => launch('api', 'API')).then(() => tell('API'));
+  const worker = Promise.all([repaired, temporal, bundle]).then(() => launch('worker', 'worker'));
+  const fleet = api.then(() => (config.simulatedComputers > 0 ? launch('fleet', 'fleet') : undefined));
+  const parts = [database, temporal, bundle, repaired, api, worker.then(() => tell('worker')), fleet];
+  for (const part of parts) part.catch(() => undefined);
+  await Promise.all(parts);
+  await Promise.race([untilReady(plan), group.failed]);
+  return database;
+}
+
+function teller(report: (message: string) => void): (name: string) => void {
+  const began = performance.now();
+  return (name) => report(`${name} runs (${((performance.now() - began) / 1000).toFixed(1)} s)`);
+}
+
+async function startDatabase(plan: BringUp, tell: (name: string) => void): Promise<FirstAdministrator | null> {
+  const { context, group, secrets, databaseUrl } = plan;
+  // The ORM takes a while to load, which passes while PostgreSQL starts.
+  const loaded = loadPersistence();
+  if (!context.config.databaseUrl) {
+    await group.launch(postgresService(context, secrets));
+    tell('PostgreSQL');
+  }
+  await loaded;
+  group.signal.throwIfAborted();
+  return prepareDatabase(databaseUrl, context.config, secrets, context.data.secrets, context.report);
+}
+
+async function startTemporal(plan: BringUp): Promise<void> {
+  const { context, group, env, secrets, certificates, temporalAddress } = plan;
+  const loaded = import('../../temporal/bootstrap.ts');
+  if (certificates) await group.launch(temporalService(context, { secrets, certificates, stopping: group.signal }));
+  const { bootstrap } = await loaded;
+  group.signal.throwIfAborted();
+  const isLocal = certificates !== null;
+  const keys = await bootstrap(loadConfig(env, 'process'), BOOTSTRAP_LIMIT_MS, { isLocal }).catch((error: Error) => {
+    throw new StackError(`The Temporal server ${temporalAddress} cannot be prepared: ${error.message}`, {
+      cause: error,
+    });
+  });
+  if (keys.resealed > 0) context.report(`${keys.resealed} schedules are sealed with the first encryption key now`);
+  if (keys.unreadable.length > 0) {
+    context.report(
+      `${keys.unreadable.length} schedules are sealed with an encryption key that is not configured: ` +
+        'put it back behind the first and start again',
+    );
+  }
+}
+
+/** As `npm run after-restore` does for processes that are started one by one. */
+export async function repairRestored({
+  context,
+  group,
+  env,
+}: Pick<BringUp, 'context' | 'group' | 'env'>): Promise<void> {
+  const { data, report } = context;
+  report(await runScript(['workers/after-restore.ts'], env, data.log('after-restore'), group.signal));
+}
+
+async function untilReady({ context, group }: BringUp): Promise<void> {
+  const url = `${localUrl(context.config)}/readyz`;
+  let toldAt = performance.now();
+  for (;;) {
+    group.signal.throwIfAborted();
+    const answer = await fetch(url, { signal: AbortSignal.timeout(3000) }).catch(() => null);
+    const text = (await answer?.text().catch(() => '')) ?? '';
+    if (answer?.ok) return;
+    if (performance.now() - toldAt > READY_REPORT_MS) {
+      toldAt = performance.now();
+      context.report(`not ready yet: ${answer ? `${answer.status} ${text.slice(0, 300)}` : 'the API does not answer'}`);
+    }
+    await sleep(50);
+  }
+}

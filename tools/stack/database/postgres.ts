@@ -1,0 +1,250 @@
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chown, mkdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { spawnLogged } from '../../../src/process/logged-process.ts';
+import { isPortFree } from '../processes/ports.ts';
+import { isAlive, processesIn, signalProcess, waitUntil } from '../processes/processes.ts';
+import { type RunAs, runAs, type UnprivilegedUser, unprivilegedUser } from '../processes/unprivileged.ts';
+import { StackError } from '../stack-error.ts';
+import { locatePostgres, type PostgresBinaries } from './postgres-binaries.ts';
+
+export interface PostgresOptions {
+  /** Directory of the cluster, made when absent. Its parent has to exist. */
+  dataDir: string;
+  /** Listens on loopback only. */
+  port: number;
+  /** Of `postgres`, the superuser. Kept by the cluster from its first start on. */
+  password: string;
+  logFile: string;
+  /** Name of the superuser of a new cluster, where it is to be another. */
+  superuser?: string;
+  /** False skips every flush to disk: for data that may be lost, as in tests. */
+  durable?: boolean;
+  /** Server settings by name, over the defaults. */
+  settings?: Readonly<Record<string, string>>;
+  /** Learns the process id as soon as there is one, before the server is ready. */
+  onSpawn?: (pid: number) => void;
+  /** Ends a server that is not ready yet. */
+  signal?: AbortSignal;
+  /** Says what a long start is waiting for. */
+  report?: (message: string) => void;
+  /** After which a server that says nothing is given up. */
+  startLimitMs?: number;
+}
+
+export interface PostgresServer {
+  pid: number;
+  port: number;
+  /** Connection string of a database of this server, for the superuser. */
+  url(database: string): string;
+  /** Settles with a short reason when the server ends, wanted or not. */
+  exited: Promise<string>;
+  /** Ends the server: open transactions are rolled back, all committed data is kept, by force after the limit too. Idempotent. */
+  stop(limitMs?: number): Promise<void>;
+}
+
+const START_LIMIT_MS = 30_000;
+const STOP_LIMIT_MS = 5000;
+const FORCE_LIMIT_MS = 500;
+const SUPERUSER = 'postgres';
+
+/** How a server is set that serves Flotilla and the Temporal server; docker-compose.yml gives its server the same. */
+export const POSTGRES_SETTINGS = {
+  // An API or gateway may open 20, a worker 10, each of the four parts of the Temporal server 30.
+  max_connections: '300',
+  shared_buffers: '256MB',
+  max_wal_size: '2GB',
+  // A large transaction's log is on disk, most of it, before its commit waits for the rest.
+  wal_writer_delay: '10ms',
+  jit: 'off',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+};
+
+const LOOPBACK_ONLY = { listen_addresses: '127.0.0.1', unix_socket_directories: '' };
+
+/**
+ * Starts a PostgreSQL server of its own on a data directory, making the cluster first when there is none. A server that
+ * a killed process left behind on the same directory is ended and replaced.
+ *
+ * @throws {StackError} when the port is taken, the directory is broken, or the server does not start
+ * @see stack-notes 2
+ */
+export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
+  const { superuser = SUPERUSER } = options;
+  const binaries = await locatePostgres();
+  const user = await unprivilegedUser();
+  await makeCluster(binaries, user, options);
+  const dataDir = await realpath(options.dataDir);
+  await endLeftover(dataDir);
+  if (!(await isPortFree('127.0.0.1', options.port))) {
+    throw new StackError(`Port ${options.port} for PostgreSQL is in use: set FLOTILLA_DATABASE_PORT to a free one.`);
+  }
+  const fast = options.durable === false ? FAST : {};
+  const settings = { ...LOOPBACK_ONLY, ...POSTGRES_SETTINGS, ...fast, ...options.settings };
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const as = runAs(user, [binaries.postgres, dataDir]);
+  const command = [binaries.postgres, '-D', dataDir, '-p', String(options.port), ...args];
+  const child = spawnAs(as, command, options.logFile);
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ? `killed by ${signal}` : `exit code ${code}`));
+    child.once('error', (error) => resolve(error.message));
+  });
+  const pid = child.pid ?? 0;
+  if (pid !== 0) options.onSpawn?.(pid);
+  await becomeReady({ ...options, dataDir }, pid, exited);
+  return {
+    pid,
+    port: options.port,
+    url: (database) =>
+      `postgres://${superuser}:${encodeURIComponent(options.password)}@127.0.0.1:${options.port}/${database}`,
+    exited,
+    stop: (limitMs) => endServer(pid, exited, limitMs),
+  };
+}
+
+const FAST = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+};
+
+async function makeCluster(binaries: PostgresBinaries, user: UnprivilegedUser | null, options: PostgresOptions) {
+  const { dataDir } = options;
+  if (await stat(join(dataDir, 'PG_VERSION')).catch(() => null)) return checkCluster(dataDir, user);
+  if (await stat(dataDir).catch(() => null)) {
+    throw new StackError(`${dataDir} exists but is not a PostgreSQL data directory: move it away or restore it.`);
+  }
+  // Made under another name: a start that dies half way leaves nothing that looks like a cluster.
+  const draft = `${dataDir}.new`;
+  const passwordFile = `${dataDir}.${randomBytes(4).toString('hex')}`;
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { mode: 0o700 });
+  try {
+    await writeFile(passwordFile, `${options.password}\n`, { mode: 0o600 });
+    if (user) for (const path of [draft, passwordFile]) await chown(path, user.uid, user.gid);
+    const as = runAs(user, [binaries.initdb, draft]);
+    const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+    const access = [`--username=${options.superuser ?? SUPERUSER}`, '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+    const sync = options.durable === false ? ['--no-sync'] : [];
+    const command = [binaries.initdb, '-D', draft, ...locale, ...access, '--no-instructions', ...sync];
+    const child = spawnAs(as, command, options.logFile);
+    const code = await new Promise((resolve) => child.once('exit', resolve).once('error', resolve));
+    if (code !== 0) throw await failure('initdb failed', options.logFile);
+    await rename(draft, dataDir);
+  } finally {
+    await rm(passwordFile, { force: true });
+  }
+}
+
+async function checkCluster(dataDir: string, user: UnprivilegedUser | null): Promise<void> {
+  const version = (await readFile(join(dataDir, 'PG_VERSION'), 'utf8')).trim();
+  if (version !== '18') {
+    throw new StackError(`${dataDir} was made by PostgreSQL ${version}, the embedded one is 18: dump and restore it.`);
+  }
+  const owner = (await stat(dataDir)).uid;
+  const wanted = user?.uid ?? process.getuid?.();
+  if (owner !== wanted) {
+    throw new StackError(
+      `${dataDir} belongs to user id ${owner}, PostgreSQL would run as ${wanted}: ` +
+        'start Flotilla as the user who made it, or choose another FLOTILLA_DATA_DIR.',
+    );
+  }
+}
+
+function spawnAs(as: RunAs, command: readonly string[], logFile: string): ChildProcess {
+  const [program = '', ...args] = [...as.prefix, ...command];
+  const env = { PATH: process.env['PATH'] ?? '', LC_ALL: 'C', TZ: 'UTC' };
+  const ids = as.uid === undefined ? {} : { uid: as.uid, gid: as.gid };
+  const cwd = as.uid === undefined ? dirname(logFile) : '/';
+  return spawnLogged(program, args, { logFile, env, cwd, ...ids });
+}
+
+/**
+ * Ends a server that outlived the process that started it; children of a killed server hold the directory for a moment.
+ *
+ * @throws {StackError} when the directory stays in use
+ */
+export async function endLeftover(path: string): Promise<void> {
+  // A process's own directory is never told by a link to it.
+  const dataDir = await realpath(path);
+  const postmaster = await readPostmaster(dataDir);
+  if (!postmaster) return;
+  const holders = processesIn(dataDir);
+  if (holders.includes(postmaster.pid)) {
+    await endServer(
+      postmaster.pid,
+      waitUntil(() => !isAlive(postmaster.pid), STOP_LIMIT_MS * 3).then(() => 'ended'),
+    );
+  }
+  if (!(await waitUntil(() => processesIn(dataDir).length === 0, 10_000))) {
+    throw new StackError(`Process ${processesIn(dataDir).join(', ')} still uses ${dataDir}: end it and start again.`);
+  }
+  // Nobody uses the directory, so the file is stale, even if its process id is alive again as something else.
+  await rm(join(dataDir, 'postmaster.pid'), { force: true });
+}
+
+async function readPostmaster(dataDir: string): Promise<{ pid: number; ready: boolean } | null> {
+  const text = await readFile(join(dataDir, 'postmaster.pid'), 'utf8').catch(() => null);
+  if (text === null) return null;
+  const lines = text.split('\n');
+  return { pid: Number(lines[0]), ready: lines[7]?.trim() === 'ready' };
+}
+
+/** Waits for as long as the server recovers what was under way when it was killed: whoever ends that begins it anew. */
+async function becomeReady(
+  { dataDir, logFile, signal, report, startLimitMs = START_LIMIT_MS }: PostgresOptions,
+  pid: number,
+  exited: Promise<string>,
+): Promise<void> {
+  let ended: string | null = null;
+  void exited.then((reason) => {
+    ended = reason;
+  });
+  let limit = performance.now() + startLimitMs;
+  for (;;) {
+    const state = await readPostmaster(dataDir);
+    if (ended !== null) throw await failure(`PostgreSQL did not start (${ended})`, logFile);
+    if (state?.pid === pid && state.ready) return;
+    if (signal?.aborted) {
+      await endServer(pid, exited);
+      throw new StackError('PostgreSQL was stopped before it was ready');
+    }
+    if (performance.now() > limit) {
+      if (state?.pid !== pid) {
+        signalProcess(pid, 'SIGQUIT');
+        throw await failure(`PostgreSQL was not ready within ${startLimitMs / 1000} s`, logFile);
+      }
+      report?.(`PostgreSQL recovers what was under way when it ended (log: ${logFile})`);
+      limit += startLimitMs;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+async function endServer(pid: number, exited: Promise<unknown>, limitMs = STOP_LIMIT_MS): Promise<void> {
+  // Fast shutdown, then without a last checkpoint (recovery at the next start), then by force.
+  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+    if (!isAlive(pid)) return;
+    signalProcess(pid, signal);
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(false), signal === 'SIGINT' ? limitMs : FORCE_LIMIT_MS);
+    });
+    const done = await Promise.race([exited.then(() => true), limit]);
+    clearTimeout(timer);
+    if (done) return;
+  }
+}
+
+/** What the server said since it was last asked to do something, without its routine lines. */
+async function failure(what: string, logFile: string): Promise<StackError> {
+  const text = await readFile(logFile, 'utf8').catch(() => '');
+  const lines = text.trimEnd().split('\n').slice(-20);
+  const telling = lines.filter((line) => /error|FATAL|PANIC|HINT|DETAIL|unrecognized|invalid|could not/i.test(line));
+  const said = (telling.length > 0 ? telling : lines).slice(-3).map((line) => line.replace(/^.*\[\d+\] /, '').trim());
+  return new StackError(`${what}: ${said.join('; ') || 'it said nothing'} (log: ${logFile})`);
+}

@@ -1,0 +1,157 @@
+import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadConfig } from '../../src/process/config.ts';
+import { listenProblem } from './processes/ports.ts';
+import { readStackState } from './processes/running-file.ts';
+import { StackError } from './stack-error.ts';
+import { localUrl, resolveDataDir } from './topology/roles.ts';
+
+/** What is started beside an embedded stack. */
+export type JoiningRole = 'api' | 'gateway' | 'worker' | 'fleet';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Joined {
+  /** Settings to take over. */
+  settings: Record<string, string>;
+  /** Arguments to add to those that were given. */
+  args: string[];
+  /** For the user, in one line. */
+  message: string;
+}
+
+/** Whoever sets one of these names another stack, or none, unless the running one has the same. */
+const OWN_STACK: readonly string[] = [
+  'FLOTILLA_DATABASE_URL',
+  'FLOTILLA_DATABASE_URL_FILE',
+  'FLOTILLA_TEMPORAL_ADDRESS',
+  'FLOTILLA_JWT_SECRET',
+  'FLOTILLA_JWT_SECRET_FILE',
+  'FLOTILLA_ENCRYPTION_KEYS',
+  'FLOTILLA_ENCRYPTION_KEYS_FILE',
+];
+const PORTS_TRIED = 100;
+const STARTING_LIMIT_MS = 300_000;
+const LOOK_EVERY_MS = 200;
+
+/**
+ * Settings of the embedded stack that runs on the data directory, for a process of its own beside it. Waits while that
+ * stack starts.
+ *
+ * @param env - of the process; what is set there stays as it is
+ * @param args - of the process
+ * @param report - gets what a wait is for
+ * @returns null when the process names its own servers; simulated computers do without a stack too
+ * @throws {StackError} when no stack runs, or it belongs to another user
+ */
+export async function joinStack(
+  role: JoiningRole,
+  args: readonly string[],
+  env: Environment,
+  report: (message: string) => void,
+): Promise<Joined | null> {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
+  if (role === 'fleet' && namesUrl(args)) return null;
+  const dataDir = resolveDataDir(loadConfig({ FLOTILLA_DATA_DIR: given['FLOTILLA_DATA_DIR'] }, 'stack'));
+  const file = join(dataDir, 'running.json');
+  if (role !== 'fleet' && namesOtherStack(file, given)) return null;
+  const running = await untilRunning(file, () => report(`${role}: waits for the Flotilla in ${dataDir} to start`));
+  if (running === null) {
+    if (role === 'fleet') return null;
+    throw new StackError(
+      `No Flotilla runs in ${dataDir}: start it with npm start, or name PostgreSQL and Temporal with their secrets by ` +
+        'FLOTILLA_DATABASE_URL, FLOTILLA_TEMPORAL_ADDRESS, FLOTILLA_JWT_SECRET and FLOTILLA_ENCRYPTION_KEYS.',
+    );
+  }
+  const { supervisor, settings } = running;
+  const where = `joins the Flotilla that runs in ${dataDir} (process ${supervisor})`;
+  if (role === 'fleet') {
+    if (namesOtherGateway(given, settings)) return null;
+    const key = { FLOTILLA_REGISTRATION_KEY: settings['FLOTILLA_REGISTRATION_KEY'] ?? '' };
+    const taken = { ...key, ...given, FLOTILLA_PUBLIC_URL: urlOf(settings) };
+    const more = seedOf(args);
+    return { settings: taken, args: more, message: [`fleet: ${where} at ${urlOf(settings)}`, ...more].join(' ') };
+  }
+  // Its own processes end with it within seconds, and make their build current; one beside it does neither.
+  const taken = { ...settings, FLOTILLA_EMBEDDED: 'false', ...unlimited(settings), ...given };
+  if (role === 'worker') return { settings: taken, args: [], message: `worker: ${where}` };
+  // The port of the stack itself is taken: whoever started the stack from this shell has it in the environment.
+  const isOwn = given['FLOTILLA_PORT'] !== undefined && portOf(given) !== portOf(settings);
+  const own = isOwn ? taken : { ...taken, FLOTILLA_PORT: String(await nextFreePort(settings)) };
+  return { settings: own, args: [], message: `${role}: ${where}, and serves ${urlOf(own)}` };
+}
+
+function namesUrl(args: readonly string[]): boolean {
+  return ['--url', '--help', '-h'].some((option) => names(args, option));
+}
+
+function names(args: readonly string[], option: string): boolean {
+  return args.some((arg) => arg === option || arg.startsWith(`${option}=`));
+}
+
+/** The computers of the stack are those of the usual seed: the same again would be copies of them. */
+function seedOf(args: readonly string[]): string[] {
+  return names(args, '--seed') || names(args, '--state') ? [] : ['--seed', String(randomInt(2, 2 ** 31))];
+}
+
+function namesOtherStack(file: string, given: Environment): boolean {
+  const own = OWN_STACK.filter((name) => given[name] !== undefined);
+  if (own.length === 0) return false;
+  const settings = settingsOfRunning(file);
+  return settings === null || own.some((name) => given[name] !== settings[name]);
+}
+
+/** Null where none runs, or one that is none of this user's business. */
+function settingsOfRunning(file: string): Environment | null {
+  try {
+    const state = readStackState(file);
+    return state.is === 'running' ? state.settings : null;
+  } catch (error) {
+    if (error instanceof StackError) return null;
+    throw error;
+  }
+}
+
+/** Whoever names a gateway that is not of the stack wants computers there. */
+function namesOtherGateway(given: Environment, settings: Environment): boolean {
+  const publicUrl = given['FLOTILLA_PUBLIC_URL'];
+  if (publicUrl !== undefined) return publicUrl !== settings['FLOTILLA_PUBLIC_URL'];
+  return urlOf({ ...settings, ...given }) !== urlOf(settings);
+}
+
+async function untilRunning(file: string, onWait: () => void) {
+  const end = performance.now() + STARTING_LIMIT_MS;
+  for (let looks = 0; ; looks++) {
+    const state = readStackState(file);
+    if (state.is === 'running') return state;
+    if (state.is === 'absent' || performance.now() > end) return null;
+    if (looks === 5) onWait();
+    await sleep(LOOK_EVERY_MS);
+  }
+}
+
+/** The embedded stack limits nobody unless it is told to. */
+function unlimited(settings: Environment): Record<string, string> {
+  if (settings['FLOTILLA_EMBEDDED'] !== 'true') return {};
+  const names = ['FLOTILLA_API_RATE_LIMIT', 'FLOTILLA_ENROLMENT_RATE_LIMIT'];
+  return Object.fromEntries(names.filter((name) => !settings[name]?.trim()).map((name) => [name, '0']));
+}
+
+function urlOf(settings: Environment): string {
+  return localUrl(
+    loadConfig({ FLOTILLA_HOST: settings['FLOTILLA_HOST'], FLOTILLA_PORT: settings['FLOTILLA_PORT'] }, 'stack'),
+  );
+}
+
+function portOf({ FLOTILLA_PORT }: Environment): number {
+  return loadConfig({ FLOTILLA_PORT }, 'stack').port;
+}
+
+async function nextFreePort(settings: Environment): Promise<number> {
+  const { host, port } = loadConfig(settings, 'stack');
+  for (let next = port + 1; next <= port + PORTS_TRIED; next++) {
+    if ((await listenProblem(host, next)) === null) return next;
+  }
+  return port + 1;
+}

@@ -1,0 +1,76 @@
+import { type Config, loadConfig } from '../../src/process/config.ts';
+import { readSecretFiles } from '../../src/process/secret-files.ts';
+import { say, supervise } from './processes/supervise.ts';
+import { createStack, describeTemporal, type StartedStack } from './stack.ts';
+import { StackError } from './stack-error.ts';
+import { localUrl } from './topology/roles.ts';
+
+/**
+ * `npm start`: the embedded stack, until a signal ends it. Exit code 0 after a signal, 1 when it cannot run.
+ * `npm start -- --after-restore` first does to a data directory that was copied back what `npm run after-restore` does.
+ */
+const STOP_BY_FORCE_MS = 15_000;
+const AFTER_RESTORE = '--after-restore';
+const began = performance.now() - process.uptime() * 1000;
+let config: Config;
+
+await supervise<StartedStack>({
+  title: 'Flotilla',
+  stopLimitMs: STOP_BY_FORCE_MS,
+  create() {
+    const afterRestore = wantsRepair(process.argv.slice(2));
+    config = loadConfig(process.env, 'stack');
+    say('Flotilla starts');
+    const { env } = readSecretFiles(process.env);
+    return createStack({ config, env, report: (message) => say(`  ${message}`), afterRestore });
+  },
+  async announce(started) {
+    announce(config, started);
+    if (started.administrator?.generatedPassword) await started.administratorShown();
+  },
+});
+
+function wantsRepair(args: readonly string[]): boolean {
+  if (args.some((arg) => arg !== AFTER_RESTORE)) throw new StackError(`Usage: npm start [-- ${AFTER_RESTORE}]`);
+  return args.length > 0;
+}
+
+function announce(config: Config, { dataDir, temporal, administrator }: StartedStack): void {
+  const temporalLines = temporal
+    ? describeTemporal(temporal, process.stdout.isTTY)
+    : [`  Temporal       ${config.temporalAddress}`];
+  const lines = [
+    `Flotilla is ready (${((performance.now() - began) / 1000).toFixed(1)} s)`,
+    `  API            ${config.publicUrl}/api/v2`,
+    `  API reference  ${config.publicUrl}/docs`,
+    ...temporalLines,
+    `  Data and logs  ${dataDir}`,
+    ...howToLogIn(`${localUrl(config)}/api/v2`, config, administrator),
+    '  Ctrl-C stops everything.',
+  ];
+  say(lines.join('\n'));
+}
+
+function withToken({ identity }: Config): string {
+  return identity.setupToken === 'generate' ? ' with the setup token from logs/api.log' : '';
+}
+
+function howToLogIn(api: string, config: Config, administrator: StartedStack['administrator']): string[] {
+  const url = `${api}/login`;
+  if (!administrator) {
+    const withoutAccount = config.adminEmail === '' && config.deployment === 'standalone';
+    return [
+      `  Log in         with an existing person's email and password: POST ${url}`,
+      ...(withoutAccount
+        ? [`  First account  where there is none yet: POST ${api}/standalone-account${withToken(config)}`]
+        : []),
+    ];
+  }
+  const { email, generatedPassword } = administrator;
+  return [
+    `  Log in as      ${email}`,
+    `  Password       ${generatedPassword ? `${generatedPassword}   (shown only now)` : 'as set by FLOTILLA_ADMIN_PASSWORD'}`,
+    `  Forgotten?     npm run reset-password -- ${email}`,
+    `  Try            curl ${url} -H 'Content-Type: application/json' -d '{"email":"${email}","password":"..."}'`,
+  ];
+}

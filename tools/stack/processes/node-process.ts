@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { spawnLogged } from '../../../src/process/logged-process.ts';
+import { signalProcess } from './processes.ts';
+import type { Running } from './service.ts';
+
+export interface NodeProcessOptions {
+  /** Script and its arguments. */
+  command: readonly string[];
+  cwd: string;
+  env: Record<string, string | undefined>;
+  logFile: string;
+  readyLimitMs?: number;
+  onSpawn?: (pid: number) => void;
+}
+
+/**
+ * Starts a Node process of ours in a process group of its own, so that a Ctrl-C meant for the stack does not reach it
+ * before its turn, and with an IPC channel whose loss tells it that the stack is gone. Resolves when it says it serves.
+ *
+ * @throws when it ends before, is not ready in time, or is aborted
+ * @see lifecycle.ts
+ */
+export async function startNodeProcess(options: NodeProcessOptions, signal: AbortSignal): Promise<Running> {
+  signal.throwIfAborted();
+  const { cwd, env, logFile } = options;
+  const child = spawnLogged(process.execPath, options.command, { cwd, env, logFile, ipc: true });
+  if (child.pid) options.onSpawn?.(child.pid);
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', (code, by) => resolve(by ? `killed by ${by}` : `exit code ${code}`));
+    child.once('error', (error) => resolve(error.message));
+  });
+  const stop = async (limitMs: number): Promise<void> => {
+    child.kill('SIGTERM');
+    const ended = await Promise.race([exited, sleep(limitMs, null, { ref: false })]);
+    if (ended === null && child.pid) signalProcess(child.pid, 'SIGKILL', true);
+    await exited;
+  };
+  const limit = new AbortController();
+  const ready = new Promise<true>((resolve) => {
+    child.on('message', (message) => {
+      if (typeof message === 'object' && message !== null && 'ready' in message) resolve(true);
+    });
+  });
+  const aborted = new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
+  const late = sleep(options.readyLimitMs ?? 60_000, false as const, { signal: limit.signal }).catch(() => null);
+  const outcome = await Promise.race([ready, exited, aborted, late]);
+  limit.abort();
+  if (outcome === true) return { exited, stop };
+  if (typeof outcome === 'string') throw new Error(outcome);
+  await stop(ABORT_LIMIT_MS);
+  throw new Error(outcome === null ? 'stopped while starting' : 'not ready in time');
+}
+
+const ABORT_LIMIT_MS = 2000;

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { spawnLogged } from '../../../src/process/logged-process.ts';
+import { StackError } from '../stack-error.ts';
+import { PROJECT } from '../topology/roles.ts';
+import { tailOf } from './log-follower.ts';
+
+/**
+ * Runs a script of ours to its end, in a process of its own.
+ *
+ * @returns the last line it wrote for people, not for the log; empty when there was none
+ * @throws {StackError} with what it said when it fails or is aborted
+ */
+export async function runScript(
+  command: readonly string[],
+  env: Record<string, string | undefined>,
+  logFile: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const child = spawnLogged(process.execPath, command, { cwd: PROJECT, env, logFile, truncate: true });
+  const kill = (): void => {
+    child.kill('SIGKILL');
+  };
+  signal.addEventListener('abort', kill, { once: true });
+  if (signal.aborted) kill();
+  const code = await new Promise((resolve) => child.once('exit', resolve).once('error', resolve));
+  signal.removeEventListener('abort', kill);
+  if (code !== 0) throw new StackError(`${command.join(' ')} failed:\n${tailOf(logFile)}`);
+  const lines = readFileSync(logFile, 'utf8').trimEnd().split('\n');
+  return lines.findLast((line) => !line.startsWith('{')) ?? '';
+}

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { asStackError, StackError } from '../stack-error.ts';
+import { createRestartPolicy, type RestartPolicy } from './restart-policy.ts';
+
+/** A process of the stack that serves now. */
+export interface Running {
+  /** Settles with a short reason when the process ends, wanted or not. */
+  exited: Promise<string>;
+  /** Ends the process in order, and by force once the limit is over. */
+  stop(limitMs: number): Promise<void>;
+}
+
+export interface ServiceOptions {
+  name: string;
+  /** Resolves when the process serves; an abort ends what was begun. */
+  start(signal: AbortSignal): Promise<Running>;
+  /** The end of its log, for the message when it is given up. */
+  lastWords(): string;
+  /** True when a first start that fails is not tried again: a lasting reason is likelier than a passing one. */
+  failFast?: boolean;
+  report(message: string): void;
+  policy?: RestartPolicy;
+}
+
+/** A part of the stack that is kept running: whatever ends it, it is started again, until that is hopeless. */
+export interface Service {
+  readonly name: string;
+  /** Starts it. Resolves when it serves. @throws {StackError} when it is given up before it ever served */
+  start(): Promise<void>;
+  /** Rejects when it is given up; never resolves. */
+  readonly failed: Promise<never>;
+  /** Ends it for good. Idempotent, at any moment. */
+  stop(limitMs: number): Promise<void>;
+}
+
+/** @see Service */
+export function createService(options: ServiceOptions): Service {
+  const policy = options.policy ?? createRestartPolicy();
+  const stopping = new AbortController();
+  const served = Promise.withResolvers<void>();
+  const failed = Promise.withResolvers<never>();
+  served.promise.catch(() => undefined);
+  failed.promise.catch(() => undefined);
+  let running: Running | null = null;
+  let hasServed = false;
+  let stopLimitMs = 0;
+  let loop: Promise<void> | null = null;
+
+  const giveUp = (error: StackError): void => {
+    served.reject(error);
+    failed.reject(error);
+  };
+
+  /** One life of the process: resolves to why it ended. */
+  async function live(): Promise<string> {
+    running = await options.start(stopping.signal);
+    if (stopping.signal.aborted) await running.stop(stopLimitMs);
+    hasServed = true;
+    served.resolve();
+    const reason = await running.exited;
+    running = null;
+    return reason;
+  }
+
+  async function keepRunning(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      let reason: string;
+      try {
+        reason = await live();
+      } catch (error) {
+        reason = error instanceof Error ? error.message : String(error);
+        if (!stopping.signal.aborted && options.failFast && !hasServed) return giveUp(asStackError(error));
+      }
+      if (stopping.signal.aborted) return;
+      const verdict = policy.onDeath(performance.now());
+      if (!verdict.restart) {
+        const words = options.lastWords();
+        return giveUp(
+          new StackError(`${options.name} ended ${verdict.deaths} times within a minute, last: ${reason}\n${words}`),
+        );
+      }
+      options.report(`${options.name} ended (${reason}); starting it again`);
+      await sleep(verdict.afterMs, null, { signal: stopping.signal }).catch(() => undefined);
+    }
+  }
+
+  return {
+    name: options.name,
+    failed: failed.promise,
+    start() {
+      loop ??= keepRunning();
+      return served.promise;
+    },
+    async stop(limitMs) {
+      stopLimitMs = limitMs;
+      stopping.abort();
+      served.reject(new StackError(`${options.name} was stopped`));
+      await running?.stop(limitMs);
+      await loop;
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { join } from 'node:path';
+import type { Config } from '../../../src/process/config.ts';
+import type { Certificates } from '../../temporal-server/certificates.ts';
+import { LOCAL_DYNAMIC_CONFIG } from '../../temporal-server/dynamic-config.ts';
+import type { TemporalPrograms } from '../../temporal-server/programs.ts';
+import { INTERNAL_PORTS } from '../../temporal-server/server-config.ts';
+import type { DataDirectory } from '../data-directory.ts';
+import { type DatabaseRole, ensureRoles } from '../database/database-roles.ts';
+import { startPostgres } from '../database/postgres.ts';
+import { LOOPBACK } from '../preflight.ts';
+import type { StackSecrets } from '../secrets.ts';
+import { COMMANDS, localUrl, OUR_ROLE, PROJECT } from '../topology/roles.ts';
+import { tailOf } from './log-follower.ts';
+import { startNodeProcess } from './node-process.ts';
+import { findFreePort } from './ports.ts';
+import type { RunningRecord } from './running-file.ts';
+import { createService, type Service } from './service.ts';
+
+/** What every service of one stack needs. */
+export interface ServiceContext {
+  config: Config;
+  data: DataDirectory;
+  record: RunningRecord;
+  report(message: string): void;
+}
+
+/**
+ * The embedded PostgreSQL with our database in it, which a role owns that can do nothing else.
+ *
+ * @param others - further roles with their databases
+ */
+export function postgresService(
+  context: ServiceContext,
+  secrets: StackSecrets,
+  others: readonly DatabaseRole[] = [],
+): Service {
+  const { config, data, report } = context;
+  const logFile = data.log('postgres');
+  return createService({
+    name: 'PostgreSQL',
+    failFast: true,
+    report,
+    lastWords: () => tailOf(logFile),
+    async start(signal) {
+      const place = { dataDir: data.postgres, port: config.databasePort, logFile };
+      const { superuserPassword, databasePassword } = secrets;
+      const server = await startPostgres({ ...place, password: superuserPassword, signal, report });
+      try {
+        const ours = { ...OUR_ROLE, password: databasePassword };
+        await ensureRoles({ port: config.databasePort, superuserPassword }, [ours, ...others], databasePassword);
+      } catch (error) {
+        await server.stop();
+        throw error;
+      }
+      return server;
+    },
+  });
+}
+
+/**
+ * The embedded Temporal server with its web UI, for the owner of the certificates alone. Getting its program for the first
+ * time may take minutes.
+ */
+export function temporalService(
+  context: ServiceContext,
+  options: { secrets: StackSecrets; certificates: Certificates; stopping: AbortSignal },
+): Service {
+  const { config, data, record, report } = context;
+  const { secrets, certificates, stopping } = options;
+  const logFile = data.log('temporal');
+  let programs: TemporalPrograms | undefined;
+  return createService({
+    name: 'Temporal',
+    failFast: true,
+    report,
+    lastWords: () => tailOf(logFile),
+    async start(signal) {
+      const { resolveTemporal } = await import('../../temporal-server/programs.ts');
+      const { startTemporal } = await import('../../temporal-server/temporal-server.ts');
+      programs ??= await resolveTemporal({ bin: config.temporalServerDir, report, signal: stopping });
+      if (!programs.hasUi) report(NO_UI);
+      const internal = await Promise.all(Array.from({ length: INTERNAL_PORTS }, () => findFreePort()));
+      return await startTemporal({
+        programs,
+        store: { sqlite: data.temporalDatabase },
+        ports: { host: LOOPBACK, frontend: config.temporalPort, internal, ui: config.temporalUiPort },
+        namespace: config.temporalNamespace,
+        certificates,
+        ui: uiAccess(`${localUrl(config)}/codec`, config, secrets),
+        dynamicConfig: LOCAL_DYNAMIC_CONFIG,
+        directory: join(data.root, 'temporal', 'server'),
+        logFile,
+        signal,
+        report,
+        onSpawn: (pid) => record.add('Temporal', pid),
+      });
+    },
+  });
+}
+
+export const NO_UI = 'there is no Temporal UI: it comes with the build of the server, which needs Go';
+
+/** What lets people into the web UI, and the web UI into the codec endpoint. */
+export function uiAccess(codecUrl: string, config: Config, secrets: StackSecrets) {
+  return { token: secrets.temporalUiToken, codecUrl, codecToken: config.codecToken ?? secrets.codecToken };
+}
+
+/** Address at which a browser gets into the web UI. */
+export function uiAddress(config: Config, secrets: StackSecrets): string {
+  const path = `/namespaces/${config.temporalNamespace}/workflows`;
+  return `http://${LOOPBACK}:${config.temporalUiPort}${path}?token=${secrets.temporalUiToken}`;
+}
+
+/** One of the embedded stack's own processes. */
+export function roleService(
+  context: ServiceContext,
+  role: keyof typeof COMMANDS,
+  name: string,
+  env: Record<string, string | undefined>,
+): Service {
+  const command = COMMANDS[role](context.config, context.data);
+  return processService(context, { name, log: role, command, env });
+}
+
+/** A Node process of ours. @param options - `log` is the name of its log file */
+export function processService(
+  context: ServiceContext,
+  options: { name: string; log: string; command: readonly string[]; env: Record<string, string | undefined> },
+): Service {
+  const { data, record, report } = context;
+  const { name, command, env } = options;
+  const logFile = data.log(options.log);
+  return createService({
+    name,
+    report,
+    lastWords: () => tailOf(logFile),
+    start: (signal) =>
+      startNodeProcess({ command, cwd: PROJECT, env, logFile, onSpawn: (pid) => record.add(name, pid) }, signal),
+  });
+}

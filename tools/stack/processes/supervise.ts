@@ -1,0 +1,67 @@
+import { ConfigError } from '../../../src/process/config.ts';
+import { StackError } from '../stack-error.ts';
+
+/** Something that starts, runs until it is told to end, and ends in order. */
+export interface Supervised<Started> {
+  start(): Promise<Started>;
+  /** Rejects when it cannot go on; never resolves. */
+  readonly failed: Promise<never>;
+  stop(): Promise<void>;
+}
+
+export interface SuperviseOptions<Started> {
+  title: string;
+  /** @throws {ConfigError} {StackError} when it cannot begin */
+  create(): Supervised<Started>;
+  /** Tells the user once it runs, in one write, so that whoever reads along finds the whole of it or nothing. */
+  announce(started: Started): Promise<void>;
+  /** The process ends by force after this. */
+  stopLimitMs: number;
+}
+
+/** Runs it in this process until a signal ends it. Exit code 0 after a signal, 1 when it cannot run. */
+export async function supervise<Started>(options: SuperviseOptions<Started>): Promise<void> {
+  const { title } = options;
+  let running: Supervised<Started> | null = null;
+  let isStopping = false;
+
+  async function end(code: number, message: string): Promise<void> {
+    if (isStopping) return;
+    isStopping = true;
+    if (code === 0) say(`${title}: ${message}`);
+    else process.stderr.write(`${title} cannot run: ${message}\n`);
+    setTimeout(() => process.exit(1), options.stopLimitMs);
+    try {
+      await running?.stop();
+      if (code === 0) say(`${title} has stopped`);
+      process.exit(code);
+    } catch (error) {
+      process.stderr.write(`${title} could not stop in order: ${describe(error, false)}\n`);
+      process.exit(1);
+    }
+  }
+
+  // A terminal that goes away must not take the ordered stop with it.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(0, 'stopping'));
+  process.on('uncaughtException', (error) => void end(1, `unexpected: ${describe(error, true)}`));
+  process.on('unhandledRejection', (error) => void end(1, `unexpected: ${describe(error, true)}`));
+  try {
+    running = options.create();
+    await options.announce(await running.start());
+    await running.failed;
+  } catch (error) {
+    if (isStopping) return;
+    await end(1, describe(error, !(error instanceof StackError || error instanceof ConfigError)));
+  }
+}
+
+/** Writes a line for the user. */
+export function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function describe(error: unknown, withStack: boolean): string {
+  if (!(error instanceof Error)) return String(error);
+  return withStack ? (error.stack ?? error.message) : error.message;
+}

@@ -1,0 +1,162 @@
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Config } from '../../src/process/config.ts';
+import { type Certificates, ensureCertificates } from '../temporal-server/certificates.ts';
+import { bringUp } from './bring-up.ts';
+import { writeCliProfile } from './cli-profile.ts';
+import { type DataDirectory, openDataDirectory } from './data-directory.ts';
+import { type FirstAdministrator, forgetPassword } from './database/database.ts';
+import { checkPorts } from './preflight.ts';
+import { prepareDirectory } from './prepare-directory.ts';
+import { followLogs } from './processes/log-follower.ts';
+import { createRunningRecord } from './processes/running-file.ts';
+import { createServiceGroup, type StopShare } from './processes/service-group.ts';
+import { uiAccess, uiAddress } from './processes/services.ts';
+import type { StackSecrets } from './secrets.ts';
+import { embeddedDatabaseUrl, localUrl, processEnvironment, resolveDataDir } from './topology/roles.ts';
+
+export interface StackOptions {
+  config: Config;
+  env: Record<string, string | undefined>;
+  report(message: string): void;
+  /** The data directory is a copy from an earlier time: bring it in line with the agents before they are served. */
+  afterRestore?: boolean;
+}
+
+/** The embedded stack of one process. */
+export interface Stack {
+  /**
+   * Starts everything. Resolves when an action would go through.
+   *
+   * @throws {StackError} with the one reason why it cannot run
+   */
+  start(): Promise<StartedStack>;
+  /** Rejects when a part is given up; never resolves. */
+  readonly failed: Promise<never>;
+  /** Ends everything in order within 15 s, at any moment. Idempotent. */
+  stop(): Promise<void>;
+}
+
+export interface StartedStack {
+  /** Path of the data directory. */
+  dataDir: string;
+  /** Null where the Temporal server is not ours. */
+  temporal: OwnTemporal | null;
+  administrator: FirstAdministrator | null;
+  /** Call once the user saw the administrator's password. */
+  administratorShown(): Promise<void>;
+}
+
+/** How its owner gets into the Temporal server of a stack. */
+export interface OwnTemporal {
+  /** Address of the web UI, with the token. */
+  ui: string;
+  /** File that holds it. */
+  uiFile: string;
+  /** File for `temporal --config-file`. */
+  cliProfile: string;
+}
+
+/** Everything has to be over within 15 s; the rest is for the process itself. */
+const STOP_LIMIT_MS = 14_000;
+const STOP_ORDER: readonly StopShare[] = [
+  { name: 'fleet', limitMs: 1500 },
+  { name: 'API', limitMs: 3000 },
+  { name: 'worker', limitMs: 5000 },
+  { name: 'Temporal', limitMs: 3300 },
+  { name: 'PostgreSQL', limitMs: 1200 },
+];
+
+/** @see Stack */
+export function createStack({ config, env, report, afterRestore = false }: StackOptions): Stack {
+  const group = createServiceGroup(STOP_ORDER, STOP_LIMIT_MS);
+  const cleanups: (() => void)[] = [];
+
+  async function start(): Promise<StartedStack> {
+    const data = await openDataDirectory(resolveDataDir(config));
+    cleanups.push(data.release);
+    const secrets = await prepareDirectory(data, {
+      name: 'Flotilla',
+      report,
+      checkPorts: () => checkPorts(config),
+      sealedFile: data.temporalDatabase,
+    });
+    group.signal.throwIfAborted();
+    const record = createRunningRecord(data.running);
+    cleanups.push(
+      record.remove,
+      followLogs(logFiles(data), (name, text) => report(`${name}: ${text}`)),
+    );
+    const backends = {
+      databaseUrl: config.databaseUrl ?? embeddedDatabaseUrl(config, secrets),
+      temporalAddress: config.temporalAddress ?? `127.0.0.1:${config.temporalPort}`,
+      certificates: config.temporalAddress ? null : await ensureCertificates(data.certificates),
+    };
+    const temporal = backends.certificates && (await ownTemporal(backends.certificates, { config, data, secrets }));
+    const administrator = await bringUp({
+      context: { config, data, record, report },
+      group,
+      secrets,
+      env: processEnvironment(env, config, data, secrets, backends),
+      afterRestore,
+      ...backends,
+    });
+    return {
+      dataDir: data.root,
+      temporal,
+      administrator,
+      administratorShown: () => forgetPassword(secrets, data.secrets),
+    };
+  }
+
+  return {
+    start,
+    failed: group.failed,
+    async stop() {
+      await group.stop();
+      for (const cleanup of cleanups.splice(0).reverse()) cleanup();
+    },
+  };
+}
+
+/** Writes what its owner opens the Temporal server with. */
+export async function ownTemporal(
+  certificates: Certificates,
+  of: { config: Config; data: DataDirectory; secrets: StackSecrets; codecUrl?: string },
+): Promise<OwnTemporal> {
+  const { config, data, secrets } = of;
+  const cliProfile = join(data.root, 'temporal', 'cli.toml');
+  const [ui, uiFile] = [uiAddress(config, secrets), join(data.root, 'temporal', 'ui.url')];
+  await writeFile(uiFile, `${ui}\n`, { mode: 0o600 });
+  const { codecUrl, codecToken } = uiAccess(of.codecUrl ?? `${localUrl(config)}/codec`, config, secrets);
+  await writeCliProfile(cliProfile, {
+    address: `127.0.0.1:${config.temporalPort}`,
+    namespace: config.temporalNamespace,
+    certificates,
+    codecUrl,
+    codecToken,
+  });
+  return { ui, uiFile, cliProfile };
+}
+
+/** Lines for the user about it: the token goes to a person, not into a log. */
+export function describeTemporal({ ui, uiFile, cliProfile }: OwnTemporal, toPerson: boolean): string[] {
+  const [address] = ui.split('?');
+  // Its settings, which the server gets where it has one.
+  const hasUi = existsSync(join(dirname(uiFile), 'server', 'ui.json'));
+  return [
+    ...(hasUi ? [`  Temporal UI    ${toPerson ? ui : `${address}   (with its token: ${uiFile})`}`] : []),
+    `  Temporal CLI   temporal --config-file ${cliProfile} workflow list`,
+  ];
+}
+
+function logFiles(data: DataDirectory): ReadonlyMap<string, string> {
+  return new Map([
+    ['API', data.log('api')],
+    ['worker', data.log('worker')],
+    ['fleet', data.log('fleet')],
+    ['PostgreSQL', data.log('postgres')],
+    ['Temporal', data.log('temporal')],
+  ]);
+}

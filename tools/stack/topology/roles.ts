@@ -1,0 +1,97 @@
+import { join, resolve } from 'node:path';
+import { type Config, loadConfig, localHost } from '../../../src/process/config.ts';
+import { simulationKey } from '../../../src/services/computers/simulated-computers.ts';
+import { type Certificates, SERVER_NAME } from '../../temporal-server/certificates.ts';
+import type { DataDirectory } from '../data-directory.ts';
+import type { StackSecrets } from '../secrets.ts';
+
+export const PROJECT = resolve(import.meta.dirname, '../../..');
+
+/** Where the data directory of these settings is. */
+export function resolveDataDir(config: Pick<Config, 'dataDir'>): string {
+  return config.dataDir === '.flotilla' ? join(PROJECT, '.flotilla') : resolve(config.dataDir);
+}
+
+/** Name of the first database of the embedded PostgreSQL. */
+export const DATABASE = 'flotilla';
+
+/** The role that owns it, with what its functions need. */
+export const OUR_ROLE = { name: 'flotilla', databases: [DATABASE], parameters: ['flotilla.forgets_events'] };
+
+/** Connection string of our database in the embedded PostgreSQL. */
+export function embeddedDatabaseUrl(config: Config, secrets: StackSecrets): string {
+  return `postgres://${OUR_ROLE.name}:${encodeURIComponent(secrets.databasePassword)}@127.0.0.1:${config.databasePort}/${DATABASE}`;
+}
+
+/** What the started servers are, for the processes that use them. */
+export interface Backends {
+  databaseUrl: string;
+  temporalAddress: string;
+  /** Of our own Temporal server; null where the user named another one. */
+  certificates: Certificates | null;
+}
+
+/**
+ * Settings of the stack's own processes: the user's, and in place of what the stack makes itself, what it made.
+ *
+ * @remarks The first administrator's password is left out: only the stack needs it.
+ */
+export function processEnvironment(
+  env: Record<string, string | undefined>,
+  config: Config,
+  data: DataDirectory,
+  secrets: StackSecrets,
+  backends: Backends,
+): Record<string, string | undefined> {
+  const { FLOTILLA_ADMIN_PASSWORD: _unneeded, ...inherited } = env;
+  const encryptionKeys = env['FLOTILLA_ENCRYPTION_KEYS']?.trim() || secrets.encryptionKeys;
+  const keys = loadConfig({ FLOTILLA_ENCRYPTION_KEYS: encryptionKeys }, 'stack').encryptionKeys;
+  return {
+    ...inherited,
+    FLOTILLA_EMBEDDED: 'true',
+    FLOTILLA_DATA_DIR: data.root,
+    FLOTILLA_DATABASE_URL: backends.databaseUrl,
+    FLOTILLA_TEMPORAL_ADDRESS: backends.temporalAddress,
+    ...(backends.certificates && tlsSettings(backends.certificates)),
+    FLOTILLA_JWT_SECRET: config.jwtSecrets.join(',') || secrets.jwtSecret,
+    FLOTILLA_ENCRYPTION_KEYS: encryptionKeys,
+    FLOTILLA_CODEC_TOKEN: config.codecToken ?? secrets.codecToken,
+    FLOTILLA_REGISTRATION_KEY: simulationKey(keys) ?? '',
+  };
+}
+
+function tlsSettings({ ca, client }: Certificates): Record<string, string> {
+  return {
+    FLOTILLA_TEMPORAL_TLS: 'true',
+    FLOTILLA_TEMPORAL_TLS_CA: ca,
+    FLOTILLA_TEMPORAL_TLS_CERT: client.cert,
+    FLOTILLA_TEMPORAL_TLS_KEY: client.key,
+    FLOTILLA_TEMPORAL_TLS_SERVER_NAME: SERVER_NAME,
+  };
+}
+
+/** Base address of the API as this machine reaches it, whatever the public one is. */
+export function localUrl(config: Config): string {
+  return `http://${localHost(config.host)}:${config.port}`;
+}
+
+/**
+ * How our processes start: with bounded young generations (MiB of each half). Most of their garbage are buffers outside
+ * the heap, which only a collection frees, and what V8 allows itself on a large machine lets many of them wait for one.
+ */
+export const API_COMMAND: readonly string[] = ['--max-semi-space-size=16', 'src/server/main.ts'];
+export const WORKER_COMMAND: readonly string[] = ['--max-semi-space-size=4', 'workers/main.ts'];
+
+export const COMMANDS = {
+  api: () => API_COMMAND,
+  worker: () => [...WORKER_COMMAND, '--queues', 'fleet-activity,fleet-schedule,fleet-report'],
+  fleet: (config: Config, data: DataDirectory, url = localUrl(config)) => [
+    'tools/simulator/main.ts',
+    '--computers',
+    String(config.simulatedComputers),
+    '--state',
+    data.fleetState,
+    '--url',
+    url,
+  ],
+} as const;

@@ -1,0 +1,49 @@
+import { loadConfig } from '../../../src/process/config.ts';
+import { readSecretFiles } from '../../../src/process/secret-files.ts';
+import { say, supervise } from '../processes/supervise.ts';
+import { describeTemporal } from '../stack.ts';
+import { createTopology, type StartedTopology, TOPOLOGY_STOP_MS } from './topology.ts';
+import { planTopology, TOPOLOGY_HELP } from './topology-plan.ts';
+
+/** `npm run topology`: every part a process of its own, until a signal ends it. */
+if (process.argv.includes('--help')) say(TOPOLOGY_HELP);
+else {
+  await supervise<StartedTopology>({
+    title: 'Flotilla',
+    stopLimitMs: TOPOLOGY_STOP_MS + 5000,
+    create() {
+      const config = loadConfig(process.env, 'stack');
+      const plan = planTopology(process.argv.slice(2), config);
+      say('Flotilla starts, every part apart');
+      const { env } = readSecretFiles(process.env);
+      return createTopology({ config, plan, env, report: (message) => say(`  ${message}`) });
+    },
+    async announce(started) {
+      say(describe(started));
+      if (started.administrator?.generatedPassword) await started.administratorShown();
+    },
+  });
+}
+
+function describe(started: StartedTopology): string {
+  const { administrator } = started;
+  const password = administrator?.generatedPassword
+    ? `${administrator.generatedPassword}   (shown only now)`
+    : 'as set by FLOTILLA_ADMIN_PASSWORD';
+  return [
+    'Flotilla is ready',
+    ...started.apis.map((url) => `  API            ${url}/api/v2`),
+    ...started.gateways.map((url) => `  Gateway        ${url}`),
+    `  Temporal       ${started.temporalAddress}`,
+    ...(started.temporal ? describeTemporal(started.temporal, process.stdout.isTTY) : []),
+    `  Data and logs  ${started.dataDir}`,
+    ...(administrator
+      ? [
+          `  Log in as      ${administrator.email}`,
+          `  Password       ${password}`,
+          `  Forgotten?     FLOTILLA_DATA_DIR=${started.dataDir} npm run reset-password -- ${administrator.email}`,
+        ]
+      : []),
+    '  Ctrl-C stops everything.',
+  ].join('\n');
+}
