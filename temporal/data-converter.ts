@@ -10,7 +10,7 @@ export const FAILURE_CONVERTER_PATH = fileURLToPath(new URL('./failure-converter
  * The one data converter of all clients and workers: everything that reaches the server is encrypted.
  *
  * @throws when there is no key
- * @see temporal-design 8
+ * @see docs/architecture.md#encryption-of-payloads
  */
 export function createDataConverter(keys: readonly EncryptionKey[]): DataConverter {
   return { failureConverterPath: FAILURE_CONVERTER_PATH, payloadCodecs: [new EncryptionCodec(keys)] };

@@ -26,7 +26,7 @@ export async function readCurrentBuild(settings: DeploymentSettings): Promise<st
  * @param waitMs - how long to wait for a worker of this build to poll: a build nobody serves cannot be made current
  * @throws when no such worker polls in time
  * @remarks Idempotent.
- * @see temporal-design 8; design.md 8 "Worker build"
+ * @see docs/architecture.md#deploying-a-new-build
  */
 export async function makeBuildCurrent(settings: DeploymentSettings, buildId: string, waitMs: number): Promise<void> {
   const namespace = settings.temporalNamespace;
@@ -40,7 +40,7 @@ export async function makeBuildCurrent(settings: DeploymentSettings, buildId: st
             namespace,
             deploymentName: DEPLOYMENT_NAME,
             buildId,
-            // The server's own look passes over a queue that has nothing to do now. @see untilServed
+            // The server's own look passes over a queue that has nothing to do now. See {@link untilServed}.
             ignoreMissingTaskQueues: true,
             identity: `flotilla-deploy-${process.pid}`,
           }),
@@ -98,7 +98,7 @@ function notServed(buildId: string, queues: readonly string[]): string {
  * stopped at zero.
  *
  * @throws when the server does not answer
- * @see temporal-design 1 (12), 8
+ * @see docs/architecture.md#deploying-a-new-build
  */
 export async function countBoundElsewhere(settings: DeploymentSettings, buildId: string): Promise<number> {
   const { temporalNamespace: namespace } = settings;

@@ -51,7 +51,7 @@ const WEEKDAYS = ['SUNDAY', 'MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDA
  *
  * @param desired - null: there should be none
  * @remarks Idempotent. A schedule that an operator paused stays paused. One whose key is gone is sealed anew.
- * @see temporal-design 6
+ * @see docs/architecture.md#schedules-of-profiles
  */
 export async function ensureSchedule(
   client: Client,

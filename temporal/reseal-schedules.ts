@@ -31,7 +31,7 @@ const PAUSE_MS = 100;
  * @throws when the server does not take a schedule back; the others are done all the same
  * @remarks Idempotent, safe to run from several processes at once. With one key the server is not asked at all.
  * Schedules that the server does not list yet are left out.
- * @see temporal-design 8
+ * @see docs/architecture.md#keys-of-schedules
  */
 export async function resealSchedules(client: Client, keys: readonly EncryptionKey[]): Promise<ResealReport> {
   const report: ResealReport = { resealed: 0, unreadable: [] };

@@ -6,7 +6,7 @@ import { encodingKeys, METADATA_ENCODING_KEY, type Payload, type PayloadCodec } 
  * (times, policies, pause and note) and leaves the rest shut: arguments and texts of the action are undefined. What it
  * writes is sealed as `client` seals.
  *
- * @see temporal-design 6, 8
+ * @see docs/architecture.md#keys-of-schedules
  */
 export function unreadSchedule(client: Client, scheduleId: string): ScheduleHandle {
   const { connection, options } = client;

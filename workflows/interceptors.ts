@@ -22,7 +22,7 @@ interface Traced {
  *
  * @remarks Without a trace every call passes through untouched. Nothing here is a command, uses up random numbers or waits,
  * so that histories replay the same with and without.
- * @see temporal-design 8 "OpenTelemetry"
+ * @see docs/architecture.md#tracing
  */
 export const interceptors: WorkflowInterceptorsFactory = () => {
   let traced: Traced | null = null;

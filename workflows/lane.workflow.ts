@@ -27,7 +27,7 @@ const ANY_CANCELED = 'any-canceled';
  * for weeks if need be.
  *
  * @remarks Everything it knows is in the rows; started again from nothing it goes on where the rows stand.
- * @see temporal-design 4
+ * @see docs/architecture.md#processing-pending-events
  */
 export async function lane(input: LaneInput): Promise<LaneResult> {
   const cancellation = watchCancellation();

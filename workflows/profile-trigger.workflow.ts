@@ -13,7 +13,7 @@ const NOMINAL_TIME = defineSearchAttributeKey('TemporalScheduledStartTime', Sear
 /**
  * One date of a profile's schedule. Thin: the run itself is an activity like those that requests make.
  *
- * @see temporal-design 6
+ * @see docs/architecture.md#schedules-of-profiles
  */
 export async function profileTrigger({ kind, profileId }: ProfileTriggerInput): Promise<ProfileTriggerResult> {
   const nominalTime = readNominalTime();

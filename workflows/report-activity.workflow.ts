@@ -33,7 +33,7 @@ setWorkflowOptions(
 /**
  * Makes one report and closes with the status of its activity.
  *
- * @see temporal-design 2
+ * @see docs/architecture.md#retries
  */
 export async function reportActivity({ id }: ReportInput): Promise<void> {
   const cancellation = watchCancellation();

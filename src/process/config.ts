@@ -12,7 +12,7 @@ export interface DatabaseLimits {
   readonly idleSeconds: number;
 }
 
-/** All settings of a Flotilla process, read once. @see design.md 3 */
+/** All settings of a Flotilla process, read once. @see docs/architecture.md#settings-and-commands */
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -68,7 +68,7 @@ export interface Config {
   readonly unknownKeys: 'refuse' | 'ignore';
 }
 
-/** How much one sender may ask of one process; a rate is per second, null for no limit. @see perf-reliability B5 */
+/** How much one sender may ask of one process; a rate is per second, null for no limit. @see docs/limits.md#requests-of-clients */
 export interface TrafficSettings {
   /** Requests of one token, or of one address where a call needs none. */
   readonly api: Rate | null;
@@ -96,7 +96,7 @@ export interface TemporalTlsSettings {
   readonly apiKey: string | null;
 }
 
-/** @see API specification, "Script profile limits"; api-decisions 2.7 */
+/** @see docs/api-conventions.md#deployment-settings */
 export interface ScriptProfileLimits {
   /** Computers of one run; those with the lowest ids are taken. */
   readonly maxComputers: number;
@@ -107,7 +107,7 @@ export interface ScriptProfileLimits {
 }
 
 export interface ActivitySettings {
-  /** Groups up to this many computers get a workflow per computer. @see temporal-design 1, decision 2 */
+  /** Groups up to this many computers get a workflow per computer. @see docs/architecture.md#how-many-workflows */
   readonly singleLaneLimit: number;
   readonly laneMinSize: number;
   /** Exceeded where a group would have over a thousand lanes. */
@@ -140,7 +140,7 @@ export type ConfigRole = keyof typeof NEEDS;
  * @param env - environment variables; an empty value counts as absent, except for FLOTILLA_ADMIN_EMAIL
  * @param role - decides which settings are required
  * @throws {ConfigError} naming every wrong setting
- * @see design.md 3, "Commands and settings"
+ * @see docs/architecture.md#settings-and-commands
  */
 export function loadConfig(env: Record<string, string | undefined>, role: ConfigRole): Config {
   const read = new SettingReader(env);

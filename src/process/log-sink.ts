@@ -22,7 +22,7 @@ export interface LogSinkOptions {
  *
  * @remarks A pipe is opened anew without blocking; where that is not possible (a socket), one thread of the pool writes and
  * may wait for ever, not the process. Lines reach files and pipes at once while these take them.
- * @see perf-reliability D, row 28
+ * @see docs/reliability.md#the-log-cannot-be-written-mail-or-pam-hangs
  */
 export function createLogSink(fd: number, options: LogSinkOptions = {}): LogSink {
   const queue = new Waiting(options.maxWaitingBytes ?? MAX_WAITING_BYTES);

@@ -68,7 +68,7 @@ class SpanIds {
   }
 }
 
-/** @see OpenTelemetry specification, "Environment Variable Specification", `OTEL_TRACES_SAMPLER` */
+/** Samplers by the names that OpenTelemetry gives `OTEL_TRACES_SAMPLER`. */
 function chooseSampler(env: Environment): Sampler {
   const share = readNumber(env, 'OTEL_TRACES_SAMPLER_ARG', 0, 1) ?? 1;
   const bare: Record<string, () => Sampler> = {

@@ -52,7 +52,7 @@ const DICT = 0x64;
  * @throws {BpickleError} on trailing bytes, unknown type bytes, missing terminators, lengths beyond the input, invalid
  *   UTF-8, byte-string keys that are not ASCII, and everything beyond `limits`; in time linear in the input
  * @remarks Keys need no order; of equal keys the last wins, as in the agents.
- * @see agent-protocol 1
+ * @see docs/agent-protocol.md#encoding
  */
 export function decode(buffer: Uint8Array, limits: DecodeLimits = {}): BValue {
   const reader = new Reader(buffer, { ...DEFAULTS, ...limits });

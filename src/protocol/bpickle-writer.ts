@@ -13,7 +13,7 @@ const END = 0x3b;
  *
  * @throws {BpickleError} on a number that is no safe integer (wrap it in BFloat, or use a bigint), on `undefined` and
  *   other foreign values, and on nesting beyond 200 levels
- * @see agent-protocol 1
+ * @see docs/agent-protocol.md#encoding
  */
 export function encode(value: BValue): Buffer {
   const writer = new Writer();

@@ -4,7 +4,7 @@ import { compareCodePoints } from './values.ts';
 /**
  * The 16-byte digest by which agent and server compare lists of message types without sending them.
  *
- * @see agent-protocol 3, "Digest of a type list"
+ * @see docs/agent-protocol.md#exchange-payloads
  */
 export function typeListDigest(types: Iterable<string>): Buffer {
   return createHash('md5')

@@ -2,7 +2,7 @@
  * The named bad inputs and faults, each with what it must come to. Tests of one begin their titles with its name; where
  * several names are in one row of the reference they follow each other here.
  *
- * @see perf-reliability B3
+ * @see docs/reliability.md#bad-input
  */
 export const BAD_INPUTS: Readonly<Record<string, string>> = {
   'JWT-none': '401: the algorithms are pinned',

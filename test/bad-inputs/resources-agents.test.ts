@@ -6,7 +6,7 @@ import { encode } from '../../src/protocol/bpickle.ts';
 import { RawAgent } from '../support/agents/gateway-world.ts';
 import { times, useGuardedWorld } from '../support/http/guarded-world.ts';
 
-/** What attacks cost a server, measured in its own process while an honest client goes on. @see perf-reliability B2, 9 */
+/** What attacks cost a server, measured in its own process while an honest client goes on. @see docs/reliability.md#cost-of-an-attack */
 const world = useGuardedWorld();
 const { call } = world;
 const MIB = 1024 * 1024;

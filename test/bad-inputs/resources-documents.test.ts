@@ -3,7 +3,7 @@ import { times, useGuardedWorld } from '../support/http/guarded-world.ts';
 import { scriptProfile } from '../support/scripts/scripts.ts';
 import { usgProfile } from '../support/compliance/usg-profiles.ts';
 
-/** What attacks cost a server, measured in its own process while an honest client goes on. @see perf-reliability B2, 9 */
+/** What attacks cost a server, measured in its own process while an honest client goes on. @see docs/reliability.md#cost-of-an-attack */
 const world = useGuardedWorld();
 const { call } = world;
 const MIB = 1024 * 1024;

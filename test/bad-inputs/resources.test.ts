@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { times, useGuardedWorld } from '../support/http/guarded-world.ts';
 
-/** What attacks cost a server, measured in its own process while an honest client goes on. @see perf-reliability B2, 9 */
+/** What attacks cost a server, measured in its own process while an honest client goes on. @see docs/reliability.md#cost-of-an-attack */
 const world = useGuardedWorld();
 const { call } = world;
 const MIB = 1024 * 1024;

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { useGuardedWorld } from '../support/http/guarded-world.ts';
 
-/** Clients that bring next to nothing, and do not go. @see perf-reliability B3 */
+/** Clients that bring next to nothing, and do not go. @see docs/reliability.md#bad-input */
 const SOCKETS = 2000;
 /** Sockets that are opened at once: a listener's own queue is shorter than their number. */
 const AT_ONCE = 250;

@@ -5,7 +5,7 @@ import type { ActivityFact, Facts } from '../../tools/faults/invariants/facts.ts
 /**
  * Every check is shown a world in which its invariant is broken: one that sees nothing proves nothing.
  *
- * @see perf-reliability B4
+ * @see docs/reliability.md#the-fault-matrix
  */
 const NONE = { children: 0, open: 0, succeeded: 0, failed: 0, canceled: 0 };
 const GROUP = 10;

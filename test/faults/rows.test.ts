@@ -8,7 +8,7 @@ const LONG = process.env['FLOTILLA_FAULTS_LONG'] === '1';
 /** Bounded by work: every wait ends when nothing moves any more, however slow the machine. */
 const TIMEOUT_MS = LONG ? 3_600_000 : 900_000;
 
-/** The fault matrix by its rows, on one stack. @see perf-reliability B4 */
+/** The fault matrix by its rows, on one stack. @see docs/reliability.md#the-fault-matrix */
 describe('the fault matrix', { timeout: TIMEOUT_MS }, () => {
   let world: FaultWorld;
 

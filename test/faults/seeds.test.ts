@@ -10,7 +10,7 @@ const TIMEOUT_MS = 900_000;
 /**
  * Seeds that found something, or draw what others do not, on one stack; `npm run faults` runs as many more as one likes.
  *
- * @see perf-reliability B4
+ * @see docs/reliability.md#the-fault-matrix
  */
 describe('fixed seeds', { timeout: TIMEOUT_MS }, () => {
   let world: FaultWorld;

@@ -68,7 +68,7 @@ const STOP_ORDER: readonly StopShare[] = [
   { name: 'PostgreSQL', limitMs: 1200 },
 ];
 
-/** @see Stack */
+/** See {@link Stack}. */
 export function createStack({ config, env, report, afterRestore = false }: StackOptions): Stack {
   const group = createServiceGroup(STOP_ORDER, STOP_LIMIT_MS);
   const cleanups: (() => void)[] = [];

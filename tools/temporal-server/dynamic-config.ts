@@ -1,4 +1,4 @@
-/** The defaults protect shared clusters; here they would only be measured as our own slowness. @see perf-reliability A1 */
+/** The defaults protect shared clusters; here they would only be measured as our own slowness. @see docs/reliability.md#rules-for-benchmarks */
 const LIMITS = {
   'frontend.rps': 100_000,
   'frontend.namespaceRPS': 100_000,
@@ -17,7 +17,7 @@ const LIMITS = {
 /** A value as the server reads it from YAML. */
 export type DynamicValue = number | boolean | Readonly<Record<string, number | string>>;
 
-/** Priorities and fair shares of a backlog, on every partition of a task queue. @see temporal-design 8, "Priority" */
+/** Priorities and fair shares of a backlog, on every partition of a task queue. @see docs/architecture.md#priority-and-fairness */
 const FAIRNESS = {
   'matching.useNewMatcher': true,
   'matching.enableFairness': true,

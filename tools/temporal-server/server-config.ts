@@ -38,7 +38,7 @@ const HISTORY_SHARDS = 16;
  * The server's static configuration.
  *
  * @param certificates - with them the server and each of its parts take calls of their owner alone; without, of everybody
- * @param dynamicConfigFile - @see dynamicConfig
+ * @param dynamicConfigFile - see {@link dynamicConfig}
  */
 export function serverConfig(
   store: TemporalStore,

@@ -27,7 +27,7 @@ const ADVICE = `Do one of these, then start again:
  * cache, the download that the SDK knows, the pinned jars from Maven run by Java.
  *
  * @throws {ProgramUnavailable} with every reason when no way works
- * @see stack-notes 4
+ * @see docs/decisions/0008-embedded-stack-and-simulator.md#alternatives
  */
 export function resolveTestServer(options: ResolveOptions): Promise<string> {
   const env = options.env ?? process.env;

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { CancelActivities } from '../../workflows/contracts/activities.ts';
 import { reached } from '../reached.ts';
 
-/** @see CancelActivities.requestCancel */
+/** See {@link CancelActivities.requestCancel}. */
 export function requestCancelOf(client: Client): CancelActivities['requestCancel'] {
   return async (workflowId, runId) => {
     await reached(client.workflow.getHandle(workflowId, runId).cancel());

@@ -19,7 +19,7 @@ const STEPS = 20;
  *
  * @returns how many lines went
  * @remarks A failure is logged and left to the next run.
- * @see api-decisions 2.7
+ * @see docs/api-conventions.md#event-log
  */
 export async function shortenEventLog({ db, logger, eventRetentionDays }: EventRetention): Promise<number> {
   if (eventRetentionDays < 0) return 0;

@@ -25,7 +25,7 @@ const GRACE_MS = 60_000;
  * @param count - told of the kind of the profile of each date that was missed, when its run is made; not of those that were
  * let pass
  * @throws when the server is away; a single profile that fails is logged and left to the next round
- * @see temporal-design 6, "Facts"
+ * @see docs/architecture.md#missed-runs
  */
 export async function startMissedDates(
   deps: MissedDatesDeps,

@@ -56,8 +56,8 @@ const FIRST_LOOKBACK_MS = DAY_MS;
  * or do not end, lost reports, missed dates and, every ten minutes and after a gap, schedules. Last it shortens what is
  * kept for a time only.
  *
- * @see ReconcileActivities.reconcile for each effect, what it throws and how often it is tried
- * @see temporal-design 5; design.md 8 "Orphans"
+ * {@link ReconcileActivities.reconcile} says what each has for effect, what it throws and how often it is tried.
+ * @see docs/architecture.md#the-reconciler
  */
 export function createReconciler(options: ReconcilerOptions): ReconcileActivities {
   /** The mark of the cursor for which schedules were ordered: once, however many runs fail after that. */

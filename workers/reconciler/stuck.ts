@@ -25,7 +25,7 @@ interface StillLane {
  * @param after - the lane to go on after
  * @param count - told of each workflow that was started anew
  * @returns the lane to go on after in the next run; 0 when the round is complete
- * @see perf-reliability B4, row 24
+ * @see docs/reliability.md#a-worker-or-a-workflow-stands-still
  */
 export async function repairStuck(
   deps: RepairDeps,

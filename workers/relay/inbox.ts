@@ -47,7 +47,7 @@ interface Memory {
  *
  * @remarks Nudges carry nothing and may be lost or doubled; news stays in the inbox until a lane takes it. A lane that
  * cannot be told waits by itself and holds up no other.
- * @see temporal-design 3 and 5
+ * @see docs/architecture.md#settling-it
  */
 export function inboxRound(deps: InboxDeps): () => Promise<boolean> {
   const memory: Memory = { planner: new NudgePlanner(deps.settings), refused: new RefusedEntries() };

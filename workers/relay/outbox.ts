@@ -41,7 +41,7 @@ interface Memory {
  *
  * @remarks Accounts take turns. Several relays share the work (SKIP LOCKED). A crash after a start and before the
  * delete repeats the start, which the server rejects as a duplicate. An entry the server refuses waits by itself and holds up no other.
- * @see temporal-design 3 and 5
+ * @see docs/architecture.md#starting-it
  */
 export function outboxRound(deps: OutboxDeps): () => Promise<boolean> {
   const memory: Memory = { refused: new RefusedEntries(), budget: new SpanBudget() };

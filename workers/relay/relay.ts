@@ -65,7 +65,7 @@ const LATE_DATES_MS = 2_000;
  *
  * @remarks Runs beside every worker of the activity queue; several at once are safe. It survives the loss of either
  * side and goes on where the rows stand.
- * @see temporal-design 3 and 5
+ * @see docs/architecture.md#starting-it
  */
 export function startRelay(options: RelayOptions): Relay {
   const { db, client, lanes, settings, logger } = options;

@@ -43,7 +43,7 @@ export async function readState(client: Client, workflowId: string): Promise<Wor
  *
  * @remarks Safe to repeat and to run twice at once. A lane that was never started is left to its parent, which cannot
  * start one whose id an orphan had.
- * @see temporal-design 5
+ * @see docs/architecture.md#crashes-and-repairs
  */
 export async function repairLane(deps: RepairDeps, lane: number): Promise<Repair> {
   const [row] = await deps.db.query<{ wf_id: string; open_count: number; opened: boolean; parent_id: number | null }>(

@@ -111,7 +111,7 @@ function isReport({ type }: Startable): boolean {
   return type === REPORT_ACTIVITY;
 }
 
-/** 1 is the most urgent. @see temporal-design 8 "Priority" */
+/** 1 is the most urgent. @see docs/architecture.md#priority-and-fairness */
 function priorityOf(row: Startable): number {
   if (isReport(row)) return 5;
   if (row.computers > LARGE_GROUP) return 4;

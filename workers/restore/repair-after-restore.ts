@@ -39,7 +39,7 @@ export interface RestoreReport {
  * @param mark - what the reconciler's mark becomes at least, in ms since the epoch
  * @throws when another one is under way
  * @remarks Safe to repeat. What only the server lost needs none of this: the reconciler starts workflows again.
- * @see perf-reliability B4, row 11
+ * @see docs/reliability.md#an-older-backup-is-restored
  */
 export async function repairAfterRestore(deps: RestoreDeps, now: Date, mark: number): Promise<RestoreReport> {
   return await alone(deps.db, () => repair(deps, now, mark));

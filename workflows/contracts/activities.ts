@@ -14,7 +14,7 @@ export type { GroupProgress, LanePlan, LaneProgress };
  * @throws every step, while the database is away
  * @remarks Tried three times as local ones, each for 20 s and all within 25 s, then for 60 s each, a second to a minute
  * apart, until they succeed.
- * @see temporal-design 4
+ * @see docs/architecture.md#processing-pending-events
  */
 export interface LaneActivities {
   /**
@@ -62,7 +62,7 @@ export interface CancelActivities {
  * @throws both, while the database is away, and when this worker knows no profiles of the kind: a newer build does, and
  * one of its workers takes a further try
  * @remarks Tried as the steps of {@link LaneActivities}.
- * @see temporal-design 6
+ * @see docs/architecture.md#schedules-of-profiles
  */
 export interface ProfileActivities {
   /**
@@ -83,7 +83,7 @@ export interface ProfileActivities {
   refillSchedule(kind: ProfileKindName, profileId: number): Promise<void>;
 }
 
-/** Steps of `reportActivity`. All can run again at any time. @see temporal-design 2 */
+/** Steps of `reportActivity`. All can run again at any time. @see docs/architecture.md#task-queues */
 export interface ReportActivities {
   /**
    * Makes the report of an activity, with heartbeats.

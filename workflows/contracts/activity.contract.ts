@@ -10,7 +10,7 @@ export const ACTIVITY_WORKFLOW = 'activity';
 export interface ActivityInput {
   /** Id of the parent activity row. */
   id: number;
-  /** Handed on to its lanes. @see LaneInput */
+  /** Handed on to its lanes. See {@link LaneInput}. */
   continueAfterEvents?: number;
 }
 

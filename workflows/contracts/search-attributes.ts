@@ -4,7 +4,7 @@ import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/commo
  * Typed search attributes, set at start and never changed. All Keyword: a namespace on SQL visibility has only
  * three Int columns. `FleetComputerId` is set only where a lane has one computer.
  *
- * @see temporal-design 8
+ * @see docs/architecture.md#search-attributes
  */
 export const SEARCH_ATTRIBUTES = {
   accountId: defineSearchAttributeKey('FleetAccountId', SearchAttributeType.KEYWORD),

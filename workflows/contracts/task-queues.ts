@@ -1,4 +1,4 @@
-/** Task queues, named by the resource they exhaust. @see temporal-design 2 */
+/** Task queues, named by the resource they exhaust. @see docs/architecture.md#task-queues */
 export const TASK_QUEUES = {
   activity: 'fleet-activity',
   schedule: 'fleet-schedule',

@@ -5,7 +5,7 @@ import { PATIENT, QUICK, runStep } from './step.ts';
 const quick = proxyLocalActivities<LaneActivities>(QUICK);
 const patient = proxyActivities<LaneActivities>(PATIENT);
 
-/** The steps of LaneActivities for workflow code. @see temporal-design 4 */
+/** The steps of LaneActivities for workflow code. @see docs/architecture.md#processing-pending-events */
 export const steps: LaneActivities = {
   advance: (lane, cancelAll) => run('advance', lane, cancelAll),
   begin: (activity) => run('begin', activity),

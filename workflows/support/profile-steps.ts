@@ -5,7 +5,7 @@ import { PATIENT, QUICK, runStep } from './step.ts';
 const quick = proxyLocalActivities<ProfileActivities>(QUICK);
 const patient = proxyActivities<ProfileActivities>(PATIENT);
 
-/** The steps of ProfileActivities for workflow code. @see temporal-design 6 */
+/** The steps of ProfileActivities for workflow code. @see docs/architecture.md#schedules-of-profiles */
 export const profileSteps: ProfileActivities = {
   startDueRun: (kind, profileId, nominalTime) =>
     runStep(

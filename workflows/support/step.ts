@@ -17,7 +17,7 @@ export const PATIENT = {
  * Runs a database step: tried locally first, then as a retrying Temporal activity.
  *
  * @remarks Never cancelled: a cancelled workflow still has rows to settle. Not to be run in parallel.
- * @see temporal-design 4, "Rules"
+ * @see docs/architecture.md#rules-for-database-steps
  */
 export function runStep<T>(quick: () => Promise<T>, patient: () => Promise<T>): Promise<T> {
   return CancellationScope.nonCancellable(async () => {

@@ -4,7 +4,7 @@ import { unauthorized } from '../../domain/common/errors.ts';
 import { endUnread } from '../../process/http-answers.ts';
 import { API_HEADERS } from '../http/middleware/send.ts';
 
-/** Room for a query of 8 KiB in which every byte is percent-encoded. @see api-decisions 8 */
+/** Room for a query of 8 KiB in which every byte is percent-encoded. @see docs/api-conventions.md#query-language */
 const MAX_HEADER_BYTES = 32 * 1024;
 /** What is read at all: room beside the headers for a token far too long, which is refused as a token. */
 const MAX_READ_BYTES = 4 * MAX_HEADER_BYTES;

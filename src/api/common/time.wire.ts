@@ -14,7 +14,7 @@ function two(part: number): string {
   return part < 10 ? `0${part}` : `${part}`;
 }
 
-/** An instant of a script or a script profile: UTC, six digits of a second, no zone. @see api-decisions 2.1 */
+/** An instant of a script or a script profile: UTC, six digits of a second, no zone. @see docs/api-conventions.md#names-values-and-times */
 export function wireLocalTime(instant: Date): string {
   return `${instant.toISOString().slice(0, 23)}000`;
 }

@@ -14,7 +14,7 @@ import { wireTime } from '../common/time.wire.ts';
 
 type Schemas = components['schemas'];
 
-/** Marker in place of a report's path while a run is open. @see api-decisions 5.4 */
+/** Marker in place of a report's path while a run is open. @see docs/api-conventions.md#usg-runs-and-results */
 const OPEN_RUN = 'in-progress';
 
 /** A profile as answers show it. */

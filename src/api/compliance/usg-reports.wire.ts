@@ -11,7 +11,7 @@ export function readUsgReportRequest(
   return { profileId, startDate: start_date, endDate: end_date ?? null, detailed: detailed ?? false, traceparent };
 }
 
-/** The answer to a question for a report; only here its activity reads `in-progress`. @see api-decisions 4.1 */
+/** The answer to a question for a report; only here its activity reads `in-progress`. @see docs/api-conventions.md#activity-statuses */
 export function wireUsgReport(answer: UsgReportAnswer) {
   return 'path' in answer
     ? { id: null, result_text: answer.path, activity_status: 'succeeded', result_code: 0 }

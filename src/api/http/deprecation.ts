@@ -1,5 +1,5 @@
-/** The day when security profiles were renamed to USG profiles, as a Unix time. @see API specification, "Versioning" */
+/** The day when security profiles were renamed to USG profiles, as a Unix time. @see docs/api-conventions.md#deprecation */
 const RENAMED_AT = Date.UTC(2026, 3, 23) / 1000;
 
-/** Header of answers to requests that use the old name of USG profiles. @see api-decisions 2.6; RFC 9745 */
+/** Header of answers to requests that use the old name of USG profiles. @see docs/api-conventions.md#deprecation */
 export const DEPRECATION: Readonly<Record<string, string>> = { Deprecation: `@${RENAMED_AT}` };

@@ -17,7 +17,7 @@ interface Template {
  * Finds the operation of a method and path in a few steps, however many operations there are. The colon of a verb may
  * come as `%3A`, a trailing slash is accepted.
  *
- * @see mission-and-ecosystem 3.3
+ * @see docs/decisions/0013-openapi-first.md#alternatives
  */
 export class RouteTable {
   readonly #static = new Map<string, Template>();

@@ -28,7 +28,7 @@ export interface OperationObject {
   'x-permission': string | string[];
   /** It needs the token of somebody who logged in with a password; 403 for one from an access key. */
   'x-login'?: boolean;
-  /** Error codes by status, beside those that follow from all the rest. @see refusals.ts */
+  /** Error codes by status, beside those that follow from all the rest. See `refusals.ts`. */
   'x-errors'?: Record<string, ErrorCode[]>;
   /** It looks at nothing that is stored. */
   'x-stateless'?: boolean;

@@ -10,7 +10,7 @@ export type Refusals = ReadonlyMap<number, ReadonlySet<ErrorCode>>;
  * `x-errors` add.
  *
  * @param parameters - of the operation, references followed
- * @see api-decisions 1.2
+ * @see docs/api-conventions.md#error-codes
  */
 export function refusalsOf(
   operation: OperationObject,

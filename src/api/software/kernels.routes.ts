@@ -9,7 +9,7 @@ export function kernelsRoutes(deps: { services: Pick<Services, 'kernels'> }): Ha
   const { kernels } = deps.services;
   const change = async (action: KernelAction, context: RequestContext): Promise<Reply> => {
     const command = readKernelCommand(context, traceparentOf(context.request));
-    // Nothing has been decided about it yet when this is answered. See api-decisions 4.1.
+    // Nothing has been decided about it yet when this is answered. See docs/api-conventions.md#activity-statuses.
     return { body: { ...wireActivity(await kernels.change(context.caller, action, command)), activity_status: null } };
   };
   return {

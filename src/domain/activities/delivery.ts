@@ -18,7 +18,7 @@ const LATEST = Date.UTC(9999, 11, 30);
  * @param text - ISO 8601; null when not given
  * @param path - where it stood, for the refusal
  * @throws {DomainError} InvalidParameter when it is no moment or not in the future
- * @see api-decisions 2.4
+ * @see docs/api-conventions.md#delivery-parameters
  */
 export function readDelivery(text: string | null, windowMinutes: number, now: Date, path: string): Delivery {
   if (text === null) return { deliverAfter: null, windowMinutes };

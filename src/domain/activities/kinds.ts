@@ -6,7 +6,7 @@ export interface ActivityKind {
   reversible: boolean;
 }
 
-/** Types of operations and of groups with a type of their own. @see api-decisions 4.3 and 4.7 */
+/** Types of operations and of groups with a type of their own. @see docs/api-conventions.md#types-and-summaries */
 const KINDS: Readonly<Record<string, ActivityKind>> = {
   InstallSnaps: { repeatable: true, reversible: true },
   RemoveSnaps: { repeatable: true, reversible: false },

@@ -1,4 +1,4 @@
-/** Operations on a whole machine or on one of its processes. @see agent-protocol 9.3 and 9.7; api-decisions 4.3 and 9.5 */
+/** Operations on a whole machine or on one of its processes. @see docs/agent-protocol.md#process-signals-and-power */
 
 export const POWER_ACTIONS = ['restart', 'shutdown'] as const;
 

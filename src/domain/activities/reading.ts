@@ -14,7 +14,7 @@ export interface StoredPosition {
 /**
  * The status as it is read: a delivery in the future and a full queue are not stored, they are seen.
  *
- * @see api-decisions 4.1 and 4.2
+ * @see docs/api-conventions.md#activity-statuses
  */
 export function readStatus(stored: StoredPosition, now: Date): ActivityStatus {
   if (stored.status !== 'undelivered') return stored.status;

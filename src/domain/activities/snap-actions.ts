@@ -1,4 +1,4 @@
-/** What can be done with snaps. @see api-decisions 9.4 */
+/** What can be done with snaps. @see docs/api-conventions.md#snaps */
 export const SNAP_ACTIONS = ['install', 'remove', 'refresh', 'hold', 'unhold'] as const;
 
 export type SnapAction = (typeof SNAP_ACTIONS)[number];
@@ -13,7 +13,7 @@ export interface SnapEntry {
   time?: string;
 }
 
-/** Message to the agent. @see agent-protocol 9.2 */
+/** Message to the agent. @see docs/agent-protocol.md#snaps */
 export interface SnapMessage {
   type: string;
   fields: { snaps: Array<{ name: string; args?: Record<string, string | boolean> }> };

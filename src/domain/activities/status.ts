@@ -1,4 +1,4 @@
-/** Every state an activity can be read in. @see api-decisions 4.1 */
+/** Every state an activity can be read in. @see docs/api-conventions.md#activity-statuses */
 export const ACTIVITY_STATUSES = [
   'unapproved',
   'blocked',
@@ -21,7 +21,7 @@ export const FINAL_STATUSES = ['succeeded', 'failed', 'canceled'] as const satis
  *
  * @remarks Delivery and result may arrive together, and delivery can turn out impossible: open states may go
  * straight to `failed` or `succeeded`.
- * @see api-decisions 4.1; design.md 8 "Status jumps"
+ * @see docs/api-conventions.md#activity-statuses
  */
 export const TRANSITIONS: Readonly<Record<ActivityStatus, readonly ActivityStatus[]>> = {
   unapproved: ['undelivered', 'scheduled', 'waiting', 'canceled'],

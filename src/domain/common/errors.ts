@@ -1,4 +1,4 @@
-/** The catalogue of stable error codes; clients branch on them. @see api-decisions 1.2 */
+/** The catalogue of stable error codes; clients branch on them. @see docs/api-conventions.md#error-codes */
 export type ErrorCode =
   | 'Unauthorized'
   | 'AuthenticationFailed'

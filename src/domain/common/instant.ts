@@ -5,7 +5,7 @@ const INSTANT = /^(\d{4})-(\d\d)-(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9
  *
  * @returns null for another form, a moment that no calendar has (30 February, second 60, offset beyond 14 hours), or
  * one outside the years 1 to 9999 in UTC
- * @see api-decisions 2.1
+ * @see docs/api-conventions.md#names-values-and-times
  */
 export function parseInstant(text: string): Date | null {
   const match = INSTANT.exec(text);

@@ -14,7 +14,7 @@ done
 test -n "$volumes"
 `;
 
-/** The message that makes an agent erase the keys of every encrypted volume of its machine. @see agent-protocol 9.4 */
+/** The message that makes an agent erase the keys of every encrypted volume of its machine. @see docs/agent-protocol.md#scripts */
 export function sanitizeMessage(): { type: string; fields: Readonly<Record<string, unknown>> } {
   return {
     type: 'execute-script',

@@ -35,7 +35,7 @@ function unitOf(text: string): number {
  * @param endText - ISO 8601, included; a date covers its day. Null: none was given
  * @returns the name of a parameter that is no date and time, or `order` when the end lies before the start
  * @remarks Runs are dated in whole seconds, as answers show them.
- * @see api-decisions 5.5
+ * @see docs/api-conventions.md#reports-and-files
  */
 export function readReportRange(
   startText: string,
@@ -76,7 +76,7 @@ export function reportName(profileId: number, label: string): string {
   return `usg_profile_audit_report_ID${profileId}-${label}`;
 }
 
-/** Key of a report, which is also its path for clients. @see api-decisions 5.5 */
+/** Key of a report, which is also its path for clients. @see docs/api-conventions.md#reports-and-files */
 export function reportPath(profileId: number, { label }: Pick<ReportRange, 'label'>, isDetailed: boolean): string {
   return `${reportName(profileId, label)}${isDetailed ? '-detailed' : ''}.csv`;
 }

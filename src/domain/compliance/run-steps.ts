@@ -27,7 +27,7 @@ export interface RunStep {
 /** Type of a run and of its audits and fixes. */
 export const USG_ACTIVITY = 'UsgActivity';
 
-/** Summary of a run. @see api-decisions 4.3 */
+/** Summary of a run. @see docs/api-conventions.md#types-and-summaries */
 export function runSummary({ mode, title }: Pick<RunProfile, 'mode' | 'title'>): string {
   return `USG ${mode}: ${title}`;
 }
@@ -36,7 +36,7 @@ export function runSummary({ mode, title }: Pick<RunProfile, 'mode' | 'title'>):
  * The steps of a run, each waiting for the success of the one before.
  *
  * @param runId - travels with every step and comes back with the audit's report
- * @see api-decisions 5.4; agent-protocol 9.6 and 9.7
+ * @see docs/api-conventions.md#usg-runs-and-results
  */
 export function runSteps(profile: RunProfile, runId: number): RunStep[] {
   const audit = step('audit', profile, runId);

@@ -1,6 +1,6 @@
 const MAX_NAME = 255;
 
-/** Tells whether a saved search may have this name. @see api-decisions 2.5 */
+/** Tells whether a saved search may have this name. @see docs/api-conventions.md#limits-of-fields */
 export function isSearchName(name: string): boolean {
   return name.length <= MAX_NAME && /^[a-z0-9-]+$/.test(name);
 }

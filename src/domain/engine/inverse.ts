@@ -25,7 +25,7 @@ export interface InverseStep {
   message: { type: string; fields: Readonly<Record<string, unknown>> };
 }
 
-/** Nothing but what is listed: all that was added to the original change is in the lists. @see agent-protocol 9.1 */
+/** Nothing but what is listed: all that was added to the original change is in the lists. @see docs/agent-protocol.md#package-changes */
 const POLICY_LISTED = 0;
 
 const PACKAGE_INVERSES: Readonly<Record<string, string>> = {
@@ -40,7 +40,7 @@ const PACKAGE_INVERSES: Readonly<Record<string, string>> = {
  * @returns steps in order; none when there is nothing to undo
  * @remarks What is not known of the time before counts as untouched: a snap as absent, its updates as not held (before
  * a hold) or held for ever (before an unhold).
- * @see api-decisions 4.7
+ * @see docs/api-conventions.md#cancel-approve-reapply-revert
  */
 export function inverseOf(done: DoneOperation, now: Date): InverseStep[] {
   switch (done.message.type) {

@@ -1,4 +1,4 @@
-/** Every alert by the name that the query language gives it. @see api-decisions 7.3 */
+/** Every alert by the name that the query language gives it. @see docs/api-conventions.md#alerts */
 export const ALERT_NAMES = [
   'package-upgrades',
   'security-upgrades',

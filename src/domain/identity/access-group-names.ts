@@ -1,4 +1,4 @@
-/** Longest title and name. @see api-decisions 2.5 */
+/** Longest title and name. @see docs/api-conventions.md#limits-of-fields */
 const MAX_TITLE = 255;
 /** Leaves room for the number that tells equal slugs apart. */
 const MAX_SLUG = 240;
@@ -7,7 +7,7 @@ const MAX_SLUG = 240;
  * An access group's title as it is stored: letters, digits, spaces, `-` and `.`; everything else is dropped.
  *
  * @returns null when nothing is left, or too much
- * @see api-decisions 2.5
+ * @see docs/api-conventions.md#limits-of-fields
  */
 export function cleanTitle(title: string): string | null {
   const clean = title
@@ -22,7 +22,7 @@ export function cleanTitle(title: string): string | null {
  * The name made of a title: lower case, words joined by dashes. Letters lose their accents; those of other scripts stay.
  *
  * @param fallback - for a title without any letter or digit
- * @see api-decisions 11.4
+ * @see docs/api-conventions.md#access-groups
  */
 export function slugOf(title: string, fallback = 'group'): string {
   const plain = title.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().normalize('NFC');

@@ -5,7 +5,7 @@ import { type ComputerQuery, parseComputerQuery } from './computer-query.ts';
 import { parseQuery, type Query, type QueryLanguage, type SelectorValue } from './parser.ts';
 import { readId } from './values.ts';
 
-/** One condition on an activity. @see api-decisions 4.6 */
+/** One condition on an activity. @see docs/api-conventions.md#activity-selectors */
 export type ActivityCriterion =
   | { kind: 'keyword' | 'type' | 'creator'; text: string }
   | { kind: 'id' | 'parent-id'; id: number }
@@ -17,7 +17,7 @@ export type ActivityCriterion =
 /** A parsed query over activities. */
 export type ActivityQuery = Query<ActivityCriterion>;
 
-/** Spellings of other listings. @see api-decisions 4.1 */
+/** Spellings of other listings. @see docs/api-conventions.md#activity-statuses */
 const STATUS_ALIASES: Readonly<Record<string, ActivityStatus>> = {
   'in-progress': 'delivered',
   complete: 'succeeded',
@@ -33,7 +33,7 @@ const MONTH_LENGTH = '2026-05'.length;
  *
  * @param path - where the text stands in the request, for the refusal
  * @throws {DomainError} InvalidQueryError; that a saved search is unknown is found out when it is resolved
- * @see api-decisions 4.6
+ * @see docs/api-conventions.md#activity-selectors
  */
 export function parseActivityQuery(text: string, path?: string): ActivityQuery {
   return parseQuery(text, ACTIVITY_LANGUAGE, path);

@@ -2,7 +2,7 @@ import { ALERT_NAMES, type AlertName } from '../events/alerts.ts';
 import { parseQuery, type Query, type QueryLanguage, type SelectorValue } from './parser.ts';
 import { idOrNobody, readDays, readId, readTruth, readWord } from './values.ts';
 
-/** One condition on a computer. @see API specification, "Selectors inside query" */
+/** One condition on a computer. @see docs/api-conventions.md#computer-selectors */
 export type ComputerCriterion = NameCriterion | StateCriterion | LicenseCriterion;
 
 /** What people and the computer itself call it. */
@@ -35,7 +35,7 @@ export interface ProfileCriterion {
   type: ProfileType;
   id: number;
   status: ProfileStatus | null;
-  /** Asked for under the name `security`, which is deprecated. @see api-decisions 2.6 */
+  /** Asked for under the name `security`, which is deprecated. @see docs/api-conventions.md#deprecation */
   deprecatedName: boolean;
 }
 
@@ -59,7 +59,7 @@ export type CloudField = (typeof CLOUD_FIELDS)[number];
  * Reads a query over computers.
  *
  * @throws {DomainError} InvalidQueryError; that a saved search is unknown is found out when it is resolved
- * @see API specification, "Computers"; api-decisions 8
+ * @see docs/api-conventions.md#computer-selectors
  */
 export function parseComputerQuery(text: string, path?: string): ComputerQuery {
   return parseQuery(text, COMPUTER_LANGUAGE, path);

@@ -37,7 +37,7 @@ export interface QueryLanguage<C> {
   selectors: ReadonlyMap<string, (value: SelectorValue) => C>;
 }
 
-/** Limits of a query text. @see api-decisions 8 */
+/** Limits of a query text. @see docs/api-conventions.md#query-language */
 export const MAX_QUERY_BYTES = 8192;
 export const MAX_QUERY_TERMS = 200;
 
@@ -49,7 +49,7 @@ const TERM = 'a keyword or a selector';
  *
  * @param path - where the text stands in the request, for the refusal
  * @throws {DomainError} InvalidQueryError naming the place and what was expected there
- * @see api-decisions 8
+ * @see docs/api-conventions.md#query-language
  */
 export function parseQuery<C>(text: string, language: QueryLanguage<C>, path = 'query.query'): Query<C> {
   if (text.length > MAX_QUERY_BYTES || new TextEncoder().encode(text).length > MAX_QUERY_BYTES) {

@@ -5,7 +5,7 @@ import { DomainError } from '../common/errors.ts';
  *
  * @param at - index into `text`
  * @param path - where the text stands in the request
- * @see api-decisions 1.2 and 8
+ * @see docs/api-conventions.md#error-codes
  */
 export function queryError(text: string, at: number, expected: string, path: string): DomainError {
   const message = `character ${characterAt(text, at)}: expected ${expected}`;

@@ -2,7 +2,7 @@
  * A cron schedule taken apart: values of each field in ascending order, days of the week from 0, Sunday. Null where
  * every day will do; when neither kind of day is null, a date needs only one of them.
  *
- * @see api-decisions 6.2
+ * @see docs/api-conventions.md#triggers-and-runs
  */
 export interface CronSchedule {
   minutes: readonly number[];

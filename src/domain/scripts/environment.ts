@@ -13,7 +13,7 @@ type Environment = Record<string, string>;
 /**
  * Variables of a run beside those that differ from computer to computer.
  *
- * @see agent-protocol 9.4
+ * @see docs/agent-protocol.md#scripts
  */
 export function runEnvironment(run: RunOrder & { accountName: string }, publicUrl: string): Environment {
   return { LANDSCAPE_ACCOUNT: run.accountName, LANDSCAPE_URL: publicUrl, ...orderEnvironment(run) };

@@ -1,13 +1,13 @@
 /** Type of an operation that runs a script. */
 export const EXECUTE_SCRIPT = 'ExecuteScriptRequest';
 
-/** Seconds that an agent has for telling of the end of a script after its time limit. @see api-decisions 6.2 */
+/** Seconds that an agent has for telling of the end of a script after its time limit. @see docs/api-conventions.md#triggers-and-runs */
 export const ANSWER_GRACE_SECONDS = 600;
 
 /** Result text of a run that the server ends because nothing was heard of it. */
 export const NO_ANSWER = 'The computer did not answer within 10 minutes after the time limit of the script.';
 
-/** First line of the result text by the agent's code. @see agent-protocol 9.4 */
+/** First line of the result text by the agent's code. @see docs/agent-protocol.md#scripts */
 const WORDS: Readonly<Record<number, string>> = {
   102: 'The script reached its time limit and was killed.',
   103: 'The script ended with a non-zero exit code.',

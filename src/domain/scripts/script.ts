@@ -4,11 +4,11 @@ import { ANSWER_GRACE_SECONDS, EXECUTE_SCRIPT } from './result.ts';
 export const SCRIPT_STATUSES = ['active', 'archived', 'redacted'] as const;
 export type ScriptStatus = (typeof SCRIPT_STATUSES)[number];
 
-/** Who runs a script that names nobody, and for how many seconds. @see api-decisions 2.5 */
+/** Who runs a script that names nobody, and for how many seconds. @see docs/api-conventions.md#limits-of-fields */
 export const DEFAULT_USERNAME = 'root';
 export const DEFAULT_TIME_LIMIT = 300;
 
-/** @see api-decisions 2.5 */
+/** @see docs/api-conventions.md#limits-of-fields */
 export const MAX_ATTACHMENTS = 5;
 export const MAX_ATTACHMENT_BYTES = 1_000_000;
 
@@ -64,7 +64,7 @@ function isBlank(character: string | undefined): boolean {
   return character === ' ' || character === '\t';
 }
 
-/** A login name of the portable character set. @see api-decisions 2.5 */
+/** A login name of the portable character set. @see docs/api-conventions.md#limits-of-fields */
 export function isUsername(text: string): boolean {
   return /^[A-Za-z0-9_.][A-Za-z0-9_.-]{0,31}$/.test(text);
 }
@@ -92,7 +92,7 @@ export interface ScriptRunOptions {
   env: Readonly<Record<string, string>>;
 }
 
-/** Summary of a run and of each of its parts. @see api-decisions 4.3 */
+/** Summary of a run and of each of its parts. @see docs/api-conventions.md#types-and-summaries */
 export function runSummary(script: { title: string }): string {
   return `Run script: ${script.title}`;
 }
@@ -100,7 +100,7 @@ export function runSummary(script: { title: string }): string {
 /**
  * The operation that runs a script on a computer; it fails when nothing is heard of it after the time limit.
  *
- * @see agent-protocol 9.4; api-decisions 6.2
+ * @see docs/agent-protocol.md#scripts
  */
 export function scriptOperation(script: RunnableScript, { username, timeLimit, env }: ScriptRunOptions) {
   return {

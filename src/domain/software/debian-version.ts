@@ -2,7 +2,7 @@
  * Compares two Debian package versions: negative when `a` is older than `b`, positive when it is newer, 0 when equal.
  *
  * @remarks Any text is a version here: what agents report is not always well formed, and sorting must not fail over it.
- * @see agent-protocol 8, "Packages"
+ * @see docs/agent-protocol.md#packages
  */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [split(a), split(b)];
@@ -13,7 +13,7 @@ export function compareVersions(a: string, b: string): number {
   );
 }
 
-/** The version without its last dotted part: `6.8.0.45.45` becomes `6.8.0.45`. @see api-decisions 9.3 */
+/** The version without its last dotted part: `6.8.0.45.45` becomes `6.8.0.45`. @see docs/api-conventions.md#kernels */
 export function roundVersion(version: string): string {
   const dot = version.lastIndexOf('.');
   return dot > 0 ? version.slice(0, dot) : version;

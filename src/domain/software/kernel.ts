@@ -1,7 +1,7 @@
 import { compareVersions } from './debian-version.ts';
 import type { PackageVersion } from './package-changes.ts';
 
-/** @see api-decisions 9.3 */
+/** @see docs/api-conventions.md#kernels */
 export const SMART_STATUSES = [
   'Hotpatch disabled',
   'Restart required',

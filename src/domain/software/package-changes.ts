@@ -21,7 +21,7 @@ export interface ComplementedChanges {
   remove: readonly number[];
 }
 
-/** One entry of an activity's `changes`. @see api-decisions 4.4 */
+/** One entry of an activity's `changes`. @see docs/api-conventions.md#fields-of-an-activity */
 export type PackageChange =
   | {
       package: string;

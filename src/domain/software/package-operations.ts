@@ -9,7 +9,7 @@ export const PACKAGE_ACTIONS = ['install', 'remove', 'upgrade', 'downgrade', 'ho
 
 export type PackageAction = (typeof PACKAGE_ACTIONS)[number];
 
-/** The computer may add whatever installs and removals its dependencies need. @see agent-protocol 9.1 */
+/** The computer may add whatever installs and removals its dependencies need. @see docs/agent-protocol.md#package-changes */
 const POLICY_ALL = 2;
 
 /** Types of operations that answer with what they changed. */
@@ -19,7 +19,7 @@ export const PACKAGE_OPERATION_TYPES = [
   'DowngradeKernelPackageRequest',
 ] as const;
 
-/** Summary of the group. @see api-decisions 4.3 */
+/** Summary of the group. @see docs/api-conventions.md#types-and-summaries */
 export function kernelGroupSummary(action: KernelAction): string {
   return `${capital(action)} kernel package`;
 }
@@ -28,7 +28,7 @@ export function kernelGroupSummary(action: KernelAction): string {
  * The steps of a kernel change: the packages and, behind their success alone, the restart.
  *
  * @remarks The restart is an operation of its own: an agent that restarts by itself after a change can fall silent.
- * @see agent-protocol 9.1; api-decisions 9.1
+ * @see docs/agent-protocol.md#package-changes
  */
 export function kernelOperations(
   action: KernelAction,

@@ -42,7 +42,7 @@ export class PingDesk {
     this.#clock = clock;
   }
 
-  /** Tells whether the computer should exchange messages soon. @see agent-protocol 12 */
+  /** Tells whether the computer should exchange messages soon. @see docs/agent-protocol.md#pings-and-timing */
   async answer(computerId: number, address: string): Promise<Pinged> {
     this.#batch ??= this.#open();
     const batch = this.#batch;

@@ -9,7 +9,7 @@ import { orSkipped, shownText } from '../facts/shown.ts';
 const MAX_NAME = 255;
 const MAX_PRO_INFO = 1024 * 1024;
 
-/** What a computer says of itself when it enrols. @see agent-protocol 6 */
+/** What a computer says of itself when it enrols. @see docs/agent-protocol.md#registration-and-identity */
 export interface Registration {
   accountName: string;
   password: string | null;

@@ -14,7 +14,7 @@ export interface AnswerCounters {
  * Encodes one answer to POST /message-system.
  *
  * @param counters - null for agents without an identity of this server
- * @remarks The token and both digests are byte strings: as text they make agents fail. @see agent-protocol 11
+ * @remarks The token and both digests are byte strings: as text they make agents fail. @see docs/agent-protocol.md#field-types-the-agent-checks
  */
 export function encodeAnswer(
   serverUuid: string,

@@ -22,7 +22,7 @@ export interface Incoming {
   inNext: number;
 }
 
-/** Decides which messages of a payload are new. @see agent-protocol 4, step 1 */
+/** Decides which messages of a payload are new. @see docs/agent-protocol.md#incoming-messages */
 export function countIncoming(inNext: number | null, sequence: number, count: number): Incoming {
   const expected = inNext ?? sequence;
   if (sequence > expected) return { gap: true, skip: count, take: 0, inNext: expected };
@@ -58,7 +58,7 @@ export interface Acknowledged {
  *
  * @param nextExpected - null when the agent did not say
  * @param arrived - the agent showed that it received the last answer
- * @see agent-protocol 4, step 2 and "Poison messages"
+ * @see docs/agent-protocol.md#poison-messages
  */
 export function acknowledge(state: OutgoingState, nextExpected: number | null, arrived: boolean): Acknowledged {
   const base = state.outBase ?? nextExpected ?? 0;

@@ -18,7 +18,7 @@ import type { Identified } from './session-reader.ts';
 
 const MAX_ATTEMPTS = 5;
 
-/** Exchanges with agents that present an identity. @see agent-protocol 4 and 13 */
+/** Exchanges with agents that present an identity. @see docs/agent-protocol.md#sequence-numbers-and-delivery */
 export class IdentifiedExchange {
   readonly #deps: ExchangeDeps;
   readonly #queue = new KeyedQueue();

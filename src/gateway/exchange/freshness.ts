@@ -15,7 +15,7 @@ const MAX_DIGESTS = 2;
 /**
  * Judges a payload by what its computer said before.
  *
- * @see agent-protocol 4 "Token"; design.md 8 "The same exchange again"
+ * @see docs/agent-protocol.md#sequence-numbers-and-delivery
  */
 export function judge(session: Session, { token, body, payload }: IdentifiedRequest): Verdict {
   if (token === null) return isLate(session, payload) ? 'late' : 'good';

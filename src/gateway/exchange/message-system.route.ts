@@ -32,7 +32,7 @@ const MESSAGE_COST = 0.1;
  * POST /message-system.
  *
  * @throws {Refusal} 400 on what is no payload, 404 on an API version that is not spoken here, 413, 429, 503
- * @see agent-protocol 2 and 13
+ * @see docs/agent-protocol.md#transport
  */
 export function messageSystemRoute(deps: MessageSystemDeps) {
   return async (req: Request, res: Response): Promise<void> => {

@@ -53,7 +53,7 @@ export interface Outgoing {
  * operations, all as far as there is room. Control messages beyond it wait for a later answer.
  *
  * @remarks Operations never travel with a `resynchronize`, as their results could be dropped, nor in the first answer to
- *   an approved computer: its inventory comes before them. @see agent-protocol 4 and 6
+ *   an approved computer: its inventory comes before them. @see docs/agent-protocol.md#outgoing-exactly-once
  */
 export function planOutgoing(session: Session, ack: Acknowledged, wishes: OutgoingWishes): Outgoing {
   const queue = ack.queue;

@@ -13,7 +13,7 @@ import { findEnded, readPayloads } from './session-reader.ts';
  * @remarks An operation that ended, or was answered, before it was acknowledged is not run again: at its place, which the
  * agent counts, stands a message that it does not know and therefore ignores. To be called once what the exchange brought
  * is stored.
- * @see agent-protocol 4 and 7; perf-reliability B3
+ * @see docs/agent-protocol.md#sequence-numbers-and-delivery
  */
 export async function renderPlaces(
   db: Sql,

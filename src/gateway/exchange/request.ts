@@ -5,7 +5,7 @@ import type { Charge, KeptBody } from '../http/body.ts';
 import { Gate } from '../http/gate.ts';
 import { Refusal } from '../http/refusal.ts';
 
-/** Decoded body of POST /message-system. @see agent-protocol 3 */
+/** Decoded body of POST /message-system. @see docs/agent-protocol.md#exchange-payloads */
 export interface ExchangePayload {
   messages: readonly BValue[];
   /** Null in payloads of the setup tool. */

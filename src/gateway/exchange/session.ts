@@ -35,7 +35,7 @@ export interface ResyncState {
   askedAt: Date | null;
 }
 
-/** One computer as an exchange finds it. @see agent-protocol 4, "Server state per computer" */
+/** One computer as an exchange finds it. @see docs/agent-protocol.md#server-state-per-computer */
 export interface Session extends Addressee {
   accountId: number;
   title: string;

@@ -188,7 +188,7 @@ function readId(value: BValue | undefined): number {
  *
  * @returns computers whose sets have come apart: a removal named packages the set did not have, or an addition some
  * that their account was never told, which are left out
- * @remarks Idempotent: a set only ever gains or loses what the delta names. @see ToldPackages
+ * @remarks Idempotent: a set only ever gains or loses what the delta names. See {@link ToldPackages}.
  */
 export async function savePackages(tx: Sql, reports: ReadonlyArray<Of<PackageDelta>>, now: Date): Promise<Set<number>> {
   const apart = new Set<number>();

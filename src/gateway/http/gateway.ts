@@ -58,7 +58,7 @@ const REFUSAL_LIMITS = { burst: 1000, perSecond: 2, maxKeys: 50_000 };
 /**
  * Builds the side of the server that agents talk to. Several gateways may serve one database.
  *
- * @see agent-protocol; design.md 4, step 4
+ * @see docs/agent-protocol.md#agent-protocol
  */
 export function createGateway(deps: GatewayDeps): Gateway {
   const { persistence, config, logger, clock } = deps;

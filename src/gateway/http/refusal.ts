@@ -19,7 +19,7 @@ export class Refusal extends Error {
 
 const ASKED_LATER: ReadonlySet<number> = new Set([429, 503]);
 
-/** Answers with the error body of api-decisions 1.1. */
+/** Answers with the error body of docs/api-conventions.md#error-body. */
 export function sendRefusal(res: Response, refusal: Refusal): void {
   if (res.headersSent) {
     res.destroy();

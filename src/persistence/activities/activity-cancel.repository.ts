@@ -32,7 +32,7 @@ export async function lockLanesOf(tx: Sql, accountId: number, activities: readon
  * have nothing else to do are cancelled.
  *
  * @remarks Part of the caller's transaction, which holds the lanes' locks. Ordering it twice changes nothing.
- * @see temporal-design 7
+ * @see docs/architecture.md#cancellation
  */
 export async function orderCancel(tx: Sql, order: CancelOrder): Promise<void> {
   const { accountId, groups, operations, now, text, traceparent } = order;

@@ -67,7 +67,7 @@ export type LaneSettings = Pick<ActivitySettings, 'singleLaneLimit' | 'laneMinSi
  * @returns id of the parent
  * @remarks Five statements whatever the number of computers. Part of the caller's transaction; the relay is told at
  * its commit.
- * @see temporal-design 3
+ * @see docs/architecture.md#tables-of-the-engine
  */
 export async function createGroup(tx: Sql, plan: GroupPlan, settings: LaneSettings): Promise<number> {
   const payloads = await createPayloads(tx, plan, plan.operations);
@@ -202,7 +202,7 @@ const MAX_LANES = 1000;
  * Computers per lane of a large group: a tenth of them within the bounds of the settings, and more than their upper
  * bound where the group would have over a thousand lanes.
  *
- * @see temporal-design 1, decision 2
+ * @see docs/architecture.md#how-many-workflows
  */
 export function laneSize(computers: number, settings: LaneSettings): number {
   const size = Math.min(settings.laneMaxSize, Math.max(settings.laneMinSize, Math.ceil(computers / 10)));

@@ -8,7 +8,7 @@ export async function wakeRelays(tx: Sql): Promise<void> {
   await tx.query(`select pg_notify('${OUTBOX_CHANNEL}', '')`);
 }
 
-/** Orders the workflow of an activity to be started, once this transaction is committed. @see temporal-design 5 */
+/** Orders the workflow of an activity to be started, once this transaction is committed. @see docs/architecture.md#starting-it */
 export async function orderStart(
   tx: Sql,
   activityId: number,

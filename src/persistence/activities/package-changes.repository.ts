@@ -35,7 +35,7 @@ export async function nameSentPackages(tx: Sql, group: number): Promise<void> {
  *
  * @remarks Three statements whatever their number. Idempotent. The result's own part is there before the news of it:
  * the gateway writes both in one transaction.
- * @see api-decisions 4.4
+ * @see docs/api-conventions.md#fields-of-an-activity
  */
 export async function recordPackageChanges(tx: Sql, operations: readonly number[]): Promise<void> {
   const done = await readPackageOperations(tx, operations);
@@ -89,7 +89,7 @@ interface OperationRow {
 const NOTHING = { install: [], remove: [] };
 const NO_EFFECT: PackageEffect = { installed: [], removed: [], held: [], released: [] };
 
-/** How agents begin the text of a result when there was nothing to do. @see agent-protocol 9.1 */
+/** How agents begin the text of a result when there was nothing to do. @see docs/agent-protocol.md#package-changes */
 const NOTHING_DONE = 'No changes required';
 
 const ids = (field: string) =>

@@ -19,7 +19,7 @@ export interface ChildCounters {
  * Has parents count only what the caller may see of them, whose own counters cover all their children.
  *
  * @returns the same rows in the same order
- * @see API specification, "Activities"; api-decisions 3.3
+ * @see docs/api-conventions.md#access-groups-as-scope
  */
 export async function countSeen<T extends ChildCounters & { id: number }>(
   db: Sql,

@@ -17,7 +17,7 @@ export interface AuditRetentionStep {
  *
  * @returns how much went, and whether there may be more
  * @remarks Safe to repeat and to run twice at once.
- * @see api-decisions 5.5 "Retention"
+ * @see docs/api-conventions.md#reports-and-files
  */
 export function forgetAudits(db: Database, step: AuditRetentionStep): Promise<{ gone: number; more: boolean }> {
   const { now, results, objects } = step;

@@ -83,7 +83,7 @@ export async function lockLanesOfAudits(tx: Sql, activityIds: readonly number[])
   if (activityIds.length > 0) await tx.query(LOCK_LANES, [activityIds]);
 }
 
-/** Adds a reason to what operations that have succeeded show as their result. @see lockLanesOfAudits */
+/** Adds a reason to what operations that have succeeded show as their result. See {@link lockLanesOfAudits}. */
 export async function appendReasons(
   tx: Sql,
   reasons: ReadonlyArray<{ activityId: number; reason: string }>,

@@ -50,7 +50,7 @@ export async function withoutOpenRun(tx: Sql, profileId: number, computers: read
   return computers.filter((id) => !taken.has(id));
 }
 
-/** The run that stands for each of some profiles that had one, in one statement. @see lastRunOf */
+/** The run that stands for each of some profiles that had one, in one statement. See {@link lastRunOf}. */
 export async function readLastRuns(sql: Sql, profileIds: readonly number[]): Promise<Map<number, LastRun>> {
   if (profileIds.length === 0) return new Map();
   const rows = await sql.query<LastRun & Record<string, unknown>>(LAST_RUNS, [profileIds]);

@@ -4,7 +4,7 @@ import { releaseUpgradeCondition } from '../query/release-upgrade-conditions.ts'
 import { IS_WSL_HOST } from './computer-columns.ts';
 import { profilesOf } from './computer-profiles.ts';
 
-/** Optional parts of a computer; what is not asked for is not read. @see api-decisions 7.2 */
+/** Optional parts of a computer; what is not asked for is not read. @see docs/api-conventions.md#optional-blocks */
 export const COMPUTER_BLOCKS = [
   'alerts',
   'upgrades',

@@ -13,7 +13,7 @@ const PARENT: Aliases = { computer: 'p', group: 'p_group', contact: 'p_contact' 
 /** SQL of a moment as answers show it. */
 const time = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
 
-/** The columns that every list, parent, child and detail shows. @see api-decisions 7.1 */
+/** The columns that every list, parent, child and detail shows. @see docs/api-conventions.md#computer-fields */
 const fieldsOf = ({ computer: c, group, contact }: Aliases) => `
   ${c}.id, ${c}.title, ${c}.comment, ${c}.hostname, ${c}.total_memory, ${c}.total_swap,
   ${c}.reboot_required as reboot_required_flag, coalesce(${c}.update_manager_prompt, '') as update_manager_prompt,

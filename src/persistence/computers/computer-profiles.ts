@@ -16,7 +16,7 @@ const PROFILE_PARTS: readonly string[] = [
  * SQL over a computer `c`: the JSON array of its profiles, ordered by name.
  *
  * @param only - SQL over `p` that picks some of them
- * @see api-decisions 7.2, `with_profiles`
+ * @see docs/api-conventions.md#optional-blocks
  */
 export function profilesOf(only = 'true'): string {
   return `(select coalesce(json_agg(json_build_object('id', p.id, 'name', p.name, 'title', p.title, 'type', p.type)

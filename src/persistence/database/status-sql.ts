@@ -12,7 +12,7 @@ export function statusList(statuses: readonly ActivityStatus[]): string {
  *
  * @param column - the status as it is stored, with its table's alias
  * @throws when the table does not allow one of them; statements are made when their module is loaded
- * @see api-decisions 4.1
+ * @see docs/api-conventions.md#activity-statuses
  */
 export function movable(column: string, from: readonly ActivityStatus[], ...to: readonly ActivityStatus[]): string {
   const forbidden = from.filter((before) => !to.every((after) => canTransition(before, after)));

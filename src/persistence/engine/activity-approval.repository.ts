@@ -11,7 +11,7 @@ import { wakeWaiting } from './prior-activities.repository.ts';
  *
  * @param activities - groups and operations
  * @remarks Part of the caller's transaction, which holds the lanes' locks. Doing it twice changes nothing.
- * @see api-decisions 4.1
+ * @see docs/api-conventions.md#activity-statuses
  */
 export async function approveActivities(tx: Sql, activities: readonly number[], now: Date): Promise<void> {
   const approved = await tx.query<{ id: number; lane_id: number; opened: boolean; after: number | null }>(APPROVE, [

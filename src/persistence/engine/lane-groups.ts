@@ -29,7 +29,7 @@ export async function readUnopenedLanes(db: Sql, activity: number): Promise<numb
  * only the first run of its children. The inbox row is for a lane without a workflow, which is then started again.
  *
  * @remarks A lane that has a cancel waiting is told nothing more: repeating it changes nothing.
- * @see temporal-design 7
+ * @see docs/architecture.md#cancellation
  */
 export async function cancelOpenedLanes(db: Database, activity: number, now: Date): Promise<void> {
   await db.transaction(async (tx) => {

@@ -39,7 +39,7 @@ export const NEWS_LIMIT = 5000;
  *
  * @remarks The first result wins; a result replaces `canceled` once and counts as delivered too; `gone` ends what has
  * no result; duplicates, unknown operations and news for ended ones change nothing. The caller holds the lane's lock.
- * @see temporal-design 4
+ * @see docs/architecture.md#processing-pending-events
  */
 export async function applyNews(tx: Sql, lane: number, now: Date): Promise<News> {
   const [row] = await tx.query<{ consumed: number; changes: Change[]; cancels: CancelRequest[] }>(APPLY, [

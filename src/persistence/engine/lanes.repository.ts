@@ -38,7 +38,7 @@ export interface LaneStoreOptions {
  *
  * @remarks Every call is one transaction per lane under the lane's row lock, starts from the rows as they are and can
  * run again at any time. Lock order: lane, messages, own rows, the parent last.
- * @see temporal-design 4 and 5
+ * @see docs/architecture.md#processing-pending-events
  */
 export interface LaneStore {
   /** Whose turn a lane's steps take. */

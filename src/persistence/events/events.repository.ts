@@ -8,7 +8,7 @@ import type { Sql } from '../database/sql.ts';
  * @param tx - the transaction of the change itself, so that neither is there without the other
  * @param actor - a `Caller`, or who acted where there is none
  * @remarks Append-only: the database refuses to change a line, or to remove one other than by {@link forgetEvents}.
- * @see api-decisions 12.5
+ * @see docs/api-conventions.md#event-log
  */
 export async function recordEvent(tx: Sql, actor: EventActor, event: NewEvent): Promise<void> {
   await recordEvents(tx, actor, [event]);

@@ -5,7 +5,7 @@ import type { Sql } from '../database/sql.ts';
  *
  * @param steps - positions of the operations in the group, in id order, with the text each ends with
  * @remarks As news for their lanes, which take it before they queue any message. Part of the creating transaction.
- * @see temporal-design 4
+ * @see docs/architecture.md#operations-that-are-never-sent
  */
 export async function failUnsent(
   tx: Sql,

@@ -100,7 +100,7 @@ function criterionCondition(criterion: ActivityCriterion, context: Context): str
   }
 }
 
-/** The status as it is read, not as it is stored. @see `readStatus` in domain/activity/reading.ts */
+/** The status as it is read, not as it is stored. See `readStatus` in src/domain/activities/reading.ts. */
 function statusCondition(status: ActivityStatus, compilation: Compilation): string {
   const later = () => `a.deliver_at > ${compilation.now()} or ${onlyLater(compilation.now())}`;
   switch (status) {

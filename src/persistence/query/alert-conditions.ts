@@ -52,7 +52,7 @@ function noncompliant(type: 'package' | 'wsl'): Pick<AlertRule, 'from' | 'comput
  * The one declaration of alerts, in the order of {@link ALERT_NAMES}: they follow from what is stored and from the
  * time, and nothing has to be asked for them to come and go.
  *
- * @see api-decisions 7.3
+ * @see docs/api-conventions.md#alerts
  */
 export const ALERT_RULES: readonly AlertRule[] = [
   {

@@ -9,7 +9,7 @@ import { inScope, scopedProfiles } from './profile-scope.ts';
  */
 type ProfileCondition = (profile: ProfileCriterion, compilation: Compilation) => string;
 
-/** One entry for every kind of profile. @see api-decisions 8 */
+/** One entry for every kind of profile. @see docs/api-conventions.md#computer-selectors */
 const BY_TYPE: Readonly<Record<ProfileType, ProfileCondition>> = {
   usg: usgProfile,
   script: scriptProfile,

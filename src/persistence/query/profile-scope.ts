@@ -23,7 +23,7 @@ export const scopedProfiles = (kind: ProfileKindName) =>
  *
  * @param c - alias of a computer
  * @param p - alias of a row of {@link scopedProfiles}
- * @see api-decisions 5.1 and 6.1
+ * @see docs/api-conventions.md#usg-profile-fields-and-life-cycle
  */
 export const inScope = (c: string, p: string) => `(${c}.account_id = ${p}.account_id and ${c}.state = 'approved'
   and not ${c}.archived and ${c}.access_group_id = any(${p}.groups) and (${p}.all_computers or ${c}.tags && ${p}.tags))`;

@@ -7,7 +7,7 @@ import type { Sql } from '../database/sql.ts';
  * committed.
  *
  * @param scheduleId - `<kind>/<profile id>`
- * @see temporal-design 6
+ * @see docs/architecture.md#schedules-of-profiles
  */
 export async function orderScheduleSync(tx: Sql, scheduleId: string, now: Date): Promise<void> {
   await tx.query(`insert into outbox (kind, key, creation_time) values ('schedule_sync', $1, $2)`, [scheduleId, now]);

@@ -32,7 +32,7 @@ export async function readAttachment(sql: Sql, scriptId: number, id: number): Pr
  * The bytes of a file for a computer, or null unless it has been given an operation that names the file and has not
  * ended.
  *
- * @see agent-protocol 9.4
+ * @see docs/agent-protocol.md#scripts
  */
 export async function readAttachmentFor(sql: Sql, computerId: number, id: number): Promise<Buffer | null> {
   const rows = await sql.query<{ content: Buffer }>(READ_FOR, [computerId, id]);

@@ -34,7 +34,7 @@ export async function keepCarriedScripts(tx: Sql, payloads: readonly number[]): 
  * Wipes the code of every version of a script, and of every message that carries it.
  *
  * @remarks A message that an agent did not acknowledge is sent to it once more, at its old place, so that what is left
- * of it must be refused rather than succeed with nothing. @see agent-protocol 4 and 9.4
+ * of it must be refused rather than succeed with nothing. @see docs/agent-protocol.md#scripts
  */
 export async function wipeCode(tx: Sql, scriptId: number): Promise<void> {
   await tx.query(`update script_version set code = null where script_id = $1`, [scriptId]);

@@ -32,7 +32,7 @@ export interface ActivitiesService {
    *
    * @param query - text of the query language; empty for no filter
    * @throws {DomainError} InvalidQueryError
-   * @see api-decisions 4.6
+   * @see docs/api-conventions.md#activity-selectors
    */
   list(caller: Caller, query: string, page: PageRequest): Promise<ListOf<DetailedActivity>>;
   /** As `list`, only activities that are nobody's children. @throws {DomainError} InvalidQueryError */
@@ -52,7 +52,7 @@ export interface ActivitiesService {
    * @param traceparent - W3C trace context of the request
    * @returns ids in the order asked for, newest first for a query
    * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible when one has ended; InvalidQueryError
-   * @see api-decisions 4.7
+   * @see docs/api-conventions.md#cancel-approve-reapply-revert
    */
   cancel(caller: Caller, choice: ActivityChoice, traceparent: string | null): Promise<number[]>;
   /**
@@ -61,10 +61,10 @@ export interface ActivitiesService {
    * @returns ids in the order asked for, newest first for a query
    * @throws {DomainError} UnknownActivity, Forbidden, ActivityNotEligible when one needs no approval or is being canceled;
    *   InvalidQueryError
-   * @see api-decisions 4.7
+   * @see docs/api-conventions.md#cancel-approve-reapply-revert
    */
   approve(caller: Caller, choice: ActivityChoice): Promise<number[]>;
-  /** Names of all types of activities, in alphabetical order. @see api-decisions 12.5 */
+  /** Names of all types of activities, in alphabetical order. @see docs/api-conventions.md#types-and-summaries */
   types(): readonly string[];
 }
 

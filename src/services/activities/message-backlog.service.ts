@@ -4,7 +4,7 @@ import { readMessageBacklog, setMessageBacklog } from '../../persistence/activit
 import type { Database } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
 
-/** The account's bound on messages waiting for one computer. @see api-decisions 10 */
+/** The account's bound on messages waiting for one computer. @see docs/api-conventions.md#message-backlog */
 export interface MessageBacklogService {
   /** @throws {DomainError} NoMessageBacklogSetting when there is no bound */
   read(caller: Caller): Promise<number>;

@@ -14,7 +14,7 @@ import type { Caller } from '../common/ports.ts';
  * @param options.archived - `allowed` for what reads, and for what puts computers away
  * @throws {DomainError} UnknownComputer when one is missing, pending, foreign or out of sight; else Forbidden when one
  * may be seen but not acted on; else ComputerArchived
- * @see api-decisions 1.2, 3.3 and 9.4
+ * @see docs/api-conventions.md#error-codes
  */
 export async function requireTargets(
   tx: Sql,

@@ -5,7 +5,7 @@ import type { PlacedGroupPlan } from '../../persistence/activities/activity-crea
  * Signals of a group to processes that were never reported, which fail unsent whenever they are ordered.
  *
  * @returns their positions among the group's operations, in id order, with the text each ends with
- * @see api-decisions 9.5
+ * @see docs/api-conventions.md#processes
  */
 export function unsentSignals({
   operations,

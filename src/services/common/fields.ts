@@ -11,7 +11,7 @@ const EMAIL = /^[^\s@,;:<>()[\]\\"\p{Cc}]+@[^\s@,;:<>()[\]\\"\p{Cc}]+$/u;
  *
  * @param path - where it stands in the request, for the refusal
  * @throws {DomainError} InvalidParameter
- * @see api-decisions 2.5
+ * @see docs/api-conventions.md#limits-of-fields
  */
 export function readLine(path: string, value: string): string {
   const line = value.trim();

@@ -13,7 +13,7 @@ export const systemClock: Clock = { now: () => new Date() };
 /**
  * Who a token stands for, in which account, and what they may do there, from the rights as they are now.
  *
- * @see api-decisions 3.3
+ * @see docs/api-conventions.md#access-groups-as-scope
  */
 export interface Principal {
   token: TokenFacts;
@@ -28,7 +28,7 @@ export interface Principal {
   groups(permission: Permission): 'all' | readonly number[];
 }
 
-/** Counters copied into a token: raising one of them ends every token issued before. @see api-decisions 3.2 */
+/** Counters copied into a token: raising one of them ends every token issued before. @see docs/api-conventions.md#tokens */
 export interface Epochs {
   person: number;
   account: number;
@@ -65,7 +65,7 @@ export interface TemporalHealth {
   check(): Promise<void>;
 }
 
-/** Judges logins by identity. @see api-decisions 3.1 */
+/** Judges logins by identity. @see docs/api-conventions.md#login */
 export interface IdentityAuthenticator {
   /**
    * Tells whether the password belongs to the login name.

@@ -23,7 +23,7 @@ export interface Acceptance {
 /**
  * Takes the locks of an acceptance. Whoever accepts computers calls it before locking any of their rows.
  *
- * @see keepFleet
+ * See {@link keepFleet}.
  */
 export async function beginAcceptance(tx: Sql, accountId: number): Promise<void> {
   await keepFleet(tx, accountId);
@@ -37,7 +37,7 @@ export async function beginAcceptance(tx: Sql, accountId: number): Promise<void>
  *
  * @remarks Computers that are not pending stay as they are, and nothing runs on them again. Agents learn of it at their
  * next exchange, and a ping sends them there. The caller holds {@link beginAcceptance}.
- * @see api-decisions 6.2 and 13; agent-protocol 6
+ * @see docs/api-conventions.md#triggers-and-runs
  */
 export async function acceptComputers(tx: Sql, acceptance: Acceptance, deps: ProfileRunDeps): Promise<void> {
   const { accountId, computerIds, accessGroupId, now, traceparent } = acceptance;

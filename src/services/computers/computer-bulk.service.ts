@@ -29,7 +29,7 @@ import { requireTargets } from '../activities/targets.ts';
  * idempotent and answers the ids of all of them, rising, whether or not there was something to change.
  *
  * @throws {DomainError} all: InvalidQueryError; SavedSearchChanged; Forbidden when the caller may not manage one of them; InvalidParameter
- * @see api-decisions 12.4
+ * @see docs/api-conventions.md#changing-computers
  */
 export interface ComputerBulkService {
   addTags(caller: Caller, query: ActingQuery, tags: readonly string[]): Promise<number[]>;

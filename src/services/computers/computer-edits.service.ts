@@ -27,7 +27,7 @@ export interface ComputerEditsService {
    * @returns the computer in detail as JSON text
    * @throws {DomainError} UnknownComputer; Forbidden when the caller may not manage computers where it is or where it
    * shall go; ComputerArchived; UnknownAccessGroup (400); InvalidParameter
-   * @see api-decisions 12.4
+   * @see docs/api-conventions.md#changing-computers
    */
   edit(caller: Caller, computerId: number, change: ComputerChange): Promise<string>;
 }

@@ -43,7 +43,7 @@ export interface ComputerRemovalService {
    * @returns an activity that the server carries out by itself; for a computer that is archived already, the one that
    * did it
    * @throws {DomainError} UnknownComputer, Forbidden, InvalidParameter when the title is another
-   * @see api-decisions 12.4
+   * @see docs/api-conventions.md#changing-computers
    */
   archive(caller: Caller, computer: NamedComputer): Promise<BaseActivity>;
   /**

@@ -42,7 +42,7 @@ export interface ComputersService {
    * One page of approved computers in the caller's viewable access groups, in id order.
    *
    * @throws {DomainError} InvalidParameterCombination for `wslChildren` with `rootOnly`; InvalidQueryError
-   * @see API specification, "Computers"; api-decisions 7.1
+   * @see docs/api-conventions.md#computer-fields
    */
   list(caller: Caller, query: ComputersQuery, blocks: ComputerBlocks): Promise<ComputersPage>;
   /**

@@ -30,7 +30,7 @@ export interface PendingComputersService {
    * @returns their ids, rising
    * @throws {DomainError} UnknownComputer when one is not pending, foreign or out of sight; UnknownAccessGroup (400);
    * Forbidden when the caller does not decide in that access group
-   * @see api-decisions 12.4
+   * @see docs/api-conventions.md#pending-computers
    */
   accept(
     caller: Caller,

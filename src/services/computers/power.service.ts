@@ -21,7 +21,7 @@ export interface PowerService {
    * Restarts a computer or turns it off.
    *
    * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived
-   * @see api-decisions 12.4
+   * @see docs/api-conventions.md#delivery-parameters
    */
   act(caller: Caller, action: PowerAction, command: PowerCommand): Promise<BaseActivity>;
 }

@@ -30,7 +30,7 @@ export interface ProcessesService {
    * and start time another process could be hit.
    *
    * @throws {DomainError} UnknownComputer, Forbidden, ComputerArchived
-   * @see api-decisions 9.5
+   * @see docs/api-conventions.md#processes
    */
   signal(caller: Caller, signal: ProcessSignal, command: SignalCommand): Promise<BaseActivity>;
 }

@@ -42,7 +42,7 @@ export interface RecoveryKeysService {
    * Reads the key of a computer and leaves an event in the same transaction: no answer without its event.
    *
    * @throws {DomainError} UnknownComputer, Forbidden; ServiceUnavailable when the encryption key is not configured
-   * @see api-decisions 9.6
+   * @see docs/api-conventions.md#recovery-keys
    */
   read(caller: Caller, computerId: number): Promise<RecoveryKey>;
   /**
@@ -51,7 +51,7 @@ export interface RecoveryKeysService {
    * @returns the group of the generation
    * @throws {DomainError} UnknownComputer, Forbidden, ComputerArchived, FdeNotSupported; ActivityInProgress while a
    * generation is open and `force` is not given
-   * @see api-decisions 9.6
+   * @see docs/api-conventions.md#recovery-keys
    */
   generate(caller: Caller, command: GenerateCommand): Promise<BaseActivity>;
 }

@@ -41,7 +41,7 @@ export interface AlertsService {
    * Hides an alert from the caller, and from nobody else, until it is raised on another computer or anew. Idempotent.
    *
    * @throws {DomainError} UnknownAlert
-   * @see api-decisions 12.5
+   * @see docs/api-conventions.md#alerts
    */
   dismiss(caller: Caller, id: number): Promise<AlertView>;
 }

@@ -32,7 +32,7 @@ export interface AccessGroupsService {
    *
    * @param parent - name of the parent, `global` by default
    * @throws {DomainError} InvalidParameter, UnknownAccessGroup for the parent (400), DuplicateAccessGroup
-   * @see api-decisions 11.4
+   * @see docs/api-conventions.md#access-groups
    */
   create(caller: Caller, title: string, parent: string | undefined): Promise<AccessGroupRow>;
   /**

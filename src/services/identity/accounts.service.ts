@@ -26,7 +26,7 @@ import { checkNewPassword, hashPassword, normalisePassword } from './login/passw
 import type { Caller } from '../common/ports.ts';
 import { checkSetupToken, forgetSetupToken, makeSetupToken, type SetupTokenSetting } from './login/setup-token.ts';
 
-/** Name and title of the one account of a self-hosted deployment. @see api-decisions 11.1 */
+/** Name and title of the one account of a self-hosted deployment. @see docs/api-conventions.md#accounts */
 const STANDALONE = { name: STANDALONE_ACCOUNT, title: 'Organization' };
 
 export interface NewAdministrator {
@@ -46,7 +46,7 @@ export interface AccountsService {
    * the deployment
    * @param setupToken - what the log showed, where that is wanted
    * @throws {DomainError} StandaloneAccountExists, Forbidden for the setup token, DuplicateEmail, InvalidParameter
-   * @see API specification, "Accounts and message backlog"; api-decisions 2.7
+   * @see docs/api-conventions.md#deployment-settings
    */
   createStandalone(
     administrator: NewAdministrator,
@@ -61,7 +61,7 @@ export interface AccountsService {
    * accepted. The caller's token stays where it is.
    *
    * @throws {DomainError} SelfServiceDisabled, AccountExists when the caller is in an account already, InvalidParameter
-   * @see API specification, "Accounts and message backlog"; api-decisions 11.1
+   * @see docs/api-conventions.md#accounts
    */
   createOwn(caller: Caller, title: string): Promise<AccountRow>;
 }

@@ -24,7 +24,7 @@ export interface AdministratorsService {
    *
    * @throws {DomainError} UnknownPerson for anybody outside the account, UnknownRole, LastGlobalAdmin, Forbidden for roles that
    * the caller may not manage
-   * @see API specification, "Administrators and access groups"
+   * @see docs/api-conventions.md#people
    */
   setRoles(caller: Caller, personId: number, roles: readonly string[]): Promise<AdministratorRow>;
   /**

@@ -12,7 +12,7 @@ export interface Feature {
  * What this deployment offers, in order of the keys. It follows from the settings alone, so it is the same for every
  * account and stays as it is until the next start.
  *
- * @see api-decisions 2.7, 12.1
+ * @see docs/api-conventions.md#deployment-settings
  */
 export function listFeatures(settings: Pick<Config, 'deployment' | 'identity' | 'smtpUrl'>): readonly Feature[] {
   return [

@@ -13,7 +13,7 @@ export function holdsIn(caller: Pick<Caller, 'groups'>, permission: Permission, 
  *
  * @param where - the group as the refusal names it
  * @throws {DomainError} Forbidden
- * @see api-decisions 3.3
+ * @see docs/api-conventions.md#access-groups-as-scope
  */
 export function requireIn(caller: Caller, needed: readonly Permission[], groupId: number, where: string): void {
   const missing = needed.find((permission) => !holdsIn(caller, permission, groupId));

@@ -11,7 +11,7 @@ import type { Caller } from '../common/ports.ts';
  * Ids of the roles a body names, each once.
  *
  * @throws {DomainError} UnknownRole (400) naming every unknown one
- * @see api-decisions 1.2
+ * @see docs/api-conventions.md#error-codes
  */
 export async function resolveRoles(sql: Sql, accountId: number, names: readonly string[]): Promise<number[]> {
   const wanted = [...new Set(names)];
@@ -31,7 +31,7 @@ export async function resolveRoles(sql: Sql, accountId: number, names: readonly 
  *
  * @param path - of the field that names them
  * @throws {DomainError} UnknownAccessGroup (400) naming every unknown one
- * @see api-decisions 1.2
+ * @see docs/api-conventions.md#error-codes
  */
 export async function resolveAccessGroups(
   sql: Sql,

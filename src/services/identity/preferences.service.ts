@@ -25,7 +25,7 @@ export interface PreferencesService {
    * Changes what is given. Key and auto-registration hold for the next computer that asks for enrolment.
    *
    * @throws {DomainError} InvalidParameter
-   * @see api-decisions 12.1
+   * @see docs/api-conventions.md#passwords-preferences-and-features
    */
   update(caller: Caller, edit: PreferencesEdit): Promise<PreferencesRow>;
 }

@@ -37,7 +37,7 @@ export interface RolesService {
    *
    * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateRole, Forbidden beyond what the caller may
    * give, as in all that changes roles
-   * @see api-decisions 3.3 and 12.3
+   * @see docs/api-conventions.md#access-groups-as-scope
    */
   create(caller: Caller, name: string, content: RoleChange): Promise<RoleRow>;
   /**

@@ -35,7 +35,7 @@ export interface ImportSummary {
  * does not name stays.
  *
  * @throws {ImportRefused} naming everything that does not fit what is stored
- * @see design.md 8 "Profiles of other kinds, licences, contracts"
+ * @see docs/architecture.md#what-agents-do-not-report
  */
 export async function importDocument(db: Database, document: ImportDocument): Promise<ImportSummary> {
   return db.transaction(async (tx) => {

@@ -12,7 +12,7 @@ import type { Caller, Clock } from '../common/ports.ts';
 
 /** A query that was read, with the saved searches it names. */
 export interface PreparedQuery extends ComputerSelection {
-  /** It uses a deprecated spelling, itself or in a saved search. @see api-decisions 2.6 */
+  /** It uses a deprecated spelling, itself or in a saved search. @see docs/api-conventions.md#deprecation */
   deprecated: boolean;
 }
 
@@ -44,7 +44,7 @@ const MAX_TERMS_IN_ALL = 5 * MAX_QUERY_TERMS;
  * @param path - where the text stands in the request, for the refusal
  * @param seen - as in {@link ActingQuery}
  * @throws {DomainError} InvalidQueryError, also for a saved search that is unknown; SavedSearchChanged
- * @see API specification, "Selectors inside query"
+ * @see docs/api-conventions.md#computer-selectors
  */
 export async function prepareComputerQuery(
   { db, clock }: QueryDeps,

@@ -9,7 +9,7 @@ import type { Sql } from '../../persistence/database/sql.ts';
  * the relay reads of a group (`workers/relay/starter.ts`); write an outbox entry with `orderScheduleSync` in every
  * transaction that changes what `desired` answers. Trigger, refill, repair and the schedules on the server are shared.
  *
- * @see temporal-design 6
+ * @see docs/architecture.md#schedules-of-profiles
  */
 export interface ProfileKind {
   readonly name: ProfileKindName;

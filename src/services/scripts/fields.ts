@@ -39,7 +39,7 @@ export interface AttachmentChange {
  * @param present - those it has
  * @throws {DomainError} InvalidParameter when there are too many or too large ones, names that no file can have or that
  * come twice, content that is no base64, or none for a file that is not there
- * @see api-decisions 2.5
+ * @see docs/api-conventions.md#limits-of-fields
  */
 export function readAttachments(
   uploads: readonly AttachmentUpload[],

@@ -12,7 +12,7 @@ import { executeScript } from './runs.ts';
 /**
  * Scripts and runs of them. Whoever may not see a script gets UnknownScript.
  *
- * @see api-decisions 12.2
+ * @see docs/api-conventions.md#scripts
  */
 export interface ScriptsService {
   /** One page without code, newest first. */

@@ -15,7 +15,7 @@ export interface Readiness {
 
 const LIMIT_MS = 3000;
 
-/** @see design.md 3, `/readyz` */
+/** @see docs/architecture.md#readiness */
 export function createReadiness(deps: { persistence: Persistence; temporal: TemporalHealth }): Readiness {
   let schemaIsCurrent = false;
 

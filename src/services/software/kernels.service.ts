@@ -15,7 +15,7 @@ import { type ActingDeps, answerWithActivity, createAction } from '../activities
 import type { Caller } from '../common/ports.ts';
 import { requireTargets, requireVisible } from '../activities/targets.ts';
 
-/** The kernel of one computer and what it could be changed to. @see api-decisions 9.3 */
+/** The kernel of one computer and what it could be changed to. @see docs/api-conventions.md#kernels */
 export interface KernelListing {
   /** Null without data. */
   installed: KernelRow | null;
@@ -54,7 +54,7 @@ export interface KernelsService {
    *
    * @throws {DomainError} InvalidParameter, UnknownComputer, Forbidden, ComputerArchived; KernelPackageNotEligible when
    * the package is not among the upgrades (downgrades) of the computer
-   * @see api-decisions 9.1
+   * @see docs/api-conventions.md#kernels
    */
   change(caller: Caller, action: KernelAction, command: KernelCommand): Promise<BaseActivity>;
 }

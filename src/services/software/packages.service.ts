@@ -40,7 +40,7 @@ export interface PackageCommand {
   traceparent: string | null;
 }
 
-/** @see api-decisions 12.4 */
+/** @see docs/api-conventions.md#packages */
 export interface PackagesService {
   /**
    * One page of package names over the caller's computers that are not archived.

@@ -40,7 +40,7 @@ export interface SnapsService {
    *
    * @returns the group
    * @throws {DomainError} InvalidParameter, UnknownComputer, UnknownActivity, Forbidden, ComputerArchived
-   * @see api-decisions 9.4
+   * @see docs/api-conventions.md#snaps
    */
   act(caller: Caller, command: SnapCommand): Promise<BaseActivity>;
 }

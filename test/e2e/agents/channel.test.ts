@@ -15,7 +15,7 @@ import { untilDrained, violationsOf } from '../../../tools/harness/stack-invaria
  * - `FLOTILLA_CHANNEL_SEEDS`: seeds with commas between, `1,2,3` by default; `11-60` stands for all from 11 to 60
  * - `FLOTILLA_CHANNEL_SHARE`: the share of requests that something happens to, 0.35 by default
  *
- * @see perf-reliability B2, 7, and B4, rows 14 to 19
+ * @see docs/reliability.md#the-network-between-agents-and-server
  */
 const SEEDS = seedsOf(process.env['FLOTILLA_CHANNEL_SEEDS'] || '1,2,3');
 const SHARE = Number(process.env['FLOTILLA_CHANNEL_SHARE'] || 0.35);

@@ -8,7 +8,7 @@ import { Scenario } from '../../support/stack/stack-scenario.ts';
  * Actions of all sizes, some of them cancelled, while processes are killed at random; the agents' ledger is the judge.
  * `FLOTILLA_E2E_SEED` (default 1) repeats a run's decisions, `FLOTILLA_E2E_KILLS` (default 3) says how many kills.
  *
- * @see perf-reliability B2, 6
+ * @see docs/reliability.md#crash-loop
  */
 const SEED = Number(process.env['FLOTILLA_E2E_SEED'] ?? 1);
 const KILLS = Number(process.env['FLOTILLA_E2E_KILLS'] ?? 3);

@@ -14,7 +14,7 @@ import { Scenario } from '../../support/stack/stack-scenario.ts';
  * - `FLOTILLA_E2E_ROUNDS`: how often each kill is repeated, each time at another moment of the action, 1 by default
  * - `FLOTILLA_E2E_LONG=1`: 1,000 computers and 4 rounds, and the reconciler's minute is waited for instead of triggered
  *
- * @see perf-reliability B4, rows 1 to 10, 14 to 17, 20 and 29
+ * @see docs/reliability.md#the-fault-matrix
  */
 const LONG = process.env['FLOTILLA_E2E_LONG'] === '1';
 const COMPUTERS = Number(process.env['FLOTILLA_E2E_COMPUTERS'] ?? (LONG ? 1000 : 300));

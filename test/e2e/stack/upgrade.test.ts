@@ -17,7 +17,7 @@ import { until } from '../../support/temporal/workflow-environment.ts';
  * From this build to the next while 10,000 operations wait for their computers, in the order that the operators' guide
  * gives. The next build has another lane workflow and one migration more.
  *
- * @see temporal-design 8; perf-reliability B4, row 27
+ * @see docs/architecture.md#deploying-a-new-build
  */
 const COMPUTERS = 250;
 const GROUPS = 40;

@@ -55,7 +55,7 @@ const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'co
  * overtaken, cut, changed and replayed. What changes bytes changes them so that no reader can take them for a payload;
  * beyond that the protocol has no defence of its own, and leaves it to TLS.
  *
- * @see perf-reliability B2, 7
+ * @see docs/reliability.md#the-network-between-agents-and-server
  */
 export class AgentChannel {
   readonly url: string;

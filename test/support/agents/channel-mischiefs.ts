@@ -14,7 +14,7 @@ async function refused(passage: Passage, body: Buffer): Promise<void> {
   passage.answer(reply);
 }
 
-/** Everything that can happen to one request. @see perf-reliability B2, 7 */
+/** Everything that can happen to one request. @see docs/reliability.md#the-network-between-agents-and-server */
 export const MISCHIEFS = {
   'request lost': async (passage: Passage) => passage.hangUp(),
   'answer lost': async (passage: Passage) => {

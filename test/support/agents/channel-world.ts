@@ -81,7 +81,7 @@ export class ChannelWorld {
    * What the server has stored otherwise than the computers are, as sentences; empty once everything has been told.
    *
    * @param returned - computers that enrolled anew: agents tell of their snaps again only when these change
-   * @see perf-reliability B2, 7
+   * @see docs/reliability.md#the-network-between-agents-and-server
    */
   async differences(returned: ReadonlySet<string>): Promise<string[]> {
     const found: string[] = [];

@@ -43,7 +43,7 @@ export interface Limits {
  * The honest client lives in the process of the attack, which may be busy with itself: its times are for attacks that
  * wait.
  *
- * @see perf-reliability B2, 9
+ * @see docs/reliability.md#cost-of-an-attack
  */
 export const LIMITS: Limits = { cpuMs: 1000, rssMb: 50, blockedMs: 50, honestMs: Number.POSITIVE_INFINITY };
 

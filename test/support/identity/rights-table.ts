@@ -1,6 +1,6 @@
 import type { DocumentedOperation } from '../http/sample-requests.ts';
 
-/** One row of api-decisions 3.5 and design.md 8: which operations, what they need, which seeded roles may call them. */
+/** Which operations, what they need, which seeded roles may call them. */
 interface Row {
   operations: RegExp;
   needs: DocumentedOperation['access'];

@@ -198,7 +198,7 @@ export class ProcessesApart {
   }
 }
 
-/** @param options - `migrated: false` leaves the schema of its own database out. @see ProcessesApart */
+/** @param options - `migrated: false` leaves the schema of its own database out. See {@link ProcessesApart}. */
 export async function createProcessesApart(
   options: { environment?: Settings; migrated?: boolean } = {},
 ): Promise<ProcessesApart> {

@@ -134,7 +134,7 @@ export class TestTopology {
   }
 }
 
-/** @param programs - @see officialServerDirectory */
+/** @param programs - see {@link officialServerDirectory} */
 export async function createTopology(
   programs: string,
   environment: Record<string, string> = {},

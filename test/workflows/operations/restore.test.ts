@@ -10,7 +10,7 @@ import { createSqlFleet } from '../../support/activities/sql-fleet.ts';
 import { createUsgWorld } from '../../support/compliance/usg-world.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
 
-/** A database restored to an older backup beside a Temporal server that knows more. @see perf-reliability B4, row 11 */
+/** A database restored to an older backup beside a Temporal server that knows more. @see docs/reliability.md#an-older-backup-is-restored */
 let world: RestoreWorld;
 
 beforeAll(async () => {

@@ -6,7 +6,7 @@ import { takeBackup } from '../../support/database/logical-backup.ts';
 import { createRestoreWorld, type RestoreWorld } from '../../support/temporal/restore-world.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
 
-/** What a repair after a restore makes of ids that were given out in the time that was lost. @see perf-reliability B4, row 11 */
+/** What a repair after a restore makes of ids that were given out in the time that was lost. @see docs/reliability.md#an-older-backup-is-restored */
 let world: RestoreWorld;
 
 beforeAll(async () => {

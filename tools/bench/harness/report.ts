@@ -17,7 +17,7 @@ export interface Row {
 export interface Report {
   name: string;
   rows: Row[];
-  /** How noisy the machine was at worst. @see noiseOf */
+  /** How noisy the machine was at worst. See {@link noiseOf}. */
   noise: { foreignShare: number; stealShare: number; loadAverage: number };
   /** What the assertions inside the benchmark held, in words. */
   asserted: string[];

@@ -53,7 +53,7 @@ export interface WalIndex {
   pageBytes: number;
 }
 
-/** Reads the head of a `-shm` file. @see the WAL-index header of SQLite's file format */
+/** Reads the head of a `-shm` file. Its layout is SQLite's WAL-index header. */
 export function parseWalIndex(head: Buffer): WalIndex | null {
   if (head.length < 20 || head[12] !== 1) return null;
   // SQLite writes it in the byte order of the machine.

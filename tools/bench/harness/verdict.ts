@@ -1,4 +1,4 @@
-/** A figure with what design.md 5 asks of it. */
+/** A figure with its targets. */
 export interface Target {
   /** `least`: the figure must not be below; `most`: not above. */
   kind: 'least' | 'most';
@@ -8,7 +8,7 @@ export interface Target {
 
 export type Verdict = 'goal met' | 'met' | 'missed' | 'not judged';
 
-/** Above this share of foreign load or steal no verdict is given. @see perf-reliability A3 */
+/** Above this share of foreign load or steal no verdict is given. @see docs/reliability.md#rules-for-benchmarks */
 export const NOISE_LIMIT = 0.1;
 
 /**
@@ -23,7 +23,7 @@ export function judge(value: number, target: Target, noise: number): Verdict {
   return reaches(target.first) ? 'met' : 'missed';
 }
 
-/** The first targets of design.md 5, the goal second. */
+/** The first target and the goal. */
 export const TARGETS = {
   singlePerNoop: { kind: 'least', first: 0.45, goal: 0.8 },
   computersPerNoop: { kind: 'least', first: 10, goal: 40 },

@@ -14,7 +14,7 @@ const EXCHANGE_LIMIT = 12;
  * The least agent that keeps the protocol: it enrols, settles and then exchanges nothing, or reports success of what it
  * was given, with the counters and tokens of the real one.
  *
- * @see agent-protocol 3-6
+ * @see docs/agent-protocol.md#exchange-payloads
  */
 export class BenchAgent {
   readonly #title: string;

@@ -14,7 +14,7 @@ export interface Criterion {
   peers?: string;
 }
 
-/** @see perf-reliability A1 to A3 */
+/** @see docs/reliability.md#rules-for-benchmarks */
 export const CRITERIA: readonly Criterion[] = [
   {
     id: '1a',

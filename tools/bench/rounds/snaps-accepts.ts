@@ -24,7 +24,7 @@ const DAY_MS = 86_400_000;
  * is for the day after and taken back before the next one.
  *
  * @remarks The agents keep their default interval.
- * @see perf-reliability A3, 4a
+ * @see docs/reliability.md#the-benchmark-set
  */
 export async function measureAccepts(setting: SnapsSetting, computerIds: readonly number[]): Promise<Accepts> {
   for (const fleet of setting.fleets) await fleet.setPing(DEFAULT_PING_SECONDS);

@@ -17,7 +17,7 @@ const COMPUTERS = 10_000;
  * Pages of GET /activities and /activities/parents out of a year of activities, with filters and deep offsets, against
  * the bare SQL of the same rows.
  *
- * @see perf-reliability A3, 3a and 3b
+ * @see docs/reliability.md#the-benchmark-set
  */
 export async function activities(context: BenchContext): Promise<Report> {
   const size = context.options.activities;

@@ -31,7 +31,7 @@ const OPEN = '/login/methods';
 /**
  * An authenticated trivial GET of the product against the same answer of a bare Express server.
  *
- * @see perf-reliability A3, 6a and 6b
+ * @see docs/reliability.md#the-benchmark-set
  */
 export async function auth(context: BenchContext): Promise<Report> {
   const { options, resources } = context;

@@ -30,13 +30,13 @@ const AGENTS = 3000;
 const CONNECTIONS = 128;
 const FLUSH_LIMIT_MS = 90_000;
 const EXCHANGE_SECONDS = 900;
-/** A core is full at this share. @see perf-reliability A3, 5b */
+/** A core is full at this share. @see docs/reliability.md#the-benchmark-set */
 const FULL_CORE = 0.7;
 
 /**
  * Pings and empty exchanges against the least server that commits an UPDATE per check-in, on the same PostgreSQL.
  *
- * @see perf-reliability A3, 5a and 5b
+ * @see docs/reliability.md#the-benchmark-set
  */
 export async function checkIns(context: BenchContext): Promise<Report> {
   const { options, resources } = context;

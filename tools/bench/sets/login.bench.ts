@@ -36,7 +36,7 @@ const BYSTANDER_EVERY_MS = 20;
 /**
  * Logins over bare password hashes; what a token costs on a trivial GET; what a storm of logins does to others.
  *
- * @see perf-reliability A3, 6a and 9
+ * @see docs/reliability.md#the-benchmark-set
  */
 export async function login(context: BenchContext): Promise<Report> {
   const { options, resources } = context;

@@ -30,7 +30,7 @@ interface KindRounds {
 /**
  * Reports on five runs of a whole fleet, against the same rows by a bare COPY.
  *
- * @see perf-reliability A3, 10
+ * @see docs/reliability.md#the-benchmark-set
  */
 export async function report(context: BenchContext): Promise<Report> {
   const { options } = context;

@@ -19,7 +19,7 @@ const LARGE = 5000;
 /**
  * Profiles that are all due at one moment, each a Temporal Schedule, against claiming as many rows of a table.
  *
- * @see perf-reliability A3, 13
+ * @see docs/reliability.md#the-benchmark-set
  */
 export async function scheduler(context: BenchContext): Promise<Report> {
   const { options, progress } = context;

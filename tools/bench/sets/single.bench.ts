@@ -34,7 +34,7 @@ interface Round {
  * Actions on one computer each, from POST over the agent's own exchanges until their lanes have closed, against bare
  * no-op workflows on the same Temporal server, and against a bare pair of group and lane, which no action can be cheaper than.
  *
- * @see perf-reliability A3, 1a
+ * @see docs/reliability.md#the-benchmark-set
  */
 export async function single(context: BenchContext): Promise<Report> {
   const { options, resources } = context;

@@ -29,7 +29,7 @@ const GROUP_SIZES = [1000, 10_000];
 /**
  * POST /snaps to groups of simulated agents over HTTP, against bare no-op workflows on the same Temporal server.
  *
- * @see perf-reliability A3, 1b, 1c and 4
+ * @see docs/reliability.md#the-benchmark-set
  */
 export async function snaps(context: BenchContext): Promise<Report> {
   const { options, resources } = context;

@@ -29,7 +29,7 @@ interface Round {
  * Cold and warm start of the whole embedded stack to the first POST that starts a workflow, against the sum of its
  * bare parts one after another.
  *
- * @see perf-reliability A3, 7
+ * @see docs/reliability.md#the-benchmark-set
  */
 export async function startup(context: BenchContext): Promise<Report> {
   const rounds: Round[] = [];

@@ -15,7 +15,7 @@ const LARGE = 5000;
 /**
  * A profile that audits a whole fleet, and many profiles due at one moment, with a gateway that answers meanwhile.
  *
- * @see perf-reliability A3, 13
+ * @see docs/reliability.md#the-benchmark-set
  */
 export async function usg(context: BenchContext): Promise<Report> {
   const computers = context.options.computers?.at(-1) ?? COMPUTERS;

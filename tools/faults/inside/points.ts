@@ -2,7 +2,7 @@
  * The moments between two durable steps at which a process can be struck, told from the statements that it sends. The
  * product knows nothing of them: they are put into its processes from outside, by tests alone.
  *
- * @see perf-reliability B4, "Durable steps", S1 to S9
+ * @see docs/reliability.md#durable-steps
  */
 export const FAIL_POINTS = [
   /** S1: the transaction that accepts a request, before its commit. */

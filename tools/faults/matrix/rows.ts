@@ -14,7 +14,7 @@ export interface MatrixRow {
 const at = (file: string, title: string): TestReference => ({ file, title });
 const FAULTS_E2E = 'test/e2e/stack/faults.test.ts';
 
-/** The whole fault matrix. @see perf-reliability B4 */
+/** The whole fault matrix. @see docs/reliability.md#the-fault-matrix */
 export const MATRIX: readonly MatrixRow[] = [
   {
     row: 1,

@@ -5,7 +5,7 @@ import { type Observation, observe } from '../run/seed.ts';
 import { Session } from '../workload/session.ts';
 import type { FaultWorld } from '../world/world.ts';
 
-/** So late may work be under way after the return of a server. @see perf-reliability B4, rows 4 and 8 */
+/** So late may work be under way after the return of a server. @see docs/reliability.md#temporal-is-unavailable */
 const LATENESS_MS = 30_000;
 
 /** A row of the fault matrix on a running stack. */

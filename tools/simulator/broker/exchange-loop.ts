@@ -22,7 +22,7 @@ export interface Speaker {
   receive(answer: BValue, sent: number): Haste;
 }
 
-/** @see agent-protocol 7 */
+/** @see docs/agent-protocol.md#control-messages */
 const SHORTEST_INTERVAL_SECONDS = 10;
 
 const MAX_BACKOFF = 4;

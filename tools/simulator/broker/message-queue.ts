@@ -1,6 +1,6 @@
 import type { BObject } from '../../../src/protocol/bpickle.ts';
 
-/** What an answer's wish for a number meant to the queue. @see agent-protocol 4 */
+/** What an answer's wish for a number meant to the queue. @see docs/agent-protocol.md#sequence-numbers-and-delivery */
 export type Acknowledgement = 'in step' | 'stepped back' | 'start over';
 
 /** The most messages of one payload. */

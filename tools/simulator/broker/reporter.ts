@@ -7,7 +7,7 @@ import type { PackageIdRegistry, PackageIds } from '../package-ids.ts';
 import type { Random } from '../random.ts';
 import type { Session } from './session.ts';
 
-/** The most hashes of one request. @see agent-protocol 8, "Packages", 2 */
+/** The most hashes of one request. @see docs/agent-protocol.md#packages */
 const HASHES_PER_REQUEST = 500;
 
 /** A request without an answer is repeated after this. */

@@ -48,7 +48,7 @@ const NO_TYPES = typeList([]);
 /**
  * The broker's side of the protocol without time and network: identity, both counters, token, type lists.
  *
- * @see agent-protocol 3-6
+ * @see docs/agent-protocol.md#exchange-payloads
  */
 export class Session {
   readonly queue = new MessageQueue();

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Kinds of relation of a package version. @see agent-protocol 8, "Packages" */
+/** Kinds of relation of a package version. @see docs/agent-protocol.md#packages */
 export const RELATION = {
   provides: 131_074,
   equals: 196_610,
@@ -16,7 +16,7 @@ export type Relation = readonly [kind: number, text: string];
 /**
  * The 20 bytes by which an agent names a package version to the server.
  *
- * @see agent-protocol 8, "Packages", 1
+ * @see docs/agent-protocol.md#packages
  */
 export function packageHash(name: string, version: string, relations: readonly Relation[]): Buffer {
   const sorted = [...relations].sort(([kindA, a], [kindB, b]) => kindA - kindB || (a < b ? -1 : a > b ? 1 : 0));

@@ -116,7 +116,7 @@ export function factOf(type: FactType, machine: Machine): BObject | null {
   return fields && { type, ...fields };
 }
 
-/** Facts that a resynchronization does not bring again. @see agent-protocol 8 */
+/** Facts that a resynchronization does not bring again. @see docs/agent-protocol.md#facts */
 const NOT_REPEATED: ReadonlySet<FactType> = new Set(['snaps', 'processor-info', 'cloud-instance-metadata']);
 
 const SCOPES: Readonly<Record<string, readonly FactType[]>> = {
@@ -131,7 +131,7 @@ const SCOPES: Readonly<Record<string, readonly FactType[]>> = {
   'ubuntu-pro': ['ubuntu-pro-info', 'ubuntu-pro-reboot-required'],
 };
 
-/** The facts a resynchronization of these scopes brings; null means all. @see agent-protocol 7 */
+/** The facts a resynchronization of these scopes brings; null means all. @see docs/agent-protocol.md#control-messages */
 export function factsInScopes(scopes: readonly string[] | null): FactType[] {
   const all = Object.keys(BUILDERS).filter(isFactType);
   if (!scopes) return all.filter((type) => !NOT_REPEATED.has(type));

@@ -1,6 +1,6 @@
 import type { Blueprint } from './blueprint.ts';
 
-/** Writes what the hardware lister prints about a computer. @see agent-protocol 8, `hardware-info` */
+/** Writes what the hardware lister prints about a computer. @see docs/agent-protocol.md#facts */
 export function hardwareXml(blueprint: Blueprint): string {
   const { title, cpu, memoryMib } = blueprint;
   const system = systemOf(blueprint);

@@ -3,7 +3,7 @@ import { PACKAGE_TYPE } from '../catalogue/package-hash.ts';
 import type { Catalogue, CataloguePackage } from '../catalogue/packages.ts';
 import { installedVersion } from './machine.ts';
 
-/** The sets of packages an agent reports, as catalogue positions. @see agent-protocol 8, "Packages", 5 */
+/** The sets of packages an agent reports, as catalogue positions. @see docs/agent-protocol.md#packages */
 export type PackageSets = Readonly<Record<SetName, ReadonlySet<number>>>;
 
 const SET_NAMES = ['installed', 'available', 'available-upgrades', 'locked', 'autoremovable', 'security'] as const;

@@ -6,7 +6,7 @@ import { proStatus } from './subscription.ts';
  * Makes the fields by which a computer registers.
  *
  * @param key - the account's registration key; null when none is configured
- * @see agent-protocol 6
+ * @see docs/agent-protocol.md#registration-and-identity
  */
 export function registrationOf(blueprint: Blueprint, account: string, key: string | null): BObject {
   const fields: BObject = {

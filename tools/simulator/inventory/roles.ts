@@ -27,7 +27,7 @@ export interface Role {
  * The pattern of 25 computers that every fleet repeats: 20 Ubuntu roots, 2 Windows hosts, 3 WSL children between them.
  * Hosts stand before their children, and machines that take snaps before those that do not.
  *
- * @see design.md 8, "The demo fleet of 25"
+ * @see docs/architecture.md#the-demo-fleet
  */
 export const PATTERN: readonly Role[] = [
   {

@@ -5,7 +5,7 @@ import type { Machine } from '../inventory/machine.ts';
 import type { Operation, Outcome, Workplace } from './operation.ts';
 import { type Complement, missingCompanions, type PackageChange } from './package-solver.ts';
 
-/** Result codes of `change-packages-result`. @see agent-protocol 9.1 */
+/** Result codes of `change-packages-result`. @see docs/agent-protocol.md#package-changes */
 const CODE = { succeeded: 1, failed: 100, incomplete: 101 } as const;
 
 /** What an agent may add to the listed changes. */

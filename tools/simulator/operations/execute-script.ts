@@ -3,7 +3,7 @@ import { hasUser } from '../inventory/accounts.ts';
 import { failed, type Operation, type Outcome, succeeded, type Workplace } from './operation.ts';
 import { environmentOf, runScript } from './script-language.ts';
 
-/** Result codes of scripts. @see agent-protocol 9.4 */
+/** Result codes of scripts. @see docs/agent-protocol.md#scripts */
 const CODE = { timeLimit: 102, exit: 103, attachment: 104 } as const;
 
 const INTERPRETERS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'python3', 'perl', 'env']);

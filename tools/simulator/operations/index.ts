@@ -48,7 +48,7 @@ export function findOperation(type: string, blueprint: Blueprint): Operation | n
   return clientTypes(blueprint).includes(type) ? (OPERATIONS.get(type) ?? null) : null;
 }
 
-/** The result of a type without a handler. @see agent-protocol 5 */
+/** The result of a type without a handler. @see docs/agent-protocol.md#message-types */
 export const unsupported: Operation = (message) => ({
   results: [failed(message, `no handler for ${String(message['type'])}\n`)],
 });

@@ -5,7 +5,7 @@ import { failed, type Operation, type Outcome, succeeded } from './operation.ts'
 /** A start time may differ by this much from the one the server knows. */
 const START_TOLERANCE_SECONDS = 2;
 
-/** Ends a process. @see agent-protocol 9.3 */
+/** Ends a process. @see docs/agent-protocol.md#process-signals-and-power */
 export const signalProcess: Operation = (message, { machine }) => {
   const pid = Number(message['pid']);
   const process = processesOf(machine, machine.blueprint).find((running) => running.pid === pid);
@@ -20,14 +20,14 @@ export const signalProcess: Operation = (message, { machine }) => {
   return { results: [succeeded(message)], facts: ['active-process-info'] };
 };
 
-/** Restarts the machine or turns it off. @see agent-protocol 9.7 */
+/** Restarts the machine or turns it off. @see docs/agent-protocol.md#process-signals-and-power */
 export const shutdown: Operation = (message) => {
   const reboot = message['reboot'] === true;
   const text = reboot ? 'Shutdown scheduled: the machine restarts.\n' : 'Shutdown scheduled: the machine turns off.\n';
   return { results: [succeeded(message, text)], power: reboot ? 'reboot' : 'off' };
 };
 
-/** Makes a new recovery key on machines whose disks are encrypted with a TPM. @see agent-protocol 9.5 */
+/** Makes a new recovery key on machines whose disks are encrypted with a TPM. @see docs/agent-protocol.md#recovery-keys */
 export const recoveryKey: Operation = (message, { machine, random }) => {
   if (machine.blueprint.encryption !== 'tpm') return failedRecoveryKey(message);
   const key = Array.from({ length: 8 }, () => random.digits(5)).join('-');

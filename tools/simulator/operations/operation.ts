@@ -39,7 +39,7 @@ export type Operation = (message: BObject, workplace: Workplace) => Outcome | Pr
 const SUCCEEDED = 6;
 const FAILED = 5;
 
-/** Longest result text; what follows is cut. @see agent-protocol 9 */
+/** Longest result text; what follows is cut. @see docs/agent-protocol.md#operations */
 const TEXT_LIMIT = 100_000;
 const CUT_MARK = '\n...(output cut)';
 

@@ -6,7 +6,7 @@ import { renderPython } from './python-text.ts';
 
 export type SnapAction = 'install' | 'remove' | 'refresh' | 'hold' | 'unhold';
 
-/** Arguments each action knows; others leave the operation without a result. @see agent-protocol 9.2 */
+/** Arguments each action knows; others leave the operation without a result. @see docs/agent-protocol.md#snaps */
 const KNOWN_ARGUMENTS: Readonly<Record<SnapAction, readonly string[]>> = {
   install: ['revision', 'channel', 'classic'],
   refresh: ['revision', 'channel', 'classic'],

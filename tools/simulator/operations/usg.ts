@@ -17,7 +17,7 @@ const KEPT_SHARE = 0.4;
 /** Of those, rules with a name of their own pass this often, and the many others. */
 const PASS_SHARES = { named: 0.62, byHand: 0.9, numbered: 0.97 } as const;
 
-/** Audits or hardens a machine. @see agent-protocol 9.6 */
+/** Audits or hardens a machine. @see docs/agent-protocol.md#compliance-audits */
 export const usg: Operation = async (message, workplace) => {
   const { machine } = workplace;
   const { catalogue, pro } = machine.blueprint;

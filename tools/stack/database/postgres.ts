@@ -69,7 +69,7 @@ const LOOPBACK_ONLY = { listen_addresses: '127.0.0.1', unix_socket_directories: 
  * a killed process left behind on the same directory is ended and replaced.
  *
  * @throws {StackError} when the port is taken, the directory is broken, or the server does not start
- * @see stack-notes 2
+ * @see docs/decisions/0008-embedded-stack-and-simulator.md#decision
  */
 export async function startPostgres(options: PostgresOptions): Promise<PostgresServer> {
   const { superuser = SUPERUSER } = options;

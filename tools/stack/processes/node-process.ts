@@ -18,7 +18,7 @@ export interface NodeProcessOptions {
  * before its turn, and with an IPC channel whose loss tells it that the stack is gone. Resolves when it says it serves.
  *
  * @throws when it ends before, is not ready in time, or is aborted
- * @see lifecycle.ts
+ * See `lifecycle.ts`.
  */
 export async function startNodeProcess(options: NodeProcessOptions, signal: AbortSignal): Promise<Running> {
   signal.throwIfAborted();

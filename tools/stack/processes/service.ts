@@ -33,7 +33,7 @@ export interface Service {
   stop(limitMs: number): Promise<void>;
 }
 
-/** @see Service */
+/** See {@link Service}. */
 export function createService(options: ServiceOptions): Service {
   const policy = options.policy ?? createRestartPolicy();
   const stopping = new AbortController();

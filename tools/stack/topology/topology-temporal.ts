@@ -61,7 +61,7 @@ export function temporalRole({ temporalDatabasePassword: password }: StackSecret
   return { name: WORKFLOWS, password, databases: [WORKFLOWS, VISIBILITY] };
 }
 
-/** The Temporal server on PostgreSQL with its web UI, its databases made and brought up to date first. @see temporalStore */
+/** The Temporal server on PostgreSQL with its web UI, its databases made and brought up to date first. See {@link temporalStore}. */
 export function topologyTemporalService(
   context: ServiceContext,
   options: {

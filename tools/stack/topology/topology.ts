@@ -54,7 +54,7 @@ interface Bringing {
   certificates: Certificates | null;
 }
 
-/** The topology of docker-compose.yml as processes of this machine. @see TOPOLOGY_HELP */
+/** The topology of docker-compose.yml as processes of this machine. See {@link TOPOLOGY_HELP}. */
 export function createTopology(options: StackOptions & { plan: TopologyPlan }): Supervised<StartedTopology> {
   const { config, report, plan } = options;
   const group = createServiceGroup(STOP_ORDER, TOPOLOGY_STOP_MS);

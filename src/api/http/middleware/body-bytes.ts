@@ -33,7 +33,7 @@ export class NoRoomForBody extends DomainError {
  * @param held - counts what is kept; the caller releases it
  * @throws {DomainError} PayloadTooLarge, UnsupportedMediaType on an unknown encoding, InvalidJson when it breaks off or
  * cannot be unpacked, {@link NoRoomForBody}
- * @see perf-reliability B3, BODY-big
+ * @see docs/reliability.md#bad-input
  */
 export function readBodyBytes(req: Request, limitBytes: number, held: HeldBody): Promise<Buffer> {
   const sentBytes = Number(req.headers['content-length'] ?? 0);

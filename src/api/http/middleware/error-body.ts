@@ -1,6 +1,6 @@
 import type { DomainError, ErrorCode, ErrorDetail } from '../../../domain/common/errors.ts';
 
-/** The one table of statuses. @see api-decisions 1.2 */
+/** The one table of statuses. @see docs/api-conventions.md#error-codes */
 export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   Unauthorized: 401,
   AuthenticationFailed: 401,
@@ -64,7 +64,7 @@ export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   InternalError: 500,
 };
 
-/** Body of every non-2xx answer. @see api-decisions 1.1 */
+/** Body of every non-2xx answer. @see docs/api-conventions.md#error-body */
 export interface ErrorBody {
   error: ErrorCode;
   message: string;

@@ -13,7 +13,7 @@ import { readBodyBytes } from './body-bytes.ts';
  *
  * @returns undefined when there is none
  * @throws {DomainError} PayloadTooLarge, UnsupportedMediaType, InvalidJson, ServiceUnavailable
- * @see api-decisions 1.2; perf-reliability B3, BODY-*
+ * @see docs/api-conventions.md#error-codes
  */
 export async function readJsonBody(req: Request, limitBytes: number, held: HeldBody): Promise<unknown> {
   if (Number(req.headers['content-length'] ?? 0) > 0) checkMediaType(req);

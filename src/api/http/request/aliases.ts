@@ -1,4 +1,4 @@
-/** Former prefixes of paths and when they became former. @see api-decisions 2.6 */
+/** Former prefixes of paths and when they became former. @see docs/api-conventions.md#deprecation */
 const ALIASES = [
   { prefix: '/security-profiles', current: '/usg-profiles', deprecatedAt: Date.UTC(2026, 3, 23) / 1000 },
 ] as const;

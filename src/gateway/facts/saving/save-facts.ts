@@ -204,7 +204,7 @@ const SAVE_AUDIT_REPORT = `
     and a.status <> 'failed' and ${firstResult('i.ok')} is distinct from false
   on conflict (activity_id) do nothing`;
 
-/** Those of the ids in a parameter that the computer may name, in their order. @see ToldPackages */
+/** Those of the ids in a parameter that the computer may name, in their order. See {@link ToldPackages}. */
 const namable = (ids: string) => `
   array(select u.id from unnest(${ids}::int[]) with ordinality u(id, place)
     where u.id <@ (select ids from namable) order by u.place)`;

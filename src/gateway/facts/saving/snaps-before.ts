@@ -8,7 +8,7 @@ const CHANGING = [...UNDONE, 'remove-snaps'];
 /** How many of a computer's operations, up to the last handed out and after it, may be on their way at most. */
 const LOOKED_BACK = 200;
 
-/** Whether undoing an operation takes knowing how the snaps it names stood before. @see api-decisions 4.7 */
+/** Whether undoing an operation takes knowing how the snaps it names stood before. @see docs/api-conventions.md#cancel-approve-reapply-revert */
 export function needsSnapsBefore(messageType: string): boolean {
   return UNDONE.includes(messageType);
 }
@@ -21,7 +21,7 @@ export function needsSnapsBefore(messageType: string): boolean {
  * @param operations - handed out just now, or once more to an agent that never got them; whatever came with the request
  * for them is saved already
  * @remarks Nothing is kept of computers without known snaps.
- * @see agent-protocol 8
+ * @see docs/agent-protocol.md#facts
  */
 export async function keepSnapsHandedOut(tx: Sql, operations: readonly number[]): Promise<void> {
   await tx.query(KEEP_HANDED_OUT, [operations], 'gateway-snaps-handed-out');

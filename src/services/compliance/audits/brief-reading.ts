@@ -8,7 +8,7 @@ import { ruleSetOf } from './rule-set.ts';
 export interface BriefReading {
   /** Digest of the set, in hexadecimal. */
   set: string;
-  /** Letters of the results, in the order of the set. @see RULE_RESULTS */
+  /** Letters of the results, in the order of the set. See {@link RULE_RESULTS}. */
   results: string;
 }
 

@@ -21,7 +21,7 @@ const DECLARATION = /<!\s{0,100}(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
  * @returns a reason instead of rules when it is larger than 32 MiB, not well-formed, nested more than 100 deep, has a
  * document type, entities, more than 10,000 rules or 16 MiB of their texts, or no result of any rule
  * @remarks Streaming and linear in the size; nothing is fetched or expanded. Never throws.
- * @see agent-protocol 9.6; perf-reliability B3
+ * @see docs/agent-protocol.md#compliance-audits
  */
 export function readAuditReport(bytes: Uint8Array, known = new BenchmarkCache()): AuditReading {
   return judged(() => ({ rules: readContent(bytes, known).content.rules() }));

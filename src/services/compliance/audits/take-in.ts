@@ -59,7 +59,7 @@ interface Found {
  * @returns whether more may be waiting
  * @remarks One transaction that ends with the reports put away: after a crash in between it is as if it had not begun.
  * Several may run at once. What is in memory is bounded: one report, and the texts of some.
- * @see API specification, "USG profiles"; api-decisions 5.4
+ * @see docs/api-conventions.md#usg-runs-and-results
  */
 export async function takeInReports(deps: TakeInDeps): Promise<boolean> {
   const { db, sets = new KnownRuleSets() } = deps;

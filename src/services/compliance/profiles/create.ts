@@ -121,7 +121,7 @@ async function checkRequest(request: UsgProfileRequest, now: Date): Promise<Chec
   return { title, tags, mode, benchmark, timezone, startDate, plannedDates };
 }
 
-/** With a tailoring file the benchmark is not looked at; a blank one is none. @see api-decisions 5.3 */
+/** With a tailoring file the benchmark is not looked at; a blank one is none. @see docs/api-conventions.md#usg-profile-fields-and-life-cycle */
 function readBenchmark({ benchmark, tailoringFile }: UsgProfileRequest): string {
   if (tailoringFile !== null) return benchmark?.trim() ? benchmark : CUSTOM_BENCHMARK;
   const known = BENCHMARKS.find((name) => name === benchmark);

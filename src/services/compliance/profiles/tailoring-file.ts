@@ -19,7 +19,7 @@ const FIELD = 'body.tailoring_file';
  * @throws {DomainError} InvalidParameter when it is larger than 1 MiB, not well-formed, nested more than 100 deep, has
  * more than 100 attributes on an element, or has a document type, an entity, an instruction or an inclusion
  * @remarks Linear in its size, with turns for others meanwhile; nothing is fetched or expanded.
- * @see api-decisions 2.5; perf-reliability B3
+ * @see docs/api-conventions.md#limits-of-fields
  */
 export async function checkTailoringFile(xml: string): Promise<void> {
   if (Buffer.byteLength(xml) > MAX_BYTES) throw refusedField(FIELD, 'must not be larger than 1 MiB');

@@ -6,7 +6,7 @@ import type { UsgProfilesDeps } from './deps.ts';
 import type { UsgProfile, UsgProfilePatch, UsgProfileQuery, UsgProfileRequest } from './model.ts';
 import { listProfiles, readProfile } from './reads.ts';
 
-/** @see API specification, "USG profiles"; api-decisions 5 */
+/** @see docs/api-conventions.md#usg-profiles */
 export interface UsgProfilesService {
   /** One page, oldest first. @throws {DomainError} InvalidParameter when the pass rates exclude each other */
   list(caller: Caller, query: UsgProfileQuery): Promise<{ count: number; results: UsgProfile[] }>;

@@ -23,7 +23,7 @@ export interface RunDeps {
  * @param profile - its row locked by the caller, so that runs of one profile are made one after the other
  * @remarks Part of the caller's transaction. A profile that applies to no computer gets an activity without operations
  * that has succeeded.
- * @see api-decisions 5.2 and 5.4; temporal-design 6
+ * @see docs/api-conventions.md#usg-schedule
  */
 export async function startUsgRun(
   tx: Sql,

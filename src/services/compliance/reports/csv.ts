@@ -73,7 +73,7 @@ export function ruleCells({ rule, severity, title, identifiers, description, rat
  * Writes the lines of one computer in one run, one for each rule.
  *
  * @param rules - cells of the rules of its set, in order
- * @see api-decisions 5.5 "Detailed CSV"
+ * @see docs/api-conventions.md#reports-and-files
  */
 export function writeDetailedLines(
   pieces: Pieces,

@@ -41,7 +41,7 @@ export interface UsgReportsService {
    * Answers with a report that is there and still true, with the activity that is making it, or with a new one.
    *
    * @throws {DomainError} UnknownUsgProfile; InvalidParameter for what is no date or an end before the start
-   * @see api-decisions 5.5
+   * @see docs/api-conventions.md#reports-and-files
    */
   request(caller: Caller, request: UsgReportRequest): Promise<UsgReportAnswer>;
   /**

@@ -5,7 +5,7 @@ const LETTERS_AND_DIGITS = `${UPPER_AND_DIGITS}abcdefghijklmnopqrstuvwxyz`;
 const KEY_LENGTH = 20;
 const SECRET_LENGTH = 40;
 
-/** A new pair: an identifier of 20 upper-case letters and digits, and a secret of 40 characters. @see api-decisions 3.2 */
+/** A new pair: an identifier of 20 upper-case letters and digits, and a secret of 40 characters. @see docs/api-conventions.md#tokens */
 export function newAccessKey(): { accessKey: string; secretKey: string } {
   return {
     accessKey: randomText(UPPER_AND_DIGITS, KEY_LENGTH),

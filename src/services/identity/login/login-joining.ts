@@ -24,7 +24,7 @@ interface JoiningLogin {
  *
  * @param account - the account the login asked for: the person has to belong to it, by this invitation at the latest
  * @throws {DomainError} UnknownInvitation, Forbidden; nobody has joined then
- * @see api-decisions 3.1
+ * @see docs/api-conventions.md#login
  */
 export function joinByLogin(db: Database, person: LoginPerson, login: JoiningLogin): Promise<Joined> {
   return db.transaction((tx) => join(tx, person, login));
@@ -37,7 +37,7 @@ export function joinByLogin(db: Database, person: LoginPerson, login: JoiningLog
  * @param login.password - normalised, and good enough for a new one
  * @throws {DomainError} InvalidParameter; DuplicateEmail for an address that somebody else had, or took meanwhile;
  * UnknownInvitation when somebody else came first; Forbidden as above
- * @see api-decisions 3.1
+ * @see docs/api-conventions.md#login
  */
 export async function joinAsNewcomer(
   { db, throttle }: { db: Database; throttle: LoginThrottle },

@@ -53,14 +53,14 @@ export interface LoginService {
    * the person is not in; UnknownInvitation; TooManyRequests and ServiceUnavailable with a time to wait
    * @remarks With an invitation the person joins its account, which becomes current; an address that is nobody's yet
    * becomes that of a new person with this password.
-   * @see api-decisions 3.1
+   * @see docs/api-conventions.md#login
    */
   login(command: LoginCommand): Promise<LoginResult>;
   /**
    * Exchanges an access key for a token of the key's account.
    *
    * @throws {DomainError} AuthenticationFailed for an unknown or expired key and a wrong secret alike; TooManyRequests
-   * @see api-decisions 3.2
+   * @see docs/api-conventions.md#tokens
    */
   loginByAccessKey(command: AccessKeyCommand): Promise<LoginResult>;
 }
@@ -79,7 +79,7 @@ export interface LoginDeps {
   passwords: PasswordPolicy;
 }
 
-/** One text for all, as which of the two is wrong must not be told. @see api-decisions 1.2 */
+/** One text for all, as which of the two is wrong must not be told. @see docs/api-conventions.md#error-codes */
 const WRONG_LOGIN = 'The name or key, or the password or secret, is wrong';
 
 export function createLoginService(deps: LoginDeps): LoginService {

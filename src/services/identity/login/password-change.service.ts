@@ -18,7 +18,7 @@ export interface PasswordService {
    *
    * @throws {DomainError} InvalidParameter, AuthenticationFailed when `password` is not the present one,
    * TooManyRequests and ServiceUnavailable as a login
-   * @see api-decisions 2.5, 12.1
+   * @see docs/api-conventions.md#limits-of-fields
    */
   change(caller: Caller, change: { password: string; newPassword: string; keepAccessKeys: boolean }): Promise<void>;
 }

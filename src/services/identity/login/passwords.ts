@@ -9,7 +9,7 @@ const MAX_CHARACTERS = 128;
 const MAX_BYTES = 1024;
 const SALT_BYTES = 16;
 const TAG_BYTES = 32;
-/** OWASP's first choice for argon2id. @see perf-reliability B5 */
+/** OWASP's first choice for argon2id. @see docs/limits.md#requests-of-clients */
 const COST = { memoryKib: 19 * 1024, passes: 2, parallelism: 1 };
 
 const derive = promisify(argon2);

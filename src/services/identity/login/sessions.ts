@@ -29,7 +29,7 @@ export interface SessionPlan {
  * Chooses the current account: the one asked for, else the preferred one, else the first joined, else none.
  *
  * @throws {DomainError} Forbidden when the person is not in the one asked for
- * @see api-decisions 3.1
+ * @see docs/api-conventions.md#login
  */
 export async function planSession(sql: Sql, person: LoginPerson, account: string | undefined): Promise<SessionPlan> {
   const accounts = await findLoginAccounts(sql, person.id);

@@ -46,7 +46,7 @@ export interface TokensDeps {
 /**
  * Sessions that exist already. What ends a token holds at once in this process and within seconds in every other.
  *
- * @see api-decisions 3.2, 12.1
+ * @see docs/api-conventions.md#tokens
  */
 export function createTokensService(deps: TokensDeps): TokensService {
   const { db, authenticator } = deps;

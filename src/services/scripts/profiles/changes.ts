@@ -30,7 +30,7 @@ import type { ScriptProfile, ScriptProfilePatch, ScriptProfileRequest } from './
 import { requireProfile, toProfile } from './reads.ts';
 import { readTrigger } from './trigger-fields.ts';
 
-/** What it takes to let a script run by itself, in its access group. @see api-decisions 3.5 */
+/** What it takes to let a script run by itself, in its access group. @see docs/api-conventions.md#permission-of-each-operation */
 const MANAGING: readonly Permission[] = ['ManageScriptProfile', 'ExecuteScript'];
 
 export async function createProfile(

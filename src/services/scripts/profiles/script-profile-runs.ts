@@ -34,7 +34,7 @@ export interface ProfileRunDeps {
  * @throws {DomainError} ScriptArchived
  * @remarks Part of the caller's transaction. A profile that applies to no computer gets an activity without operations
  * that has succeeded.
- * @see api-decisions 6.1 and 6.2; temporal-design 6
+ * @see docs/api-conventions.md#script-profile-fields
  */
 export async function startProfileRun(
   tx: Sql,

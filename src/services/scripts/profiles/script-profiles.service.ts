@@ -7,7 +7,7 @@ import type { ScriptProfilesDeps } from './deps.ts';
 import type { ScriptProfile, ScriptProfilePatch, ScriptProfileQuery, ScriptProfileRequest } from './model.ts';
 import { listActivities, listProfiles, listProfilesOfScript, readProfile, requireProfile } from './reads.ts';
 
-/** @see API specification, "Script profiles"; api-decisions 6 */
+/** @see docs/api-conventions.md#script-profiles */
 export interface ScriptProfilesService {
   /** What script profiles are bound by. */
   readonly limits: ScriptProfileLimits;

@@ -74,7 +74,7 @@ function refuseOtherFields(request: TriggerRequest, type: string | undefined): v
 /**
  * How the trigger of a profile stands: the one place that `last_run`, `next_run` and `is_finished` come from.
  *
- * @see api-decisions 6.2
+ * @see docs/api-conventions.md#triggers-and-runs
  */
 export function triggerState(
   profile: Pick<ScriptProfileRow, 'trigger' | 'last_run' | 'due_at' | 'archived'>,

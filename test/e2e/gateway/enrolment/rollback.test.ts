@@ -27,7 +27,7 @@ beforeEach(async () => {
 const change = (id: number) => ({ messageType: 'change-packages', fields: { install: [id], policy: 0 } });
 const idsOf = (answer: ExchangeAnswer) => answer.messages.map((message) => message['operation-id']);
 
-/** @see perf-reliability B1, TUF; agent-protocol 4 "Outgoing exactly-once" */
+/** @see docs/reliability.md#bad-input */
 describe('UPDATE-rollback: older commands', () => {
   it('are not handed out again to whoever sends older payloads again, with a token or without', async () => {
     const seen: { payload: Parameters<typeof post>[1]; headers: Record<string, string> }[] = [];

@@ -16,7 +16,7 @@ import {
 } from '../../../support/agents/gateway-world.ts';
 import { takeBackup } from '../../../support/database/logical-backup.ts';
 
-/** Agents that know more than the database they come back to. @see perf-reliability B4, row 11 */
+/** Agents that know more than the database they come back to. @see docs/reliability.md#an-older-backup-is-restored */
 let world: GatewayWorld;
 let lanes: LaneStore;
 let account: { id: number; name: string };
