@@ -1,8 +1,12 @@
 import { type IdentitySettings, readIdentitySettings } from './identity-settings.ts';
-import { type EncryptionKey, SettingReader } from './setting-reader.ts';
+import { SettingReader } from './setting-reader.ts';
+import type { EncryptionKey } from './setting-types.ts';
+import type { ConfigRole, SettingValue } from './settings.ts';
 
 export type { LoginThrottleSettings, PamSettings, PasswordPolicy } from './identity-settings.ts';
-export { ConfigError, type EncryptionKey } from './setting-reader.ts';
+export { ConfigError } from './setting-reader.ts';
+export type { EncryptionKey } from './setting-types.ts';
+export type { ConfigRole } from './settings.ts';
 
 /** What PostgreSQL ends by itself, in seconds; 0 for no limit. */
 export interface DatabaseLimits {
@@ -53,7 +57,7 @@ export interface Config {
   readonly eventRetentionDays: number;
   /** Activities that ended more than so many days ago are removed; -1 keeps all. */
   readonly activityRetentionDays: number;
-  readonly logLevel: LogLevel;
+  readonly logLevel: SettingValue<'FLOTILLA_LOG_LEVEL'>;
   /** Token that opens the codec endpoint, beside those of people who may. */
   readonly codecToken: string | null;
   /** Names, beside ours and those of this machine, under which the codec endpoint is called. */
@@ -118,83 +122,66 @@ export interface ActivitySettings {
   readonly nudgeMaxMs: number;
 }
 
-const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-type LogLevel = (typeof LOG_LEVELS)[number];
-
-type Needed = 'database' | 'temporal' | 'keys' | 'jwt';
-
-/** What a process cannot do without. The embedded stack makes all of it for itself. */
-const NEEDS = {
-  stack: [],
-  process: ['database', 'temporal', 'keys', 'jwt'],
-  migrate: ['database'],
-  temporal: ['temporal', 'keys'],
-} as const satisfies Record<string, readonly Needed[]>;
-
-/** `process`: API, gateway, worker; `migrate`: only the database; `temporal`: only the Temporal server. */
-export type ConfigRole = keyof typeof NEEDS;
-
 /**
  * Reads and checks every setting.
  *
- * @param env - environment variables; an empty value counts as absent, except for FLOTILLA_ADMIN_EMAIL
+ * @param env - environment variables; an empty value counts as absent, except for email addresses
  * @param role - decides which settings are required
  * @throws {ConfigError} naming every wrong setting
  * @see docs/architecture.md#settings-and-commands
  */
 export function loadConfig(env: Record<string, string | undefined>, role: ConfigRole): Config {
-  const read = new SettingReader(env);
-  const needs = (what: Needed): boolean => (NEEDS[role] as readonly Needed[]).includes(what);
-  const host = read.text('FLOTILLA_HOST') ?? '127.0.0.1';
-  const port = read.port('FLOTILLA_PORT', 8080);
-  const publicUrl = read.url('FLOTILLA_PUBLIC_URL', ['http:', 'https:']) ?? `http://${linkHost(host)}:${port}`;
-  const deployment = read.oneOf('FLOTILLA_DEPLOYMENT', ['standalone', 'saas'] as const, 'standalone');
-  const embedded = read.flag('FLOTILLA_EMBEDDED', false);
+  const read = new SettingReader(env, role);
+  const host = read.get('FLOTILLA_HOST');
+  const port = read.get('FLOTILLA_PORT');
+  const publicUrl = read.get('FLOTILLA_PUBLIC_URL') ?? `http://${linkHost(host)}:${port}`;
+  const deployment = read.get('FLOTILLA_DEPLOYMENT');
+  const embedded = read.get('FLOTILLA_EMBEDDED');
   const config: Config = {
     host,
     port,
     publicUrl,
-    trustedProxies: read.networks('FLOTILLA_TRUSTED_PROXIES'),
-    dataDir: read.text('FLOTILLA_DATA_DIR') ?? '.flotilla',
-    databaseUrl: read.url('FLOTILLA_DATABASE_URL', ['postgres:', 'postgresql:'], needs('database')),
-    databasePort: read.port('FLOTILLA_DATABASE_PORT', 5433),
-    databasePoolSize: read.int('FLOTILLA_DATABASE_POOL_SIZE', 10, 4, 200),
+    trustedProxies: read.get('FLOTILLA_TRUSTED_PROXIES'),
+    dataDir: read.get('FLOTILLA_DATA_DIR'),
+    databaseUrl: read.get('FLOTILLA_DATABASE_URL'),
+    databasePort: read.get('FLOTILLA_DATABASE_PORT'),
+    databasePoolSize: read.get('FLOTILLA_DATABASE_POOL_SIZE'),
     databaseLimits: Object.freeze({
-      statementSeconds: read.int('FLOTILLA_DATABASE_STATEMENT_TIMEOUT', 120, 0, 86_400),
-      lockSeconds: read.int('FLOTILLA_DATABASE_LOCK_TIMEOUT', 60, 0, 86_400),
-      idleSeconds: read.int('FLOTILLA_DATABASE_IDLE_TIMEOUT', 120, 0, 86_400),
+      statementSeconds: read.get('FLOTILLA_DATABASE_STATEMENT_TIMEOUT'),
+      lockSeconds: read.get('FLOTILLA_DATABASE_LOCK_TIMEOUT'),
+      idleSeconds: read.get('FLOTILLA_DATABASE_IDLE_TIMEOUT'),
     }),
-    temporalAddress: read.hostPort('FLOTILLA_TEMPORAL_ADDRESS', needs('temporal')),
-    temporalNamespace: read.text('FLOTILLA_TEMPORAL_NAMESPACE') ?? 'flotilla',
+    temporalAddress: read.get('FLOTILLA_TEMPORAL_ADDRESS'),
+    temporalNamespace: read.get('FLOTILLA_TEMPORAL_NAMESPACE'),
     temporalTls: readTemporalTls(read),
-    temporalPort: read.port('FLOTILLA_TEMPORAL_PORT', 7233),
-    temporalUiPort: read.port('FLOTILLA_TEMPORAL_UI_PORT', 8233),
-    temporalServerDir: read.text('FLOTILLA_TEMPORAL_SERVER_DIR'),
-    metricsHost: read.text('FLOTILLA_METRICS_HOST') ?? '127.0.0.1',
-    metricsPort: read.port('FLOTILLA_METRICS_PORT', 9464),
+    temporalPort: read.get('FLOTILLA_TEMPORAL_PORT'),
+    temporalUiPort: read.get('FLOTILLA_TEMPORAL_UI_PORT'),
+    temporalServerDir: read.get('FLOTILLA_TEMPORAL_SERVER_DIR'),
+    metricsHost: read.get('FLOTILLA_METRICS_HOST'),
+    metricsPort: read.get('FLOTILLA_METRICS_PORT'),
     deployment,
-    adminEmail: read.email('FLOTILLA_ADMIN_EMAIL', 'admin@example.com'),
-    adminPassword: read.secret('FLOTILLA_ADMIN_PASSWORD', 1, 1024),
-    simulatedComputers: read.int('FLOTILLA_SIMULATED_COMPUTERS', 25, 0, 200_000),
-    jwtSecrets: read.secrets('FLOTILLA_JWT_SECRET', 32, 4096, needs('jwt')),
-    encryptionKeys: read.keys('FLOTILLA_ENCRYPTION_KEYS', needs('keys')),
-    smtpUrl: read.url('FLOTILLA_SMTP_URL', ['smtp:', 'smtps:']),
-    mailFrom: read.email('FLOTILLA_MAIL_FROM', '') || `flotilla@${mailDomain(publicUrl)}`,
-    eventRetentionDays: read.retention('FLOTILLA_EVENT_RETENTION_DAYS', 36_500),
-    activityRetentionDays: read.retention('FLOTILLA_ACTIVITY_RETENTION_DAYS', 36_500),
-    logLevel: read.oneOf('FLOTILLA_LOG_LEVEL', LOG_LEVELS, 'info'),
-    codecToken: read.secret('FLOTILLA_CODEC_TOKEN', 32, 4096),
-    codecHosts: read.names('FLOTILLA_CODEC_HOSTS'),
+    adminEmail: read.get('FLOTILLA_ADMIN_EMAIL'),
+    adminPassword: read.get('FLOTILLA_ADMIN_PASSWORD'),
+    simulatedComputers: read.get('FLOTILLA_SIMULATED_COMPUTERS'),
+    jwtSecrets: read.get('FLOTILLA_JWT_SECRET'),
+    encryptionKeys: read.get('FLOTILLA_ENCRYPTION_KEYS'),
+    smtpUrl: read.get('FLOTILLA_SMTP_URL'),
+    mailFrom: read.get('FLOTILLA_MAIL_FROM') || `flotilla@${mailDomain(publicUrl)}`,
+    eventRetentionDays: read.get('FLOTILLA_EVENT_RETENTION_DAYS'),
+    activityRetentionDays: read.get('FLOTILLA_ACTIVITY_RETENTION_DAYS'),
+    logLevel: read.get('FLOTILLA_LOG_LEVEL'),
+    codecToken: read.get('FLOTILLA_CODEC_TOKEN'),
+    codecHosts: read.get('FLOTILLA_CODEC_HOSTS'),
     embedded,
     activities: readActivitySettings(read),
     identity: readIdentitySettings(read, deployment, host),
     scriptProfiles: Object.freeze({
-      maxComputers: read.int('FLOTILLA_SCRIPT_PROFILE_MAX_COMPUTERS', 5000, 1, 100_000),
-      maxProfiles: read.int('FLOTILLA_SCRIPT_PROFILE_MAX_PROFILES', 100, 0, 100_000),
-      minIntervalMinutes: read.int('FLOTILLA_SCRIPT_PROFILE_MIN_INTERVAL', 60, 1, 527_040),
+      maxComputers: read.get('FLOTILLA_SCRIPT_PROFILE_MAX_COMPUTERS'),
+      maxProfiles: read.get('FLOTILLA_SCRIPT_PROFILE_MAX_PROFILES'),
+      minIntervalMinutes: read.get('FLOTILLA_SCRIPT_PROFILE_MIN_INTERVAL'),
     }),
     traffic: readTrafficSettings(read, role === 'process' && !embedded),
-    unknownKeys: read.oneOf('FLOTILLA_UNKNOWN_KEYS', ['refuse', 'ignore'] as const, 'refuse'),
+    unknownKeys: read.get('FLOTILLA_UNKNOWN_KEYS'),
   };
   if (config.activities.laneMinSize > config.activities.laneMaxSize) {
     read.problem('FLOTILLA_LANE_MIN_SIZE', 'must not be above FLOTILLA_LANE_MAX_SIZE');
@@ -203,40 +190,49 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
   return Object.freeze(config);
 }
 
+const TLS_DETAILS = [
+  'FLOTILLA_TEMPORAL_TLS_CA',
+  'FLOTILLA_TEMPORAL_TLS_CERT',
+  'FLOTILLA_TEMPORAL_TLS_KEY',
+  'FLOTILLA_TEMPORAL_TLS_SERVER_NAME',
+  'FLOTILLA_TEMPORAL_API_KEY',
+] as const;
+
 function readTemporalTls(read: SettingReader): TemporalTlsSettings {
-  const caFile = read.file('FLOTILLA_TEMPORAL_TLS_CA');
-  const certFile = read.file('FLOTILLA_TEMPORAL_TLS_CERT');
-  const keyFile = read.file('FLOTILLA_TEMPORAL_TLS_KEY');
-  const serverName = read.text('FLOTILLA_TEMPORAL_TLS_SERVER_NAME');
-  const apiKey = read.text('FLOTILLA_TEMPORAL_API_KEY');
-  const asked = [caFile, certFile, keyFile, serverName, apiKey].some((value) => value !== null);
-  if ((certFile === null) !== (keyFile === null)) {
+  const caFile = read.get('FLOTILLA_TEMPORAL_TLS_CA');
+  const certFile = read.get('FLOTILLA_TEMPORAL_TLS_CERT');
+  const keyFile = read.get('FLOTILLA_TEMPORAL_TLS_KEY');
+  const serverName = read.get('FLOTILLA_TEMPORAL_TLS_SERVER_NAME');
+  const apiKey = read.get('FLOTILLA_TEMPORAL_API_KEY');
+  const isNeeded = TLS_DETAILS.some((name) => read.isSet(name));
+  if (read.isSet('FLOTILLA_TEMPORAL_TLS_CERT') !== read.isSet('FLOTILLA_TEMPORAL_TLS_KEY')) {
     read.problem('FLOTILLA_TEMPORAL_TLS_CERT', 'and FLOTILLA_TEMPORAL_TLS_KEY must be given together');
   }
-  const enabled = read.flag('FLOTILLA_TEMPORAL_TLS', asked);
-  if (asked && !enabled) read.problem('FLOTILLA_TEMPORAL_TLS', 'must not be false beside the settings that need it');
+  const enabled = read.get('FLOTILLA_TEMPORAL_TLS') ?? isNeeded;
+  if (isNeeded && !enabled) read.problem('FLOTILLA_TEMPORAL_TLS', 'must not be false beside the settings that need it');
   return Object.freeze({ enabled, caFile, certFile, keyFile, serverName, apiKey });
 }
 
 function readActivitySettings(read: SettingReader): ActivitySettings {
   return Object.freeze({
-    singleLaneLimit: read.int('FLOTILLA_SINGLE_LANE_LIMIT', 25, 0, 500),
-    laneMinSize: read.int('FLOTILLA_LANE_MIN_SIZE', 500, 1, 100_000),
-    laneMaxSize: read.int('FLOTILLA_LANE_MAX_SIZE', 5000, 1, 100_000),
-    expiryDays: read.number('FLOTILLA_OPERATION_EXPIRY_DAYS', 30, 0.00001, 3650),
-    nudgeMinMs: read.int('FLOTILLA_NUDGE_MIN_MS', 500, 0, 60_000),
-    nudgeMaxMs: read.int('FLOTILLA_NUDGE_MAX_MS', 5000, 0, 600_000),
+    singleLaneLimit: read.get('FLOTILLA_SINGLE_LANE_LIMIT'),
+    laneMinSize: read.get('FLOTILLA_LANE_MIN_SIZE'),
+    laneMaxSize: read.get('FLOTILLA_LANE_MAX_SIZE'),
+    expiryDays: read.get('FLOTILLA_OPERATION_EXPIRY_DAYS'),
+    nudgeMinMs: read.get('FLOTILLA_NUDGE_MIN_MS'),
+    nudgeMaxMs: read.get('FLOTILLA_NUDGE_MAX_MS'),
   });
 }
 
-/** Off where one person tries or measures the whole of it on one machine; on where roles run apart. */
-function readTrafficSettings(read: SettingReader, limited: boolean): TrafficSettings {
-  const api = read.number('FLOTILLA_API_RATE_LIMIT', limited ? 100 : 0, 0, 1_000_000);
-  const apiBurst = read.int('FLOTILLA_API_RATE_BURST', Math.ceil(api * 2), 1, 10_000_000);
-  const enrolments = read.number('FLOTILLA_ENROLMENT_RATE_LIMIT', limited ? 10 : 0, 0, 1_000_000);
-  const enrolmentBurst = read.int('FLOTILLA_ENROLMENT_RATE_BURST', Math.ceil(enrolments * 10), 1, 10_000_000);
-  const maxWaiting = read.int('FLOTILLA_API_MAX_WAITING', 1000, 2, 1_000_000);
-  return Object.freeze({ api: rate(api, apiBurst), enrolment: rate(enrolments, enrolmentBurst), maxWaiting });
+/** Without limits where one person tries or measures all of it on one machine. */
+function readTrafficSettings(read: SettingReader, isLimited: boolean): TrafficSettings {
+  const api = read.get('FLOTILLA_API_RATE_LIMIT') ?? (isLimited ? 100 : 0);
+  const enrolments = read.get('FLOTILLA_ENROLMENT_RATE_LIMIT') ?? (isLimited ? 10 : 0);
+  return Object.freeze({
+    api: rate(api, read.get('FLOTILLA_API_RATE_BURST') ?? Math.ceil(api * 2)),
+    enrolment: rate(enrolments, read.get('FLOTILLA_ENROLMENT_RATE_BURST') ?? Math.ceil(enrolments * 10)),
+    maxWaiting: read.get('FLOTILLA_API_MAX_WAITING'),
+  });
 }
 
 function rate(perSecond: number, burst: number): Rate | null {

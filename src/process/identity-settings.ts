@@ -44,19 +44,19 @@ export function readIdentitySettings(
   deployment: 'standalone' | 'saas',
   host: string,
 ): IdentitySettings {
-  const service = read.pattern('FLOTILLA_PAM_SERVICE', /^[\w-]{1,64}$/, 'must be the name of a PAM service');
-  const helper = read.pattern('FLOTILLA_PAM_HELPER', /^\//, 'must be an absolute path');
+  const service = read.get('FLOTILLA_PAM_SERVICE');
+  const helper = read.get('FLOTILLA_PAM_HELPER');
   return Object.freeze({
-    selfServiceAccounts: read.flag('FLOTILLA_SELF_SERVICE_ACCOUNTS', deployment === 'saas'),
+    selfServiceAccounts: read.get('FLOTILLA_SELF_SERVICE_ACCOUNTS') ?? deployment === 'saas',
     loginThrottle: Object.freeze({
-      isOn: read.flag('FLOTILLA_LOGIN_THROTTLE', true),
-      addressLimit: read.int('FLOTILLA_LOGIN_ADDRESS_LIMIT', 100, 20, 1_000_000),
+      isOn: read.get('FLOTILLA_LOGIN_THROTTLE'),
+      addressLimit: read.get('FLOTILLA_LOGIN_ADDRESS_LIMIT'),
     }),
     passwords: Object.freeze({
-      minCharacters: read.int('FLOTILLA_PASSWORD_MIN_LENGTH', 12, 8, 128),
-      strong: read.flag('FLOTILLA_ENFORCE_PASSWORD_STRENGTH', false),
+      minCharacters: read.get('FLOTILLA_PASSWORD_MIN_LENGTH'),
+      strong: read.get('FLOTILLA_ENFORCE_PASSWORD_STRENGTH'),
     }),
-    invitationDays: read.int('FLOTILLA_INVITATION_DAYS', 14, 1, 365),
+    invitationDays: read.get('FLOTILLA_INVITATION_DAYS'),
     pam: service === null ? null : Object.freeze({ service, helper }),
     setupToken: readSetupToken(read, host),
   });
@@ -64,8 +64,7 @@ export function readIdentitySettings(
 
 /** Whoever is on this machine may make the first account; of others, who has seen the log. */
 function readSetupToken(read: SettingReader, host: string): IdentitySettings['setupToken'] {
-  const message = 'must be generate, none, or 16 to 1024 characters without spaces';
-  const value = read.pattern('FLOTILLA_SETUP_TOKEN', /^(generate|none|\S{16,1024})$/, message);
+  const value = read.get('FLOTILLA_SETUP_TOKEN');
   if (value === null) return isLoopback(host) ? null : 'generate';
   if (value === 'generate') return value;
   return value === 'none' ? null : Object.freeze({ given: value });

@@ -1,16 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { SETTINGS, type Setting } from './settings.ts';
 
-/** Settings that hold a secret: each can be named by a file instead, `<setting>_FILE`, as container platforms hand them over. */
-export const SECRET_SETTINGS = [
-  'FLOTILLA_DATABASE_URL',
-  'FLOTILLA_JWT_SECRET',
-  'FLOTILLA_ENCRYPTION_KEYS',
-  'FLOTILLA_CODEC_TOKEN',
-  'FLOTILLA_SETUP_TOKEN',
-  'FLOTILLA_ADMIN_PASSWORD',
-  'FLOTILLA_SMTP_URL',
-  'FLOTILLA_TEMPORAL_API_KEY',
-] as const;
+/** Each of these can be named by a file instead, `<setting>_FILE`, as container platforms hand secrets over. */
+export const SECRET_SETTINGS: readonly string[] = Object.entries<Setting<unknown>>(SETTINGS)
+  .filter(([, { isSecret }]) => isSecret)
+  .map(([name]) => name);
 
 export interface WithSecrets {
   /** The environment with the contents in place of the files' names. */
@@ -19,7 +13,7 @@ export interface WithSecrets {
   problems: ReadonlyArray<{ name: string; message: string }>;
 }
 
-/** Reads the files that settings name; white space around a secret is none of it. */
+/** Reads the files that settings name, without the white space around their contents. */
 export function readSecretFiles(env: Record<string, string | undefined>): WithSecrets {
   const result = { ...env };
   const problems: Array<{ name: string; message: string }> = [];
