@@ -72,8 +72,8 @@ describe('the image', { timeout: TIMEOUT_MS }, () => {
   it('is described by a Dockerfile with a normal user, a health check and no build at the start', () => {
     const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
     expect(last).toMatch(/^USER node$/m);
-    expect(last).toMatch(/^HEALTHCHECK .*CMD \["node", "src\/health-check.ts"\]$/m);
-    expect(last).toMatch(/^CMD \["node", "--max-semi-space-size=16", "src\/main.ts"\]$/m);
+    expect(last).toMatch(/^HEALTHCHECK .*CMD \["node", "src\/process\/health-check.ts"\]$/m);
+    expect(last).toMatch(/^CMD \["node", "--max-semi-space-size=16", "src\/server\/main.ts"\]$/m);
     expect(JSON.parse(/^CMD (.*)$/m.exec(last)![1]!)).toEqual(['node', ...API_COMMAND]);
     expect(last).not.toMatch(/^RUN /m);
     expect(dockerfile).toMatch(/npm ci --omit=dev --omit=optional --ignore-scripts/);
