@@ -111,7 +111,7 @@ export async function untilDrained(stack: TestStack, group: number, limitMs: num
 export async function openWorkflows(stack: TestStack): Promise<string[]> {
   const client = await stack.temporal();
   const ids: string[] = [];
-  const query = `ExecutionStatus = 'Running' AND WorkflowType IN ('activity', 'lane')`;
+  const query = `ExecutionStatus = 'Running' AND WorkflowId STARTS_WITH 'activity/'`;
   for await (const workflow of client.workflow.list({ query })) ids.push(workflow.workflowId);
   return ids;
 }

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
-import type { Logger } from '../../src/process/logger.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
-import { LANE_WORKFLOW } from '../../workflows/contracts/lane.contract.ts';
+import type { Logger } from '../../src/process/logger.ts';
+import { BATCH_TYPES, isOfType } from '../../workflows/contracts/workflow-types.ts';
 import { nudge } from '../relay/nudge.ts';
 
 /** Looked at in one run; the next one goes on with those that began before. */
@@ -32,7 +32,7 @@ export async function wakeLeftRunning(
 
 async function runningLanes(client: Client, before: number | undefined) {
   const begun = before === undefined ? '' : ` AND StartTime < '${new Date(before).toISOString()}'`;
-  const query = `WorkflowType = '${LANE_WORKFLOW}' AND ExecutionStatus = 'Running'${begun}`;
+  const query = `${isOfType(BATCH_TYPES)} AND ExecutionStatus = 'Running'${begun}`;
   const ids: string[] = [];
   for await (const { workflowId, startTime } of client.workflow.list({ query, pageSize: PAGE })) {
     ids.push(workflowId);

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { ACTIVITY_WORKFLOW } from '../../workflows/contracts/activity.contract.ts';
-import { LANE_WORKFLOW } from '../../workflows/contracts/lane.contract.ts';
 import { RECONCILE_WORKFLOW } from '../../workflows/contracts/reconcile.contract.ts';
+import { BATCH_TYPES, GROUP_TYPES, isOfType } from '../../workflows/contracts/workflow-types.ts';
 import { reached } from '../reached.ts';
 
 const CHUNK = 200;
@@ -29,7 +28,7 @@ export async function* workflowIdsOf(client: Client, query: string): AsyncGenera
 /** Ids of our workflows that ended since `since` in a way that can leave open rows, in chunks. */
 export async function* closedAbnormally(client: Client, since: number): AsyncGenerator<string[]> {
   const query =
-    `WorkflowType IN ('${ACTIVITY_WORKFLOW}', '${LANE_WORKFLOW}') ` +
+    `${isOfType([...GROUP_TYPES, ...BATCH_TYPES])} ` +
     `AND ExecutionStatus IN ('Terminated', 'Failed', 'TimedOut') AND CloseTime >= '${new Date(since).toISOString()}'`;
   let seen = 0;
   for await (const ids of workflowIdsOf(client, query)) {

@@ -1,17 +1,15 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import { type SearchAttributePair, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { ACTIVITY_GROUP } from '../../src/domain/activities/kinds.ts';
 import { shortSummary } from '../../src/domain/activities/summary.ts';
 import { REPORT_ACTIVITY } from '../../src/domain/compliance/report.ts';
 import type { Sql } from '../../src/persistence/database/sql.ts';
-import {
-  ACTIVITY_WORKFLOW,
-  type ActivityInput,
-  activityWorkflowId,
-} from '../../workflows/contracts/activity.contract.ts';
-import { LANE_WORKFLOW, type LaneInput } from '../../workflows/contracts/lane.contract.ts';
-import { REPORT_WORKFLOW, type ReportInput } from '../../workflows/contracts/report.contract.ts';
+import { type ActivityInput, activityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
+import type { LaneInput } from '../../workflows/contracts/lane.contract.ts';
+import type { ReportInput } from '../../workflows/contracts/report.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../../workflows/contracts/search-attributes.ts';
 import { TASK_QUEUES } from '../../workflows/contracts/task-queues.ts';
+import { batchWorkflow, groupWorkflow } from '../../workflows/contracts/workflow-types.ts';
 
 /** A row that a workflow drives: a group, or a lane that is its own top workflow. */
 export interface Startable {
@@ -21,6 +19,7 @@ export interface Startable {
   single: boolean;
   activityId: number;
   accountId: number;
+  /** Of a group: that of its first operation. */
   type: string;
   summary: string;
   groupId: number | null;
@@ -57,23 +56,13 @@ export function createStarter(client: Client, publicUrl: string): Starter {
         priority: { priorityKey: priorityOf(row), fairnessKey: `acct-${row.accountId}` },
         ...policies(mode),
       } satisfies Omit<WorkflowStartOptions, 'args'>;
+      const { lane } = row;
+      const [type, input]: [string, ActivityInput | ReportInput | LaneInput] =
+        lane === null
+          ? [groupWorkflow(row.type), { id: row.activityId }]
+          : [batchWorkflow(row.single), { lane, single: row.single }];
       try {
-        if (isReport(row)) {
-          await client.workflow.start<(input: ReportInput) => Promise<unknown>>(REPORT_WORKFLOW, {
-            ...common,
-            args: [{ id: row.activityId }],
-          });
-        } else if (row.lane === null) {
-          await client.workflow.start<(input: ActivityInput) => Promise<unknown>>(ACTIVITY_WORKFLOW, {
-            ...common,
-            args: [{ id: row.activityId }],
-          });
-        } else {
-          await client.workflow.start<(input: LaneInput) => Promise<unknown>>(LANE_WORKFLOW, {
-            ...common,
-            args: [{ lane: row.lane, single: row.single }],
-          });
-        }
+        await client.workflow.start(type, { ...common, args: [input] });
         return true;
       } catch (error) {
         if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
@@ -139,9 +128,14 @@ const profileOf = (group: string) => `(
   select 'usg/' || r.profile_id from usg_run r where r.activity_id = ${group}
   union all select 'script/' || r.profile_id from script_profile_run r where r.activity_id = ${group} limit 1)`;
 
+// An operation that nothing blocks is the first of its chain. A script that ran on no computer has none.
+const typeOf = (group: string) => `case when ${group}.type <> '${ACTIVITY_GROUP}' then ${group}.type else coalesce(
+    (select c.type from activity c where c.parent_id = ${group}.id and c.blocked_by is null limit 1),
+    case when ${group}.parameters->>'operation' = 'run-script' then 'ExecuteScriptRequest' end, ${group}.type) end`;
+
 const ACTIVITIES = `
   select l.id as lane, l.wf_id, coalesce(l.single, false) as single, a.id as "activityId", a.account_id as "accountId",
-    a.type, a.summary, case when a.lane_id is null then a.id else a.parent_id end as "groupId",
+    ${typeOf('a')} as type, a.summary, case when a.lane_id is null then a.id else a.parent_id end as "groupId",
     case when l.single then a.computer_id end as "computerId", coalesce(l.size, a.computer_count) as computers,
     ${profileOf('a.id')} as "profileId"
   from activity a left join lane l on l.id = a.lane_id

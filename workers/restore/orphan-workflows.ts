@@ -1,14 +1,13 @@
 import type { Client } from '@temporalio/client';
 import { drivenAmong } from '../../src/persistence/activities/restore.repository.ts';
 import type { Sql } from '../../src/persistence/database/sql.ts';
-import { ACTIVITY_WORKFLOW, parseWorkflowOwner } from '../../workflows/contracts/activity.contract.ts';
-import { LANE_WORKFLOW } from '../../workflows/contracts/lane.contract.ts';
-import { REPORT_WORKFLOW } from '../../workflows/contracts/report.contract.ts';
+import { parseWorkflowOwner } from '../../workflows/contracts/activity.contract.ts';
+import { BATCH_TYPES, GROUP_TYPES, isOfType, REPORT_TYPES } from '../../workflows/contracts/workflow-types.ts';
 import { reached } from '../reached.ts';
 import { workflowIdsOf } from '../reconciler/visibility.ts';
 import { ORPHANED } from './orphaned.ts';
 
-const OURS = `WorkflowType IN ('${ACTIVITY_WORKFLOW}', '${LANE_WORKFLOW}', '${REPORT_WORKFLOW}')`;
+const OURS = isOfType([...GROUP_TYPES, ...BATCH_TYPES, ...REPORT_TYPES]);
 const RUNNING = `ExecutionStatus = 'Running' AND ${OURS}`;
 const CLOSED = `ExecutionStatus != 'Running' AND ${OURS}`;
 

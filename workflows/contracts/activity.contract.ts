@@ -4,9 +4,6 @@ export {
   parseWorkflowOwner,
 } from '../../src/domain/activities/workflow-id.ts';
 
-/** Workflow type of a group: starts the lanes of one parent activity and closes with its status. */
-export const ACTIVITY_WORKFLOW = 'activity';
-
 export interface ActivityInput {
   /** Id of the parent activity row. */
   id: number;

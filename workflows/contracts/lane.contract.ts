@@ -1,6 +1,3 @@
-/** Workflow type of a lane: drives a set of sibling operations, one or thousands. */
-export const LANE_WORKFLOW = 'lane';
-
 export interface LaneInput {
   /** Id of the lane row. */
   lane: number;

@@ -9,8 +9,9 @@ import {
 } from '@temporalio/workflow';
 import type { LanePlan } from '../contracts/activities.ts';
 import type { ActivityInput } from '../contracts/activity.contract.ts';
-import { LANE_WORKFLOW, type LaneInput, type LaneResult } from '../contracts/lane.contract.ts';
+import type { LaneInput, LaneResult } from '../contracts/lane.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../contracts/search-attributes.ts';
+import { ACTIVITY_WORKFLOW, batchWorkflow, LANE_WORKFLOW } from '../contracts/workflow-types.ts';
 import { lanesLine } from './details.ts';
 
 type Lane = (input: LaneInput) => Promise<LaneResult>;
@@ -38,7 +39,9 @@ export async function runLanes(input: ActivityInput, plans: readonly LanePlan[])
 }
 
 function runLane(input: ActivityInput, plan: LanePlan): Promise<LaneResult> {
-  return executeChild<Lane>(LANE_WORKFLOW, {
+  // A group goes on with the children that its history began with.
+  const isReleased = workflowInfo().workflowType === ACTIVITY_WORKFLOW;
+  return executeChild<Lane>(isReleased ? LANE_WORKFLOW : batchWorkflow(plan.single), {
     workflowId: plan.workflowId,
     args: [{ lane: plan.lane, single: plan.single, ...continueAfter(input) }],
     workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,

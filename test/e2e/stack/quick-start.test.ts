@@ -111,12 +111,12 @@ describe('npm start, as a new user', { timeout: 150_000 }, () => {
     const client = await stack.temporal();
     const parent = client.workflow.getHandle(`activity/${activity}`);
     await stack.until('the parent workflow to close', async () => (await parent.describe()).status.name !== 'RUNNING');
-    expect(await parent.describe()).toMatchObject({ type: 'activity', status: { name: 'COMPLETED' } });
+    expect(await parent.describe()).toMatchObject({ type: 'SnapAction', status: { name: 'COMPLETED' } });
 
     const group = (await api.activity(activity)).children.map((child) => child.id);
     for (const id of group) {
       const description = await client.workflow.getHandle(`activity/${id}`).describe();
-      expect(description).toMatchObject({ type: 'lane', status: { name: 'COMPLETED' } });
+      expect(description).toMatchObject({ type: 'ComputerOperation', status: { name: 'COMPLETED' } });
       expect(description.parentExecution?.workflowId).toBe(`activity/${activity}`);
     }
     const found: string[] = [];

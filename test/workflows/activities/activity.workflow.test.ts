@@ -2,13 +2,9 @@ import { type Client, WorkflowFailedError, type WorkflowHandle } from '@temporal
 import { type ApplicationFailure, CancelledFailure, type SearchAttributePair } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  ACTIVITY_WORKFLOW,
-  type ActivityInput,
-  type ActivityResult,
-} from '../../../workflows/contracts/activity.contract.ts';
-import { LANE_WORKFLOW } from '../../../workflows/contracts/lane.contract.ts';
+import type { ActivityInput, ActivityResult } from '../../../workflows/contracts/activity.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attributes.ts';
+import { ACTIVITY_WORKFLOW, LANE_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeLanes } from '../../support/activities/fake-lanes.ts';
 import { addSearchAttributes, createTimeSkippingEnvironment } from '../../support/temporal/temporal.ts';
 import {

@@ -8,12 +8,8 @@ import {
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  LANE_WORKFLOW,
-  type LaneInput,
-  type LaneResult,
-  NUDGE_SIGNAL,
-} from '../../../workflows/contracts/lane.contract.ts';
+import { type LaneInput, type LaneResult, NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
+import { LANE_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeLanes } from '../../support/activities/fake-lanes.ts';
 import { createTimeSkippingEnvironment } from '../../support/temporal/temporal.ts';
 import {

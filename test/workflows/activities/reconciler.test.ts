@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { testLogger } from '../../../tools/harness/test-log.ts';
 import type { Relay } from '../../../workers/relay/relay.ts';
 import { repairGroup } from '../../../workers/relay/repair.ts';
 import { createStarter } from '../../../workers/relay/starter.ts';
-import { ACTIVITY_WORKFLOW } from '../../../workflows/contracts/activity.contract.ts';
 import { NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
 import { RECONCILE_SCHEDULE_ID, type ReconcileResult } from '../../../workflows/contracts/reconcile.contract.ts';
 import { TASK_QUEUES } from '../../../workflows/contracts/task-queues.ts';
+import { ACTIVITY_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { createSqlFleet, type SqlFleet } from '../../support/activities/sql-fleet.ts';
-import { testLogger } from '../../../tools/harness/test-log.ts';
 import { TEST_DATA_CONVERTER, until, workflowCode } from '../../support/temporal/workflow-environment.ts';
 
 let runtime: ActivityRuntime;

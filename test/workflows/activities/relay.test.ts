@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ACTIVITY_GROUP } from '../../../src/domain/activities/kinds.ts';
 import { USG_ACTIVITY } from '../../../src/domain/compliance/run-steps.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import { readActivities, readLanes } from '../../../workers/relay/starter.ts';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attributes.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
-import { createScriptWorld } from '../../support/scripts/script-world.ts';
 import { createSqlFleet, type SqlFleet } from '../../support/activities/sql-fleet.ts';
 import { createUsgWorld } from '../../support/compliance/usg-world.ts';
+import { createScriptWorld } from '../../support/scripts/script-world.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
 
 let runtime: ActivityRuntime;
@@ -112,19 +111,22 @@ describe('relay', () => {
       {
         profileId: `script/${script}`,
         type: 'ExecuteScriptRequest',
+        group: 'ScriptRun',
         run: (await scripts.runs(script))[0]!.activity_id!,
       },
-      { profileId: `usg/${usg}`, type: USG_ACTIVITY, run: (await usgs.runs(usg))[0]!.activity_id! },
+      { profileId: `usg/${usg}`, type: USG_ACTIVITY, group: 'UsgRun', run: (await usgs.runs(usg))[0]!.activity_id! },
     ];
-    for (const { profileId, type, run } of runs) {
+    for (const { profileId, type, group, run } of runs) {
       const lanes = await lanesOf(run);
       expect(lanes).toHaveLength(2);
       for (const workflowId of [`activity/${run}`, ...lanes.map(({ wf_id }) => wf_id)]) {
         await until(() => runtime.status(workflowId).then(Boolean, () => false));
         const { typedSearchAttributes, raw } = await runtime.client.workflow.getHandle(workflowId).describe();
         expect(typedSearchAttributes.get(SEARCH_ATTRIBUTES.profileId)).toBe(profileId);
-        const own = workflowId.endsWith(`/${run}`) && profileId.startsWith('script/') ? ACTIVITY_GROUP : type;
-        expect(typedSearchAttributes.get(SEARCH_ATTRIBUTES.activityType)).toBe(own);
+        expect(typedSearchAttributes.get(SEARCH_ATTRIBUTES.activityType)).toBe(type);
+        expect(raw.workflowExecutionInfo!.type!.name).toBe(
+          workflowId.endsWith(`/${run}`) ? group : 'ComputerOperation',
+        );
         expect(raw.workflowExecutionInfo!.priority).toMatchObject({ priorityKey: 3 });
       }
       const started = await readLanes(

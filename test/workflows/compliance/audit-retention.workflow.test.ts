@@ -6,7 +6,8 @@ import {
   AUDIT_RETENTION_WORKFLOW,
   type AuditRetentionInput,
 } from '../../../workflows/contracts/audit-retention.contract.ts';
-import { REPORT_WORKFLOW, type ReportInput } from '../../../workflows/contracts/report.contract.ts';
+import type { ReportInput } from '../../../workflows/contracts/report.contract.ts';
+import { REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeReports } from '../../support/compliance/fake-reports.ts';
 import { createTimeSkippingEnvironment } from '../../support/temporal/temporal.ts';
 import {

@@ -67,7 +67,7 @@ describe('reportActivity', () => {
     expect(await read(id)).toEqual({ status: 'succeeded', progress: 100, text: path, files: 1 });
     const { raw } = await runtime.client.workflow.getHandle(wf(id)).describe();
     expect(raw.workflowExecutionInfo).toMatchObject({
-      type: { name: 'reportActivity' },
+      type: { name: 'UsgReport' },
       taskQueue: 'fleet-report',
       priority: { priorityKey: 5 },
     });

@@ -1,17 +1,17 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
+import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import { takeInReports } from '../../../src/services/compliance/audits/take-in.ts';
 import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
-import { ACTIVITY_WORKFLOW } from '../../../workflows/contracts/activity.contract.ts';
+import { ACTIVITY_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { childrenOf, tell } from '../../support/activities/activity-rows.ts';
 import { auditReport } from '../../support/compliance/audit-reports.ts';
+import { createUsgWorld } from '../../support/compliance/usg-world.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createSkippedServer, SkippedClock } from '../../support/temporal/skipped-time.ts';
-import { createUsgWorld } from '../../support/compliance/usg-world.ts';
 import { nudge, statusOf, until, withWorker } from '../../support/temporal/workflow-environment.ts';
 
 const MINUTE_MS = 60_000;

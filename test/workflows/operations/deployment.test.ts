@@ -10,9 +10,9 @@ import {
   untilServed,
 } from '../../../temporal/deployment.ts';
 import { createTemporalHealth, findOutage } from '../../../temporal/health.ts';
-import { LANE_WORKFLOW, NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
-import { REPORT_WORKFLOW } from '../../../workflows/contracts/report.contract.ts';
+import { NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
 import { TASK_QUEUES, type TaskQueue } from '../../../workflows/contracts/task-queues.ts';
+import { LANE_WORKFLOW, REPORT_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeLanes } from '../../support/activities/fake-lanes.ts';
 import { FakeReports } from '../../support/compliance/fake-reports.ts';
 import { createTestNamespace } from '../../support/temporal/temporal.ts';

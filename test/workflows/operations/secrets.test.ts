@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bootstrap } from '../../../temporal/bootstrap.ts';
 import { connectClient, type TemporalClient } from '../../../temporal/connection.ts';
 import { createStarter } from '../../../workers/relay/starter.ts';
-import { LANE_WORKFLOW, NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
+import { NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
+import { LANE_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeLanes } from '../../support/activities/fake-lanes.ts';
 import { createTestNamespace } from '../../support/temporal/temporal.ts';
 import {

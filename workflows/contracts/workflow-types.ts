@@ -1,0 +1,54 @@
+import { REPORT_ACTIVITY } from '../../src/domain/compliance/report.ts';
+
+/** Workflow type of a group by the type of its first operation. */
+const GROUP_WORKFLOWS: Readonly<Record<string, string>> = {
+  InstallSnaps: 'SnapAction',
+  RemoveSnaps: 'SnapAction',
+  RefreshSnaps: 'SnapAction',
+  HoldSnaps: 'SnapAction',
+  UnholdSnaps: 'SnapAction',
+  ChangePackagesRequest: 'PackageChange',
+  UpgradeKernelPackageRequest: 'KernelChange',
+  DowngradeKernelPackageRequest: 'KernelChange',
+  SignalProcessRequest: 'ProcessSignal',
+  ExecuteScriptRequest: 'ScriptRun',
+  RestartRequest: 'ComputerRestart',
+  ShutdownRequest: 'ComputerShutdown',
+  GenerateFDERecoveryKeyRequest: 'RecoveryKeyGeneration',
+  ArchiveComputerRequest: 'ComputerArchival',
+  SanitizeComputerRequest: 'ComputerSanitization',
+  UsgActivity: 'UsgRun',
+};
+
+/** Type of groups in 0.1.0, and of those whose operations are of an unknown type. */
+export const ACTIVITY_WORKFLOW = 'activity';
+/** Type of batches in 0.1.0. */
+export const LANE_WORKFLOW = 'lane';
+
+/** Types of a batch: of one computer and of many. */
+export const OPERATION_WORKFLOW = 'ComputerOperation';
+export const OPERATIONS_WORKFLOW = 'ComputerOperations';
+
+/** Type of reports, and the one that they had in 0.1.0. */
+export const REPORT_WORKFLOW = 'UsgReport';
+export const RELEASED_REPORT_WORKFLOW = 'reportActivity';
+
+export const GROUP_TYPES: readonly string[] = [...new Set([ACTIVITY_WORKFLOW, ...Object.values(GROUP_WORKFLOWS)])];
+export const BATCH_TYPES: readonly string[] = [LANE_WORKFLOW, OPERATION_WORKFLOW, OPERATIONS_WORKFLOW];
+export const REPORT_TYPES: readonly string[] = [RELEASED_REPORT_WORKFLOW, REPORT_WORKFLOW];
+
+/** The workflow type of a group, or of a report, whose first operation has this type. */
+export function groupWorkflow(operationType: string): string {
+  if (operationType === REPORT_ACTIVITY) return REPORT_WORKFLOW;
+  return GROUP_WORKFLOWS[operationType] ?? ACTIVITY_WORKFLOW;
+}
+
+/** The workflow type of a batch. */
+export function batchWorkflow(single: boolean): string {
+  return single ? OPERATION_WORKFLOW : OPERATIONS_WORKFLOW;
+}
+
+/** A condition of a visibility query. */
+export function isOfType(types: readonly string[]): string {
+  return `WorkflowType IN (${types.map((type) => `'${type}'`).join(', ')})`;
+}
