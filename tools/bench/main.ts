@@ -5,9 +5,8 @@ import { describeMachine } from './harness/machine.ts';
 import { renderTable, writeReport } from './harness/report.ts';
 import { createResources, type Resources } from './harness/resources.ts';
 import { type BenchmarkName, optionsOf, parseOptions, USAGE } from './options.ts';
-import { keep, keptResult, readKept, writeAll, writePage } from './page/kept-result.ts';
+import { keep, keptResult, readKept, writeAll, writePages } from './page/kept-result.ts';
 import type { KeptResult } from './page/render-page.ts';
-import { renderPage } from './page/render-page.ts';
 import { activities } from './sets/activities.bench.ts';
 import { auth } from './sets/auth.bench.ts';
 import { checkIns } from './sets/check-ins.bench.ts';
@@ -79,7 +78,7 @@ for (const [index, name] of options.names.entries()) {
 if (options.mode === 'all' && results.length > 0)
   console.log(`\nAll: ${writeAll(root, results, new Date()).join(', ')}`);
 if (options.mode === 'page' || (options.keep && results.length > 0)) {
-  console.log(`Page: ${writePage(root, renderPage(readKept(root)))}`);
+  console.log(`Page: ${writePages(root, readKept(root))}`);
 }
 
 /** @returns null when it is void */

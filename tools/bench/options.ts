@@ -60,7 +60,7 @@ export const USAGE = `npm run bench -- [name ...] [options]
 
   names: ${BENCHMARKS.join(', ')},
   all    every one with sizes for a small machine; the same when no name is given
-  page   writes docs/benchmarks.md anew from the results that are kept
+  page   renders docs/benchmarks.md and docs/benchmarks/*.md from the results that are kept
 
   --on embedded            or topology: two APIs, two gateways, three workers, the Temporal server on PostgreSQL
                            (not ${EMBEDDED_ONLY.join(', ')})
@@ -75,7 +75,7 @@ export const USAGE = `npm run bench -- [name ...] [options]
   --minutes 10             length of soak
   --ping-seconds N         how often simulated agents ping (default: 1,250 pings/s of the whole fleet; real agents: 30)
   --judge-anyway           verdicts in spite of foreign load or steal above 10 %
-  --keep                   keep the results in docs/benchmarks and write docs/benchmarks.md anew
+  --keep                   keep the results in docs/benchmarks and render the pages
 
 A try in a minute or two: npm run bench -- snaps --computers 200,1000 --rounds 2
                           npm run bench -- usg report --computers 1000 --rounds 2`;

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describeMachine } from '../../../tools/bench/harness/machine.ts';
 import { ReportBuilder } from '../../../tools/bench/harness/report.ts';
-import { keep, keptResult, readKept, writeAll, writePage } from '../../../tools/bench/page/kept-result.ts';
-import { renderPage } from '../../../tools/bench/page/render-page.ts';
+import { keep, keptResult, readKept, writeAll, writePages } from '../../../tools/bench/page/kept-result.ts';
 
 let root: string;
 beforeEach(() => {
@@ -32,7 +31,7 @@ describe('kept results', () => {
       ['topology', 2],
     ]);
     expect(kept[0]).not.toHaveProperty('rounds');
-    const page = writePage(root, renderPage(kept));
+    const page = writePages(root, kept);
     expect(readFileSync(page, 'utf8')).toContain('| 4a | POST /snaps to a group: accepted, p95 (1,000) | topology |');
   });
 
@@ -51,6 +50,6 @@ describe('writeAll', () => {
   it('writes all results as one file for programs and one for people', () => {
     const [json, page] = writeAll(root, [result('embedded', 7)], new Date(0));
     expect(JSON.parse(readFileSync(json!, 'utf8'))).toMatchObject([{ name: 'snaps', on: 'embedded' }]);
-    expect(readFileSync(page!, 'utf8')).toContain('### snaps, embedded');
+    expect(readFileSync(page!, 'utf8')).toContain('## snaps, embedded');
   });
 });

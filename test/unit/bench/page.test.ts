@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Machine } from '../../../tools/bench/harness/machine.ts';
 import { type Report, ReportBuilder, renderTable } from '../../../tools/bench/harness/report.ts';
@@ -5,9 +7,9 @@ import type { Usage } from '../../../tools/bench/harness/usage.ts';
 import { TARGETS } from '../../../tools/bench/harness/verdict.ts';
 import { BENCHMARKS } from '../../../tools/bench/options.ts';
 import { CRITERIA } from '../../../tools/bench/page/criteria.ts';
-import { keptResult } from '../../../tools/bench/page/kept-result.ts';
+import { keptResult, readKept } from '../../../tools/bench/page/kept-result.ts';
 import type { KeptResult } from '../../../tools/bench/page/render-page.ts';
-import { renderPage, renderTargets } from '../../../tools/bench/page/render-page.ts';
+import { renderDetails, renderPage, renderTargets } from '../../../tools/bench/page/render-page.ts';
 
 const machine: Machine = {
   cpu: 'Some CPU',
@@ -74,11 +76,11 @@ describe('renderTargets', () => {
   });
 });
 
-describe('renderPage', () => {
-  const page = renderPage([kept(snapsReport(0.02))]);
+describe('renderDetails', () => {
+  const page = renderDetails('snaps', [kept(snapsReport(0.02))]);
 
   it('says where a result was made and how', () => {
-    expect(page).toContain('| snaps | embedded | 2026-01-02 03:04 | abc1234 | Some CPU, 2 cores, 8 GiB');
+    expect(page).toContain('| embedded | 2026-01-02 03:04 | abc1234 | Some CPU, 2 cores, 8 GiB');
     expect(page).toContain('PostgreSQL 18.4.0, Temporal CLI 1.5.1, SDK 1.24.0 | `snaps` |');
   });
 
@@ -87,10 +89,27 @@ describe('renderPage', () => {
     expect(page).toContain('- held: every row | every agent');
     expect(page).not.toContain('secret');
   });
+});
 
-  it('describes every benchmark there is', () => {
+describe('renderPage', () => {
+  it('describes every benchmark there is and links to the details of those with a result', () => {
+    const page = renderPage([kept(snapsReport(0.02))]);
     for (const name of BENCHMARKS) expect(page).toContain(`\`${name}\``);
+    expect(page).toContain('[`snaps`](benchmarks/snaps.md)');
+    expect(page).not.toContain('benchmarks/soak.md');
   });
+});
+
+describe('docs/benchmarks.md', () => {
+  const results = readKept(process.cwd());
+  const read = (file: string) => readFileSync(join('docs', file), 'utf8');
+
+  it('is made from the results that are kept, with a page for each benchmark', () => {
+    expect(read('benchmarks.md')).toBe(renderPage(results));
+    for (const name of BENCHMARKS) expect(read(`benchmarks/${name}.md`)).toBe(renderDetails(name, results));
+  });
+
+  it('stays short', () => expect(read('benchmarks.md').split('\n').length).toBeLessThanOrEqual(250));
 });
 
 describe('CRITERIA', () => {

@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Machine } from '../harness/machine.ts';
 import type { Report } from '../harness/report.ts';
-import type { Product } from '../options.ts';
-import { type KeptResult, renderPage } from './render-page.ts';
+import { BENCHMARKS, type BenchmarkName, type Product } from '../options.ts';
+import { type KeptResult, renderDetails, renderPage } from './render-page.ts';
 
 const FOLDER = join('docs', 'benchmarks');
 
@@ -37,13 +37,17 @@ export function writeAll(root: string, results: readonly KeptResult[], now: Date
   mkdirSync(folder, { recursive: true });
   const stem = join(folder, `all-${now.toISOString().replaceAll(/[:.]/g, '-')}`);
   writeFileSync(`${stem}.json`, `${JSON.stringify(results, null, 2)}\n`);
-  writeFileSync(`${stem}.md`, renderPage(results));
+  const details = results.map(({ name }) => renderDetails(name as BenchmarkName, results));
+  writeFileSync(`${stem}.md`, [renderPage(results), ...details].join('\n'));
   return [`${stem}.json`, `${stem}.md`];
 }
 
-/** Writes the page. @returns its path */
-export function writePage(root: string, text: string): string {
+/** Writes the page and one for each benchmark. @returns the path of the first */
+export function writePages(root: string, results: readonly KeptResult[]): string {
+  for (const name of BENCHMARKS.filter((known) => results.some((result) => result.name === known))) {
+    writeFileSync(join(root, FOLDER, `${name}.md`), renderDetails(name, results));
+  }
   const path = join(root, 'docs', 'benchmarks.md');
-  writeFileSync(path, text);
+  writeFileSync(path, renderPage(results));
   return path;
 }

@@ -1,9 +1,11 @@
-/** What the page says before its tables. It is written here: the page itself is made anew with every kept result. */
+import type { BenchmarkName } from '../options.ts';
+
+/** The beginning of the page, which is rendered anew with every result that is kept. */
 export const HEAD = `# Benchmarks
 
-What Flotilla costs, as ratios to the least that could do the same work, measured in one run on one machine. This page is
-made from the results in \`docs/benchmarks/*.json\`; \`npm run bench -- page\` makes it anew, \`--keep\` with any benchmark
-replaces its result first.
+What Flotilla costs, as ratios to the least that could do the same work, measured in one run on one machine. This page and
+those of the [benchmarks](#the-benchmarks) are made from \`docs/benchmarks/*.json\`: \`npm run bench -- page\` renders them, and
+\`--keep\` with any benchmark replaces its result first.
 
 ## How to run them
 
@@ -16,97 +18,102 @@ npm run bench -- soak --minutes 60 --keep
 npm run bench -- --help
 \`\`\`
 
-Every benchmark starts a product of its own on free ports in a new folder and removes it at the end. Each prints its
-progress, a table, and the path of a JSON file with every round in \`build/bench\`; \`all\` also writes one JSON file and the
-first table below for all of them.
+Every benchmark starts a stack of its own on free ports in a new folder and removes it at the end. It prints its progress, a
+table, and the path of a JSON file with every round in \`build/bench\`. \`all\` also writes one JSON file and one page for
+all of them.
 
 How figures come about:
 
-- The product and its baseline are measured in turn, round by round (A-B-B-A), after a warm-up that is dropped; a figure is
-  the median of the rounds, with least and greatest beside it, a ratio the median of the ratios of neighbouring rounds.
-- Processor time is that of the kernel's account (\`/proc\`) of each process: API, gateway, worker, Temporal, PostgreSQL,
-  supervisor. Load generators and simulated agents have processes of their own that are not counted. What is gated is
-  processor time and ratios; wall times and rates are shown.
-- Each benchmark checks its own work: rows in the database, answers, and what the agents executed. A wrong one is void.
-- Load by others and steal are measured with every window. Above 10 % of the machine there is **no verdict** ("not judged"):
-  wall times then say little, processor times within about 10 %.
-- Temporal's rate limits are raised (\`tools/temporal-server/dynamic-config.ts\`): else they, not the product, would be measured.
+- Flotilla and its baseline are measured in turn, round by round (A-B-B-A), after a warm-up that is dropped. A figure is the
+  median of the rounds, with minimum and maximum; a ratio is the median of the ratios of neighbouring rounds.
+- Processor time is what the kernel accounts (\`/proc\`) for each process: API, gateway, worker, Temporal, PostgreSQL, supervisor.
+  Load generators and simulated agents run in processes of their own that are not counted. Targets are set for processor time
+  and ratios; wall times and rates are shown.
+- Each benchmark checks its own work: rows in the database, responses, and what the agents executed. If a check fails, the
+  result is void.
+- Load by other programs and steal are measured in every window. Above 10 % of the machine there is **no verdict** ("not
+  judged"): wall times then say little, and processor times are good within about 10 %.
+- The rate limits of Temporal are raised (\`tools/temporal-server/dynamic-config.ts\`), because they would be measured otherwise.
 - \`embedded\` is \`npm start\`: Temporal writes to SQLite. \`topology\` is two APIs, two gateways, three workers and the official
-  Temporal server on the same PostgreSQL, all on one machine: there PostgreSQL's figures hold Temporal's writes too.
+  Temporal server on the same PostgreSQL, all on one machine: there the figures of PostgreSQL include the writes of Temporal.
 
 ## Against the targets
 
-The number is that of the benchmark set; \`x\` is a ratio to the baseline, growth an exponent (1: as the size grows, 0: not at
-all). Load is that of the worst five seconds or more: foreign processor time, load average. Figures of others come from their own documents
-and other hardware: they tell the kind of figure, ours are ratios.`;
+The number is that of the benchmark set. \`x\` is a ratio to the baseline; growth is an exponent (1: proportional to the size,
+0: not at all). Load is that of the worst five seconds or more: processor time of other programs, load average. Figures of
+others come from their own documents and other hardware; they show what kind of figure to expect.`;
 
-/** Why figures are what they are, where they miss a first target or would without an explanation. */
+/** Why figures are what they are, where they miss a target or would surprise. */
 export const REASONS = `## What is behind some figures
 
-- **1a**, one-computer actions: each is two workflows, one for the group and one for its computer, so that every activity has
+- **1a**, actions on one computer: each is two workflows, one for the group and one for its computer, so that every activity has
   a workflow of its own. Together they are 16 transactions of the Temporal server (two starts, five workflow tasks begun and
-  ended, the start and the end of a child told to its parent, a signal, ...); the no-op has three. The same two workflows with
-  nothing in them, no database, no API and no agents, are the bare groups: they come to about three tenths of the no-op rate,
-  which no action made of them can pass, and the target is above it. Of that rate actions reach 0.6 to 0.7. Most of
-  their processor time is Temporal's and the worker's, and of PostgreSQL where Temporal writes to it: nothing but fewer workflow
-  tasks would lower it. The target is that of an operation with one workflow, and the API has none: every action answers with
-  a group. Large groups do not pay it: from 26 computers on a workflow drives up to 5,000 of them (1b).
-- **1b** is judged by processor time, which is that of the work alone. Per second the ratio is lower, as the simulated agents
+  ended, the start and the end of a child reported to its parent, a signal, ...); the no-op has three. The same two workflows
+  with nothing in them, no database, no API and no agents, are the bare groups: they reach about three tenths of the no-op
+  rate. No action made of them can do better, and the target is above it. Of that rate actions reach 0.6 to 0.7. Most of
+  their processor time is spent by Temporal and the worker, and by PostgreSQL where Temporal writes to it: only fewer workflow
+  tasks would lower it. The target assumes an operation with one workflow, and the API has none: every action answers with a
+  group. Large groups do not pay this: from 26 computers on, one workflow drives up to 5,000 of them (1b).
+- **1b** is judged by processor time, which is that of the work alone. Per second the ratio is lower, because the simulated agents
   work on the same two cores and no group ends before its agents have pinged. The larger part of what a computer costs is the
-  gateway taking its pings and exchanges. A nudge of a lane costs as much as a no-op workflow: large lanes of one account share
-  theirs.
-- **3a**, for somebody who sees one access group: what may be seen is found from the computers of the group, their operations
-  and the groups of these. Before, each group of activities was asked for a child that may be seen; PostgreSQL made a join of
-  that, read and sorted all children of all groups, and a page of ten out of 1,000,000 activities took 6.6 s.
-- Selectors of activities are held against the targets of those of computers (2b); A3 sets none for them. \`parent-id:\` finds
-  its 1,000 rows by an index in a few milliseconds, and making the answer of them, as of any page, takes longer. A word is
-  looked for in 1,000,000 summaries, a status in as many rows, and hits are counted exactly: in about the time of the bare
-  SQL. An index on the status would find the few that are on their way at once; but every operation changes its status twice
-  or more, each time only in its own page as long as no index names it. One on the summaries makes the INSERT of a group
-  of 10,000 dearer by 3 to 8 %.
-- **4a**, accepted: the p95 is that of actions one after another, each taken back before the next, with agents that ping every
+  gateway handling its pings and exchanges. A wake-up of a batch costs as much as a no-op workflow; large batches of one
+  account share theirs.
+- **3a**, for somebody who sees one access group: the visible activities are found from the computers of the group, their operations
+  and the groups of these. Before, each group of activities was asked for a visible child; PostgreSQL turned that into a join,
+  read and sorted all children of all groups, and a page of ten out of 1,000,000 activities took 6.6 s.
+- Selectors of activities are held against the targets of those of computers (2b), having none of their own. \`parent-id:\` finds
+  its 1,000 rows by an index in a few milliseconds; building the response from them takes longer, as for any page. A word is
+  looked for in 1,000,000 summaries, a status in as many rows, and hits are counted exactly, in about the time of the bare SQL.
+  An index on the status would find the few that are under way at once, but every operation changes its status twice or
+  more, which stays within its page only while no index contains it. An index on the summaries makes the INSERT of a group of
+  10,000 slower by 3 to 8 %.
+- **4a**, accepted: the p95 is that of actions one after another, each canceled before the next, with agents that ping every
   30 s; the agents of the groups ping more often, so that these end sooner. Nearly all of it is the INSERT of 10,000 rows,
   processor time of one PostgreSQL process: with \`fsync\` off it takes as long. By PostgreSQL's log it takes 102 to 140 ms
   while nothing else is busy, and half as long again while the other core is at work. On an idle server it took 142 ms at best
   (60 ms with the primary key alone); since a group of one operation is written row by row, nothing kept in between, 108. The
   PostgreSQL that npm installs is built to be small (\`-Os\`): version 18.6 built with \`-O2\`, as distributions and images
-  do, writes the same rows in 83 ms at best. What is left to the slowest are stalls of the disk at a commit.
+  do, writes the same rows in 83 ms at best. The slowest ones are stalls of the disk at a commit.
 - **4b**, all queued: a group waits about 0.2 s for its two workflows to start, whatever its size. For small groups that is many
   times the INSERT of their rows; the ratio means something from some thousands of computers on.
-- **13**, profiles due at once: each is a Temporal Schedule, and of thousands due at one moment the server works tens of
-  milliseconds on each. So the relay starts the runs that the server is behind with, to the last one; the workflows that the
-  schedules start come later, find their run there and plan further dates. The claim of rows is what a scheduler without a
-  workflow per date would need.
+- **13**, profiles due at once: each is a Temporal Schedule, and the server works tens of milliseconds on each of thousands that are
+  due at one moment. So the outbox dispatcher starts the runs that the server is behind with; the workflows that the schedules
+  start come later, find their run there and plan further dates. The claim of rows is what a scheduler without a workflow
+  per date would need.
 - **9**, logins: one costs what the product uses beyond a round without logins, so that neither idle processes nor those who
-  watch what a storm does to others are counted. Beyond the hash there are three reads and one statement that remembers the
-  success for the person, the throttle and the log. Remembered by six statements, and with the watcher logged in as the same
-  person, whose rights were read anew after each login, it missed the first target (0.77 x).
+  watch what a storm does to others are counted. Beyond the hash there are three reads and one statement that records the
+  success for the person, the throttle and the log. With six statements, and with the watcher logged in as the same person,
+  whose permissions were read anew after each login, it missed the first target (0.77 x).
 - **10**, memory of a report: what the driver copies of each piece waits outside the heap for a collection. With V8's own
   bound of young objects 64 MiB waited, and the report added 111 MiB; workers start with a smaller one.
 - **11**, soak: a trend whose standard error is above its target gets no verdict. The p99 of a list is made by the few lists that
-  come while a group is accepted or handed out, and scatters by tenths from window to window. With V8's own bound of young
-  objects the memory of all processes grew by 5.3 % in the hour, which was the API's beside its heap; bounded as processes are
-  started now, the API's grew by 3 MiB an hour.
+  come while a group is accepted or handed out, and varies by tenths from window to window. With V8's own bound of young
+  objects the memory of all processes grew by 5.3 % in the hour, which was memory of the API beside its heap; bounded as
+  processes are started now, that of the API grew by 3 MiB an hour.
 - Traces: every request and step is recorded and sent. \`OTEL_TRACES_SAMPLER\` records a share of them.`;
 
-/** What the page says before the figures of each benchmark. */
-export const FOOT = `What each benchmark does:
-
-| Set | Measures |
-|---|---|
-| \`startup\` | cold and warm start to the first POST whose workflow reached its agent, beside initdb, PostgreSQL, Temporal and bundling alone |
-| \`auth\` | an authenticated GET, and one without token, beside bare Express with the same bytes |
-| \`login\` | logins beside bare argon2id of the same cost; what a storm of them does to others |
-| \`checkins\` | pings and empty exchanges beside bare Node with one UPDATE; the window ends when all is stored |
-| \`exchanges\` | exchanges of 100 messages of 1 kB, stored row by row, beside JSON.parse and one INSERT |
-| \`single\` | actions on one computer each, POST to the close of their lanes, beside bare no-op workflows and bare groups |
-| \`snaps\` | an action on a group of simulated agents over HTTP: accepted, queued, done, writes, memory, and the API meanwhile |
-| \`growth\` | the same over several sizes with the least agents, which exchange one after another: slopes of the logarithms |
-| \`recovery\` | SIGKILL to everything in the middle of an action, beside an ordered restart and an undisturbed action |
-| \`computers\`, \`activities\` | pages, selectors, blocks and deep offsets beside the bare SQL of the same rows |
-| \`usg\` | audits of a whole fleet, and many profiles due at one moment |
-| \`scheduler\` | more of those: how late each starts, beside claiming as many rows of a table |
-| \`report\` | reports on five audits of a fleet beside a bare COPY of their rows |
-| \`fairness\` | one account's single actions alone, and while another acts on a large group |
-| \`observability\` | the same work with and without traces and with metrics read every second; the gauges of a large fleet |
-| \`soak\` | lists, check-ins and an action every ten seconds: trends of memory, times and tables |`;
+/** What each benchmark does. */
+export const MEASURES: Readonly<Record<BenchmarkName, string>> = {
+  startup:
+    'cold and warm start to the first POST whose workflow reached its agent, beside initdb, PostgreSQL, Temporal and bundling alone',
+  auth: 'an authenticated GET, and one without token, beside bare Express with the same bytes',
+  login: 'logins beside bare argon2id of the same cost; what a storm of them does to others',
+  checkins: 'pings and empty exchanges beside bare Node with one UPDATE; the window ends when all is stored',
+  exchanges: 'exchanges of 100 messages of 1 kB, stored row by row, beside JSON.parse and one INSERT',
+  single:
+    'actions on one computer each, from the POST to the end of their workflows, beside bare no-op workflows and bare groups',
+  snaps:
+    'an action on a group of simulated agents over HTTP: accepted, queued, done, writes, memory, and the API meanwhile',
+  growth:
+    'actions on groups of several sizes with minimal agents, which exchange one after another: slopes of the logarithms',
+  recovery: 'SIGKILL to everything in the middle of an action, beside an ordered restart and an undisturbed action',
+  computers: 'pages of computers, selectors, blocks and deep offsets beside the bare SQL of the same rows',
+  activities: 'pages of activities, selectors and deep offsets beside the bare SQL of the same rows',
+  usg: 'audits of a whole fleet, and many profiles due at one moment',
+  scheduler: 'thousands of profiles due at one moment: how late each starts, beside claiming as many rows of a table',
+  report: 'reports on five audits of a fleet beside a bare COPY of their rows',
+  fairness: 'single actions of one account alone, and while another acts on a large group',
+  observability:
+    'the same work with and without traces and with metrics read every second; the gauges of a large fleet',
+  soak: 'lists, check-ins and an action every ten seconds: trends of memory, times and tables',
+};

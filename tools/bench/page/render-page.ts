@@ -1,8 +1,8 @@
 import type { Machine } from '../harness/machine.ts';
 import { formatNumber, formatTarget, type Report, type Row } from '../harness/report.ts';
-import type { Product } from '../options.ts';
+import { BENCHMARKS, type BenchmarkName, type Product } from '../options.ts';
 import { CRITERIA, type Criterion } from './criteria.ts';
-import { FOOT, HEAD, REASONS } from './page-text.ts';
+import { HEAD, MEASURES, REASONS } from './page-text.ts';
 
 /** What a benchmark found, without its rounds, and everything that the page says of where it was made. */
 export interface KeptResult extends Omit<Report, 'rounds'> {
@@ -13,10 +13,21 @@ export interface KeptResult extends Omit<Report, 'rounds'> {
   machine: Machine;
 }
 
-/** The page of all results that are kept. */
+/** The page of all results that are kept; figures beside the targets are on a page for each benchmark. */
 export function renderPage(results: readonly KeptResult[]): string {
-  const parts = [HEAD, renderTargets(results), REASONS, renderMachines(results), '## Every figure', FOOT];
-  return `${[...parts, ...results.map(renderResult)].join('\n\n')}\n`;
+  const lines = BENCHMARKS.map((name) => {
+    const isKept = results.some((result) => result.name === name);
+    return [isKept ? `[\`${name}\`](benchmarks/${name}.md)` : `\`${name}\``, MEASURES[name]];
+  });
+  const benchmarks = `## The benchmarks\n\nEach page has every figure and where it was made.\n\n${table(['Name', 'Measures'], lines)}`;
+  return `${[HEAD, renderTargets(results), REASONS, benchmarks].join('\n\n')}\n`;
+}
+
+/** Every figure of one benchmark, on all products that it was measured on. */
+export function renderDetails(name: BenchmarkName, results: readonly KeptResult[]): string {
+  const own = results.filter((result) => result.name === name);
+  const head = `# Benchmark: ${name}\n\nMeasures ${MEASURES[name]}. How to read it: [benchmarks](../benchmarks.md).`;
+  return `${[head, renderMachines(own), ...own.map(renderResult)].join('\n\n')}\n`;
 }
 
 /** Results against the targets, one line for each criterion that something was found for. */
@@ -70,9 +81,8 @@ function loadOf({ noise }: KeptResult): string {
 }
 
 function renderMachines(results: readonly KeptResult[]): string {
-  const head = ['Benchmark', 'On', 'At', 'Commit', 'Machine', 'Versions', 'Asked for'];
-  const lines = results.map(({ name, on, at, machine, command }) => [
-    name,
+  const head = ['On', 'At', 'Commit', 'Machine', 'Versions', 'Asked for'];
+  const lines = results.map(({ on, at, machine, command }) => [
     on,
     at.slice(0, 16).replace('T', ' '),
     machine.commit,
@@ -80,7 +90,7 @@ function renderMachines(results: readonly KeptResult[]): string {
     `Node ${machine.node}, PostgreSQL ${machine.postgres}, Temporal ${machine.temporal[on]}, SDK ${machine.packages['@temporalio/worker']}`,
     `\`${command}\``,
   ]);
-  return `## Where they were made\n\n${table(head, lines)}`;
+  return `## Where it was made\n\n${table(head, lines)}`;
 }
 
 function renderResult(result: KeptResult): string {
@@ -94,7 +104,7 @@ function renderResult(result: KeptResult): string {
   const { foreignShare, stealShare, loadAverage } = result.noise;
   const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
   return [
-    `### ${result.name}, ${result.on}`,
+    `## ${result.name}, ${result.on}`,
     table(['Figure', 'Median', 'Min', 'Max', 'Unit', 'First target (goal)', 'Verdict'], lines),
     [
       `- at worst: foreign load ${percent(foreignShare)}, steal ${percent(stealShare)}, load average ${loadAverage.toFixed(2)}`,
