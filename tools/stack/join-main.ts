@@ -6,8 +6,8 @@ import { type JoiningRole, joinStack } from './join.ts';
  */
 const ROLES: ReadonlyArray<[script: RegExp, role: JoiningRole]> = [
   [/\bworkers\/main\.ts$/, 'worker'],
-  [/\bsrc\/fleet\/main\.ts$/, 'fleet'],
-  [/\bsrc\/main\.ts$/, 'api'],
+  [/\btools\/simulator\/main\.ts$/, 'fleet'],
+  [/\bsrc\/server\/main\.ts$/, 'api'],
 ];
 
 const [, script = '', ...args] = process.argv;

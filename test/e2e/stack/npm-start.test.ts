@@ -126,7 +126,7 @@ describe('npm start', () => {
     });
     const first = startStack(settings);
     await first.ready();
-    for (const part of [/src\/main\.ts/, /workers\/main\.ts/, /flotilla-temporal/, /bin\/postgres -D/]) {
+    for (const part of [/src\/server\/main\.ts/, /workers\/main\.ts/, /flotilla-temporal/, /bin\/postgres -D/]) {
       const victim = processesOfStack(dataDir).find((line) => part.test(line));
       expect(victim, String(part)).toBeDefined();
       signalProcess(Number(victim!.split(' ')[0]), 'SIGKILL');

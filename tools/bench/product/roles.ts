@@ -12,8 +12,8 @@ export const OWN_ROLES = ['API', 'gateway', 'worker'] as const satisfies readonl
 
 /** How to tell the processes below a supervisor apart, first match wins. */
 const ROLE_COMMANDS: ReadonlyArray<{ name: ProductRole; command: RegExp }> = [
-  { name: 'gateway', command: /\bsrc\/main\.ts\b.* --gateway-only\b/ },
-  { name: 'API', command: /\bsrc\/main\.ts\b/ },
+  { name: 'gateway', command: /\bsrc\/server\/main\.ts\b.* --gateway-only\b/ },
+  { name: 'API', command: /\bsrc\/server\/main\.ts\b/ },
   { name: 'worker', command: /\bworkers\/main\.ts\b/ },
   { name: 'Temporal', command: /\bflotilla-temporal\b|\btemporal-server\b/ },
   { name: 'PostgreSQL', command: /\bbin\/postgres\b/ },
