@@ -30,7 +30,7 @@ const OURS = 'flotilla-temporal';
 /** As the official releases call them. */
 const OFFICIAL = 'temporal-server';
 const SQL_TOOL = 'temporal-sql-tool';
-const MODULE = join('temporal', 'program');
+const MODULE = join('tools', 'temporal-server', 'program');
 
 const BUILD: GoBuild = {
   title: `the Temporal server ${TEMPORAL_SERVER_VERSION}`,
