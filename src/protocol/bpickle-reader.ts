@@ -1,13 +1,10 @@
-import { isUtf8 } from 'node:buffer';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { BpickleError } from './bpickle-error.ts';
-import { DictEntries } from './dict-entries.ts';
-import { BFloat, type BObject, BTuple, type BValue } from './values.ts';
+import { Scanner } from './bpickle-scanner.ts';
+import { BFloat, type BObject, BTuple, type BValue, emptyDict } from './values.ts';
 
-/** What the reader refuses beyond malformed bytes. */
+/** What the reader rejects beyond malformed bytes. */
 export interface DecodeLimits {
-  /** Bytes of the whole input. Default 32 MiB. */
-  maxBytes?: number;
   /** Levels of nesting. Default 64. */
   maxDepth?: number;
   /** Values in all, keys included, so that a small input cannot become a huge object. Default 1,000,000. */
@@ -16,33 +13,23 @@ export interface DecodeLimits {
   maxDicts?: number;
   /** Keep byte-string keys as Buffers (the dict then is a Map) instead of turning them into text. Default false. */
   rawKeys?: boolean;
-  /** Read halves of surrogate pairs, which no UTF-8 has, as replacement characters instead of refusing them. Default false. */
+  /** Read halves of surrogate pairs, which are invalid in UTF-8, as replacement characters. Default false. */
   replaceSurrogates?: boolean;
-  /** Called with how many values, and dicts among them, each step of the reading made; it may throw. Default nothing. */
-  onStep?: (values: number, dicts: number) => void;
+  /** Called with the number of values, and of dicts among them, read since the last call; it may throw. */
+  onProgress?: (values: number, dicts: number) => void;
 }
 
 const DEFAULTS: Required<DecodeLimits> = {
-  maxBytes: 32 * 1024 * 1024,
   maxDepth: 64,
   maxValues: 1_000_000,
   maxDicts: 100_000,
   rawKeys: false,
   replaceSurrogates: false,
-  onStep: () => undefined,
+  onProgress: () => undefined,
 };
 
-/** Parsing digits takes more than linear time; no field of the protocol comes near. */
-const MAX_INT_CHARACTERS = 400;
-const MAX_FLOAT_CHARACTERS = 64;
-const MAX_LENGTH_DIGITS = 10;
-const INT = /^[+-]?\d+$/;
-const FLOAT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?$/;
+const MAX_BYTES = 32 * 1024 * 1024;
 
-const END = 0x3b;
-const COLON = 0x3a;
-const ZERO = 0x30;
-const NINE = 0x39;
 const LIST = 0x6c;
 const DICT = 0x64;
 
@@ -55,42 +42,26 @@ const DICT = 0x64;
  * @see docs/agent-protocol.md#encoding
  */
 export function decode(buffer: Uint8Array, limits: DecodeLimits = {}): BValue {
-  const reader = new Reader(buffer, { ...DEFAULTS, ...limits });
-  return reader.whole();
+  if (buffer.length > MAX_BYTES) throw new BpickleError('input too large', 0);
+  return new Reader(buffer, { ...DEFAULTS, ...limits }).readWhole();
 }
 
-/**
- * As {@link decode}; others get their turn every few milliseconds, for inputs that a whole payload of an agent makes.
- *
- * @throws {BpickleError} as {@link decode}
- */
-export async function decodeInTurns(buffer: Uint8Array, limits: DecodeLimits = {}): Promise<BValue> {
-  const steps = new Reader(buffer, { ...DEFAULTS, ...limits }).wholeInSteps();
-  for (;;) {
-    await turn();
-    const { done, value } = steps.next();
-    if (!done) continue;
-    await turn();
-    return value;
-  }
-}
-
-/** A dict, or what could be read of its beginning. */
-export interface DictStart {
-  /** Entries that are whole, and as the last one perhaps a list with those of its items that are. */
+/** A dict, or as much of its beginning as could be read. */
+export interface PartialDict {
+  /** Whole entries; the last one may be a list with only those of its items that are whole. */
   value: BValue;
-  /** Why the reading ended before the dict did; null when it did not. */
+  /** Why reading ended before the dict did; null if it did not. */
   error: BpickleError | null;
 }
 
 /**
- * As {@link decodeInTurns}, for a dict that may be cut off or have more values than the limits allow. Never throws for
- * what is wrong with the input.
+ * Reads a dict that may be cut off or have more values than the limits allow, and yields to the event loop every few
+ * milliseconds. Reports malformed input in its result.
  */
-export async function decodeStart(buffer: Uint8Array, limits: DecodeLimits = {}): Promise<DictStart> {
-  const steps = new Reader(buffer, { ...DEFAULTS, ...limits }).startInSteps();
+export async function decodePartialDict(buffer: Uint8Array, limits: DecodeLimits = {}): Promise<PartialDict> {
+  const steps = new Reader(buffer, { ...DEFAULTS, ...limits }).readPartialDict();
   for (;;) {
-    await turn();
+    await yieldToEventLoop();
     const { done, value } = steps.next();
     if (done) return value;
   }
@@ -103,55 +74,35 @@ const STEP_VALUES = 20_000;
 const STEP_BYTES = 4 * 1024 * 1024;
 
 class Reader {
-  readonly #bytes: Buffer;
+  readonly #scanner: Scanner;
   readonly #limits: Required<DecodeLimits>;
-  #at = 0;
-  #left: number;
+  #valuesLeft: number;
   #dictsLeft: number;
-  /** Where the step under way began. */
-  #step = { left: 0, at: 0 };
-  /** Values and dicts that were not told of yet. */
-  #told = { left: 0, dicts: 0 };
+  #stepStart: { valuesLeft: number; offset: number };
+  #reported: { valuesLeft: number; dictsLeft: number };
 
   constructor(bytes: Uint8Array, limits: Required<DecodeLimits>) {
-    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.#scanner = new Scanner(bytes);
     this.#limits = limits;
-    this.#left = limits.maxValues;
+    this.#valuesLeft = limits.maxValues;
     this.#dictsLeft = limits.maxDicts;
-    this.#told = { left: limits.maxValues, dicts: limits.maxDicts };
+    this.#stepStart = { valuesLeft: limits.maxValues, offset: 0 };
+    this.#reported = { valuesLeft: limits.maxValues, dictsLeft: limits.maxDicts };
   }
 
-  #tell(): void {
-    this.#limits.onStep(this.#told.left - this.#left, this.#told.dicts - this.#dictsLeft);
-    this.#told = { left: this.#left, dicts: this.#dictsLeft };
-  }
-
-  whole(): BValue {
-    if (this.#bytes.length > this.#limits.maxBytes) throw new BpickleError('input too large', 0);
+  readWhole(): BValue {
     const value = this.#value(1);
-    if (this.#at !== this.#bytes.length) throw this.#error('trailing bytes');
-    this.#tell();
+    this.#finish();
     return value;
   }
 
-  *wholeInSteps(): Generator<void, BValue> {
-    if (this.#bytes.length > this.#limits.maxBytes) throw new BpickleError('input too large', 0);
-    this.#step = { left: this.#left, at: 0 };
-    const value = yield* this.#valueInSteps(1);
-    if (this.#at !== this.#bytes.length) throw this.#error('trailing bytes');
-    this.#tell();
-    return value;
-  }
-
-  *startInSteps(): Generator<void, DictStart> {
-    this.#step = { left: this.#left, at: 0 };
-    const entries = new DictEntries();
+  *readPartialDict(): Generator<void, PartialDict> {
+    const entries = new DictBuilder();
     try {
-      if (this.#bytes[this.#at] !== DICT) throw this.#error('not a dict');
-      this.#at++;
-      while (!this.#closed()) yield* this.#entryInSteps(entries);
-      if (this.#at !== this.#bytes.length) throw this.#error('trailing bytes');
-      this.#tell();
+      if (this.#scanner.next !== DICT) throw this.#scanner.error('not a dict');
+      this.#scanner.offset++;
+      while (!this.#scanner.readEnd()) yield* this.#topLevelEntry(entries);
+      this.#finish();
       return { value: entries.value, error: null };
     } catch (error) {
       if (!(error instanceof BpickleError)) throw error;
@@ -159,61 +110,77 @@ class Reader {
     }
   }
 
-  /** An entry of the outermost dict; a list is there from its first item on. */
-  *#entryInSteps(entries: DictEntries): Generator<void, void> {
+  #finish(): void {
+    if (this.#scanner.offset !== this.#scanner.length) throw this.#scanner.error('trailing bytes');
+    this.#reportProgress();
+  }
+
+  #reportProgress(): void {
+    const { valuesLeft, dictsLeft } = this.#reported;
+    this.#limits.onProgress(valuesLeft - this.#valuesLeft, dictsLeft - this.#dictsLeft);
+    this.#reported = { valuesLeft: this.#valuesLeft, dictsLeft: this.#dictsLeft };
+  }
+
+  /** A list becomes part of the dict before its items are read, so that a cut-off one keeps them. */
+  *#topLevelEntry(entries: DictBuilder): Generator<void, void> {
     const key = this.#key(2);
-    if (this.#bytes[this.#at] !== LIST) {
+    if (this.#scanner.next !== LIST) {
       entries.add(key, yield* this.#valueInSteps(2));
       return;
     }
     const items: BValue[] = [];
     entries.add(key, items);
-    this.#at++;
-    while (!this.#closed()) items.push(yield* this.#valueInSteps(3));
+    this.#scanner.offset++;
+    while (!this.#scanner.readEnd()) items.push(yield* this.#valueInSteps(3));
   }
 
   *#valueInSteps(depth: number): Generator<void, BValue> {
-    if (this.#step.left - this.#left > STEP_VALUES || this.#at - this.#step.at > STEP_BYTES) {
-      this.#tell();
+    const { valuesLeft, offset } = this.#stepStart;
+    if (valuesLeft - this.#valuesLeft > STEP_VALUES || this.#scanner.offset - offset > STEP_BYTES) {
+      this.#reportProgress();
       yield;
-      this.#step = { left: this.#left, at: this.#at };
+      this.#stepStart = { valuesLeft: this.#valuesLeft, offset: this.#scanner.offset };
     }
-    const type = this.#bytes[this.#at];
-    if (depth > Math.min(STEPPED_DEPTH, this.#limits.maxDepth) || (type !== LIST && type !== DICT))
-      return this.#value(depth);
-    if (--this.#left < 0) throw new BpickleError('too many values', this.#at, true);
-    this.#at++;
+    const type = this.#scanner.next;
+    const isContainer = type === LIST || type === DICT;
+    if (!isContainer || depth > Math.min(STEPPED_DEPTH, this.#limits.maxDepth)) return this.#value(depth);
+    this.#countValue();
+    this.#scanner.offset++;
     return type === LIST ? yield* this.#itemsInSteps(depth) : yield* this.#dictInSteps(depth);
   }
 
   *#itemsInSteps(depth: number): Generator<void, BValue[]> {
     const items: BValue[] = [];
-    while (!this.#closed()) items.push(yield* this.#valueInSteps(depth + 1));
+    while (!this.#scanner.readEnd()) items.push(yield* this.#valueInSteps(depth + 1));
     return items;
   }
 
   *#dictInSteps(depth: number): Generator<void, BValue> {
     const entries = this.#newDict();
-    while (!this.#closed()) entries.add(this.#key(depth + 1), yield* this.#valueInSteps(depth + 1));
+    while (!this.#scanner.readEnd()) entries.add(this.#key(depth + 1), yield* this.#valueInSteps(depth + 1));
     return entries.value;
   }
 
   #value(depth: number): BValue {
-    if (depth > this.#limits.maxDepth) throw this.#error('nested too deeply');
-    if (--this.#left < 0) throw new BpickleError('too many values', this.#at, true);
-    switch (this.#bytes[this.#at++]) {
+    const scanner = this.#scanner;
+    if (depth > this.#limits.maxDepth) throw scanner.error('nested too deeply');
+    this.#countValue();
+    const type = scanner.next;
+    if (type === undefined) throw scanner.error('unexpected end');
+    scanner.offset++;
+    switch (type) {
       case 0x6e:
         return null;
       case 0x62:
-        return this.#boolean();
+        return scanner.readBoolean();
       case 0x69:
-        return this.#integer();
+        return scanner.readInteger();
       case 0x66:
-        return this.#float();
+        return scanner.readFloat();
       case 0x73:
-        return this.#byteString();
+        return scanner.readBytes();
       case 0x75:
-        return this.#text();
+        return scanner.readText(this.#limits.replaceSurrogates);
       case LIST:
         return this.#items(depth);
       case 0x74:
@@ -221,134 +188,59 @@ class Reader {
       case DICT:
         return this.#dict(depth);
       default:
-        this.#at--;
-        throw this.#error(this.#at < this.#bytes.length ? 'unknown type' : 'unexpected end');
+        scanner.offset--;
+        throw scanner.error('unknown type');
     }
-  }
-
-  #boolean(): boolean {
-    const digit = this.#bytes[this.#at];
-    if (digit === undefined || digit < ZERO || digit > NINE) throw this.#error('boolean without a digit');
-    this.#at++;
-    return digit !== ZERO;
-  }
-
-  #integer(): number | bigint {
-    const text = this.#until(END, MAX_INT_CHARACTERS);
-    if (!INT.test(text)) throw this.#error('not an integer');
-    const value = Number(text);
-    // Adding 0 turns -0 into the integer it stands for.
-    return Number.isSafeInteger(value) ? value + 0 : BigInt(text.startsWith('+') ? text.slice(1) : text);
-  }
-
-  #float(): BFloat {
-    const text = this.#until(END, MAX_FLOAT_CHARACTERS);
-    if (FLOAT.test(text)) return new BFloat(Number(text));
-    if (text === 'inf' || text === '-inf') return new BFloat(text === 'inf' ? Infinity : -Infinity);
-    if (text === 'nan') return new BFloat(Number.NaN);
-    throw this.#error('not a float');
-  }
-
-  #byteString(): Buffer {
-    const end = this.#end();
-    const value = this.#bytes.subarray(this.#at, end);
-    this.#at = end;
-    return value;
-  }
-
-  #text(): string {
-    const start = this.#at;
-    const end = this.#end();
-    const value = this.#bytes.toString('utf8', this.#at, end);
-    // The decoder writes U+FFFD for what it cannot read, so only text that has one needs the slower check.
-    if (!value.includes('\ufffd') || isUtf8(this.#bytes.subarray(this.#at, end))) {
-      this.#at = end;
-      return value;
-    }
-    const whole = this.#limits.replaceSurrogates ? withoutSurrogates(this.#bytes.subarray(this.#at, end)) : null;
-    if (whole === null) throw new BpickleError('invalid UTF-8', start);
-    this.#at = end;
-    return whole;
   }
 
   #items(depth: number): BValue[] {
     const items: BValue[] = [];
-    while (!this.#closed()) items.push(this.#value(depth + 1));
+    while (!this.#scanner.readEnd()) items.push(this.#value(depth + 1));
     return items;
   }
 
   #dict(depth: number): BObject | Map<BValue, BValue> {
     const entries = this.#newDict();
-    while (!this.#closed()) entries.add(this.#key(depth + 1), this.#value(depth + 1));
+    while (!this.#scanner.readEnd()) entries.add(this.#key(depth + 1), this.#value(depth + 1));
     return entries.value;
   }
 
-  #newDict(): DictEntries {
-    if (--this.#dictsLeft < 0) throw new BpickleError('too many dicts', this.#at, true);
-    return new DictEntries();
-  }
-
   #key(depth: number): BValue {
-    const start = this.#at;
+    const start = this.#scanner.offset;
     const key = this.#value(depth);
-    if (key instanceof Uint8Array) return this.#limits.rawKeys ? key : this.#keyText(key as Buffer, start);
-    const plain = typeof key !== 'object' || key === null || key instanceof BTuple || key instanceof BFloat;
-    if (!plain) throw new BpickleError('a container cannot be a key', start);
+    if (key instanceof Uint8Array) return this.#limits.rawKeys ? key : asciiKey(key as Buffer, start);
+    const isScalar = typeof key !== 'object' || key === null || key instanceof BTuple || key instanceof BFloat;
+    if (!isScalar) throw new BpickleError('a container cannot be a key', start);
     return key;
   }
 
-  #keyText(key: Buffer, start: number): string {
-    for (const byte of key) if (byte > 0x7f) throw new BpickleError('byte-string key is not ASCII', start);
-    return key.toString('latin1');
+  #newDict(): DictBuilder {
+    if (--this.#dictsLeft < 0) throw new BpickleError('too many dicts', this.#scanner.offset, true);
+    return new DictBuilder();
   }
 
-  #closed(): boolean {
-    const next = this.#bytes[this.#at];
-    if (next === undefined) throw this.#error('missing terminator');
-    if (next !== END) return false;
-    this.#at++;
-    return true;
-  }
-
-  /** Reads `<length>:` and tells where the string ends; the position is then at its first byte. */
-  #end(): number {
-    let length = 0;
-    const start = this.#at;
-    for (;;) {
-      const byte = this.#bytes[this.#at];
-      if (byte === COLON && this.#at > start) break;
-      const digit = byte !== undefined && byte >= ZERO && byte <= NINE;
-      if (!digit || this.#at - start >= MAX_LENGTH_DIGITS) throw this.#error('not a length');
-      length = length * 10 + (byte - ZERO);
-      this.#at++;
-    }
-    this.#at++;
-    if (length > this.#bytes.length - this.#at) throw this.#error('length beyond the input');
-    return this.#at + length;
-  }
-
-  #until(terminator: number, limit: number): string {
-    const stop = Math.min(this.#bytes.length, this.#at + limit + 1);
-    for (let end = this.#at; end < stop; end++) {
-      if (this.#bytes[end] !== terminator) continue;
-      const text = this.#bytes.toString('latin1', this.#at, end);
-      this.#at = end + 1;
-      return text;
-    }
-    throw this.#error(stop === this.#bytes.length ? 'missing terminator' : 'number too long');
-  }
-
-  #error(message: string): BpickleError {
-    return new BpickleError(message, this.#at);
+  #countValue(): void {
+    if (--this.#valuesLeft < 0) throw new BpickleError('too many values', this.#scanner.offset, true);
   }
 }
 
-/** Halves of surrogate pairs as some encoders write them: ED A0 80 to ED BF BF. */
-const SURROGATES = /\xed[\xa0-\xbf][\x80-\xbf]/g;
-const REPLACEMENT = '\xef\xbf\xbd';
+function asciiKey(key: Buffer, start: number): string {
+  for (const byte of key) if (byte > 0x7f) throw new BpickleError('byte-string key is not ASCII', start);
+  return key.toString('latin1');
+}
 
-/** Text with replacement characters for surrogates; null when it is no UTF-8 even then. */
-function withoutSurrogates(bytes: Buffer): string | null {
-  const replaced = Buffer.from(bytes.toString('latin1').replace(SURROGATES, REPLACEMENT), 'latin1');
-  return isUtf8(replaced) ? replaced.toString('utf8') : null;
+/** A dict while it is read: a plain object as long as every key is text. */
+class DictBuilder {
+  readonly #dict = emptyDict();
+  #map: Map<BValue, BValue> | undefined;
+
+  add(key: BValue, value: BValue): void {
+    if (this.#map === undefined && typeof key !== 'string') this.#map = new Map(Object.entries(this.#dict));
+    if (this.#map) this.#map.set(key, value);
+    else this.#dict[key as string] = value;
+  }
+
+  get value(): BObject | Map<BValue, BValue> {
+    return this.#map ?? this.#dict;
+  }
 }

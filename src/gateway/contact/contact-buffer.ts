@@ -1,5 +1,5 @@
-import type { Logger } from '../../process/logger.ts';
 import type { Database } from '../../persistence/database/sql.ts';
+import type { Logger } from '../../process/logger.ts';
 
 const FLUSH_MS = 1000;
 /** Distinct unknown types kept; agents choose these names. */

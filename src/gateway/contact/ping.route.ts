@@ -1,14 +1,14 @@
 import type { Request, Response } from 'express';
-import { BodyBudget } from '../../process/body-budget.ts';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
+import { BodyBudget } from '../../process/body-budget.ts';
 import { encode } from '../../protocol/bpickle.ts';
 import type { Clock } from '../../services/common/ports.ts';
 import type { TokenBuckets } from '../../services/common/token-buckets.ts';
 import { withBody } from '../http/body.ts';
 import type { ClientAddress } from '../http/client-address.ts';
+import type { GatewayMetrics } from '../http/metrics.ts';
 import { Refusal } from '../http/refusal.ts';
 import { sendBytes } from '../http/send.ts';
-import type { GatewayMetrics } from '../http/metrics.ts';
 import type { ContactBuffer } from './contact-buffer.ts';
 import type { PingAnswer, PingDesk } from './pings.ts';
 

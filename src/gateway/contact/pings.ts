@@ -1,5 +1,5 @@
-import { isDue } from '../../persistence/query/delivery-conditions.ts';
 import type { Database } from '../../persistence/database/sql.ts';
+import { isDue } from '../../persistence/query/delivery-conditions.ts';
 import type { Clock } from '../../services/common/ports.ts';
 import { isElsewhere } from '../exchange/doubts.ts';
 

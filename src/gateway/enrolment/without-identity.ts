@@ -1,16 +1,16 @@
-import type { Logger } from '../../process/logger.ts';
 import type { Database } from '../../persistence/database/sql.ts';
+import type { Logger } from '../../process/logger.ts';
 import { type BObject, type BValue, isDict } from '../../protocol/bpickle.ts';
 import type { Clock } from '../../services/common/ports.ts';
-import type { ProfileRunDeps } from '../../services/scripts/profiles/script-profile-runs.ts';
 import { senderOf, type TokenBuckets } from '../../services/common/token-buckets.ts';
+import type { ProfileRunDeps } from '../../services/scripts/profiles/script-profile-runs.ts';
 import { acceptedTypesMessage, registrationMessage, setIdMessage } from '../exchange/answer.ts';
 import { MalformedMessage } from '../facts/fields.ts';
 import { messageType } from '../facts/read-messages.ts';
 import type { Gate } from '../http/gate.ts';
-import { Refusal } from '../http/refusal.ts';
 import { REGISTER_ONLY } from '../http/message-types.ts';
 import type { GatewayMetrics } from '../http/metrics.ts';
+import { Refusal } from '../http/refusal.ts';
 import { enrol } from './enrolment.ts';
 import { type Registration, readRegistration } from './registration.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { LARGE_BYTES } from '../../process/body-budget.ts';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
+import { LARGE_BYTES } from '../../process/body-budget.ts';
 import type { BValue } from '../../protocol/bpickle.ts';
 import { typeListDigest } from '../../protocol/type-digest.ts';
 import { senderOf } from '../../services/common/token-buckets.ts';

@@ -1,6 +1,6 @@
+import type { Database } from '../../persistence/database/sql.ts';
 import type { EncryptionKey } from '../../process/config.ts';
 import type { Logger } from '../../process/logger.ts';
-import type { Database } from '../../persistence/database/sql.ts';
 import type { Clock } from '../../services/common/ports.ts';
 import type { ContactBuffer } from '../contact/contact-buffer.ts';
 import type { PackageCatalogue } from '../facts/saving/package-catalogue.ts';

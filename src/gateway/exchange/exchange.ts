@@ -1,10 +1,10 @@
-import { withLogFields } from '../../process/log-fields.ts';
 import { isLostRace } from '../../persistence/database/availability.ts';
+import { withLogFields } from '../../process/log-fields.ts';
 import { sendCopyAway, sendSpareAway } from '../enrolment/copies.ts';
 import { refusalOf } from '../http/failure.ts';
 import { KeyedQueue } from '../http/gate.ts';
-import { Refusal } from '../http/refusal.ts';
 import { REGISTER_ONLY } from '../http/message-types.ts';
+import { Refusal } from '../http/refusal.ts';
 import { type Arrival, acceptExchange } from './accept.ts';
 import { acceptedTypesMessage, encodeAnswer, unknownIdMessage } from './answer.ts';
 import { bury } from './bury.ts';

@@ -1,5 +1,5 @@
-import type { Logger } from '../../process/logger.ts';
 import type { Database } from '../../persistence/database/sql.ts';
+import type { Logger } from '../../process/logger.ts';
 import type { OperationResult } from '../facts/facts.ts';
 import { saveRejected } from '../facts/saving/save-facts.ts';
 import type { Session } from './session.ts';

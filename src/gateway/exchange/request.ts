@@ -1,5 +1,5 @@
 import { LARGE_BYTES } from '../../process/body-budget.ts';
-import { type BObject, BpickleError, type BValue, decode, decodeStart, isDict } from '../../protocol/bpickle.ts';
+import { type BObject, BpickleError, type BValue, decode, decodePartialDict, isDict } from '../../protocol/bpickle.ts';
 import { TOO_LARGE } from '../facts/read-messages.ts';
 import type { Charge, KeptBody } from '../http/body.ts';
 import { Gate } from '../http/gate.ts';
@@ -53,10 +53,10 @@ const VALUE_BYTES = 40;
 const DICT_BYTES = 400;
 
 async function decodeBody({ start, end }: KeptBody, charge: Charge): Promise<BObject> {
-  const onStep = (values: number, dicts: number): void => charge(values * VALUE_BYTES + dicts * DICT_BYTES);
-  if (start.length <= LARGE_BYTES) return dictOf(() => decode(start, { replaceSurrogates: true, onStep }));
-  const limits = { ...LARGE_LIMITS, replaceSurrogates: true, onStep };
-  const { value, error } = await turns.run(() => decodeStart(start, limits));
+  const onProgress = (values: number, dicts: number): void => charge(values * VALUE_BYTES + dicts * DICT_BYTES);
+  if (start.length <= LARGE_BYTES) return dictOf(() => decode(start, { replaceSurrogates: true, onProgress }));
+  const limits = { ...LARGE_LIMITS, replaceSurrogates: true, onProgress };
+  const { value, error } = await turns.run(() => decodePartialDict(start, limits));
   if (error && end === null && !error.isTooMuch) throw bad(error.message);
   const payload = dictOf(() => value);
   return error ? withoutRest(payload, end ?? start) : payload;

@@ -1,7 +1,7 @@
 import { FINAL_STATUSES } from '../../domain/activities/status.ts';
-import { firstUnqueued, isDue } from '../../persistence/query/delivery-conditions.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { statusList } from '../../persistence/database/status-sql.ts';
+import { firstUnqueued, isDue } from '../../persistence/query/delivery-conditions.ts';
 import type { Control, DueOperation, SentOperation, Session } from './session.ts';
 
 /** Payloads of one answer, in stored bytes; at least one operation is handed out whatever its size. */

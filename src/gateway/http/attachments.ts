@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
-import { readAttachmentFor } from '../../persistence/scripts/script-attachments.repository.ts';
 import type { Database } from '../../persistence/database/sql.ts';
+import { readAttachmentFor } from '../../persistence/scripts/script-attachments.repository.ts';
 import { hashSecureId } from '../enrolment/secure-id.ts';
 import { isElsewhere, recordDoubts } from '../exchange/doubts.ts';
 import type { ClientAddress } from './client-address.ts';

@@ -1,14 +1,13 @@
 import { getHeapStatistics } from 'node:v8';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { Registry } from 'prom-client';
+import type { Persistence } from '../../persistence/orm/orm.ts';
 import { BodyBudget } from '../../process/body-budget.ts';
 import type { Config } from '../../process/config.ts';
 import type { Logger } from '../../process/logger.ts';
-import type { Persistence } from '../../persistence/orm/orm.ts';
 import type { Clock } from '../../services/common/ports.ts';
-import { simulationKey } from '../../services/computers/simulated-computers.ts';
 import { TokenBuckets } from '../../services/common/token-buckets.ts';
-import { attachmentRoute } from './attachments.ts';
+import { simulationKey } from '../../services/computers/simulated-computers.ts';
 import { ContactBuffer } from '../contact/contact-buffer.ts';
 import { pingRoute } from '../contact/ping.route.ts';
 import { PingDesk } from '../contact/pings.ts';
@@ -17,11 +16,12 @@ import { messageSystemRoute } from '../exchange/message-system.route.ts';
 import { OperationTraces } from '../exchange/operation-traces.ts';
 import { createSessionStore } from '../exchange/session-store.ts';
 import { PackageCatalogue } from '../facts/saving/package-catalogue.ts';
+import { attachmentRoute } from './attachments.ts';
 import type { ClientAddress } from './client-address.ts';
 import { refusalOf } from './failure.ts';
 import { Gate } from './gate.ts';
-import { Refusal, sendRefusal } from './refusal.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts';
+import { Refusal, sendRefusal } from './refusal.ts';
 
 export interface GatewayDeps {
   persistence: Persistence;

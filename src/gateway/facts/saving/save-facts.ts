@@ -1,18 +1,18 @@
-import type { EncryptionKey } from '../../../process/config.ts';
 import { MAX_INT4 } from '../../../domain/common/integers.ts';
 import { recordNotices } from '../../../persistence/computers/computer-notices.repository.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
+import type { EncryptionKey } from '../../../process/config.ts';
 import { recoveryKeyContext, sealSecret } from '../../../services/common/secret-box.ts';
 import type { Facts, RecoveryKey, RejectedMessage } from '../facts.ts';
 import type { Fault } from '../faults.ts';
 import { savePackages } from '../packages.ts';
 import { saveProcesses } from '../processes.ts';
+import { scopeOf } from '../scopes.ts';
+import { saveUsers } from '../users.ts';
 import { lockComputers, saveComputers, saveInventories, saveOwnAnnotations, saveOwnTags } from './save-computer.ts';
 import { saveHardware, saveNetworks, saveSnaps } from './save-devices.ts';
-import { scopeOf } from '../scopes.ts';
 import type { Of } from './set-wise.ts';
 import { keepSnapsBefore, keepSnapsBetween } from './snaps-before.ts';
-import { saveUsers } from '../users.ts';
 
 export interface SaveContext {
   computerId: number;

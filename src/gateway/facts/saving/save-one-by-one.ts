@@ -5,8 +5,8 @@ import { noFacts } from '../facts.ts';
 import { Faults } from '../faults.ts';
 import { isUnstorable } from '../fields.ts';
 import { messageType, readMessages, reject } from '../read-messages.ts';
-import { type SaveContext, saveFacts, saveFaults, saveRejected } from './save-facts.ts';
 import { scopesOf, wantScopes } from '../scopes.ts';
+import { type SaveContext, saveFacts, saveFaults, saveRejected } from './save-facts.ts';
 
 /**
  * As saving all facts at once, for payloads where that failed: each message alone, so that the one that cannot be

@@ -1,0 +1,132 @@
+import { isUtf8 } from 'node:buffer';
+import { BpickleError } from './bpickle-error.ts';
+import { BFloat } from './values.ts';
+
+/** Parsing digits takes more than linear time; no field of the protocol comes near. */
+const MAX_INT_CHARACTERS = 400;
+const MAX_FLOAT_CHARACTERS = 64;
+const MAX_LENGTH_DIGITS = 10;
+const INT = /^[+-]?\d+$/;
+const FLOAT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?$/;
+
+const END = 0x3b;
+const COLON = 0x3a;
+const ZERO = 0x30;
+const NINE = 0x39;
+
+/** Reads scalars, one after another, from a buffer. Every method throws a {@link BpickleError} on malformed bytes. */
+export class Scanner {
+  readonly #bytes: Buffer;
+  /** The next byte to read. */
+  offset = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  get length(): number {
+    return this.#bytes.length;
+  }
+
+  /** The next byte, undefined at the end. */
+  get next(): number | undefined {
+    return this.#bytes[this.offset];
+  }
+
+  error(message: string): BpickleError {
+    return new BpickleError(message, this.offset);
+  }
+
+  /** Reads the terminator of a container, if it comes next. */
+  readEnd(): boolean {
+    const { next } = this;
+    if (next === undefined) throw this.error('missing terminator');
+    if (next !== END) return false;
+    this.offset++;
+    return true;
+  }
+
+  readBoolean(): boolean {
+    const digit = this.next;
+    if (digit === undefined || digit < ZERO || digit > NINE) throw this.error('boolean without a digit');
+    this.offset++;
+    return digit !== ZERO;
+  }
+
+  readInteger(): number | bigint {
+    const text = this.#readNumber(MAX_INT_CHARACTERS);
+    if (!INT.test(text)) throw this.error('not an integer');
+    const value = Number(text);
+    // Adding 0 turns -0 into the integer it stands for.
+    return Number.isSafeInteger(value) ? value + 0 : BigInt(text.startsWith('+') ? text.slice(1) : text);
+  }
+
+  readFloat(): BFloat {
+    const text = this.#readNumber(MAX_FLOAT_CHARACTERS);
+    if (FLOAT.test(text)) return new BFloat(Number(text));
+    if (text === 'inf' || text === '-inf') return new BFloat(text === 'inf' ? Infinity : -Infinity);
+    if (text === 'nan') return new BFloat(Number.NaN);
+    throw this.error('not a float');
+  }
+
+  /** A view into the input. */
+  readBytes(): Buffer {
+    const end = this.#readLength();
+    const value = this.#bytes.subarray(this.offset, end);
+    this.offset = end;
+    return value;
+  }
+
+  readText(replaceSurrogates: boolean): string {
+    const lengthOffset = this.offset;
+    const end = this.#readLength();
+    const start = this.offset;
+    const value = this.#bytes.toString('utf8', start, end);
+    this.offset = end;
+    // The decoder writes U+FFFD for what it cannot read, so only text that has one needs the slower check.
+    if (!value.includes('\ufffd')) return value;
+    const bytes = this.#bytes.subarray(start, end);
+    if (isUtf8(bytes)) return value;
+    const replaced = replaceSurrogates ? withoutSurrogates(bytes) : null;
+    if (replaced === null) throw new BpickleError('invalid UTF-8', lengthOffset);
+    return replaced;
+  }
+
+  /** Reads `<length>:` and returns where the string ends. */
+  #readLength(): number {
+    let length = 0;
+    const start = this.offset;
+    for (;;) {
+      const byte = this.next;
+      if (byte === COLON && this.offset > start) break;
+      const isDigit = byte !== undefined && byte >= ZERO && byte <= NINE;
+      if (!isDigit || this.offset - start >= MAX_LENGTH_DIGITS) throw this.error('not a length');
+      length = length * 10 + (byte - ZERO);
+      this.offset++;
+    }
+    this.offset++;
+    if (length > this.#bytes.length - this.offset) throw this.error('length beyond the input');
+    return this.offset + length;
+  }
+
+  #readNumber(maxCharacters: number): string {
+    const stop = Math.min(this.#bytes.length, this.offset + maxCharacters + 1);
+    for (let end = this.offset; end < stop; end++) {
+      if (this.#bytes[end] !== END) continue;
+      const text = this.#bytes.toString('latin1', this.offset, end);
+      this.offset = end + 1;
+      return text;
+    }
+    throw this.error(stop === this.#bytes.length ? 'missing terminator' : 'number too long');
+  }
+}
+
+/** Halves of surrogate pairs as some encoders write them: ED A0 80 to ED BF BF. */
+const SURROGATES = /\xed[\xa0-\xbf][\x80-\xbf]/g;
+const REPLACEMENT = '\xef\xbf\xbd';
+
+/** Text with replacement characters for surrogates; null if it is not UTF-8 even then. */
+function withoutSurrogates(bytes: Buffer): string | null {
+  const replaced = Buffer.from(bytes.toString('latin1').replace(SURROGATES, REPLACEMENT), 'latin1');
+  return isUtf8(replaced) ? replaced.toString('utf8') : null;
+}
