@@ -2,7 +2,7 @@ import type { Database } from '../../persistence/database/sql.ts';
 import type { Logger } from '../../process/logger.ts';
 
 const FLUSH_MS = 1000;
-/** Distinct unknown types kept; agents choose these names. */
+/** Agents choose these names, so their number is limited. */
 const MAX_UNKNOWN_TYPES = 1000;
 const OTHER = '(other)';
 
@@ -12,8 +12,8 @@ interface Contact {
 }
 
 /**
- * Remembers who was heard from, and what nobody understood, and writes it once a second in one statement each: never
- * a commit per ping. A crash loses at most the last second of these times, nothing else.
+ * Buffers times of contact and counts of unknown message types and writes them once a second, never one commit per
+ * ping. A crash loses at most the last second of them.
  */
 export class ContactBuffer {
   readonly #db: Database;
@@ -38,13 +38,13 @@ export class ContactBuffer {
     this.#contact(computerId).exchange = at;
   }
 
-  sawUnknownType(type: string): void {
+  unknownType(type: string): void {
     const known = this.#unknownTypes.has(type) || this.#unknownTypes.size < MAX_UNKNOWN_TYPES;
     const name = known ? type : OTHER;
     this.#unknownTypes.set(name, (this.#unknownTypes.get(name) ?? 0) + 1);
   }
 
-  /** Writes what has gathered. Never rejects: what could not be written waits for the next time. */
+  /** Writes the buffer. Never rejects: after an error the entries stay for the next flush. */
   async flush(): Promise<void> {
     while (this.#flushing) await this.#flushing;
     this.#flushing = this.#write().finally(() => {
@@ -53,7 +53,6 @@ export class ContactBuffer {
     await this.#flushing;
   }
 
-  /** Stops the clock and writes the rest. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.flush();
@@ -67,19 +66,19 @@ export class ContactBuffer {
     try {
       if (contacts.size > 0) await this.#writeContacts(contacts);
     } catch (error) {
-      this.#logger.warn({ err: error }, 'could not save the times of contact; trying again');
-      for (const [id, contact] of contacts) this.#giveBack(id, contact);
+      this.#logger.warn({ err: error }, 'could not save the times of contact; will retry');
+      for (const [id, contact] of contacts) this.#restore(id, contact);
     }
     try {
       if (types.size > 0) await this.#writeTypes(types);
     } catch (error) {
-      this.#logger.warn({ err: error }, 'could not save the counts of unknown message types; trying again');
+      this.#logger.warn({ err: error }, 'could not save the counts of unknown message types; will retry');
       for (const [type, count] of types) this.#unknownTypes.set(type, (this.#unknownTypes.get(type) ?? 0) + count);
     }
   }
 
-  // Rows are met, and locked, in the order of the arrays: two gateways flushing at once wait for each other at most
-  // one way round. Should PostgreSQL ever choose another order, one of them tries again a second later.
+  // Rows are locked in the order of the arrays, so that two gateways cannot deadlock. If PostgreSQL chooses another order
+  // and they do, one of them retries a second later.
   async #writeContacts(contacts: ReadonlyMap<number, Contact>): Promise<void> {
     const rows = [...contacts].sort(([a], [b]) => a - b);
     await this.#db.query(
@@ -107,7 +106,7 @@ export class ContactBuffer {
     return contact;
   }
 
-  #giveBack(computerId: number, earlier: Contact): void {
+  #restore(computerId: number, earlier: Contact): void {
     const contact = this.#contact(computerId);
     contact.ping ??= earlier.ping;
     contact.exchange ??= earlier.exchange;

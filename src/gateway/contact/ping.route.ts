@@ -4,61 +4,62 @@ import { BodyBudget } from '../../process/body-budget.ts';
 import { encode } from '../../protocol/bpickle.ts';
 import type { Clock } from '../../services/common/ports.ts';
 import type { TokenBuckets } from '../../services/common/token-buckets.ts';
-import { withBody } from '../http/body.ts';
-import type { ClientAddress } from '../http/client-address.ts';
 import type { GatewayMetrics } from '../http/metrics.ts';
-import { Refusal } from '../http/refusal.ts';
-import { sendBytes } from '../http/send.ts';
+import { type ClientAddress, withBody } from '../http/request.ts';
+import { HttpError, sendBytes } from '../http/response.ts';
 import type { ContactBuffer } from './contact-buffer.ts';
-import type { PingAnswer, PingDesk } from './pings.ts';
+import type { PingHandler, PingStatus } from './ping-handler.ts';
 
-const MAX_BODY_BYTES = 4096;
+const BODY_LIMITS = { keptBytes: 4096, readBytes: 4096 };
 const FORM = /(?:^|&)insecure_id=(\d{1,10})(?:&|$)/;
 
 /** Only exactly `{messages: true}` makes an agent exchange. */
-const ANSWERS: Readonly<Record<PingAnswer, Buffer>> = {
+const RESPONSES: Readonly<Record<PingStatus, Buffer>> = {
   messages: encode({ messages: true }),
   nothing: encode({ messages: false }),
   unknown: encode({}),
 };
 
 export interface PingDeps {
-  desk: PingDesk;
+  handler: PingHandler;
   contacts: ContactBuffer;
   clock: Clock;
-  floods: TokenBuckets;
-  /** Limits how often a ping from a new address has its computer exchange. */
-  moves: TokenBuckets;
+  pings: TokenBuckets;
+  /** Limits how often a ping from a new address makes its computer exchange. */
+  addressChanges: TokenBuckets;
   clientAddress: ClientAddress;
   metrics: Pick<GatewayMetrics, 'pinged'>;
 }
 
 /**
- * POST /ping: tells an agent whether messages wait for it.
+ * POST /ping: whether messages wait for an agent.
  *
- * Anybody can name any computer here. Only a ping from the network that the computer last exchanged from counts as heard
- * from it; one from elsewhere changes nothing, and has the computer exchange, which shows whether it has moved.
+ * Anybody can name any computer here. Only a ping from the network of the computer's last exchange counts as a contact;
+ * one from elsewhere changes nothing and makes the computer exchange, which shows whether it has moved.
  *
- * @throws {Refusal} 413 and 429; a body that names no computer is answered like an unknown one
+ * @throws {HttpError} 413 and 429; a body without a computer gets the response for an unknown one
  */
 export function pingRoute(deps: PingDeps) {
   const budget = new BodyBudget(Number.POSITIVE_INFINITY);
   return async (req: Request, res: Response): Promise<void> => {
-    const answer = await withBody(req, MAX_BODY_BYTES, budget, async (body) => {
+    const status = await withBody(req, BODY_LIMITS, budget, async ({ start: body }) => {
       const computerId = Number(FORM.exec(body.toString('latin1'))?.[1] ?? 0);
-      if (computerId < 1 || computerId > MAX_INT4) return 'unknown';
-      const now = deps.clock.now();
-      const address = deps.clientAddress(req);
-      const key = `${computerId} ${address}`;
-      // By address too: nobody else must be able to silence a computer.
-      const waitSeconds = deps.floods.take(key, 1, now.getTime());
-      if (waitSeconds > 0) throw new Refusal(429, 'TooManyRequests', 'This computer pings too often', waitSeconds);
-      const { answer, isElsewhere } = await deps.desk.answer(computerId, address);
-      if (!isElsewhere) deps.contacts.pinged(computerId, now);
-      const mayExchange = isElsewhere && answer === 'nothing' && deps.moves.take(key, 1, now.getTime()) === 0;
-      return mayExchange ? 'messages' : answer;
+      return computerId < 1 || computerId > MAX_INT4 ? 'unknown' : ping(deps, computerId, deps.clientAddress(req));
     });
-    deps.metrics.pinged(answer);
-    sendBytes(res, ANSWERS[answer]);
+    deps.metrics.pinged(status);
+    sendBytes(res, RESPONSES[status]);
   };
+}
+
+async function ping(deps: PingDeps, computerId: number, address: string): Promise<PingStatus> {
+  const now = deps.clock.now();
+  // The address is part of the key, or anybody could exhaust the limit of another computer.
+  const key = `${computerId} ${address}`;
+  const waitSeconds = deps.pings.take(key, 1, now.getTime());
+  if (waitSeconds > 0) throw new HttpError(429, 'TooManyRequests', 'This computer pings too often', waitSeconds);
+  const { status, isFromOtherNetwork } = await deps.handler.handle(computerId, address);
+  if (!isFromOtherNetwork) deps.contacts.pinged(computerId, now);
+  const shouldExchange =
+    isFromOtherNetwork && status === 'nothing' && deps.addressChanges.take(key, 1, now.getTime()) === 0;
+  return shouldExchange ? 'messages' : status;
 }

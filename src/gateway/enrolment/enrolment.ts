@@ -4,16 +4,16 @@ import { acceptComputers, beginAcceptance } from '../../services/computers/accep
 import { digestSecret, secretMatches } from '../../services/identity/login/access-keys.ts';
 import type { ProfileRunDeps } from '../../services/scripts/profiles/script-profile-runs.ts';
 import { saveFaults } from '../facts/saving/save-facts.ts';
-import { findOriginal, isSentAway } from './copies.ts';
+import { findOriginal, takeExpectedClone } from './clones.ts';
+import { hashSecureId, newSecureId } from './identity.ts';
 import { isWsl, type Registration, registrationDigest } from './registration.ts';
-import { hashSecureId, newSecureId } from './secure-id.ts';
 
 export type Enrolment =
   | { kind: 'enrolled'; computerId: number; secureId: string; approved: boolean }
   | { kind: 'refused'; info: 'unknown-account' | 'max-pending-computers' }
   | { kind: 'late' };
 
-/** No connection keeps a registration back for longer. */
+/** The network does not delay a registration for longer. */
 const LATEST_SECONDS = 3600;
 
 interface AccountRow {
@@ -25,71 +25,75 @@ interface AccountRow {
 }
 
 /**
- * Enrols a computer, at once or as a pending one.
+ * Enrols a computer, approved or pending.
  *
- * @remarks A registration that is repeated because its answer was lost finds the computer of the first one, as long as
- * nobody has used the identity given then. Machines that say the same of themselves all get it at first; the one that
- * uses its identity first keeps the computer and the others, sent away by then, each get their own when they come back.
- * A registration that the network brings late, when its computer enrolled by a repetition and is in use, enrols nobody.
- * It cannot be told from that of a machine whose clock is behind: the events of the computer say so, and such a machine
- * enrols once its clock has passed the time of the other registration, at the latest after {@link LATEST_SECONDS}.
- * @param simulationKey - opens every account, and has its computers accepted at once
- * @param admit - asked once the key has opened the account; what it throws refuses the registration, and nothing is stored
+ * @remarks A registration that is repeated because its response was lost finds the computer of the first one, as long as
+ * nobody has used the identity given then. Machines with equal registrations all get that computer at first; the one that
+ * uses its identity first keeps it, and the others are rejected and get computers of their own when they register again.
+ * A registration that the network delayed until its computer had enrolled by a repetition enrols nobody. It looks like
+ * that of a machine whose clock is behind, so the computer gets an event; such a machine can enrol once its clock has
+ * passed the time of the other registration, at the latest after {@link LATEST_SECONDS}.
+ * @param simulationKey - valid for every account; its computers are approved
+ * @param limitAccount - called when the registration key is valid; what it throws ends the registration
  */
 export async function enrol(
   { db, runs, simulationKey = null }: { db: Database; runs: ProfileRunDeps; simulationKey?: string | null },
   registration: Registration,
   now: Date,
-  admit: (accountId: number) => void,
+  limitAccount: (accountId: number) => void,
 ): Promise<Enrolment> {
   return db.transaction(async (tx) => {
     const account = await findAccount(tx, registration.accountName);
     const isSimulated = simulationKey !== null && keyMatches(simulationKey, registration.password);
-    const opens = isSimulated || keyMatches(account?.registration_key ?? null, registration.password);
-    if (!account || account.disabled || !opens) return { kind: 'refused', info: 'unknown-account' };
-    admit(account.id);
+    const isAuthorized = isSimulated || keyMatches(account?.registration_key ?? null, registration.password);
+    if (!account || account.disabled || !isAuthorized) return { kind: 'refused', info: 'unknown-account' };
+    limitAccount(account.id);
     const approved = isSimulated || account.auto_register;
     if (approved) await beginAcceptance(tx, account.id);
-    const { digest, existing, isNew } = await recognize(tx, account.id, registration, now);
+    const { digest, existing, isNew } = await identifyMachine(tx, account.id, registration, now);
     const secureId = newSecureId();
     if (existing) {
-      await takeOver(tx, existing, hashSecureId(secureId), registration.madeAt);
+      await addIdentity(tx, existing, hashSecureId(secureId), registration.madeAt);
       return { kind: 'enrolled', computerId: existing.id, secureId, approved: !existing.pending };
     }
     if (!isNew) return { kind: 'late' };
     if (!approved && (await isFull(tx, account))) return { kind: 'refused', info: 'max-pending-computers' };
     const secureIdHash = hashSecureId(secureId);
-    const computerId = await insert(tx, { accountId: account.id, registration, digest, secureIdHash, now });
+    const computerId = await insertComputer(tx, { accountId: account.id, registration, digest, secureIdHash, now });
     if (approved) {
       const computerIds = [computerId];
       const acceptance = { accountId: account.id, computerIds, accessGroupId: null, now, traceparent: null };
       await acceptComputers(tx, acceptance, runs);
-      // Of a computer that waits for acceptance nothing is said.
+      // Pending computers get no events.
       await saveFaults(tx, [{ computerId, faults: registration.faults }], now);
     }
     return { kind: 'enrolled', computerId, secureId, approved };
   });
 }
 
-interface Recognized {
+interface IdentifiedMachine {
   digest: Buffer;
-  /** The computer of the same machine. */
   existing: Enrolled | undefined;
-  /** Whether it is no registration from before that of a computer in use. */
+  /** False for a registration that is older than that of a computer in use. */
   isNew: boolean;
 }
 
-/** Finds out whose registration it is; others of equal machines wait until the transaction ends. */
-async function recognize(tx: Sql, accountId: number, registration: Registration, now: Date): Promise<Recognized> {
+/** Finds the computer of a registration; equal registrations wait until the transaction ends. */
+async function identifyMachine(
+  tx: Sql,
+  accountId: number,
+  registration: Registration,
+  now: Date,
+): Promise<IdentifiedMachine> {
   const former = registration.cloneSecureId ? hashSecureId(registration.cloneSecureId) : null;
   const original = former && (await findOriginal(tx, accountId, former));
   const digest = registrationDigest(accountId, registration, original?.isOwn ? former : null);
   await tx.query('select pg_advisory_xact_lock($1)', [digest.readBigInt64BE(0).toString()]);
   const existing = await findRepeated(tx, registration, digest);
-  const isCopy = (existing || original) && (await isSentAway(tx, original, digest, now));
-  if (existing && isCopy && !original?.isOwn) return { digest, existing: undefined, isNew: true };
-  const later = existing || original ? undefined : await findLater(tx, registration, digest);
-  if (later) await noteLate(tx, later, registration.madeAt!, now);
+  const isClone = (existing || original) && (await takeExpectedClone(tx, original, digest, now));
+  if (existing && isClone && !original?.isOwn) return { digest, existing: undefined, isNew: true };
+  const later = existing || original ? undefined : await findLaterRegistration(tx, registration, digest);
+  if (later) await reportLateRegistration(tx, later, registration.madeAt!, now);
   return { digest, existing, isNew: !later };
 }
 
@@ -102,21 +106,18 @@ async function findAccount(tx: Sql, name: string): Promise<AccountRow | undefine
   return account;
 }
 
-/** An account without a key takes any. */
+/** An account without a key accepts any. */
 function keyMatches(key: string | null, given: string | null): boolean {
   return !key || secretMatches(given ?? '', digestSecret(key));
 }
 
-/** A computer that is there already. */
+/** An existing computer. */
 interface Enrolled {
   id: number;
   pending: boolean;
 }
 
-/**
- * A pending entry is replaced even when it was in use, if the machine id says that it is the same machine and it does not
- * say itself that it is a copy.
- */
+/** A pending computer is found even if it was used, provided that it has a machine id and is not registered as a clone. */
 async function findRepeated(tx: Sql, { cloneSecureId }: Registration, digest: Buffer): Promise<Enrolled | undefined> {
   const [row] = await tx.query<Enrolled>(
     `select c.id, c.state = 'pending' as pending
@@ -130,10 +131,9 @@ async function findRepeated(tx: Sql, { cloneSecureId }: Registration, digest: Bu
   return row;
 }
 
-// Earlier identities stay valid until one of them is used: who got which is not known yet.
-async function takeOver(tx: Sql, { id, pending }: Enrolled, hash: Buffer, madeAt: number | null): Promise<void> {
+// Earlier identities stay valid until one of them is used: nobody knows which response arrived.
+async function addIdentity(tx: Sql, { id, pending }: Enrolled, hash: Buffer, madeAt: number | null): Promise<void> {
   await tx.query('insert into agent_identity (secure_id_hash, computer_id) values ($1, $2)', [hash, id]);
-  // `greatest` passes over nulls.
   const registered = 'update agent set registered_at_agent = greatest(registered_at_agent, $2) where computer_id = $1';
   await tx.query(registered, [id, madeAt]);
   if (!pending) return;
@@ -145,16 +145,20 @@ async function takeOver(tx: Sql, { id, pending }: Enrolled, hash: Buffer, madeAt
   );
 }
 
-/** A computer in use that registered after this registration was made. */
-interface Later {
+/** A computer in use that registered later. */
+interface LaterRegistration {
   id: number;
   madeAt: number;
 }
 
-/** A copy that knows of its original registers late by no means, and a machine that lost its identity registers anew, later. */
-async function findLater(tx: Sql, { madeAt, cloneSecureId }: Registration, digest: Buffer): Promise<Later | undefined> {
+/** Clones that name their original are never late. */
+async function findLaterRegistration(
+  tx: Sql,
+  { madeAt, cloneSecureId }: Registration,
+  digest: Buffer,
+): Promise<LaterRegistration | undefined> {
   if (madeAt === null || cloneSecureId !== null) return undefined;
-  const [row] = await tx.query<Later & Record<string, unknown>>(
+  const [row] = await tx.query<LaterRegistration & Record<string, unknown>>(
     `select c.id, s.registered_at_agent as "madeAt"
      from agent s join computer c on c.id = s.computer_id
      where s.registration_digest = $1 and not c.archived and s.in_next is not null
@@ -165,7 +169,7 @@ async function findLater(tx: Sql, { madeAt, cloneSecureId }: Registration, diges
   return row;
 }
 
-async function noteLate(tx: Sql, later: Later, madeAt: number, now: Date): Promise<void> {
+async function reportLateRegistration(tx: Sql, later: LaterRegistration, madeAt: number, now: Date): Promise<void> {
   const at = (seconds: number) => `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
   const message =
     `A registration was not accepted: by the clock of the machine it was made at ${at(madeAt)}, which is not after ` +
@@ -175,7 +179,7 @@ async function noteLate(tx: Sql, later: Later, madeAt: number, now: Date): Promi
 }
 
 async function isFull(tx: Sql, account: AccountRow): Promise<boolean> {
-  // Counting under the account's lock, so that a crowd cannot step over the bound together.
+  // The lock keeps concurrent registrations from exceeding the limit together.
   await tx.query('select id from account where id = $1 for no key update', [account.id]);
   const [row] = await tx.query<{ full: boolean }>(
     `select count(*) >= $2 as full from computer where account_id = $1 and state = 'pending' and not archived`,
@@ -184,7 +188,7 @@ async function isFull(tx: Sql, account: AccountRow): Promise<boolean> {
   return row!.full;
 }
 
-interface Newcomer {
+interface NewComputer {
   accountId: number;
   registration: Registration;
   digest: Buffer;
@@ -193,7 +197,10 @@ interface Newcomer {
 }
 
 /** Stores the computer as a pending one. */
-async function insert(tx: Sql, { accountId, registration, digest, secureIdHash, now }: Newcomer): Promise<number> {
+async function insertComputer(
+  tx: Sql,
+  { accountId, registration, digest, secureIdHash, now }: NewComputer,
+): Promise<number> {
   const [row] = await tx.query<{ id: number }>(
     INSERT,
     [
@@ -219,8 +226,7 @@ async function insert(tx: Sql, { accountId, registration, digest, secureIdHash, 
   return row!.id;
 }
 
-// Candidates are found before it is asked which of them counts: a new server has no statistics yet, and PostgreSQL would
-// walk the whole fleet by an index of all that are approved, or in order of ids.
+// The candidates are materialized: without statistics PostgreSQL would scan all approved computers of the fleet.
 const INSERT = `
   with wanted as (
     select id from access_group

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { BObject } from '../../protocol/bpickle.ts';
 import { readTagList } from '../facts/computer.ts';
-import { type Fault, Notes } from '../facts/faults.ts';
+import { type Fault, MessageFaults } from '../facts/faults.ts';
 import { MalformedMessage, toText, toTextOrNull } from '../facts/fields.ts';
 import { isJsonObject, type Json, parseJson } from '../facts/json.ts';
-import { orSkipped, shownText } from '../facts/shown.ts';
+import { lenientText, readOrSkip } from '../facts/lenient-fields.ts';
 
 const MAX_NAME = 255;
 const MAX_PRO_INFO = 1024 * 1024;
 
-/** What a computer says of itself when it enrols. @see docs/agent-protocol.md#registration-and-identity */
+/** A `register` message. @see docs/agent-protocol.md#registration-and-identity */
 export interface Registration {
   accountName: string;
   password: string | null;
@@ -21,56 +21,53 @@ export interface Registration {
   containerInfo: string;
   machineId: string | null;
   proInfo: Json;
-  /** The identity this one was copied from, as the agent was told. */
+  /** The former identity of a clone. */
   cloneSecureId: string | null;
   /** Links a WSL instance with the Windows host it runs on. */
   hostagentUid: string | null;
-  /** Seconds, by the agent's clock, when the message was made; null from the setup tool. */
+  /** Seconds, by the agent's clock; null from the setup tool. */
   madeAt: number | null;
-  /** What was cut or left out. */
   faults: readonly Fault[];
 }
 
 /**
- * Reads a `register` message. Of the fields that do not decide over the enrolment, text that is only shown is cut, and
- * what cannot be used is left out.
+ * Reads a `register` message. Text that is only shown is cut, and unusable optional fields are left out.
  *
- * @throws {MalformedMessage} when a field that decides over the enrolment is missing or of a wrong type
+ * @throws {MalformedMessage} if a required field is missing or has a wrong type
  */
 export function readRegistration(message: BObject): Registration {
-  const notes = new Notes('register');
-  // Part of a name would be another name.
-  const optional = (key: string, max = MAX_NAME) => orSkipped(() => toTextOrNull(message[key], key, max), notes);
-  const shown = (key: string) => shownText(message[key], MAX_NAME, { what: key, notes }) ?? '';
+  const faults = new MessageFaults('register');
+  // Names must not be cut: part of a name is another name.
+  const optional = (key: string, max = MAX_NAME) => readOrSkip(() => toTextOrNull(message[key], key, max), faults);
+  const shown = (key: string) => lenientText(message[key], MAX_NAME, { what: key, faults }) ?? '';
   const given = oneLine(toText(message['computer_title'], 'computer_title', Number.POSITIVE_INFINITY));
   const hostname = shown('hostname');
   return {
     accountName: toText(message['account_name'], 'account_name', MAX_NAME),
     password: toTextOrNull(message['registration_password'], 'registration_password', 1024),
-    title: shownText(given, MAX_NAME, { what: 'computer_title', notes }) || oneLine(hostname),
+    title: lenientText(given, MAX_NAME, { what: 'computer_title', faults }) || oneLine(hostname),
     hostname,
-    tags: readTagList(optional('tags', 100_000), notes),
+    tags: readTagList(optional('tags', 100_000), faults),
     accessGroup: optional('access_group'),
     vmInfo: shown('vm-info') || shown('vm_info'),
     containerInfo: shown('container-info') || shown('container_info'),
     machineId: optional('machine_id') || null,
-    proInfo: readProInfo(optional('ubuntu_pro_info', MAX_PRO_INFO), notes),
+    proInfo: readProInfo(optional('ubuntu_pro_info', MAX_PRO_INFO), faults),
     cloneSecureId: optional('clone_secure_id') || null,
     hostagentUid: optional('hostagent_uid') || null,
     madeAt: Number.isSafeInteger(message['timestamp']) ? (message['timestamp'] as number) : null,
-    faults: notes.faults,
+    faults: faults.all,
   };
 }
 
-/** Titles are one line, as those that people give. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
 
-function readProInfo(text: string | null, notes: Notes): Json {
+function readProInfo(text: string | null, faults: MessageFaults): Json {
   if (!text) return null;
   const info = tryJson(text);
-  if (!isJsonObject(info)) notes.skipped('ubuntu_pro_info must be a JSON object');
+  if (!isJsonObject(info)) faults.skipped('ubuntu_pro_info must be a JSON object');
   return isJsonObject(info) && Object.keys(info).length > 0 ? info : null;
 }
 
@@ -83,15 +80,15 @@ function tryJson(text: string): Json | undefined {
   }
 }
 
-/** Tells whether the registration is that of a WSL instance; its host has the same uid and is none itself. */
+/** A WSL instance has the host agent uid of its Windows host. */
 export function isWsl(registration: Registration): boolean {
   return registration.containerInfo === 'wsl';
 }
 
 /**
- * Equal for registrations that can only be told apart by what happens next: repeats, or twins.
+ * Equal for repeated registrations and for those of indistinguishable machines.
  *
- * @param ownMark - what no other machine has; null when there is nothing
+ * @param ownMark - something that no other machine has, if known
  */
 export function registrationDigest(accountId: number, registration: Registration, ownMark: Buffer | null): Buffer {
   const { title, hostname, machineId, containerInfo, hostagentUid } = registration;

@@ -4,25 +4,25 @@ import type { Logger } from '../../process/logger.ts';
 import type { Clock } from '../../services/common/ports.ts';
 import type { ContactBuffer } from '../contact/contact-buffer.ts';
 import type { PackageCatalogue } from '../facts/saving/package-catalogue.ts';
-import type { Gate } from '../http/gate.ts';
+import type { ConcurrencyLimiter } from '../http/concurrency.ts';
 import type { GatewayMetrics } from '../http/metrics.ts';
+import type { BatchedStore } from './batched-store.ts';
 import type { OperationTraces } from './operation-traces.ts';
-import type { ExchangePayload } from './request.ts';
-import type { SessionStore } from './session-store.ts';
+import type { ExchangePayload } from './payload.ts';
 
 export interface ExchangeDeps {
   db: Database;
   logger: Logger;
   clock: Clock;
-  /** Transactions under way. */
-  gate: Gate;
-  sessions: SessionStore;
+  /** Limits concurrent transactions. */
+  limiter: ConcurrencyLimiter;
+  store: BatchedStore;
   contacts: ContactBuffer;
   catalogue: PackageCatalogue;
   metrics: GatewayMetrics;
   traces: OperationTraces;
   encryptionKeys: readonly EncryptionKey[];
-  /** Identifies this deployment to agents; stable for ever. */
+  /** Identifies this deployment to agents; never changes. */
   serverUuid(): Promise<string>;
 }
 
@@ -30,7 +30,7 @@ export interface IdentifiedRequest {
   secureIdHash: Buffer;
   token: string | null;
   body: Buffer;
-  /** Network address that it came from. */
+  /** Network address of the peer. */
   address: string;
   payload: ExchangePayload & { sequence: number };
 }

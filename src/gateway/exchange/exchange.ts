@@ -1,137 +1,126 @@
 import { isLostRace } from '../../persistence/database/availability.ts';
 import { withLogFields } from '../../process/log-fields.ts';
-import { sendCopyAway, sendSpareAway } from '../enrolment/copies.ts';
-import { refusalOf } from '../http/failure.ts';
-import { KeyedQueue } from '../http/gate.ts';
+import { expectClone, expectSpareOwner } from '../enrolment/clones.ts';
+import { deleteIdentity } from '../enrolment/identity.ts';
+import { SerialQueues } from '../http/concurrency.ts';
 import { REGISTER_ONLY } from '../http/message-types.ts';
-import { Refusal } from '../http/refusal.ts';
-import { type Arrival, acceptExchange } from './accept.ts';
-import { acceptedTypesMessage, encodeAnswer, unknownIdMessage } from './answer.ts';
-import { bury } from './bury.ts';
-import { MAX_MESSAGES_PER_ANSWER, queueOf } from './counters.ts';
+import { HttpError, toHttpError } from '../http/response.ts';
+import { MAX_MESSAGES_PER_RESPONSE, outgoingQueue } from './counters.ts';
 import type { ExchangeDeps, IdentifiedRequest } from './deps.ts';
-import { doubtOf, recordDoubts } from './doubts.ts';
-import { judge } from './freshness.ts';
-import { renderPlaces } from './render.ts';
+import { ingestPayload } from './ingest.ts';
+import { buildMessages } from './operation-messages.ts';
+import { toSlot } from './plan-response.ts';
+import type { Identified } from './read-sessions.ts';
+import { acceptedTypesMessage, encodeResponse, unknownIdMessage } from './response.ts';
 import type { Session } from './session.ts';
-import type { Identified } from './session-reader.ts';
+import { recordSuspectedClones, suspectClone } from './suspected-clones.ts';
+import { classifyPayload } from './token.ts';
 
 const MAX_ATTEMPTS = 5;
 
 /** Exchanges with agents that present an identity. @see docs/agent-protocol.md#sequence-numbers-and-delivery */
 export class IdentifiedExchange {
   readonly #deps: ExchangeDeps;
-  readonly #queue = new KeyedQueue();
+  readonly #queues = new SerialQueues();
 
   constructor(deps: ExchangeDeps) {
     this.#deps = deps;
   }
 
-  /** Whether an identity is that of a computer. */
-  async knows(secureIdHash: Buffer): Promise<boolean> {
-    return (await this.#deps.sessions.read(secureIdHash))?.kind === 'computer';
+  /** Whether an identity belongs to a computer. */
+  async isKnown(secureIdHash: Buffer): Promise<boolean> {
+    return (await this.#deps.store.readSession(secureIdHash))?.kind === 'computer';
   }
 
   /**
-   * Takes in one payload and answers it. Exchanges of one computer take effect one after another: here they wait for
-   * each other, and against other processes the row's version decides.
+   * Ingests one payload and makes the response. Exchanges of one computer take effect one after another: in this process
+   * they are queued, and against other processes the version of the row decides.
    *
-   * @throws {Refusal} 503 when others were faster too often
+   * @throws {HttpError} 503 after too many lost races
    */
   async handle(request: IdentifiedRequest): Promise<Buffer> {
-    const key = request.secureIdHash.toString('latin1');
-    return this.#queue.run(key, () => this.#untilSettled(request));
-  }
-
-  async #untilSettled(request: IdentifiedRequest): Promise<Buffer> {
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
-      try {
-        const answer = await this.#attempt(request);
-        if (answer) return answer;
-      } catch (error) {
-        if (!isLostRace(error)) throw error;
+    return this.#queues.run(request.secureIdHash.toString('latin1'), async () => {
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+        try {
+          const response = await this.#attempt(request);
+          if (response) return response;
+        } catch (error) {
+          if (!isLostRace(error)) throw error;
+        }
       }
-    }
-    throw new Refusal(503, 'ServiceUnavailable', 'Too many exchanges of this computer at once');
+      throw new HttpError(503, 'ServiceUnavailable', 'Too many exchanges of this computer at once');
+    });
   }
 
   async #attempt(request: IdentifiedRequest): Promise<Buffer | null> {
-    const { clock, metrics, sessions } = this.#deps;
+    const { db, clock, metrics, store } = this.#deps;
     const now = clock.now();
-    const identified = await sessions.read(request.secureIdHash);
+    const identified = await store.readSession(request.secureIdHash);
     if (!identified) {
-      const original = await sendSpareAway(this.#deps.db, request.secureIdHash, now);
+      const original = await expectSpareOwner(db, request.secureIdHash, now);
       metrics.exchanged('unknown');
-      return this.#unknown(original?.title);
+      return this.#unknownIdResponse(original?.title);
     }
     const { computerId } = identified.kind === 'computer' ? identified.session : identified;
     return withLogFields({ computerId }, () => this.#exchange(identified, request, now));
   }
 
-  /** What fails is logged here, where lines name the computer. @throws {Refusal}; lost races as they are */
+  /** Errors become {@link HttpError} and are logged here, where log lines carry the computer; lost races pass through. */
   async #exchange(identified: Identified, request: IdentifiedRequest, now: Date): Promise<Buffer | null> {
     try {
-      if (identified.kind === 'computer') return await this.#take(identified.session, request, now);
+      if (identified.kind === 'computer') return await this.#exchangeSession(identified.session, request, now);
       this.#deps.metrics.exchanged('removed');
-      await bury(this.#deps.db, identified.computerId, now);
-      return await this.#unknown();
+      await deleteIdentity(this.#deps.db, identified.computerId, now);
+      return await this.#unknownIdResponse();
     } catch (error) {
-      throw isLostRace(error) ? error : refusalOf(error, this.#deps.logger);
+      throw isLostRace(error) ? error : toHttpError(error, this.#deps.logger);
     }
   }
 
-  async #take(session: Session, request: IdentifiedRequest, now: Date): Promise<Buffer | null> {
-    const { contacts, metrics } = this.#deps;
-    const verdict = judge(session, request);
-    if (verdict === 'foreign') {
+  /** @returns null if another exchange of the computer came first */
+  async #exchangeSession(session: Session, request: IdentifiedRequest, now: Date): Promise<Buffer | null> {
+    const { db, contacts, metrics, logger } = this.#deps;
+    const { computerId } = session;
+    const kind = classifyPayload(session, request);
+    if (kind === 'clone') {
       metrics.exchanged('clone');
-      this.#deps.logger.warn({ computerId: session.computerId }, 'an identity is used by two machines');
-      await sendCopyAway(this.#deps.db, session.computerId, now);
-      return this.#unknown(session.title);
+      logger.warn({ computerId }, 'an identity is used by two machines');
+      await expectClone(db, computerId, now);
+      return this.#unknownIdResponse(session.title);
     }
-    const doubt = doubtOf(session, request);
-    if (verdict === 'late') {
+    const suspicion = suspectClone(session, request);
+    if (kind === 'late') {
       metrics.exchanged('late');
-      if (doubt) await recordDoubts(this.#deps.db, [doubt]);
-      return this.#untouched(session);
+      logger.info({ computerId }, 'a payload came late and was ignored');
+      if (suspicion) await recordSuspectedClones(db, [suspicion]);
+      return this.#lateResponse(session);
     }
-    contacts.exchanged(session.computerId, now);
-    if (verdict === 'repeated') {
+    contacts.exchanged(computerId, now);
+    if (kind === 'repeated') {
       metrics.exchanged('repeated');
-      return this.#again(session, request.payload.sequence);
+      return this.#repeatedResponse(session, request.payload.sequence);
     }
-    const arrival: Arrival = {
-      ...request,
-      session,
-      now,
-      arrived: request.token !== null && session.token !== null,
-      doubt,
-    };
-    return acceptExchange(this.#deps, arrival);
+    const confirmsLastResponse = request.token !== null && session.token !== null;
+    return ingestPayload(this.#deps, { ...request, session, now, confirmsLastResponse, suspicion });
   }
 
-  async #unknown(cloneOf?: string): Promise<Buffer> {
+  async #unknownIdResponse(cloneOf?: string): Promise<Buffer> {
     const messages = [unknownIdMessage(cloneOf), acceptedTypesMessage(REGISTER_ONLY.types)];
-    return encodeAnswer(await this.#deps.serverUuid(), messages, null);
+    return encodeResponse(await this.#deps.serverUuid(), messages, null);
   }
 
-  /** What a late payload is answered changes nothing; should its sender still be there, it can go on from here. */
-  async #untouched({ computerId, inNext, token, clientTypesDigest }: Session): Promise<Buffer> {
-    this.#deps.logger.info({ computerId }, 'a payload came late and was ignored');
-    return encodeAnswer(await this.#deps.serverUuid(), [], {
-      nextExpected: inNext!,
-      token: token ?? '',
-      clientTypesDigest,
-    });
+  /** Changes nothing; if the sender still waits for it, it can continue from here. */
+  async #lateResponse({ inNext, token, clientTypesDigest }: Session): Promise<Buffer> {
+    const counters = { nextExpected: inNext!, token: token ?? '', clientTypesDigest };
+    return encodeResponse(await this.#deps.serverUuid(), [], counters);
   }
 
-  /** The answer to the last accepted exchange, put together anew: nothing has changed since. */
-  async #again(session: Session, sequence: number): Promise<Buffer> {
-    const silent = session.inNext !== null && sequence > session.inNext;
-    const queue = silent ? [] : queueOf(session.controls, session.sent).slice(0, MAX_MESSAGES_PER_ANSWER);
-    const places = queue.map((entry) => (entry.kind === 'control' ? entry : { ...entry, kind: 'resend' as const }));
-    const messages = await renderPlaces(this.#deps.db, session, places, new Set());
-    return encodeAnswer(await this.#deps.serverUuid(), messages, {
+  /** The response to the last accepted payload, built again: nothing has changed since. */
+  async #repeatedResponse(session: Session, sequence: number): Promise<Buffer> {
+    const hasGap = session.inNext !== null && sequence > session.inNext;
+    const queue = hasGap ? [] : outgoingQueue(session.controls, session.sent).slice(0, MAX_MESSAGES_PER_RESPONSE);
+    const messages = await buildMessages(this.#deps.db, session, queue.map(toSlot), new Set());
+    return encodeResponse(await this.#deps.serverUuid(), messages, {
       nextExpected: session.inNext ?? sequence,
       token: session.token ?? '',
       clientTypesDigest: session.clientTypesDigest,

@@ -4,78 +4,84 @@ import type { OpenResync } from '../facts/facts.ts';
 import { scopesOf } from '../facts/scopes.ts';
 import type { ResyncState, Session } from './session.ts';
 
-/** An agent is asked to report something afresh at most this often. */
-const PAUSE_MS = HOUR_MS;
+/** Between two requests to report facts again. */
+const MIN_INTERVAL_MS = HOUR_MS;
 
 /** As `PAUSE_MS`, for package sets that came apart: a reporter run is dear for the computer. */
-const PACKAGES_PAUSE_MS = 6 * HOUR_MS;
+const MIN_PACKAGES_INTERVAL_MS = 6 * HOUR_MS;
 
 const PACKAGE = 'package';
 
-/** Requests of the server's own that the agent may still answer. */
-export function openResyncs({ resyncId, resync: { askedId, askedScopes } }: Session): OpenResync[] {
+/** Requests of the server itself that the agent may still respond to. */
+export function openResyncs({ resyncId, resync: { requestId, requestedScopes } }: Session): OpenResync[] {
   const packages = resyncId === null ? [] : [{ id: resyncId, scopes: [PACKAGE] }];
-  return askedId === null ? packages : [...packages, { id: askedId, scopes: askedScopes }];
+  return requestId === null ? packages : [...packages, { id: requestId, scopes: requestedScopes }];
 }
 
-/** What an agent is to be asked for in this answer, if there is room for it. */
-export function scopesToAsk(session: Session, refused: readonly string[], now: Date): string[] {
+/** Scopes to request in this response, if there is room. */
+export function scopesToRequest(session: Session, refused: readonly string[], now: Date): string[] {
   const { approved, resyncWanted, resyncAt, resync } = session;
-  if (!approved || passedMs(resync.askedAt, now) < PAUSE_MS) return [];
+  if (!approved || elapsedMs(resync.requestedAt, now) < MIN_INTERVAL_MS) return [];
   const scopes = new Set([...resync.wantedScopes, ...scopesOf(refused)]);
-  if (resyncWanted && passedMs(resyncAt, now) > PACKAGES_PAUSE_MS) scopes.add(PACKAGE);
+  if (resyncWanted && elapsedMs(resyncAt, now) > MIN_PACKAGES_INTERVAL_MS) scopes.add(PACKAGE);
   return [...scopes].sort();
 }
 
-function passedMs(at: Date | null, now: Date): number {
+function elapsedMs(at: Date | null, now: Date): number {
   return at === null ? Number.POSITIVE_INFINITY : now.getTime() - at.getTime();
 }
 
-/** A request that goes out with an answer. */
-export interface AskedResync {
+/** A `resynchronize` message of a response. */
+export interface ResyncRequest {
   id: number;
   scopes: readonly string[];
 }
 
-/** How an exchange changes what is kept; null when it does not. */
+/** The state after an exchange; null if it does not change. */
 export function resyncAfter(
   session: Session,
-  asked: AskedResync | null,
+  request: ResyncRequest | null,
   refused: readonly string[],
   now: Date,
 ): ResyncState | null {
-  if (asked) return { wantedScopes: [], askedScopes: asked.scopes, askedId: asked.id, askedAt: now };
+  if (request) return { wantedScopes: [], requestedScopes: request.scopes, requestId: request.id, requestedAt: now };
   const { wantedScopes } = session.resync;
   const all = new Set([...wantedScopes, ...(session.approved ? scopesOf(refused) : [])]);
   return all.size === wantedScopes.length ? null : { ...session.resync, wantedScopes: [...all].sort() };
 }
 
-/** The part of it that is about packages, as sessions have it. */
-export function packagesAsked(
+/** The state of package requests after an exchange, which sessions keep separately. */
+export function packageResyncAfter(
   { resyncWanted, resyncId, resyncAt }: Session,
-  asked: AskedResync | null,
+  request: ResyncRequest | null,
   now: Date,
 ): Pick<Session, 'resyncWanted' | 'resyncId' | 'resyncAt'> {
-  if (!asked?.scopes.includes(PACKAGE)) return { resyncWanted, resyncId, resyncAt };
-  return { resyncWanted: false, resyncId: asked.id, resyncAt: now };
+  if (!request?.scopes.includes(PACKAGE)) return { resyncWanted, resyncId, resyncAt };
+  return { resyncWanted: false, resyncId: request.id, resyncAt: now };
 }
 
-/** Writes what {@link resyncAfter} found, of different computers. */
 export async function saveResyncs(
   tx: Sql,
   changes: ReadonlyArray<{ computerId: number; resync: ResyncState }>,
 ): Promise<void> {
   await tx.query(SAVE, [
     JSON.stringify(
-      changes.map(({ computerId, resync: { wantedScopes, askedScopes, askedId, askedAt } }) => ({
+      changes.map(({ computerId, resync }) => ({
         computer_id: computerId,
-        wanted_scopes: wantedScopes,
-        asked_scopes: askedScopes,
-        asked_id: askedId,
-        asked_at: askedAt,
+        wanted_scopes: resync.wantedScopes,
+        asked_scopes: resync.requestedScopes,
+        asked_id: resync.requestId,
+        asked_at: resync.requestedAt,
       })),
     ),
   ]);
+}
+
+/** Has agents report their package sets again. */
+export async function requestPackageResync(tx: Sql, computers: ReadonlySet<number>): Promise<void> {
+  if (computers.size === 0) return;
+  const statement = 'update agent set resync_wanted = true where computer_id = any($1::int[]) and not resync_wanted';
+  await tx.query(statement, [[...computers]]);
 }
 
 const SAVE = `

@@ -1,11 +1,11 @@
-/** A control message waiting for acknowledgement, at its place among everything sent to the computer. */
-export interface Control {
+/** An unacknowledged control message. */
+export interface ControlMessage {
   position: number;
-  /** As JSON; controls never carry byte strings. */
+  /** As JSON: control messages have no byte strings. */
   message: Record<string, unknown>;
 }
 
-/** An operation that was put in an answer and is not acknowledged yet. */
+/** An unacknowledged operation. */
 export interface SentOperation {
   activityId: number;
   payloadId: number;
@@ -13,55 +13,55 @@ export interface SentOperation {
   position: number;
 }
 
-/** An operation that may be handed out now. */
+/** An operation that may be sent now. */
 export interface DueOperation {
   activityId: number;
   messageType: string;
   fields: Record<string, unknown>;
 }
 
-/** The computer that an answer is for, as its messages speak of it. */
-export interface Addressee {
+/** The computer that messages are sent to. */
+export interface Recipient {
   computerId: number;
   tags: string[];
 }
 
-/** What an agent is to report afresh, and what it was last asked for. */
+/** Which facts an agent is to report again, and for which it was last asked. */
 export interface ResyncState {
-  /** Kinds of facts of which a message could not be used. */
+  /** Scopes of messages that could not be used. */
   wantedScopes: readonly string[];
-  askedScopes: readonly string[];
-  askedId: number | null;
-  askedAt: Date | null;
+  requestedScopes: readonly string[];
+  requestId: number | null;
+  requestedAt: Date | null;
 }
 
-/** One computer as an exchange finds it. @see docs/agent-protocol.md#server-state-per-computer */
-export interface Session extends Addressee {
+/** The state of one computer before an exchange. @see docs/agent-protocol.md#server-state-per-computer */
+export interface Session extends Recipient {
   accountId: number;
   title: string;
   approved: boolean;
   archived: boolean;
   accountDisabled: boolean;
-  /** Most operations that the computer may have without acknowledging them; null for no bound. */
+  /** Limit of unacknowledged operations; null for none. */
   maxBacklog: number | null;
-  /** Grows with every exchange that was accepted: two at once cannot both be. */
+  /** Incremented by every accepted exchange, so that of two at once only one is saved. */
   version: number;
   /** Number of the next message wanted from the agent; null before its first exchange. */
   inNext: number | null;
-  /** Number that the last accepted payload began with. */
+  /** First number of the last accepted payload. */
   lastSequence: number | null;
-  /** Network that the last accepted payload came from. */
+  /** Network of the last accepted payload. */
   lastAddress: string | null;
-  /** The agent's number of the oldest message sent and not acknowledged; null before its first exchange. */
+  /** The agent's number of the oldest unacknowledged message; null before its first exchange. */
   outBase: number | null;
-  /** Next free position; positions only order messages, they may have gaps. */
+  /** Next free position; positions only order messages and may have gaps. */
   outNext: number;
   token: string | null;
   requestDigest: Buffer | null;
-  controls: Control[];
-  /** How often the oldest unacknowledged message certainly arrived without being worked off. */
+  controls: ControlMessage[];
+  /** How often the oldest unacknowledged message arrived for certain. */
   headTries: number;
-  /** How often it was sent as the oldest. */
+  /** How often it was sent while it was the oldest. */
   headSends: number;
   clientTypesDigest: Buffer | null;
   /** Whether the last exchange treated the computer as approved. */
@@ -71,6 +71,6 @@ export interface Session extends Addressee {
   resyncAt: Date | null;
   resync: ResyncState;
   sent: SentOperation[];
-  /** What may be handed over, in the order of acceptance, without regard to `maxBacklog`. */
+  /** Oldest first, regardless of `maxBacklog`. */
   due: DueOperation[];
 }

@@ -2,10 +2,10 @@ import { MAX_INT4 } from '../../domain/common/integers.ts';
 import { type BObject, isDict } from '../../protocol/bpickle.ts';
 import { MAX_TAGS } from '../../services/common/tag-fields.ts';
 import type { ComputerColumns, Facts } from './facts.ts';
-import { called, type Notes } from './faults.ts';
+import { describeItem, type MessageFaults } from './faults.ts';
 import { MalformedMessage, toNumberOrNull, toText } from './fields.ts';
 import { isJsonObject, type Json, wireToJson } from './json.ts';
-import { orSkipped, readItems, shorten, shownBoolean, shownInt, shownText } from './shown.ts';
+import { lenientBoolean, lenientInt, lenientText, readItems, readOrSkip, shorten } from './lenient-fields.ts';
 
 const MAX_NAME = 1024;
 const MAX_MACHINE_ID = 256;
@@ -18,50 +18,50 @@ const CODES = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const;
 const MAX_TAG_LIST = 100_000;
 
 /** Reads `computer-info`; only what changed is in it. */
-export function readComputerInfo(message: BObject, facts: Facts, notes: Notes): void {
+export function readComputerInfo(message: BObject, facts: Facts, faults: MessageFaults): void {
   const columns: ComputerColumns = {};
-  const hostname = shownText(message['hostname'] ?? undefined, MAX_NAME, { what: 'the host name', notes });
+  const hostname = lenientText(message['hostname'] ?? undefined, MAX_NAME, { what: 'the host name', faults });
   if (message['hostname'] === null) columns.hostname = '';
   else if (hostname !== null) columns.hostname = hostname;
   for (const [key, column] of [
     ['total-memory', 'total_memory'],
     ['total-swap', 'total_swap'],
   ] as const) {
-    const size = shownInt(message[key], [0, MAX_INT4], { what: key, notes });
+    const size = lenientInt(message[key], [0, MAX_INT4], { what: key, faults });
     if (size !== null || message[key] === null) columns[column] = size;
   }
-  const machineId = readMachineId(message, notes);
+  const machineId = readMachineId(message, faults);
   if (machineId !== undefined) columns.machine_id = machineId;
-  const annotations = readAnnotations(message, notes);
-  notes.requireUse(Object.keys(columns).length > 0 || annotations !== null);
+  const annotations = readAnnotations(message, faults);
+  faults.requireUsable(Object.keys(columns).length > 0 || annotations !== null);
   Object.assign(facts.computer, columns);
   if (annotations) facts.annotations = annotations;
 }
 
-/** Machines are told apart by it: part of one would be another's. */
-function readMachineId(message: BObject, notes: Notes): string | null | undefined {
+/** Never cut: it identifies the machine. */
+function readMachineId(message: BObject, faults: MessageFaults): string | null | undefined {
   const value = message['machine-id'];
   if (value === undefined || value === null) return value;
-  return orSkipped(() => toText(value, 'the machine id', MAX_MACHINE_ID), notes) ?? undefined;
+  return readOrSkip(() => toText(value, 'the machine id', MAX_MACHINE_ID), faults) ?? undefined;
 }
 
-function readAnnotations(message: BObject, notes: Notes): Record<string, string> | null {
+function readAnnotations(message: BObject, faults: MessageFaults): Record<string, string> | null {
   const given = message['annotations'];
   if (given === undefined || given === null) return null;
   if (!isDict(given)) {
-    notes.skipped('annotations must be a dict');
+    faults.skipped('annotations must be a dict');
     return null;
   }
   const entries = readItems(
     Object.entries(given),
     MAX_ANNOTATIONS,
-    { what: 'annotations', notes },
+    { what: 'annotations', faults },
     {
-      name: (entry) => called('annotation', (entry as [string, BObject[string]])[0]),
-      read: (entry, self): [string, string] => {
+      name: (entry) => describeItem('annotation', (entry as [string, BObject[string]])[0]),
+      read: (entry, itemName): [string, string] => {
         const [key, value] = entry as [string, BObject[string]];
         const name = toText(key, 'the name of an annotation', MAX_NAME);
-        const text = shownText(value, MAX_ANNOTATION, { what: 'an annotation', notes, item: self });
+        const text = lenientText(value, MAX_ANNOTATION, { what: 'an annotation', faults, item: itemName });
         if (text === null) throw new MalformedMessage('an annotation must be text');
         // Agents read annotations from files, with the newline that ends them.
         return [name, text.replace(/\n$/, '')];
@@ -72,8 +72,8 @@ function readAnnotations(message: BObject, notes: Notes): Record<string, string>
 }
 
 /** Reads `distribution-info`. */
-export function readDistribution(message: BObject, facts: Facts, notes: Notes): void {
-  const shown = (key: string) => shownText(message[key], MAX_NAME, { what: key, notes });
+export function readDistribution(message: BObject, facts: Facts, faults: MessageFaults): void {
+  const shown = (key: string) => lenientText(message[key], MAX_NAME, { what: key, faults });
   const release = shown('release');
   const info = {
     distributor: shown('distributor-id'),
@@ -81,44 +81,44 @@ export function readDistribution(message: BObject, facts: Facts, notes: Notes): 
     release,
     code_name: shown('code-name'),
   };
-  notes.requireUse(Object.values(info).some((value) => value !== null));
+  faults.requireUsable(Object.values(info).some((value) => value !== null));
   facts.computer.distribution = release;
   facts.computer.distribution_info = info;
 }
 
 /** Reads `cloud-instance-metadata`. */
-export function readCloudInstance(message: BObject, facts: Facts, notes: Notes): void {
+export function readCloudInstance(message: BObject, facts: Facts, faults: MessageFaults): void {
   const metadata: { [key: string]: Json } = {};
   for (const key of ['instance-id', 'instance-type', 'ami-id']) {
-    const value = shownText(message[key], MAX_NAME, { what: key, notes });
+    const value = lenientText(message[key], MAX_NAME, { what: key, faults });
     if (value !== null) metadata[key] = value;
   }
-  notes.requireUse(Object.keys(metadata).length > 0);
+  faults.requireUsable(Object.keys(metadata).length > 0);
   facts.computer.cloud_instance_metadata = metadata;
 }
 
 /** Reads `update-manager-info`. */
-export function readUpdateManager(message: BObject, facts: Facts, notes: Notes): void {
-  const prompt = shownText(message['prompt'], 64, { what: 'prompt', notes });
-  notes.requireUse(prompt !== null);
+export function readUpdateManager(message: BObject, facts: Facts, faults: MessageFaults): void {
+  const prompt = lenientText(message['prompt'], 64, { what: 'prompt', faults });
+  faults.requireUsable(prompt !== null);
   facts.computer.update_manager_prompt = prompt;
 }
 
 /** Reads `reboot-required-info`; only what changed is in it. */
-export function readRebootRequired(message: BObject, facts: Facts, notes: Notes): void {
+export function readRebootRequired(message: BObject, facts: Facts, faults: MessageFaults): void {
   const columns: ComputerColumns = {};
-  const flag = shownBoolean(message['flag'], { what: 'flag', notes });
+  const flag = lenientBoolean(message['flag'], { what: 'flag', faults });
   if (flag !== null) columns.reboot_required = flag;
   const given = message['packages'];
   if (given !== undefined) {
     const packages = readItems(
       given,
       10_000,
-      { what: 'packages', notes },
+      { what: 'packages', faults },
       {
-        name: (item) => called('package', item),
-        read: (item, self) => {
-          const name = shownText(item, MAX_NAME, { what: 'the name of a package', notes, item: self });
+        name: (item) => describeItem('package', item),
+        read: (item, itemName) => {
+          const name = lenientText(item, MAX_NAME, { what: 'the name of a package', faults, item: itemName });
           if (name === null) throw new MalformedMessage('the name of a package must be text');
           return name;
         },
@@ -127,44 +127,44 @@ export function readRebootRequired(message: BObject, facts: Facts, notes: Notes)
     const isEmpty = given === null || (Array.isArray(given) && given.length === 0);
     if (packages.length > 0 || isEmpty) columns.reboot_packages = packages.sort();
   }
-  notes.requireUse(Object.keys(columns).length > 0);
+  faults.requireUsable(Object.keys(columns).length > 0);
   Object.assign(facts.computer, columns);
 }
 
 /** Reads `computer-tags`: the tags configured on the machine itself. */
-export function readTags(message: BObject, facts: Facts, notes: Notes): void {
-  const list = shownText(message['tags'], MAX_TAG_LIST, { what: 'tags', notes });
-  notes.requireUse(list !== null);
-  facts.tags = readTagList(list, notes);
+export function readTags(message: BObject, facts: Facts, faults: MessageFaults): void {
+  const list = lenientText(message['tags'], MAX_TAG_LIST, { what: 'tags', faults });
+  faults.requireUsable(list !== null);
+  facts.tags = readTagList(list, faults);
 }
 
-/** As agents read it: words of any script. */
 const TAG = /^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_-]*$/u;
 
-/** Tags of a comma-separated list; what is no tag is left out, and so is what administrators could not add either. */
-export function readTagList(list: string | null, notes: Notes): string[] {
+/** Reads a comma-separated list. Malformed tags, and those beyond the limit, are left out. */
+export function readTagList(list: string | null, faults: MessageFaults): string[] {
   const given = (list ?? '').split(',').map((tag) => tag.trim());
   const tags = [...new Set(given.filter((tag) => TAG.test(tag) && tag.length <= 255))].slice(0, MAX_TAGS);
   for (const tag of given) {
-    if (tag !== '' && !tags.includes(tag)) notes.skipped('a tag is none, or one too many', () => called('tag', tag));
+    if (tag !== '' && !tags.includes(tag))
+      faults.skipped('a tag is malformed, or one too many', () => describeItem('tag', tag));
   }
   return tags;
 }
 
-/** Reads `snap-info`: the identity the device was given by its store. */
-export function readSnapDevice(message: BObject, facts: Facts, notes: Notes): void {
+/** Reads `snap-info`: the identity that the store gave the device. */
+export function readSnapDevice(message: BObject, facts: Facts, faults: MessageFaults): void {
   const device: { [key: string]: Json } = {};
   for (const key of ['brand', 'model', 'serial']) {
-    const value = shownText(message[key], MAX_NAME, { what: key, notes });
+    const value = lenientText(message[key], MAX_NAME, { what: key, faults });
     if (value !== null || message[key] === null) device[key] = value;
   }
-  notes.requireUse(Object.keys(device).length > 0);
+  faults.requireUsable(Object.keys(device).length > 0);
   const earlier = facts.inventory.snap_device;
   facts.inventory.snap_device = { ...(isJsonObject(earlier) ? earlier : {}), ...device };
 }
 
 /** Reads `apt-preferences`. */
-export function readAptPreferences(message: BObject, facts: Facts, notes: Notes): void {
+export function readAptPreferences(message: BObject, facts: Facts, faults: MessageFaults): void {
   const data = message['data'];
   if (data === undefined || data === null) {
     facts.inventory.apt_preferences = null;
@@ -174,32 +174,32 @@ export function readAptPreferences(message: BObject, facts: Facts, notes: Notes)
   const files = readItems(
     Object.entries(data),
     MAX_PREFERENCES,
-    { what: 'data', notes },
+    { what: 'data', faults },
     {
-      name: (entry) => called('file', (entry as [string, BObject[string]])[0]),
-      read: (entry, self): [string, Json] => {
+      name: (entry) => describeItem('file', (entry as [string, BObject[string]])[0]),
+      read: (entry, itemName): [string, Json] => {
         const [file, content] = entry as [string, BObject[string]];
         const name = toText(file, 'the name of a file', 4096);
-        const place = { what: 'a file', notes, item: self };
+        const place = { what: 'a file', faults, item: itemName };
         const isText = typeof content === 'string' || content instanceof Uint8Array;
-        return [name, isText ? shownText(content, MAX_PREFERENCE, place) : wireToJson(content)];
+        return [name, isText ? lenientText(content, MAX_PREFERENCE, place) : wireToJson(content)];
       },
     },
   );
-  notes.requireUse(files.length > 0);
+  faults.requireUsable(files.length > 0);
   facts.inventory.apt_preferences = Object.fromEntries(files);
 }
 
-/** Reads `package-reporter-result`; its time is the computer's own and only ever shown. */
-export function readPackageReport(message: BObject, facts: Facts, notes: Notes): void {
+/** Reads `package-reporter-result`; its time is that of the computer's clock. */
+export function readPackageReport(message: BObject, facts: Facts, faults: MessageFaults): void {
   const given = message['code'];
   if (given === undefined || given === null) throw new MalformedMessage('a code is missing');
-  const code = shownInt(given, CODES, { what: 'code', notes });
-  const err = shownText(message['err'], 2 * MAX_REPORT_ERROR, { what: 'err', notes });
-  notes.requireUse(code !== null || err !== null);
+  const code = lenientInt(given, CODES, { what: 'code', faults });
+  const err = lenientText(message['err'], 2 * MAX_REPORT_ERROR, { what: 'err', faults });
+  faults.requireUsable(code !== null || err !== null);
   facts.inventory.package_report = {
     code,
-    // Agents cut it themselves, and say so in what they add.
+    // Agents cut it themselves and append a note, hence the higher limit above.
     err: shorten(err ?? '', MAX_REPORT_ERROR),
     report_timestamp: toNumberOrNull(message['report-timestamp']),
   };

@@ -10,9 +10,7 @@ export interface ReportedProcess {
   cpuUtilisation: number | null;
 }
 
-/** What changes in a computer's list of processes. */
 export interface ProcessDelta {
-  /** Forget all that was known before. */
   forgetAll: boolean;
   upserts: Map<number, ReportedProcess>;
   kills: Set<number>;
@@ -34,20 +32,17 @@ export interface LocalGroup {
   gid: number | null;
 }
 
-/** What changes among a computer's local users and groups. */
 export interface UserDelta {
-  /** Forget all that was known before. */
   forgetAll: boolean;
   users: Map<string, LocalUser>;
   removedUsers: Set<string>;
   groups: Map<string, LocalGroup>;
   removedGroups: Set<string>;
-  /** Who joins and who leaves which group. */
+  /** Users by group. */
   joins: Map<string, Set<string>>;
   leaves: Map<string, Set<string>>;
 }
 
-/** One version of one package, as an agent describes it. */
 export interface PackageDescription {
   hash: Buffer;
   type: number;
@@ -61,7 +56,7 @@ export interface PackageDescription {
   relations: Array<[number, string]>;
 }
 
-/** A question that the answer replies to with `package-ids`; null where there is nothing to answer. */
+/** A request for `package-ids`; null in place of unusable entries. */
 export type PackageRequest =
   | { kind: 'hashes'; requestId: number; hashes: Array<Buffer | null> }
   | { kind: 'packages'; requestId: number; packages: Array<PackageDescription | null> };
@@ -72,9 +67,9 @@ export type PackageSet = 'installed' | 'available' | 'available-upgrades' | 'loc
 /** An id, or an inclusive range of ids. */
 export type IdRange = readonly [first: number, last: number];
 
-/** What changes in a computer's sets of packages; steps are applied in order. */
+/** Steps are applied in order. */
 export interface PackageDelta {
-  /** The next step starts from empty sets: the agent reports everything afresh. */
+  /** The next step starts from empty sets: the agent reports everything again. */
   restart: boolean;
   steps: Array<Record<PackageSet, { add: IdRange[]; remove: IdRange[] }>>;
 }

@@ -1,10 +1,10 @@
 import { MAX_INT4 } from '../../domain/common/integers.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import type { Facts, NetworkDevice } from './facts.ts';
-import { called, type Notes } from './faults.ts';
+import { describeItem, type MessageFaults } from './faults.ts';
 import { toInt, toText } from './fields.ts';
 import { readHardwareReport } from './hardware.ts';
-import { readDicts, shownBoolean, shownInt, shownText } from './shown.ts';
+import { lenientBoolean, lenientInt, lenientText, readDicts } from './lenient-fields.ts';
 
 const MAX_DEVICES = 10_000;
 const MAX_INTERFACE = 64;
@@ -14,19 +14,19 @@ const MAX_HARDWARE = 8 * 1024 * 1024;
 const FLAG_UP = 1;
 
 /** Reads `network-device`. */
-export function readNetwork(message: BObject, facts: Facts, notes: Notes): void {
-  const speeds = new Map(readSpeeds(message, notes));
+export function readNetwork(message: BObject, facts: Facts, faults: MessageFaults): void {
+  const speeds = new Map(readSpeeds(message, faults));
   const devices = readDicts(
     message['devices'],
     MAX_DEVICES,
-    { what: 'devices', notes },
+    { what: 'devices', faults },
     {
       name: nameOf,
       read: (device, item): NetworkDevice => {
         const name = interfaceOf(device);
-        const address = (key: string) => shownText(device[key], MAX_ADDRESS, { what: key, notes, item }) ?? '';
+        const address = (key: string) => lenientText(device[key], MAX_ADDRESS, { what: key, faults, item }) ?? '';
         const ipAddress = address('ip_address');
-        const flags = shownInt(device['flags'], [0, Number.MAX_SAFE_INTEGER], { what: 'flags', notes, item }) ?? 0;
+        const flags = lenientInt(device['flags'], [0, Number.MAX_SAFE_INTEGER], { what: 'flags', faults, item }) ?? 0;
         return {
           interface: name,
           ipAddress,
@@ -41,22 +41,22 @@ export function readNetwork(message: BObject, facts: Facts, notes: Notes): void 
       },
     },
   );
-  notes.requireUse(devices.length > 0);
+  faults.requireUsable(devices.length > 0);
   facts.network = [...new Map(devices.map((device) => [device.interface, device])).values()];
 }
 
-function readSpeeds(message: BObject, notes: Notes) {
+function readSpeeds(message: BObject, faults: MessageFaults) {
   return readDicts(
     message['device-speeds'],
     MAX_DEVICES,
-    { what: 'device-speeds', notes },
+    { what: 'device-speeds', faults },
     {
       name: nameOf,
       read: (speed, item) => {
-        const place = { notes, item };
+        const place = { faults, item };
         const values = {
-          speed: shownInt(speed['speed'], [-1, MAX_INT4], { what: 'speed', ...place }),
-          duplex: shownBoolean(speed['duplex'], { what: 'duplex', ...place }),
+          speed: lenientInt(speed['speed'], [-1, MAX_INT4], { what: 'speed', ...place }),
+          duplex: lenientBoolean(speed['duplex'], { what: 'duplex', ...place }),
         };
         return [interfaceOf(speed), values] as const;
       },
@@ -69,35 +69,35 @@ function interfaceOf(device: BObject): string {
 }
 
 function nameOf(device: BObject): string {
-  return called('interface', device['interface']);
+  return describeItem('interface', device['interface']);
 }
 
-/** Reads `hardware-info`; of a report that cannot be read the text is kept, unless there is a better one. */
-export function readHardware(message: BObject, facts: Facts, notes: Notes): void {
+/** Reads `hardware-info`. The text of an unreadable report is stored if there is no readable one. */
+export function readHardware(message: BObject, facts: Facts, faults: MessageFaults): void {
   const whole = toText(message['data'], 'data', Number.POSITIVE_INFINITY);
-  if (whole.length > MAX_HARDWARE) notes.shortened(`data is longer than ${MAX_HARDWARE} characters`);
+  if (whole.length > MAX_HARDWARE) faults.shortened(`data is longer than ${MAX_HARDWARE} characters`);
   const data = whole.slice(0, MAX_HARDWARE).toWellFormed();
   const hardware = readHardwareReport(data);
-  if (!hardware) notes.refused('no hardware can be made out');
+  if (!hardware) faults.refused('no hardware can be made out');
   facts.hardware = { data, ...(hardware ?? { flat: null, grouped: null }) };
 }
 
 /** Reads `processor-info`. */
-export function readProcessors(message: BObject, facts: Facts, notes: Notes): void {
+export function readProcessors(message: BObject, facts: Facts, faults: MessageFaults): void {
   const processors = readDicts(
     message['processors'],
     MAX_DEVICES,
-    { what: 'processors', notes },
+    { what: 'processors', faults },
     {
-      name: (processor) => called('processor', processor['processor-id']),
+      name: (processor) => describeItem('processor', processor['processor-id']),
       read: (processor, item) => ({
         id: toInt(processor['processor-id'], 'processor-id', 0, MAX_INT4),
-        model: shownText(processor['model'], MAX_NAME, { what: 'the model of a processor', notes, item }),
-        vendor: shownText(processor['vendor'], MAX_NAME, { what: 'the vendor of a processor', notes, item }),
-        cache_size: shownInt(processor['cache-size'], [-1, MAX_INT4], { what: 'cache-size', notes, item }),
+        model: lenientText(processor['model'], MAX_NAME, { what: 'the model of a processor', faults, item }),
+        vendor: lenientText(processor['vendor'], MAX_NAME, { what: 'the vendor of a processor', faults, item }),
+        cache_size: lenientInt(processor['cache-size'], [-1, MAX_INT4], { what: 'cache-size', faults, item }),
       }),
     },
   );
-  notes.requireUse(processors.length > 0);
+  faults.requireUsable(processors.length > 0);
   facts.inventory.processors = processors;
 }

@@ -3,7 +3,6 @@ import { Faults } from './faults.ts';
 import type { Hardware } from './hardware.ts';
 import type { Json } from './json.ts';
 
-/** What an operation came to, as the computer says. */
 export interface OperationResult {
   operationId: number;
   ok: boolean;
@@ -23,7 +22,7 @@ export interface NetworkDevice {
   duplex: boolean | null;
 }
 
-/** The lister's text, and what was read from it, if it could be. */
+/** The text of the hardware lister, and what could be read from it. */
 export interface HardwareReport {
   data: string;
   flat: Hardware['flat'] | null;
@@ -47,8 +46,8 @@ export interface InstalledSnap {
 export interface RecoveryKey {
   operationId: number;
   key: string;
-  /** Where among `results` the result stands that it came with. */
-  place: number;
+  /** Index in `results` of the result that it came with. */
+  resultIndex: number;
 }
 
 export interface AuditReport {
@@ -63,13 +62,13 @@ export interface PackageChangeResult {
   mustRemove: number[];
 }
 
-/** A message that was consumed without effect, and why; never its content. */
+/** A message that was consumed without effect; never contains its content. */
 export interface RejectedMessage {
   type: string;
   reason: string;
 }
 
-/** A `resynchronize` request of the server's own, for which the agent reports some kinds of facts afresh. */
+/** A `resynchronize` request of the server that has no response yet. */
 export interface OpenResync {
   id: number;
   scopes: readonly string[];
@@ -104,8 +103,8 @@ export interface InventoryColumns {
 }
 
 /**
- * What the messages of one exchange say, put together: of a full report the last, of deltas their sum. Saved at once
- * at the end, so that the number of statements does not grow with the number of messages.
+ * The content of all messages of one exchange: the last of each full report, and the sum of deltas. Saved together, so
+ * that the number of statements does not grow with the number of messages.
  */
 export interface Facts {
   computer: ComputerColumns;
@@ -127,12 +126,11 @@ export interface Facts {
   packageResults: PackageChangeResult[];
   openResyncs: readonly OpenResync[];
   rejected: RejectedMessage[];
-  /** Everything that could not be stored as it came, rejected messages included. */
   faults: Faults;
   unknownTypes: string[];
 }
 
-export function noFacts(openResyncs: readonly OpenResync[] = []): Facts {
+export function emptyFacts(openResyncs: readonly OpenResync[] = []): Facts {
   return {
     computer: {},
     inventory: {},

@@ -1,22 +1,21 @@
-import { MalformedMessage, storable } from './fields.ts';
+import { MalformedMessage, sanitizeText } from './fields.ts';
 
-/** What became of a value that could not be stored as it came: its text was cut, it was left out, or the whole message. */
+/** Text was cut, a value was left out, or a whole message could not be used. */
 export const FAULT_OUTCOMES = ['shortened', 'skipped', 'refused'] as const;
 
 export type FaultOutcome = (typeof FAULT_OUTCOMES)[number];
 
-/** Values of one type of message that met the same fate for the same reason. */
+/** Values of one message type that had the same fault. */
 export interface Fault {
   type: string;
   outcome: FaultOutcome;
-  /** Of a closed list: nothing that agents choose is in it. */
+  /** From a closed list: it contains nothing that agents choose. */
   reason: string;
-  /** What it happened to, as people can recognize it; some of them, each short. */
+  /** Some of the affected items. */
   items: string[];
   count: number;
 }
 
-/** Items that a fault names at most. */
 const MAX_ITEMS = 3;
 const MAX_ITEM_LENGTH = 100;
 
@@ -35,17 +34,17 @@ export class Faults {
     this.#faults.set(key, { ...known, items: named, count: known.count + count });
   }
 
-  /** Types of messages that could not be used at all. */
+  /** Types of messages that could not be used. */
   get refused(): string[] {
     return this.all.filter(({ outcome }) => outcome === 'refused').map(({ type }) => type);
   }
 }
 
-/** Names an item, where there is something to note of it. */
-export type Called = () => string;
+/** Computed only if there is a fault. */
+export type ItemName = () => string;
 
-/** Takes down what happens to the values of one message while it is read. */
-export class Notes {
+/** The faults of one message while it is read. */
+export class MessageFaults {
   readonly type: string;
   readonly #faults = new Faults();
   #skipped: string | null = null;
@@ -54,41 +53,39 @@ export class Notes {
     this.type = type;
   }
 
-  get faults(): readonly Fault[] {
+  get all(): readonly Fault[] {
     return this.#faults.all;
   }
 
-  /** Text that is only shown was cut. */
-  shortened(reason: string, item?: Called): void {
-    this.#note('shortened', reason, item);
+  shortened(reason: string, item?: ItemName): void {
+    this.#add('shortened', reason, item);
   }
 
-  /** Something was left out; what came with it counts. */
-  skipped(reason: string, item?: Called): void {
+  skipped(reason: string, item?: ItemName): void {
     this.#skipped ??= reason;
-    this.#note('skipped', reason, item);
+    this.#add('skipped', reason, item);
   }
 
-  /** The message is of no use, but something of it is kept for people to look at. */
+  /** The message cannot be used, but part of it is stored for people to look at. */
   refused(reason: string): void {
-    this.#note('refused', reason);
+    this.#add('refused', reason);
   }
 
-  /** @throws {MalformedMessage} when something was left out and nothing of use remains */
-  requireUse(isOfUse: boolean): void {
-    if (!isOfUse && this.#skipped !== null) throw new MalformedMessage(this.#skipped);
+  /** @throws {MalformedMessage} if something was left out and nothing usable remains */
+  requireUsable(isUsable: boolean): void {
+    if (!isUsable && this.#skipped !== null) throw new MalformedMessage(this.#skipped);
   }
 
-  #note(outcome: FaultOutcome, reason: string, item?: Called): void {
+  #add(outcome: FaultOutcome, reason: string, item?: ItemName): void {
     this.#faults.add({ type: this.type, outcome, reason, items: item ? [item()] : [], count: 1 });
   }
 }
 
-/** An item as a fault names it: of what kind it is, and its name or number as reported. */
-export function called(kind: string, name: unknown): string {
+/** An item as faults name it: its kind, and its name or number as reported. */
+export function describeItem(kind: string, name: unknown): string {
   const text = name instanceof Uint8Array ? Buffer.from(name.subarray(0, 4 * MAX_ITEM_LENGTH)).toString('utf8') : name;
   if (typeof text === 'number' || typeof text === 'bigint') return `${kind} ${String(text).slice(0, MAX_ITEM_LENGTH)}`;
   if (typeof text !== 'string') return kind;
-  const clean = storable(text.slice(0, MAX_ITEM_LENGTH + 1)).replace(/\p{Cc}+/gu, ' ');
+  const clean = sanitizeText(text.slice(0, MAX_ITEM_LENGTH + 1)).replace(/\p{Cc}+/gu, ' ');
   return `${kind} "${clean.length > MAX_ITEM_LENGTH ? `${clean.slice(0, MAX_ITEM_LENGTH).toWellFormed()}…` : clean}"`;
 }

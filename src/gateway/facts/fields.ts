@@ -1,7 +1,7 @@
 import { isRefusedValue } from '../../persistence/database/availability.ts';
 import { BFloat, type BObject, BTuple, type BValue, isDict } from '../../protocol/bpickle.ts';
 
-/** A message, or a part of one, that is not what its type promises. Consumed and recorded, never a failed exchange. */
+/** A message, or a part of one, does not have the form of its type. It is consumed and recorded; the exchange goes on. */
 export class MalformedMessage extends Error {
   constructor(message: string) {
     super(message);
@@ -9,7 +9,7 @@ export class MalformedMessage extends Error {
   }
 }
 
-/** Whether a message, or what is made of it, can never be stored, as opposed to just now. */
+/** Whether a message can never be stored, as opposed to just now. */
 export function isUnstorable(error: unknown): boolean {
   return error instanceof MalformedMessage || isRefusedValue(error);
 }
@@ -25,21 +25,21 @@ export function toText(value: BValue | undefined, what: string, maxLength = MAX_
   const text = value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value;
   if (typeof text !== 'string') throw new MalformedMessage(`${what} must be text`);
   if (isLonger(text, maxLength)) throw new MalformedMessage(`${what} is longer than ${maxLength} characters`);
-  return storable(text);
+  return sanitizeText(text);
 }
 
-/** Counts characters as people do; what is far too long is not looked through. */
+/** Counts code points, but only where their number decides. */
 export function isLonger(text: string, maxLength: number): boolean {
   return text.length > maxLength && (text.length > 2 * maxLength || [...text].length > maxLength);
 }
 
-/** As {@link toText}; absent and none are null. */
+/** As {@link toText}; null if absent. */
 export function toTextOrNull(value: BValue | undefined, what: string, maxLength = MAX_TEXT): string | null {
   return value === undefined || value === null ? null : toText(value, what, maxLength);
 }
 
 /** Removes what PostgreSQL cannot store in text. */
-export function storable(text: string): string {
+export function sanitizeText(text: string): string {
   const whole = text.isWellFormed() ? text : text.toWellFormed();
   return whole.includes('\0') ? whole.replaceAll('\0', '') : whole;
 }
@@ -53,12 +53,12 @@ export function toInt(value: BValue | undefined, what: string, min: number, max:
   return number;
 }
 
-/** As {@link toInt}; absent and none are null. */
+/** As {@link toInt}; null if absent. */
 export function toIntOrNull(value: BValue | undefined, what: string, min: number, max: number): number | null {
   return value === undefined || value === null ? null : toInt(value, what, min, max);
 }
 
-/** Any finite number; null for anything else, as these values are only ever shown. */
+/** Any finite number; null for anything else. */
 export function toNumberOrNull(value: BValue | undefined): number | null {
   const number = value instanceof BFloat ? value.value : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : null;
@@ -69,7 +69,7 @@ export function toBoolean(value: BValue | undefined, what: string): boolean {
   return value;
 }
 
-/** A list; absent and none are empty, tuples count. */
+/** A list or tuple; empty if absent. */
 export function toList(value: BValue | undefined, what: string, maxItems: number): readonly BValue[] {
   if (value === undefined || value === null) return [];
   const items = value instanceof BTuple ? value.items : value;

@@ -6,7 +6,7 @@ export interface HardwareNode {
   /** The lister's name, such as `cpu:0`; not unique. */
   id: string;
   class: string;
-  /** The firmware or an administrator has turned it off, or nothing is in its socket. */
+  /** Turned off by the firmware or an administrator, or an empty socket. */
   disabled: boolean;
   parent: HardwareNode | null;
   children: HardwareNode[];
@@ -30,7 +30,6 @@ const MAX_DEPTH = 100;
 const MAX_ITEMS = 1000;
 const MAX_TEXT = 1024;
 
-/** Elements of the lister. */
 const NAMES = new Set(
   (
     'list node description product vendor physid businfo logicalname dev version date serial slot size capacity width ' +
@@ -43,11 +42,10 @@ type TextKey = typeof TEXTS extends Set<infer K> ? K : never;
 type NumberKey = typeof NUMBERS extends Set<infer K> ? K : never;
 
 /**
- * Reads the XML of the hardware lister: every node, each before its children, as far as it can be made out. Texts that
- * the report ends in are left out, as part of a number would be another number. Entities and document types of its own
- * are refused, and nothing outside is ever looked up.
+ * Reads as much of the XML of the hardware lister as possible: every node, each before its children. A text that is cut
+ * off by the end of the report is left out, as part of a number is another number.
  *
- * @throws {MalformedMessage} when it declares such, or is absurdly deep
+ * @throws {MalformedMessage} on entity declarations, document types and excessive nesting
  */
 export function parseHardwareXml(xml: string): HardwareNode[] {
   const reader = new TreeReader();
@@ -62,7 +60,7 @@ function refuse(reason: string): never {
 class TreeReader implements XmlEvents {
   readonly nodes: HardwareNode[] = [];
   #node: HardwareNode | null = null;
-  /** Nodes that are open beyond those that are kept. */
+  /** Open nodes beyond the limit. */
   #beyond = 0;
   #depth = 0;
   #text = '';

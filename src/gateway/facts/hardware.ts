@@ -1,14 +1,14 @@
 import { MalformedMessage } from './fields.ts';
 import { type HardwareNode, parseHardwareXml } from './hardware-xml.ts';
 
-/** What answers show of a hardware report, made once when it arrives. */
+/** The two views of a hardware report that the API shows. */
 export interface Hardware {
   flat: FlatDevice[];
   grouped: GroupedHardware;
 }
 
 interface FlatDevice {
-  /** Place in the report, from 1. */
+  /** Position in the report, from 1. */
   id: number;
   parent_id: number | null;
   class: string;
@@ -33,7 +33,7 @@ interface Device {
   vendor: string;
 }
 
-/** The ten groups of the specification; what the report does not tell is the text of {@link UNKNOWN}. */
+/** Missing texts are {@link UNKNOWN}. */
 export interface GroupedHardware {
   cpu: Array<{
     architecture: string;
@@ -69,13 +69,12 @@ export interface GroupedHardware {
   usb: Device[];
 }
 
-/** Stands for text that a report does not have. */
 const UNKNOWN = 'Not available';
 
-/** Reports are some ten kilobytes; of larger ones as much is read as takes little time: nobody else is served then. */
+/** Typical reports have some ten kilobytes. Reading blocks the event loop, so only the beginning of larger ones is read. */
 const MAX_READ = 1024 * 1024;
 
-/** Reads a hardware report; null when nothing of it can be read, which leaves its text as all there is. */
+/** Null if nothing can be read. */
 export function readHardwareReport(xml: string): Hardware | null {
   try {
     const nodes = parseHardwareXml(xml.slice(0, MAX_READ));
@@ -147,7 +146,7 @@ function isScsiController(node: HardwareNode): boolean {
   return named(node, 'scsi') || (node.class === 'storage' && /\bscsi\b/i.test(node.description ?? ''));
 }
 
-/** Neither a thread of another processor nor an empty socket. */
+/** Excludes threads of other processors and empty sockets. */
 function isProcessor(node: HardwareNode): boolean {
   return !node.disabled && !named(node, 'logicalcpu') && !/^logical cpu\b/i.test(node.description ?? '');
 }
@@ -171,7 +170,7 @@ function architecture({ capabilities, width }: HardwareNode): string {
   return width === null ? UNKNOWN : `${width}-bit`;
 }
 
-/** Some machines state the size of their memory as a whole, others that of each bank alone. */
+/** Some machines report the total, others only the size of each bank. */
 function memorySize(nodes: readonly HardwareNode[]): string {
   const banks = nodes.filter((node) => named(node, 'bank') && !node.disabled && !isWithin(node, isSizedMemory));
   const wholes = nodes.filter((node) => isSizedMemory(node) && !isWithin(node, isSizedMemory));

@@ -1,16 +1,13 @@
 import { BFloat, BTuple, type BValue } from '../../protocol/bpickle.ts';
-import { MalformedMessage, storable } from './fields.ts';
+import { MalformedMessage, sanitizeText } from './fields.ts';
 
 const MAX_DEPTH = 64;
 
-/** Values inside jsonb. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /**
- * Reads text that some tool on the computer printed as JSON.
- *
- * @returns undefined when it is no JSON at all
- * @throws {MalformedMessage} when it is nested absurdly
+ * @returns undefined if the text is not JSON
+ * @throws {MalformedMessage} if it is nested too deeply
  */
 export function parseJson(text: string): Json | undefined {
   let value: unknown;
@@ -26,11 +23,11 @@ export function parseJson(text: string): Json | undefined {
 export function wireToJson(value: BValue, depth = 0): Json {
   if (depth > MAX_DEPTH) throw new MalformedMessage('nested too deeply');
   if (value === null || typeof value === 'boolean') return value;
-  if (typeof value === 'string') return storable(value);
+  if (typeof value === 'string') return sanitizeText(value);
   if (typeof value === 'number') return value;
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof BFloat) return Number.isFinite(value.value) ? value.value : null;
-  if (value instanceof Uint8Array) return storable(Buffer.from(value).toString('utf8'));
+  if (value instanceof Uint8Array) return sanitizeText(Buffer.from(value).toString('utf8'));
   if (value instanceof BTuple) return value.items.map((item) => wireToJson(item, depth + 1));
   if (Array.isArray(value)) return value.map((item) => wireToJson(item, depth + 1));
   const entries = value instanceof Map ? [...value] : Object.entries(value);
@@ -41,18 +38,17 @@ export function wireToJson(value: BValue, depth = 0): Json {
 
 function storableJson(value: unknown, depth: number): Json {
   if (depth > MAX_DEPTH) throw new MalformedMessage('nested too deeply');
-  if (typeof value === 'string') return storable(value);
+  if (typeof value === 'string') return sanitizeText(value);
   if (Array.isArray(value)) return value.map((item) => storableJson(item, depth + 1));
   if (typeof value === 'object' && value !== null) {
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [storable(key), storableJson(item, depth + 1)]),
+      Object.entries(value).map(([key, item]) => [sanitizeText(key), storableJson(item, depth + 1)]),
     );
   }
   // 1e999 parses to Infinity, which JSON cannot hold.
   return typeof value === 'number' && !Number.isFinite(value) ? null : (value as Json);
 }
 
-/** Tells whether `value` is a JSON object. */
 export function isJsonObject(value: Json | undefined): value is { [key: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

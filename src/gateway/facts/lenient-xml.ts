@@ -1,32 +1,31 @@
-/** What a document is made of, in order. */
 export interface XmlEvents {
   open(name: string, attributes: Record<string, string>): void;
   text(text: string): void;
-  /** Closes the innermost open element. `whole` is false when the document ended, or an outer element, before it did. */
+  /** Closes the innermost open element. `whole` is false if it has no end tag of its own. */
   close(name: string, whole: boolean): void;
-  /** The document declares a type or entities of its own. */
+  /** A document type or an entity declaration. */
   declaration(): void;
 }
 
 const MARKUP = /</g;
-// Bounded, so that no text between two of them is looked through again and again.
+// Bounded quantifiers keep the total time linear.
 const START =
   /<([A-Za-z_][\w.-]{0,63})((?:\s+[\w:.-]{1,64}\s*=\s*(?:"[^"]{0,4096}"|'[^']{0,4096}')){0,32})\s{0,64}(\/?)>/y;
 const ATTRIBUTE = /([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 const END = /<\/([A-Za-z_][\w.-]{0,63})\s{0,64}>/y;
-/** What is passed over, by how it begins, with how it ends. */
-const PASSED_OVER = [
+/** Beginning and end of ignored markup. */
+const IGNORED = [
   ['<!--', '-->'],
   ['<?', '?>'],
 ] as const;
 const CDATA = ['<![CDATA[', ']]>'] as const;
 
 /**
- * Reads XML as far as it can be made out, in time linear in its length: an `&` or `<` that begins nothing is text, control
- * characters are left out, an end without a start is ignored, and what is open at the end is closed. Entities are the five
- * of XML and characters by number; others stay as they are written.
+ * Reads XML that may be malformed, in time linear in its length: a stray `&` or `<` is text, control characters are left
+ * out, unmatched end tags are ignored, and elements without one are closed at the end. Only the five entities of XML and
+ * character references are decoded.
  *
- * @param names - of elements; a tag of any other name is text
+ * @param names - of elements; any other tag is text
  */
 export function readLenientXml(xml: string, names: ReadonlySet<string>, events: XmlEvents): void {
   const open: string[] = [];
@@ -48,7 +47,7 @@ interface Reading {
   events: XmlEvents;
 }
 
-/** @returns where the markup ends */
+/** @returns the end of the markup */
 function readMarkup(xml: string, start: number, { names, open, events }: Reading): number {
   START.lastIndex = start;
   const [tag, name = '', attributes = '', isEmpty] = START.exec(xml) ?? [];
@@ -79,8 +78,8 @@ function readOther(xml: string, start: number, events: XmlEvents): number {
     events.text(withoutControls(xml.slice(start + CDATA[0].length, end - CDATA[1].length)));
     return end;
   }
-  const passed = PASSED_OVER.find(([beginning]) => xml.startsWith(beginning, start));
-  if (passed) return endOf(xml, start, passed[1]);
+  const ignored = IGNORED.find(([beginning]) => xml.startsWith(beginning, start));
+  if (ignored) return endOf(xml, start, ignored[1]);
   if (/^<!(?:DOCTYPE|ENTITY)/i.test(xml.slice(start, start + 9))) events.declaration();
   events.text('<');
   return start + 1;

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { type BObject, BTuple, type BValue, compareCodePoints, isDict } from '../../protocol/bpickle.ts';
 import type { IdRange, PackageDelta, PackageDescription, PackageSet } from './deltas.ts';
 import type { Facts } from './facts.ts';
-import { type Called, called, type Notes } from './faults.ts';
-import { MalformedMessage, storable, toInt, toList, toText } from './fields.ts';
-import { idsOf, type Of } from './saving/set-wise.ts';
-import { orSkipped, readItems, shorten, shownInt, shownText } from './shown.ts';
+import { describeItem, type ItemName, type MessageFaults } from './faults.ts';
+import { MalformedMessage, sanitizeText, toInt, toList, toText } from './fields.ts';
+import { lenientInt, lenientText, readItems, readOrSkip, shorten } from './lenient-fields.ts';
+import { computerIds, type PerComputer } from './saving/per-computer.ts';
 
 /** Sets of package ids that agents keep, as named on the wire and as columns. */
 const SETS = {
@@ -28,62 +28,62 @@ const MAX_RELATIONS = 10_000;
 const MAX_RELATION = 20_000;
 const MAX_RANGES = 500_000;
 const HASH_BYTES = 20;
-/** Ranges that are written in one go: some milliseconds of work. */
+/** Ranges per turn of the event loop: some milliseconds of work. */
 const TURN_RANGES = 20_000;
 
 /** Reads `unknown-package-hashes`. */
-export function readUnknownHashes(message: BObject, facts: Facts, notes: Notes): void {
+export function readUnknownHashes(message: BObject, facts: Facts, faults: MessageFaults): void {
   const requestId = readRequestId(message);
-  const hashes = inPlaces(message['hashes'], 'hashes', MAX_HASHES, notes, (hash) => {
+  const hashes = readOrNulls(message['hashes'], 'hashes', MAX_HASHES, faults, (hash) => {
     if (!(hash instanceof Uint8Array) || hash.length !== HASH_BYTES)
       throw new MalformedMessage('hashes must be digests');
     return Buffer.from(hash);
   });
-  notes.requireUse(hashes.some((hash) => hash !== null));
+  faults.requireUsable(hashes.some((hash) => hash !== null));
   facts.packageRequests.push({ kind: 'hashes', requestId, hashes });
 }
 
 /** Reads `add-packages`. */
-export function readAddPackages(message: BObject, facts: Facts, notes: Notes): void {
+export function readAddPackages(message: BObject, facts: Facts, faults: MessageFaults): void {
   const requestId = readRequestId(message);
-  const packages = inPlaces(message['packages'], 'packages', MAX_PACKAGES, notes, (item, self) => {
+  const packages = readOrNulls(message['packages'], 'packages', MAX_PACKAGES, faults, (item, itemName) => {
     if (!isDict(item)) throw new MalformedMessage('packages must be dicts');
-    return readPackage(item, self, notes);
+    return readPackage(item, itemName, faults);
   });
-  notes.requireUse(packages.some((description) => description !== null));
+  faults.requireUsable(packages.some((description) => description !== null));
   facts.packageRequests.push({ kind: 'packages', requestId, packages });
 }
 
-/** The items of a request, null in place of those that cannot be answered: agents find the answers by their places. */
-function inPlaces<T>(
+/** The items of a request, null in place of unusable ones: agents match the response by position. */
+function readOrNulls<T>(
   value: BValue | undefined,
   what: string,
   max: number,
-  notes: Notes,
-  read: (item: BValue, self: Called) => T,
+  faults: MessageFaults,
+  read: (item: BValue, itemName: ItemName) => T,
 ): Array<T | null> {
   const all = toList(value, what, Number.POSITIVE_INFINITY);
-  if (all.length > max) notes.skipped(`${what} has more than ${max} items`);
+  if (all.length > max) faults.skipped(`${what} has more than ${max} items`);
   return all.slice(0, max).map((item) => {
-    const self = () => called('package', isDict(item) ? item['name'] : undefined);
-    return orSkipped(() => read(item, self), notes, self);
+    const itemName = () => describeItem('package', isDict(item) ? item['name'] : undefined);
+    return readOrSkip(() => read(item, itemName), faults, itemName);
   });
 }
 
 /** Reads `packages`. */
-export function readPackageSets(message: BObject, facts: Facts, notes: Notes): void {
+export function readPackageSets(message: BObject, facts: Facts, faults: MessageFaults): void {
   const step = Object.fromEntries(
     SET_NAMES.map((set) => [
       set,
-      { add: readRanges(message[set], set, notes), remove: readRanges(message[`not-${set}`], `not-${set}`, notes) },
+      { add: readRanges(message[set], set, faults), remove: readRanges(message[`not-${set}`], `not-${set}`, faults) },
     ]),
   ) as PackageDelta['steps'][number];
-  notes.requireUse(SET_NAMES.some((set) => step[set].add.length + step[set].remove.length > 0));
+  faults.requireUsable(SET_NAMES.some((set) => step[set].add.length + step[set].remove.length > 0));
   facts.packages ??= { restart: false, steps: [] };
   facts.packages.steps.push(step);
 }
 
-/** What follows replaces the sets. Until it does, the old ones stay: the next report can be half an hour away. */
+/** The next report replaces the sets. Until then the old ones stay, for up to half an hour. */
 export function restartPackages(facts: Facts): void {
   facts.packages = { restart: true, steps: [] };
 }
@@ -92,17 +92,18 @@ function readRequestId(message: BObject): number {
   return toInt(message['request-id'], 'request-id', 0, Number.MAX_SAFE_INTEGER);
 }
 
-/** The digest is that of the fields as they came, whatever is stored of them. */
-function readPackage(fields: BObject, item: Called, notes: Notes): PackageDescription {
+/** The digest covers the fields as they came, whatever is stored of them. */
+function readPackage(fields: BObject, item: ItemName, faults: MessageFaults): PackageDescription {
   const type = toInt(fields['type'], 'type', 0, MAX_INT4);
   const name = toWord(fields['name'], 'name');
   const version = toWord(fields['version'], 'version');
   const relations = toList(fields['relations'], 'relations', Number.POSITIVE_INFINITY)
     .map(readRelation)
     .sort(byTypeAndText);
-  const shown = (key: string, max: number) => shownText(fields[key], max, { what: `${key} of a package`, notes, item });
+  const shown = (key: string, max: number) =>
+    lenientText(fields[key], max, { what: `${key} of a package`, faults, item });
   const size = (key: string) =>
-    shownInt(fields[key], [0, Number.MAX_SAFE_INTEGER], { what: `${key} of a package`, notes, item });
+    lenientInt(fields[key], [0, Number.MAX_SAFE_INTEGER], { what: `${key} of a package`, faults, item });
   return {
     hash: packageHash(type, name, version, relations),
     type,
@@ -113,23 +114,23 @@ function readPackage(fields: BObject, item: Called, notes: Notes): PackageDescri
     description: shown('description', 100_000),
     size: size('size'),
     installedSize: size('installed-size'),
-    relations: storableRelations(relations, item, notes),
+    relations: storableRelations(relations, item, faults),
   };
 }
 
 function storableRelations(
   relations: ReadonlyArray<[number, string]>,
-  item: Called,
-  notes: Notes,
+  item: ItemName,
+  faults: MessageFaults,
 ): Array<[number, string]> {
-  if (relations.length > MAX_RELATIONS) notes.skipped(`a package has more than ${MAX_RELATIONS} relations`, item);
+  if (relations.length > MAX_RELATIONS) faults.skipped(`a package has more than ${MAX_RELATIONS} relations`, item);
   return relations.slice(0, MAX_RELATIONS).map(([type, text]) => {
-    if (text.length > MAX_RELATION) notes.shortened(`a relation is longer than ${MAX_RELATION} characters`, item);
-    return [type, shorten(storable(text), MAX_RELATION)];
+    if (text.length > MAX_RELATION) faults.shortened(`a relation is longer than ${MAX_RELATION} characters`, item);
+    return [type, shorten(sanitizeText(text), MAX_RELATION)];
   });
 }
 
-/** A word of the text that {@link packageHash} digests: what could end it there would describe another package too. */
+/** A word of the text of {@link packageHash}. Separators in it would make two packages have the same text. */
 function toWord(value: BValue | undefined, what: string): string {
   const text = toText(value, what, 512);
   if (/[\s[\]]/.test(text)) throw new MalformedMessage(`${what} must be one word without brackets`);
@@ -149,7 +150,7 @@ function byTypeAndText(a: [number, string], b: [number, string]): number {
   return a[0] - b[0] || compareCodePoints(a[1], b[1]);
 }
 
-/** The digest by which agents and server name a package without describing it. `relations` must be sorted. */
+/** The digest that names a package. `relations` must be sorted. */
 export function packageHash(
   type: number,
   name: string,
@@ -161,24 +162,24 @@ export function packageHash(
   return digest.digest();
 }
 
-function readRanges(value: BValue | undefined, what: string, notes: Notes): IdRange[] {
+function readRanges(value: BValue | undefined, what: string, faults: MessageFaults): IdRange[] {
   return readItems(
     value,
     MAX_RANGES,
-    { what, notes },
+    { what, faults },
     {
-      name: (item) => called('package', item instanceof BTuple ? item.items[0] : item),
+      name: (item) => describeItem('package', item instanceof BTuple ? item.items[0] : item),
       read: (item): IdRange => {
         if (!(item instanceof BTuple)) return [readId(item), readId(item)];
         const [first, last] = [readId(item.items[0]), readId(item.items[1])];
-        if (item.items.length !== 2 || last < first) throw new MalformedMessage(`${what} has a range that is none`);
+        if (item.items.length !== 2 || last < first) throw new MalformedMessage(`${what} has a malformed range`);
         return [first, last];
       },
     },
   );
 }
 
-// One below the bound of the column's type: the upper end of a stored range is exclusive.
+// The upper end of a stored range is exclusive, and must not exceed the column's type.
 function readId(value: BValue | undefined): number {
   return toInt(value, 'package id', 1, MAX_INT4 - 1);
 }
@@ -186,27 +187,31 @@ function readId(value: BValue | undefined): number {
 /**
  * Applies the deltas of different computers: the first step of each in one statement, then the second, and so on.
  *
- * @returns computers whose sets have come apart: a removal named packages the set did not have, or an addition some
- * that their account was never told, which are left out
- * @remarks Idempotent: a set only ever gains or loses what the delta names. See {@link ToldPackages}.
+ * @returns computers with inconsistent sets: a removal named packages that the set did not have, or an addition named
+ * packages that the account may not name, which are left out
+ * @remarks Idempotent.
  */
-export async function savePackages(tx: Sql, reports: ReadonlyArray<Of<PackageDelta>>, now: Date): Promise<Set<number>> {
-  const apart = new Set<number>();
+export async function savePackages(
+  tx: Sql,
+  reports: ReadonlyArray<PerComputer<PackageDelta>>,
+  now: Date,
+): Promise<Set<number>> {
+  const inconsistent = new Set<number>();
   const restarted = reports.filter(({ value }) => value.restart);
-  if (restarted.length > 0) await tx.query(RESTART, [idsOf(restarted), now]);
+  if (restarted.length > 0) await tx.query(RESTART, [computerIds(restarted), now]);
   for (let i = 0; ; i++) {
     const steps = reports.flatMap(({ computerId, value }) => {
       const step = value.steps[i];
       return step ? [{ computerId, step }] : [];
     });
-    if (steps.length === 0) return apart;
+    if (steps.length === 0) return inconsistent;
     const values: unknown[] = [steps.map(({ computerId }) => computerId), now];
     for (const set of SET_NAMES) {
       values.push(await multiranges(steps.map(({ step }) => step[set].add)));
       values.push(await multiranges(steps.map(({ step }) => step[set].remove)));
     }
     const rows = await tx.query<{ computer_id: number }>(APPLY, values, 'gateway-save-packages');
-    for (const { computer_id } of rows) apart.add(computer_id);
+    for (const { computer_id } of rows) inconsistent.add(computer_id);
   }
 }
 
@@ -216,11 +221,11 @@ async function multiranges(lists: ReadonlyArray<readonly IdRange[]>): Promise<st
   return texts;
 }
 
-/** Ranges in any order as PostgreSQL reads them. Others get their turn while many are written. */
+/** Writes a PostgreSQL multirange, and yields to the event loop in between. */
 export async function multirange(ranges: readonly IdRange[]): Promise<string> {
   const parts: string[] = [];
   for (let from = 0; from < ranges.length; from += TURN_RANGES) {
-    if (from > 0) await turn();
+    if (from > 0) await yieldToEventLoop();
     const part = ranges.slice(from, from + TURN_RANGES);
     parts.push(part.map(([first, last]) => `[${first},${last}]`).join(','));
   }
@@ -235,8 +240,8 @@ const COLUMNS = SET_NAMES.map((set) => SETS[set]);
 const each = (text: (column: string, index: number) => string, between = ', '): string =>
   COLUMNS.map(text).join(between);
 
-// What the computer had before counts as told: a gateway of before ids were recorded told it. A removal from sets that
-// are reported afresh says nothing: agents keep some sets when they start over, and empty them with their next report.
+// A computer may name what it had before, as older gateways did not record ids. A removal from sets that are reported
+// again says nothing: agents keep some sets when they start over, and empty them with their next report.
 const APPLY = `
   with step as (
     select s.*, ${each((column) => `s.${column}`, ' + ')} as named

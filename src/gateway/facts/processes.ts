@@ -3,10 +3,10 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import type { ProcessDelta, ReportedProcess } from './deltas.ts';
 import type { Facts } from './facts.ts';
-import { type Called, called, type Notes } from './faults.ts';
+import { describeItem, type ItemName, type MessageFaults } from './faults.ts';
 import { MalformedMessage, toInt, toNumberOrNull } from './fields.ts';
-import type { Of } from './saving/set-wise.ts';
-import { readDicts, readItems, shownInt, shownText } from './shown.ts';
+import { lenientInt, lenientText, readDicts, readItems } from './lenient-fields.ts';
+import type { PerComputer } from './saving/per-computer.ts';
 
 const MAX_PROCESSES = 100_000;
 const MAX_ID = 2 ** 32;
@@ -14,36 +14,33 @@ const MAX_SECONDS = 2 ** 40;
 const MAX_TITLE = 4096;
 const MAX_PERCENT = 1_000_000_000;
 
-/**
- * Reads `active-process-info`. Applying it twice changes nothing more. What is known of a process whose news cannot be
- * stored is void, as these may be of another one.
- */
-export function readProcesses(message: BObject, facts: Facts, notes: Notes): void {
+/** Reads `active-process-info`. A process whose report cannot be stored is forgotten: the pid may have been reused. */
+export function readProcesses(message: BObject, facts: Facts, faults: MessageFaults): void {
   const forgetAll = message['kill-all-processes'] === true;
-  const lost = new Set<number>();
+  const unreadable = new Set<number>();
   const upserts = ['add-processes', 'update-processes'].flatMap((key) =>
     readDicts(
       message[key],
       MAX_PROCESSES,
-      { what: key, notes },
+      { what: key, faults },
       {
-        name: (process) => called('process', process['pid']),
-        read: (process, item) => readProcess(process, item, notes, lost),
+        name: (process) => describeItem('process', process['pid']),
+        read: (process, item) => readProcess(process, item, faults, unreadable),
       },
     ),
   );
   const kills = readItems(
     message['kill-processes'],
     MAX_PROCESSES,
-    { what: 'kill-processes', notes },
+    { what: 'kill-processes', faults },
     {
-      name: (pid) => called('process', pid),
+      name: (pid) => describeItem('process', pid),
       read: readPid,
     },
   );
-  notes.requireUse(forgetAll || upserts.length + kills.length > 0);
+  faults.requireUsable(forgetAll || upserts.length + kills.length > 0);
   const delta = forgetAll ? forgetProcesses(facts) : ensureDelta(facts);
-  for (const pid of [...kills, ...lost]) {
+  for (const pid of [...kills, ...unreadable]) {
     delta.upserts.delete(pid);
     delta.kills.add(pid);
   }
@@ -53,7 +50,6 @@ export function readProcesses(message: BObject, facts: Facts, notes: Notes): voi
   }
 }
 
-/** Everything known of the computer's processes, also from this exchange, is void. */
 export function forgetProcesses(facts: Facts): ProcessDelta {
   facts.processes = { forgetAll: true, upserts: new Map(), kills: new Set() };
   return facts.processes;
@@ -68,12 +64,18 @@ function readPid(value: Parameters<typeof toInt>[0]): number {
   return toInt(value, 'pid', 0, MAX_INT4);
 }
 
-function readProcess(process: BObject, item: Called, notes: Notes, lost: Set<number>): ReportedProcess {
+function readProcess(
+  process: BObject,
+  item: ItemName,
+  faults: MessageFaults,
+  unreadable: Set<number>,
+): ReportedProcess {
   const pid = readPid(process['pid']);
-  lost.add(pid);
+  unreadable.add(pid);
   const shown = (key: string, max: number) =>
-    shownText(process[key], max, { what: `the ${key} of a process`, notes, item });
-  const number = (key: string, max: number, min = 0) => shownInt(process[key], [min, max], { what: key, notes, item });
+    lenientText(process[key], max, { what: `the ${key} of a process`, faults, item });
+  const number = (key: string, max: number, min = 0) =>
+    lenientInt(process[key], [min, max], { what: key, faults, item });
   const startTime = number('start-time', MAX_SECONDS, -MAX_SECONDS);
   if (startTime === null) throw new MalformedMessage('a process must have a start-time');
   const reported = {
@@ -84,22 +86,22 @@ function readProcess(process: BObject, item: Called, notes: Notes, lost: Set<num
     gid: number('gid', MAX_ID, -1),
     startTime,
     vmSize: number('vm-size', Number.MAX_SAFE_INTEGER),
-    cpuUtilisation: readPercent(process['percent-cpu'], item, notes),
+    cpuUtilisation: readPercent(process['percent-cpu'], item, faults),
   };
-  lost.delete(pid);
+  unreadable.delete(pid);
   return reported;
 }
 
-function readPercent(value: BObject[string] | undefined, item: Called, notes: Notes): number | null {
+function readPercent(value: BObject[string] | undefined, item: ItemName, faults: MessageFaults): number | null {
   if (value === undefined || value === null) return null;
   const percent = toNumberOrNull(value);
   if (percent !== null && Math.abs(percent) < MAX_PERCENT) return percent;
-  notes.skipped(`percent-cpu must be a number below ${MAX_PERCENT}`, item);
+  faults.skipped(`percent-cpu must be a number below ${MAX_PERCENT}`, item);
   return null;
 }
 
 /** Saves the deltas of different computers in one statement. */
-export async function saveProcesses(tx: Sql, reports: ReadonlyArray<Of<ProcessDelta>>): Promise<void> {
+export async function saveProcesses(tx: Sql, reports: ReadonlyArray<PerComputer<ProcessDelta>>): Promise<void> {
   const rows = reports.flatMap(({ computerId, value }) =>
     [...value.upserts.values()].map((row) => ({ computerId, row })),
   );
@@ -124,8 +126,8 @@ export async function saveProcesses(tx: Sql, reports: ReadonlyArray<Of<ProcessDe
   );
 }
 
-// What is written again must not be deleted first: one statement cannot touch a row twice. Deltas never name a process
-// both as ended and as running.
+// One statement cannot touch a row twice, so rows that are written again are not deleted first. Deltas never name a
+// process both as ended and as running.
 const SAVE = `
   with forgotten as (
     delete from computer_process p using unnest($1::int[]) f(computer_id)

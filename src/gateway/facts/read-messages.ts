@@ -1,10 +1,10 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type BObject, type BValue, emptyDict, isDict } from '../../protocol/bpickle.ts';
 import * as computer from './computer.ts';
 import * as devices from './devices.ts';
-import { type Facts, noFacts, type OpenResync } from './facts.ts';
-import { Notes } from './faults.ts';
-import { MalformedMessage, storable } from './fields.ts';
+import { emptyFacts, type Facts, type OpenResync } from './facts.ts';
+import { MessageFaults } from './faults.ts';
+import { MalformedMessage, sanitizeText } from './fields.ts';
 import { readAddPackages, readPackageSets, readUnknownHashes } from './packages.ts';
 import { readProcesses } from './processes.ts';
 import * as results from './results.ts';
@@ -12,10 +12,10 @@ import * as snaps from './snaps.ts';
 import * as tools from './tool-reports.ts';
 import { readUsers } from './users.ts';
 
-/** @throws {MalformedMessage} when the message is of no use */
-type Reader = (message: BObject, facts: Facts, notes: Notes) => void;
+/** @throws {MalformedMessage} if the message is unusable */
+type Reader = (message: BObject, facts: Facts, faults: MessageFaults) => void;
 
-/** Every type with a meaning. A reader throws before it changes anything. */
+/** A reader throws before it changes anything. */
 const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['active-process-info', readProcesses],
   ['add-packages', readAddPackages],
@@ -49,30 +49,25 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 
 const MAX_TYPE_LENGTH = 100;
 
-/** Stands for a message that is too large to be read. */
+/** Placeholder of a message that is too large to be read. */
 export const TOO_LARGE: BValue = emptyDict();
 
-/**
- * Takes in messages in order. What is malformed is noted as rejected, what has no meaning as unknown; neither stops
- * the rest, and a part of a message that cannot be stored does not stop the rest of it.
- *
- * @param openResyncs - the server's own `resynchronize` requests that are not answered yet
- */
+/** Reads messages in order. A malformed or unknown message, or an unusable part of one, does not affect the others. */
 export function readMessages(messages: readonly BValue[], openResyncs: readonly OpenResync[]): Facts {
-  const facts = noFacts(openResyncs);
+  const facts = emptyFacts(openResyncs);
   for (const message of messages) readMessage(message, facts);
   return facts;
 }
 
-/** As {@link readMessages}; others get their turn after each message. */
+/** As {@link readMessages}; yields to the event loop after each message. */
 export async function readMessagesInTurns(
   messages: readonly BValue[],
   openResyncs: readonly OpenResync[],
 ): Promise<Facts> {
-  const facts = noFacts(openResyncs);
+  const facts = emptyFacts(openResyncs);
   for (const message of messages) {
     readMessage(message, facts);
-    await turn();
+    await yieldToEventLoop();
   }
   return facts;
 }
@@ -80,23 +75,28 @@ export async function readMessagesInTurns(
 function readMessage(message: BValue, facts: Facts): void {
   const type = messageType(message);
   const reader = READERS.get(type);
-  const notes = new Notes(type);
+  const faults = new MessageFaults(type);
   try {
     if (message === TOO_LARGE) throw new MalformedMessage('it is larger than the server takes, and is left out');
     if (!isDict(message) || type === '') throw new MalformedMessage('not a message');
-    if (reader) reader(message, facts, notes);
+    if (reader) reader(message, facts, faults);
     else facts.unknownTypes.push(type);
-    for (const fault of notes.faults) facts.faults.add(fault);
+    for (const fault of faults.all) facts.faults.add(fault);
   } catch (error) {
     if (!(error instanceof MalformedMessage)) throw error;
-    reject(facts, type, error.message, notes);
+    rejectMessage(facts, type, error.message, faults);
   }
 }
 
-/** Notes that a message has no effect, with the items that are to blame. */
-export function reject(facts: Pick<Facts, 'rejected' | 'faults'>, type: string, reason: string, notes?: Notes): void {
+/** Records that a message has no effect, and the items that are to blame. */
+export function rejectMessage(
+  facts: Pick<Facts, 'rejected' | 'faults'>,
+  type: string,
+  reason: string,
+  faults?: MessageFaults,
+): void {
   facts.rejected.push({ type, reason });
-  const items = notes?.faults.flatMap((fault) => fault.items) ?? [];
+  const items = faults?.all.flatMap((fault) => fault.items) ?? [];
   facts.faults.add({ type, outcome: 'refused', reason, items, count: 1 });
 }
 
@@ -104,5 +104,5 @@ export function reject(facts: Pick<Facts, 'rejected' | 'faults'>, type: string, 
 export function messageType(message: BValue): string {
   const type = isDict(message) ? message['type'] : undefined;
   const text = type instanceof Uint8Array ? Buffer.from(type).toString('latin1') : type;
-  return typeof text === 'string' ? storable(text.slice(0, MAX_TYPE_LENGTH)) : '';
+  return typeof text === 'string' ? sanitizeText(text.slice(0, MAX_TYPE_LENGTH)) : '';
 }

@@ -1,11 +1,11 @@
 import { MAX_INT4 } from '../../domain/common/integers.ts';
 import type { BObject } from '../../protocol/bpickle.ts';
 import type { Facts } from './facts.ts';
-import { called, type Notes } from './faults.ts';
+import { describeItem, type MessageFaults } from './faults.ts';
 import { isLonger, MalformedMessage, toBoolean, toInt, toTextOrNull } from './fields.ts';
+import { lenientInt, lenientText, readItems } from './lenient-fields.ts';
 import { restartPackages } from './packages.ts';
 import { forgetProcesses } from './processes.ts';
-import { readItems, shownInt, shownText } from './shown.ts';
 import { forgetUsers } from './users.ts';
 
 const SUCCEEDED = 6;
@@ -17,75 +17,74 @@ const MAX_REPORT_BYTES = 32 * 1024 * 1024;
 const MAX_KEY_LENGTH = 1024;
 
 /** Reads `operation-result`. */
-export function readOperationResult(message: BObject, facts: Facts, notes: Notes): void {
+export function readOperationResult(message: BObject, facts: Facts, faults: MessageFaults): void {
   const operationId = readOperationId(message);
   const status = message['status'];
   if (status !== SUCCEEDED && status !== FAILED) throw new MalformedMessage('status must be 5 or 6');
-  const text = readResultText(message, notes);
-  const code = shownInt(message['result-code'], CODES, { what: 'result-code', notes });
+  const text = readResultText(message, faults);
+  const code = lenientInt(message['result-code'], CODES, { what: 'result-code', faults });
   facts.results.push({ operationId, ok: status === SUCCEEDED, code, text });
 }
 
 /** Reads `change-packages-result`, which has a code of its own and no status. */
-export function readPackagesResult(message: BObject, facts: Facts, notes: Notes): void {
+export function readPackagesResult(message: BObject, facts: Facts, faults: MessageFaults): void {
   const operationId = readOperationId(message);
   const given = message['result-code'];
   if (given === undefined || given === null) throw new MalformedMessage('a result-code is missing');
-  // Whatever another code is, it is none of success.
-  const code = shownInt(given, CODES, { what: 'result-code', notes });
-  const mustInstall = readIds(message, 'must-install', notes);
-  const mustRemove = readIds(message, 'must-remove', notes);
-  const text = readResultText(message, notes);
+  const code = lenientInt(given, CODES, { what: 'result-code', faults });
+  const mustInstall = readIds(message, 'must-install', faults);
+  const mustRemove = readIds(message, 'must-remove', faults);
+  const text = readResultText(message, faults);
   facts.results.push({ operationId, ok: code === PACKAGES_SUCCEEDED, code, text });
   if (mustInstall.length + mustRemove.length > 0) facts.packageResults.push({ operationId, mustInstall, mustRemove });
 }
 
-/** Reads the answer to `fde-recovery-key`. The key itself goes nowhere but into the encrypted table. */
-export function readRecoveryKey(message: BObject, facts: Facts, notes: Notes): void {
+/** Reads `fde-recovery-key`. The key is only ever stored encrypted. */
+export function readRecoveryKey(message: BObject, facts: Facts, faults: MessageFaults): void {
   const operationId = readOperationId(message);
   const successful = toBoolean(message['successful'], 'successful');
   const given = toTextOrNull(message['recovery-key'], 'recovery-key', Number.POSITIVE_INFINITY);
   const key = given !== null && isLonger(given, MAX_KEY_LENGTH) ? null : given;
-  if (key !== given) notes.skipped(`recovery-key is longer than ${MAX_KEY_LENGTH} characters`);
-  const text = readResultText(message, notes);
+  if (key !== given) faults.skipped(`recovery-key is longer than ${MAX_KEY_LENGTH} characters`);
+  const text = readResultText(message, faults);
   if (!successful || !key) {
-    const excuse = successful ? 'The computer reported success without a key that can be kept.' : text;
-    facts.results.push({ operationId, ok: false, code: null, text: withoutKey(excuse, given) });
+    const explanation = successful ? 'The computer reported success without a key that can be kept.' : text;
+    facts.results.push({ operationId, ok: false, code: null, text: redactKeys(explanation, given) });
     return;
   }
-  facts.recoveryKeys.push({ operationId, key, place: facts.results.length });
-  facts.results.push({ operationId, ok: true, code: null, text: withoutKey(text, key) });
+  facts.recoveryKeys.push({ operationId, key, resultIndex: facts.results.length });
+  facts.results.push({ operationId, ok: true, code: null, text: redactKeys(text, key) });
 }
 
-/** Reads `usg-audit`: the report that follows a successful audit's result. */
-export function readAuditReport(message: BObject, facts: Facts, notes: Notes): void {
+/** Reads `usg-audit`: the report of a successful audit. */
+export function readAuditReport(message: BObject, facts: Facts, faults: MessageFaults): void {
   const report = message['report'];
   const bytes = typeof report === 'string' ? Buffer.from(report) : report;
   if (!(bytes instanceof Uint8Array) || bytes.length > MAX_REPORT_BYTES) {
     throw new MalformedMessage('report must be a byte string');
   }
   const operationId = readOperationId(message);
-  const runId = shownText(message['run-id'], 256, { what: 'run-id', notes }) ?? '';
+  const runId = lenientText(message['run-id'], 256, { what: 'run-id', faults }) ?? '';
   facts.auditReports.push({ operationId, runId, report: bytes });
 }
 
 /**
- * Reads `resynchronize`: with an id the answer to a request, without one the agent's own decision to start over.
+ * Reads `resynchronize`: with an id the response to a request, without one the agent's decision to start over.
  *
- * @remarks What is reported by changes is void, as it is reported afresh; snaps and processors are not and stay.
+ * @remarks Facts that are reported as deltas are forgotten, because they are reported again; snaps and processors stay.
  */
 export function readResynchronize(message: BObject, facts: Facts): void {
   if (message['operation-id'] !== undefined && message['operation-id'] !== null) {
     const operationId = readOperationId(message);
-    const own = facts.openResyncs.filter(({ id }) => id === operationId);
-    if (own.length === 0) facts.results.push({ operationId, ok: true, code: null, text: null });
-    else startOver(facts, new Set(own.flatMap(({ scopes }) => scopes)));
+    const requests = facts.openResyncs.filter(({ id }) => id === operationId);
+    if (requests.length === 0) facts.results.push({ operationId, ok: true, code: null, text: null });
+    else forgetScopes(facts, new Set(requests.flatMap(({ scopes }) => scopes)));
     return;
   }
-  startOver(facts, new Set(['process', 'users', 'package']));
+  forgetScopes(facts, new Set(['process', 'users', 'package']));
 }
 
-function startOver(facts: Facts, scopes: ReadonlySet<string>): void {
+function forgetScopes(facts: Facts, scopes: ReadonlySet<string>): void {
   if (scopes.has('process')) forgetProcesses(facts);
   if (scopes.has('users')) forgetUsers(facts);
   if (scopes.has('package')) restartPackages(facts);
@@ -95,24 +94,24 @@ function readOperationId(message: BObject): number {
   return toInt(message['operation-id'], 'operation-id', 0, Number.MAX_SAFE_INTEGER);
 }
 
-function readResultText(message: BObject, notes: Notes): string | null {
-  return shownText(message['result-text'], MAX_RESULT_TEXT, { what: 'result-text', notes });
+function readResultText(message: BObject, faults: MessageFaults): string | null {
+  return lenientText(message['result-text'], MAX_RESULT_TEXT, { what: 'result-text', faults });
 }
 
-function readIds(message: BObject, key: string, notes: Notes): number[] {
+function readIds(message: BObject, key: string, faults: MessageFaults): number[] {
   return readItems(
     message[key],
     100_000,
-    { what: key, notes },
+    { what: key, faults },
     {
-      name: (id) => called('package', id),
+      name: (id) => describeItem('package', id),
       read: (id) => toInt(id, key, 0, MAX_INT4),
     },
   );
 }
 
-/** The key itself, and whatever else looks like one: an older key may be in the text too. */
-function withoutKey(text: string | null, key: string | null): string | null {
+/** Also hides whatever looks like a key: the text may contain an older one. */
+function redactKeys(text: string | null, key: string | null): string | null {
   if (!text) return text;
   return (key ? text.replaceAll(key, HIDDEN_KEY) : text).replaceAll(KEY_SHAPE, HIDDEN_KEY);
 }

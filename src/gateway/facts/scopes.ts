@@ -1,6 +1,6 @@
 import type { Sql } from '../../persistence/database/sql.ts';
 
-/** The scope in which agents report facts of a type afresh; what has none is reported whole every day or at each change. */
+/** By message type. Types without a scope are reported in full every day or at each change. */
 const SCOPES: ReadonlyMap<string, string> = new Map([
   ['active-process-info', 'process'],
   ['add-packages', 'package'],
@@ -25,18 +25,17 @@ const SCOPES: ReadonlyMap<string, string> = new Map([
   ['users', 'users'],
 ]);
 
-/** The scope of a type of message; null when nothing brings it again. */
+/** Null if nothing makes agents report this type again. */
 export function scopeOf(type: string): string | null {
   return SCOPES.get(type) ?? null;
 }
 
-/** The scopes of some types, each once. */
 export function scopesOf(types: readonly string[]): string[] {
   return [...new Set(types.flatMap((type) => scopeOf(type) ?? []))];
 }
 
-/** Has an agent report some kinds of facts afresh, at a later exchange. */
-export async function wantScopes(tx: Sql, computerId: number, scopes: readonly string[]): Promise<void> {
+/** Has an agent report scopes again, after a later exchange. */
+export async function requestScopes(tx: Sql, computerId: number, scopes: readonly string[]): Promise<void> {
   if (scopes.length === 0) return;
   await tx.query(WANT, [computerId, scopes]);
 }

@@ -1,10 +1,10 @@
 import type { BObject } from '../../protocol/bpickle.ts';
 import { isDict } from '../../protocol/bpickle.ts';
 import type { Facts, InstalledSnap } from './facts.ts';
-import { type Called, called, type Notes } from './faults.ts';
+import { describeItem, type ItemName, type MessageFaults } from './faults.ts';
 import { toDict, toText } from './fields.ts';
 import { wireToJson } from './json.ts';
-import { readDicts, shownText } from './shown.ts';
+import { lenientText, readDicts } from './lenient-fields.ts';
 
 const MAX_SNAPS = 10_000;
 const MAX_SERVICES = 100_000;
@@ -12,27 +12,27 @@ const MAX_NAME = 256;
 const MAX_TEXT = 100_000;
 
 /** Reads `snaps`. */
-export function readSnaps(message: BObject, facts: Facts, notes: Notes): void {
+export function readSnaps(message: BObject, facts: Facts, faults: MessageFaults): void {
   const { installed } = toDict(message['snaps'], 'snaps');
   const snaps = readDicts(
     installed,
     MAX_SNAPS,
-    { what: 'installed', notes },
+    { what: 'installed', faults },
     {
-      name: (snap) => called('snap', snap['name']),
-      read: (snap, item) => readSnap(snap, item, notes),
+      name: (snap) => describeItem('snap', snap['name']),
+      read: (snap, item) => readSnap(snap, item, faults),
     },
   );
-  notes.requireUse(snaps.length > 0);
+  faults.requireUsable(snaps.length > 0);
   facts.snaps = [...new Map(snaps.map((snap) => [snap.name, snap])).values()];
 }
 
-function readSnap(snap: BObject, item: Called, notes: Notes): InstalledSnap {
+function readSnap(snap: BObject, item: ItemName, faults: MessageFaults): InstalledSnap {
   const name = toText(snap['name'], 'the name of a snap', MAX_NAME);
   const shown = (from: BObject, key: string, max = MAX_TEXT) =>
-    shownText(from[key], max, { what: `${key} of a snap`, notes, item });
+    lenientText(from[key], max, { what: `${key} of a snap`, faults, item });
   const publisher = isDict(snap['publisher']) ? snap['publisher'] : {};
-  if (snap['publisher'] && !isDict(snap['publisher'])) notes.skipped('the publisher of a snap must be a dict', item);
+  if (snap['publisher'] && !isDict(snap['publisher'])) faults.skipped('the publisher of a snap must be a dict', item);
   return {
     name,
     id: shown(snap, 'id', MAX_NAME) ?? '',
@@ -44,31 +44,31 @@ function readSnap(snap: BObject, item: Called, notes: Notes): InstalledSnap {
     publisherUsername: shown(publisher, 'username'),
     publisherValidation: shown(publisher, 'validation'),
     summary: shown(snap, 'summary'),
-    config: readConfig(snap['config'], item, notes),
+    config: readConfig(snap['config'], item, faults),
   };
 }
 
-/** JSON, of which a part would be none. */
-function readConfig(value: BObject[string] | undefined, item: Called, notes: Notes): string | null {
+/** Never cut, as it is JSON. */
+function readConfig(value: BObject[string] | undefined, item: ItemName, faults: MessageFaults): string | null {
   if (typeof value === 'string' && value.length > MAX_TEXT) {
-    notes.skipped(`config of a snap is longer than ${MAX_TEXT} characters`, item);
+    faults.skipped(`config of a snap is longer than ${MAX_TEXT} characters`, item);
     return null;
   }
-  return shownText(value, MAX_TEXT, { what: 'config of a snap', notes, item });
+  return lenientText(value, MAX_TEXT, { what: 'config of a snap', faults, item });
 }
 
 /** Reads `snap-services`. */
-export function readSnapServices(message: BObject, facts: Facts, notes: Notes): void {
+export function readSnapServices(message: BObject, facts: Facts, faults: MessageFaults): void {
   const { running } = toDict(message['services'], 'services');
   const services = readDicts(
     running,
     MAX_SERVICES,
-    { what: 'running', notes },
+    { what: 'running', faults },
     {
-      name: (service) => called('service', service['name']),
+      name: (service) => describeItem('service', service['name']),
       read: (service) => wireToJson(service),
     },
   );
-  notes.requireUse(services.length > 0);
+  faults.requireUsable(services.length > 0);
   facts.inventory.snap_services = services;
 }

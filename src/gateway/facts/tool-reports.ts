@@ -1,48 +1,47 @@
 import type { BObject } from '../../protocol/bpickle.ts';
 import type { Facts } from './facts.ts';
-import type { Notes } from './faults.ts';
+import type { MessageFaults } from './faults.ts';
 import { toText } from './fields.ts';
 import { isJsonObject, type Json, parseJson } from './json.ts';
 
 /** Reads `cloud-init`. */
-export function readCloudInit(message: BObject, facts: Facts, notes: Notes): void {
-  const report = readToolReport(message, facts, notes);
+export function readCloudInit(message: BObject, facts: Facts, faults: MessageFaults): void {
+  const report = readToolReport(message, facts, faults);
   if (report === undefined) return;
   const output = isJsonObject(report) ? report['output'] : null;
   facts.computer.cloud_init = isJsonObject(output) ? output : {};
 }
 
 /** Reads `livepatch`. */
-export function readHotPatch(message: BObject, facts: Facts, notes: Notes): void {
-  const report = readToolReport(message, facts, notes);
+export function readHotPatch(message: BObject, facts: Facts, faults: MessageFaults): void {
+  const report = readToolReport(message, facts, faults);
   if (report !== undefined) facts.computer.hotpatch_info = objectOrNull(report);
 }
 
 /** Reads `ubuntu-pro-info`; an empty object means that the tool is absent. */
-export function readProInfo(message: BObject, facts: Facts, notes: Notes): void {
-  const report = readToolReport(message, facts, notes);
+export function readProInfo(message: BObject, facts: Facts, faults: MessageFaults): void {
+  const report = readToolReport(message, facts, faults);
   if (report === undefined) return;
   facts.computer.distro_pro_info = isJsonObject(report) && Object.keys(report).length > 0 ? report : null;
 }
 
 /** Reads `ubuntu-pro-reboot-required`. */
-export function readProReboot(message: BObject, facts: Facts, notes: Notes): void {
-  const report = readToolReport(message, facts, notes);
+export function readProReboot(message: BObject, facts: Facts, faults: MessageFaults): void {
+  const report = readToolReport(message, facts, faults);
   if (report !== undefined) facts.computer.distro_pro_reboot_required_info = objectOrNull(report);
 }
 
-/** Readers of these reports look for their keys. */
 function objectOrNull(report: Json): Json {
   return isJsonObject(report) ? report : null;
 }
 
-/** Tools print JSON, mostly: what is none is kept as it is, beside the parsed facts. The field is named as the type. */
-function readToolReport(message: BObject, facts: Facts, notes: Notes): Json | undefined {
-  const text = toText(message[notes.type], notes.type);
+/** Text that is not JSON is stored beside the parsed facts. The field has the name of the type. */
+function readToolReport(message: BObject, facts: Facts, faults: MessageFaults): Json | undefined {
+  const text = toText(message[faults.type], faults.type);
   const value = parseJson(text);
   if (value === undefined) {
-    facts.unparsed[notes.type] = text;
-    notes.refused('it is no JSON');
+    facts.unparsed[faults.type] = text;
+    faults.refused('it is not JSON');
   }
   return value;
 }

@@ -2,10 +2,10 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import { type BObject, isDict } from '../../protocol/bpickle.ts';
 import type { LocalGroup, LocalUser, UserDelta } from './deltas.ts';
 import type { Facts } from './facts.ts';
-import { type Called, called, type Notes } from './faults.ts';
+import { describeItem, type ItemName, type MessageFaults } from './faults.ts';
 import { MalformedMessage, toText } from './fields.ts';
-import { idsOf, keysOf, type Of } from './saving/set-wise.ts';
-import { readDicts, readItems, readNames, shownBoolean, shownInt, shownText } from './shown.ts';
+import { lenientBoolean, lenientInt, lenientText, readDicts, readItems, readNames } from './lenient-fields.ts';
+import { computerIds, jsonKeys, type PerComputer } from './saving/per-computer.ts';
 
 const MAX_NAMES = 200_000;
 const MAX_NAME = 256;
@@ -14,15 +14,15 @@ const MAX_TEXT = 4096;
 const MAX_ID = 2 ** 33;
 
 /** Reads `users`. */
-export function readUsers(message: BObject, facts: Facts, notes: Notes): void {
+export function readUsers(message: BObject, facts: Facts, faults: MessageFaults): void {
   const users = ['create-users', 'update-users'].flatMap((key) =>
     readDicts(
       message[key],
       MAX_NAMES,
-      { what: key, notes },
+      { what: key, faults },
       {
-        name: (user) => called('user', user['username']),
-        read: (user, item) => readUser(user, item, notes),
+        name: (user) => describeItem('user', user['username']),
+        read: (user, item) => readUser(user, item, faults),
       },
     ),
   );
@@ -30,21 +30,21 @@ export function readUsers(message: BObject, facts: Facts, notes: Notes): void {
     readDicts(
       message[key],
       MAX_NAMES,
-      { what: key, notes },
+      { what: key, faults },
       {
-        name: (group) => called('group', group['name']),
-        read: (group, item) => readGroup(group, item, notes),
+        name: (group) => describeItem('group', group['name']),
+        read: (group, item) => readGroup(group, item, faults),
       },
     ),
   );
-  const names = (key: string) => readNames(message[key], NAMES, { what: key, notes });
+  const names = (key: string) => readNames(message[key], NAMES, { what: key, faults });
   const [removedUsers, removedGroups] = [names('delete-users'), names('delete-groups')];
-  const joins = readMembers(message['create-group-members'], 'create-group-members', notes);
-  const leaves = readMembers(message['delete-group-members'], 'delete-group-members', notes);
+  const joins = readMembers(message['create-group-members'], 'create-group-members', faults);
+  const leaves = readMembers(message['delete-group-members'], 'delete-group-members', faults);
   const count =
     users.length + groups.length + removedUsers.length + removedGroups.length + joins.length + leaves.length;
-  notes.requireUse(count > 0);
-  facts.users ??= noChange(false);
+  faults.requireUsable(count > 0);
+  facts.users ??= emptyDelta(false);
   const delta = facts.users;
   for (const name of removedUsers) replace(delta.users, delta.removedUsers, name, null);
   for (const user of users) replace(delta.users, delta.removedUsers, user.username, user);
@@ -55,34 +55,37 @@ export function readUsers(message: BObject, facts: Facts, notes: Notes): void {
 }
 
 /** Reads a dict of groups to the names of users. */
-function readMembers(value: BObject[string] | undefined, what: string, notes: Notes): Array<[string, string[]]> {
+function readMembers(
+  value: BObject[string] | undefined,
+  what: string,
+  faults: MessageFaults,
+): Array<[string, string[]]> {
   if (value === undefined || value === null) return [];
   if (!isDict(value)) {
-    notes.skipped(`${what} must be a dict`);
+    faults.skipped(`${what} must be a dict`);
     return [];
   }
   return readItems(
     Object.entries(value),
     MAX_NAMES,
-    { what, notes },
+    { what, faults },
     {
-      name: (entry) => called('group', (entry as [string, BObject[string]])[0]),
+      name: (entry) => describeItem('group', (entry as [string, BObject[string]])[0]),
       read: (entry) => {
         const [group, members] = entry as [string, BObject[string]];
         const name = toText(group, 'the name of a group', MAX_NAME);
         if (!Array.isArray(members)) throw new MalformedMessage(`${what} must be lists`);
-        return [name, readNames(members, NAMES, { what, notes })];
+        return [name, readNames(members, NAMES, { what, faults })];
       },
     },
   );
 }
 
-/** Everything known of the computer's users and groups, also from this exchange, is void. */
 export function forgetUsers(facts: Facts): void {
-  facts.users = noChange(true);
+  facts.users = emptyDelta(true);
 }
 
-function noChange(forgetAll: boolean): UserDelta {
+function emptyDelta(forgetAll: boolean): UserDelta {
   return {
     forgetAll,
     users: new Map(),
@@ -118,15 +121,15 @@ function moveMembers(
   to.set(group, target);
 }
 
-function readUser(user: BObject, item: Called, notes: Notes): LocalUser {
+function readUser(user: BObject, item: ItemName, faults: MessageFaults): LocalUser {
   const username = toText(user['username'], 'the name of a user', MAX_NAME);
-  const shown = (key: string) => shownText(user[key], MAX_TEXT, { what: `${key} of a user`, notes, item });
-  const number = (key: string) => shownInt(user[key], [-1, MAX_ID], { what: `${key} of a user`, notes, item });
+  const shown = (key: string) => lenientText(user[key], MAX_TEXT, { what: `${key} of a user`, faults, item });
+  const number = (key: string) => lenientInt(user[key], [-1, MAX_ID], { what: `${key} of a user`, faults, item });
   return {
     username,
     uid: number('uid'),
     name: shown('name'),
-    enabled: shownBoolean(user['enabled'], { what: 'enabled of a user', notes, item }) ?? true,
+    enabled: lenientBoolean(user['enabled'], { what: 'enabled of a user', faults, item }) ?? true,
     location: shown('location'),
     homePhone: shown('home-phone'),
     workPhone: shown('work-phone'),
@@ -134,13 +137,13 @@ function readUser(user: BObject, item: Called, notes: Notes): LocalUser {
   };
 }
 
-function readGroup(group: BObject, item: Called, notes: Notes): LocalGroup {
+function readGroup(group: BObject, item: ItemName, faults: MessageFaults): LocalGroup {
   const name = toText(group['name'], 'the name of a group', MAX_NAME);
-  return { name, gid: shownInt(group['gid'], [-1, MAX_ID], { what: 'gid of a group', notes, item }) };
+  return { name, gid: lenientInt(group['gid'], [-1, MAX_ID], { what: 'gid of a group', faults, item }) };
 }
 
 /** Saves the deltas of different computers: users in one statement, groups and their members in two more. */
-export async function saveUsers(tx: Sql, reports: ReadonlyArray<Of<UserDelta>>): Promise<void> {
+export async function saveUsers(tx: Sql, reports: ReadonlyArray<PerComputer<UserDelta>>): Promise<void> {
   const users = reports.filter(({ value }) => value.forgetAll || value.users.size + value.removedUsers.size > 0);
   if (users.length > 0) await saveUserRows(tx, users);
   const groups = reports.filter(({ value }) => value.forgetAll || value.groups.size + value.removedGroups.size > 0);
@@ -163,17 +166,17 @@ export async function saveUsers(tx: Sql, reports: ReadonlyArray<Of<UserDelta>>):
   await tx.query(SAVE_MEMBERS, values, 'gateway-save-members');
 }
 
-async function saveUserRows(tx: Sql, reports: ReadonlyArray<Of<UserDelta>>): Promise<void> {
+async function saveUserRows(tx: Sql, reports: ReadonlyArray<PerComputer<UserDelta>>): Promise<void> {
   const rows = reports.flatMap(({ computerId, value }) =>
     [...value.users.values()].map((user) => ({ computerId, user })),
   );
   await tx.query(
     SAVE_USERS,
     [
-      idsOf(reports),
+      computerIds(reports),
       reports.map(({ value }) => value.forgetAll),
-      reports.map(({ value }) => keysOf(value.removedUsers)),
-      reports.map(({ value }) => keysOf(value.users.keys())),
+      reports.map(({ value }) => jsonKeys(value.removedUsers)),
+      reports.map(({ value }) => jsonKeys(value.users.keys())),
       rows.map(({ computerId }) => computerId),
       rows.map(({ user }) => user.username),
       rows.map(({ user }) => user.uid),
@@ -188,17 +191,17 @@ async function saveUserRows(tx: Sql, reports: ReadonlyArray<Of<UserDelta>>): Pro
   );
 }
 
-async function saveGroupRows(tx: Sql, reports: ReadonlyArray<Of<UserDelta>>): Promise<void> {
+async function saveGroupRows(tx: Sql, reports: ReadonlyArray<PerComputer<UserDelta>>): Promise<void> {
   const rows = reports.flatMap(({ computerId, value }) =>
     [...value.groups.values()].map((group) => ({ computerId, group, forget: value.forgetAll })),
   );
   await tx.query(
     SAVE_GROUPS,
     [
-      idsOf(reports),
+      computerIds(reports),
       reports.map(({ value }) => value.forgetAll),
-      reports.map(({ value }) => keysOf(value.removedGroups)),
-      reports.map(({ value }) => keysOf(value.groups.keys())),
+      reports.map(({ value }) => jsonKeys(value.removedGroups)),
+      reports.map(({ value }) => jsonKeys(value.groups.keys())),
       rows.map(({ computerId }) => computerId),
       rows.map(({ group }) => group.name),
       rows.map(({ group }) => group.gid),
@@ -208,7 +211,7 @@ async function saveGroupRows(tx: Sql, reports: ReadonlyArray<Of<UserDelta>>): Pr
   );
 }
 
-// What is known already is left out before the insert, which would lock and log every row it meets.
+// Unchanged rows are left out before the insert, which would lock and log each of them.
 const SAVE_USERS = `
   with gone as (
     delete from computer_user u using unnest($1::int[], $2::boolean[], $3::jsonb[], $4::jsonb[])

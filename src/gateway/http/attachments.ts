@@ -2,39 +2,38 @@ import type { Request, Response } from 'express';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 import { readAttachmentFor } from '../../persistence/scripts/script-attachments.repository.ts';
-import { hashSecureId } from '../enrolment/secure-id.ts';
-import { isElsewhere, recordDoubts } from '../exchange/doubts.ts';
-import type { ClientAddress } from './client-address.ts';
-import { Refusal } from './refusal.ts';
-import { sendBytes } from './send.ts';
+import { hashSecureId } from '../enrolment/identity.ts';
+import { isOtherNetwork, recordSuspectedClones } from '../exchange/suspected-clones.ts';
+import type { ClientAddress } from './request.ts';
+import { HttpError, sendBytes } from './response.ts';
 
 /**
- * GET /attachment/<id>: a file of a script for the computer that presents its identity and has been given the script.
+ * GET /attachment/<id>: a file of a script, for a computer that has been sent the script.
  *
- * @throws {Refusal} 404 for everybody who may not read it, whether it exists or not
+ * @throws {HttpError} 404 for everybody who may not read it, whether it exists or not
  */
 export function attachmentRoute(db: Database, clientAddress: ClientAddress) {
   return async (req: Request, res: Response): Promise<void> => {
     const computer = await findComputer(db, req.headers['x-computer-id']);
-    const attachmentId = readId(String(req.params['id']));
+    const attachmentId = parseId(String(req.params['id']));
     const bytes = computer && attachmentId ? await readAttachmentFor(db, computer.id, attachmentId) : null;
-    if (!computer || !bytes) throw new Refusal(404, 'NotFound', 'There is no such attachment');
-    await noteAddress(db, computer, clientAddress(req));
+    if (!computer || !bytes) throw new HttpError(404, 'NotFound', 'There is no such attachment');
+    await checkAddress(db, computer, clientAddress(req));
     sendBytes(res, bytes);
   };
 }
 
-function readId(text: string): number | null {
+function parseId(text: string): number | null {
   const id = /^\d{1,10}$/.test(text) ? Number(text) : null;
   return id !== null && id <= MAX_INT4 ? id : null;
 }
 
-/** A file from another address than the last exchange raises the alert about duplicates before it is sent. */
-async function noteAddress(db: Database, computer: IdentifiedComputer, address: string): Promise<void> {
-  if (!isElsewhere(computer.last_address, address)) return;
+/** Raises the alert about duplicates before a file goes to another network than that of the last exchange. */
+async function checkAddress(db: Database, computer: IdentifiedComputer, address: string): Promise<void> {
+  if (!isOtherNetwork(computer.last_address, address)) return;
   const { id: computerId, account_id: accountId, title } = computer;
   const what = `fetched a file of a script from ${address}, another address than that of its last exchange`;
-  await recordDoubts(db, [{ computerId, accountId, title, address, what }]);
+  await recordSuspectedClones(db, [{ computerId, accountId, title, address, what }]);
 }
 
 interface IdentifiedComputer extends Record<string, unknown> {

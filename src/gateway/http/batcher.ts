@@ -1,19 +1,17 @@
 import { FairQueue } from '../../services/common/fair-queue.ts';
-import { Refusal } from './refusal.ts';
+import { HttpError } from './response.ts';
 
 export interface BatcherLimits {
-  /** Calls carried out together at most. */
+  /** Maximum calls per batch. */
   size: number;
-  /** Batches under way at once. */
-  running: number;
-  /** Calls waiting at most. */
-  waiting: number;
-  /** How long a call waits for company while nothing is under way; 0: not at all. */
+  concurrency: number;
+  maxWaiting: number;
+  /** How long the first call of a batch waits for others while no batch runs; default 0. */
   gatherMs?: number;
 }
 
-/** What became of one call of a batch. */
-export type Outcome<O> = { value: O } | { error: unknown };
+/** The outcome of one call of a batch. */
+export type BatchOutcome<O> = { value: O } | { error: unknown };
 
 interface Call<I, O> {
   item: I;
@@ -22,68 +20,68 @@ interface Call<I, O> {
 }
 
 /**
- * Carries calls out together: those that come within a moment, or while others are under way, form the next batch. So
- * a wave of agents costs few statements and commits, and a single agent hardly any time.
+ * Runs calls in batches: those that arrive within a moment, or while others run, form the next one. A wave of agents
+ * costs few statements and commits that way, and a single agent hardly waits.
  */
 export class Batcher<I, O> {
-  readonly #run: (items: I[]) => Promise<Outcome<O>[]>;
+  readonly #run: (items: I[]) => Promise<BatchOutcome<O>[]>;
   readonly #limits: BatcherLimits;
-  readonly #turnOf: (item: I) => number;
+  readonly #keyOf: (item: I) => number;
   readonly #waiting = new FairQueue<Call<I, O>>();
   #running = 0;
   #gathering = false;
 
   /**
-   * @param run - answers items in their order, each by itself; when it throws, all have failed
-   * @param turnOf - whose an item is: those that wait take turns by it; absent, the first come go first
+   * @param run - returns one outcome per item, in order; if it throws, all calls of the batch fail
+   * @param keyOf - waiting calls are served round-robin by this key; by default in order of arrival
    */
   constructor(
-    run: (items: I[]) => Promise<Outcome<O>[]>,
+    run: (items: I[]) => Promise<BatchOutcome<O>[]>,
     limits: BatcherLimits,
-    turnOf: (item: I) => number = () => 0,
+    keyOf: (item: I) => number = () => 0,
   ) {
     this.#run = run;
     this.#limits = limits;
-    this.#turnOf = turnOf;
+    this.#keyOf = keyOf;
   }
 
-  /** @throws {Refusal} 503 when too many wait already */
+  /** @throws {HttpError} 503 if too many calls wait */
   call(item: I): Promise<O> {
-    if (this.#waiting.length >= this.#limits.waiting) {
-      return Promise.reject(new Refusal(503, 'ServiceUnavailable', 'Too many at once'));
+    if (this.#waiting.length >= this.#limits.maxWaiting) {
+      return Promise.reject(new HttpError(503, 'ServiceUnavailable', 'Too many at once'));
     }
     return new Promise<O>((resolve, reject) => {
-      this.#waiting.push(this.#turnOf(item), { item, resolve, reject });
-      this.#gather();
+      this.#waiting.push(this.#keyOf(item), { item, resolve, reject });
+      this.#schedule();
     });
   }
 
-  #gather(): void {
+  #schedule(): void {
     const { gatherMs = 0, size } = this.#limits;
     if (gatherMs === 0 || this.#waiting.length >= size) {
-      this.#next();
+      this.#runNext();
       return;
     }
-    if (this.#gathering || this.#running >= this.#limits.running) return;
+    if (this.#gathering || this.#running >= this.#limits.concurrency) return;
     this.#gathering = true;
     setTimeout(() => {
       this.#gathering = false;
-      this.#next();
+      this.#runNext();
     }, gatherMs);
   }
 
-  #next(): void {
-    if (this.#running >= this.#limits.running || this.#waiting.length === 0) return;
+  #runNext(): void {
+    if (this.#running >= this.#limits.concurrency || this.#waiting.length === 0) return;
     this.#running += 1;
     const calls: Call<I, O>[] = [];
     while (calls.length < this.#limits.size && this.#waiting.length > 0) calls.push(this.#waiting.take()!.item);
-    void this.#carryOut(calls).finally(() => {
+    void this.#execute(calls).finally(() => {
       this.#running -= 1;
-      this.#next();
+      this.#runNext();
     });
   }
 
-  async #carryOut(calls: ReadonlyArray<Call<I, O>>): Promise<void> {
+  async #execute(calls: ReadonlyArray<Call<I, O>>): Promise<void> {
     try {
       const results = await this.#run(calls.map((call) => call.item));
       for (const [i, call] of calls.entries()) {

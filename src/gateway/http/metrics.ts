@@ -8,25 +8,24 @@ import { EVERYTHING, REGISTER_ONLY } from './message-types.ts';
 const EXCHANGE_OUTCOMES = ['accepted', 'repeated', 'late', 'clone', 'unknown', 'removed'] as const;
 const ENROLMENT_OUTCOMES = ['approved', 'pending', 'refused', 'late'] as const;
 
-/** What a gateway counts. Labels come from closed lists alone: agents choose none of them. */
+/** Labels come from closed lists; agents cannot add values. */
 export interface GatewayMetrics {
-  /** Measures a route's handler from its first line until its answer is sent. */
+  /** Measures the time from the call of a handler until its response is sent. */
   measured(route: string, handler: (req: Request, res: Response) => Promise<void> | void): RequestHandler;
   exchanged(outcome: (typeof EXCHANGE_OUTCOMES)[number]): void;
-  /** Counts new messages of an accepted exchange by type. */
+  /** New messages of an accepted exchange. */
   received(types: Iterable<string>): void;
-  /** Counts values of messages that could not be stored as they came, by type and what became of them. */
   faulty(faults: Iterable<Fault>): void;
-  /** Counts operations handed out for the first time. */
-  delivered(count: number): void;
-  /** Counts results of operations that were waiting for one. */
+  /** Operations sent for the first time. */
+  sent(count: number): void;
+  /** Results of operations that were waiting for one. */
   results(results: Iterable<boolean>): void;
-  /** An operation was given up because the agent cannot get past it. */
-  poisoned(): void;
+  /** An operation that the agent cannot handle was dropped. */
+  dropped(): void;
   enrolled(outcome: (typeof ENROLMENT_OUTCOMES)[number]): void;
-  pinged(answer: string): void;
-  refused(code: string): void;
-  /** Records how many calls one statement carried out. */
+  pinged(status: string): void;
+  rejected(code: string): void;
+  /** The number of calls that one statement served. */
   batched(batch: string, size: number): void;
 }
 
@@ -35,11 +34,11 @@ const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 512, 2000];
 const KNOWN_TYPES = new Set([...EVERYTHING.types, ...REGISTER_ONLY.types]);
 const OTHER = 'other';
 
-function known(type: string): string {
+function knownType(type: string): string {
   return KNOWN_TYPES.has(type) ? type : OTHER;
 }
 
-/** Registers the metrics of the agents' side; counters that alerts watch begin at 0. */
+/** Registers the metrics of the gateway; counters that alerts watch start at 0. */
 export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   const registers = [registry];
   const counter = (what: string, help: string, ...labelNames: string[]) =>
@@ -47,17 +46,17 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
   const exchanges = counter('exchanges', 'Exchanges of agents with an identity, by outcome', 'outcome');
   const messages = counter('messages_received', 'New messages of agents, by type', 'type');
   const faulty = counter('faulty_values', 'Reported values that were cut, left out or refused', 'type', 'outcome');
-  const operations = counter('operations_delivered', 'Operations handed out for the first time');
+  const operations = counter('operations_delivered', 'Operations sent for the first time');
   const results = counter('results', 'Results of operations that were waiting for one', 'outcome');
-  const poisoned = counter('poisoned_messages', 'Operations given up because an agent cannot get past them');
+  const droppedOperations = counter('poisoned_messages', 'Operations dropped because an agent cannot handle them');
   const enrolments = counter('enrolments', 'Registrations by outcome', 'outcome');
-  const pings = counter('pings', 'Pings by answer', 'answer');
-  const refusals = counter('refusals', 'Requests of agents that were not served, by error', 'code');
+  const pings = counter('pings', 'Pings by response', 'answer');
+  const errors = counter('refusals', 'Requests of agents that got an error response, by error', 'code');
   for (const outcome of EXCHANGE_OUTCOMES) exchanges.inc({ outcome }, 0);
   for (const outcome of ENROLMENT_OUTCOMES) enrolments.inc({ outcome }, 0);
   const sizes = new Histogram({
     name: 'flotilla_gateway_batch_size',
-    help: 'Calls carried out together by one statement',
+    help: 'Calls served by one statement',
     labelNames: ['batch'] as const,
     buckets: SIZES,
     registers,
@@ -66,19 +65,19 @@ export function createGatewayMetrics(registry: Registry): GatewayMetrics {
     measured: measure(registry),
     exchanged: (outcome) => exchanges.inc({ outcome }),
     received: (types) => {
-      for (const type of types) messages.inc({ type: known(type) });
+      for (const type of types) messages.inc({ type: knownType(type) });
     },
     faulty: (faults) => {
-      for (const { type, outcome, count } of faults) faulty.inc({ type: known(type), outcome }, count);
+      for (const { type, outcome, count } of faults) faulty.inc({ type: knownType(type), outcome }, count);
     },
-    delivered: (count) => operations.inc(count),
+    sent: (count) => operations.inc(count),
     results: (oks) => {
       for (const ok of oks) results.inc({ outcome: ok ? 'succeeded' : 'failed' });
     },
-    poisoned: () => poisoned.inc(),
+    dropped: () => droppedOperations.inc(),
     enrolled: (outcome) => enrolments.inc({ outcome }),
-    pinged: (answer) => pings.inc({ answer }),
-    refused: (code) => refusals.inc({ code }),
+    pinged: (status) => pings.inc({ answer: status }),
+    rejected: (code) => errors.inc({ code }),
     batched: (batch, size) => sizes.observe({ batch }, size),
   };
 }
@@ -87,14 +86,14 @@ function measure(registry: Registry): GatewayMetrics['measured'] {
   const registers = [registry];
   const seconds = new Histogram({
     name: 'flotilla_gateway_request_duration_seconds',
-    help: 'Time from the head of a request of an agent to its answer',
+    help: 'Time from the head of a request of an agent to its response',
     labelNames: ['route', 'status'] as const,
     buckets: SECONDS,
     registers,
   });
   const inFlight = new Gauge({
     name: 'flotilla_gateway_requests_in_flight',
-    help: 'Requests of agents that are not answered yet',
+    help: 'Requests of agents without a response yet',
     registers,
   });
   return (route, handler) => (req, res) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../../src/persistence/database/sql.ts';
 import { onlyLater } from '../../../src/persistence/query/activity-fields.ts';
 import { seenBy, VISIBLE } from '../../../src/persistence/query/activity-visibility.ts';
-import type { Database } from '../../../src/persistence/database/sql.ts';
 import { anAccount } from '../../support/activities/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { costOf } from '../../support/database/query-plan.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseActivityQuery } from '../../../src/domain/query/activity-query.ts';
-import { compileActivityQuery } from '../../../src/persistence/query/activity-conditions.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
+import { compileActivityQuery } from '../../../src/persistence/query/activity-conditions.ts';
 import {
   type ActivitiesService,
   createActivitiesService,
@@ -17,9 +17,9 @@ import {
   TAGS,
   TYPES,
 } from '../../support/activities/activity-query-world.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import type { ReferenceQuery, ReferenceTerm } from '../../support/computers/query-reference.ts';
 import { aQuery, aSpelling, NASTY, spell } from '../../support/computers/query-terms.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 const SEED = 20_261_121;
 const ALL = { limit: 1000, offset: 0 };

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { scriptOperation } from '../../../src/domain/scripts/script.ts';
-import { createLogger } from '../../../src/process/logger.ts';
 import { countActivities } from '../../../src/persistence/activities/activity-blocks.ts';
 import { linkReapplied, linkReverted } from '../../../src/persistence/activities/activity-repeats.repository.ts';
-import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
+import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
+import { createLogger } from '../../../src/process/logger.ts';
 import { createRetentionActivities } from '../../../workers/activities/activity-retention.activities.ts';
 import type { RetentionCursor } from '../../../workflows/contracts/activity-retention.contract.ts';
 import {
@@ -16,9 +16,9 @@ import {
   TestClock,
   tell,
 } from '../../support/activities/activity-rows.ts';
+import { aLoneOperation } from '../../support/activities/lone-operation.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { dyingAfter } from '../../support/database/dying-database.ts';
-import { aLoneOperation } from '../../support/activities/lone-operation.ts';
 
 const DAY_MS = 86_400_000;
 const logger = createLogger({ level: 'silent', role: 'test' });

@@ -1,11 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createLogger } from '../../../src/process/logger.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
+import { createLogger } from '../../../src/process/logger.ts';
 import { outboxRound } from '../../../workers/relay/outbox.ts';
 import type { Startable } from '../../../workers/relay/starter.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createSqlFleet } from '../../support/activities/sql-fleet.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 const MANY = 120;
 const BATCH = 50;

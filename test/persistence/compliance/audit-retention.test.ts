@@ -1,9 +1,9 @@
 import type { QueryResultRow } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLogger } from '../../../src/process/logger.ts';
 import { forgetAudits } from '../../../src/persistence/compliance/audit-retention.repository.ts';
 import { lockUsgReport } from '../../../src/persistence/compliance/usg-reports.repository.ts';
 import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
+import { createLogger } from '../../../src/process/logger.ts';
 import { createDatabaseFileStore } from '../../../src/services/common/files.ts';
 import { produceReport } from '../../../src/services/compliance/reports/produce.ts';
 import {
@@ -12,9 +12,9 @@ import {
 } from '../../../src/services/compliance/reports/usg-reports.service.ts';
 import { createAuditRetentionActivities } from '../../../workers/activities/audit-retention.activities.ts';
 import { TestClock } from '../../support/activities/activity-rows.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { aRule, insertAuditedRun } from '../../support/compliance/usg-results.ts';
 import { createUsgWorld, type UsgWorld } from '../../support/compliance/usg-world.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 let database: TestDatabase;
 let db: Database;

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../../src/persistence/database/sql.ts';
 import {
   activeProfilesOf,
   computersInScope,
   countComputersInScope,
 } from '../../../src/persistence/query/profile-scope.ts';
-import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createGroup } from '../../../tools/harness/accounts.ts';
 import { anAccount } from '../../support/activities/activity-rows.ts';
 import { insertComputer } from '../../support/computers/computers.ts';

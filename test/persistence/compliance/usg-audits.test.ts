@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RuleResult } from '../../../src/domain/compliance/audit-report.ts';
 import type { UsgMode } from '../../../src/domain/compliance/profile.ts';
-import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { recordAuditProgress } from '../../../src/persistence/compliance/usg-audits.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
+import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import { closeUnreported, takeInReports } from '../../../src/services/compliance/audits/take-in.ts';
 import { TestClock } from '../../support/activities/activity-rows.ts';

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
+import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import { closeUnreported, takeInReports } from '../../../src/services/compliance/audits/take-in.ts';
 import { type ChildState, childrenOf, TestClock, tell } from '../../support/activities/activity-rows.ts';
 import { auditReport } from '../../support/compliance/audit-reports.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createUsgWorld, type UsgWorld } from '../../support/compliance/usg-world.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 const MODES = ['audit', 'fix-audit', 'fix-restart-audit'] as const;
 const HALF_HOUR_MS = 30 * 60_000;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PLANNED_DATES, REFILL_BELOW } from '../../../src/domain/schedules/plan.ts';
+import { createUsgWorld, type UsgWorld } from '../../support/compliance/usg-world.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { naiveClock } from '../../support/http/naive-clock.ts';
 import { naiveOccurrences } from '../../support/schedules/naive-recurrence.ts';
-import { createUsgWorld, type UsgWorld } from '../../support/compliance/usg-world.ts';
 
 const DAY_MS = 86_400_000;
 const START = new Date(Date.UTC(2026, 10, 24, 2, 30));

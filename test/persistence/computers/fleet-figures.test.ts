@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLogger } from '../../../src/process/logger.ts';
-import { readFleetFigures } from '../../../src/persistence/computers/fleet-figures.repository.ts';
-import { createLaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { beginReportActivity, endReportActivity } from '../../../src/persistence/compliance/usg-reports.repository.ts';
+import { readFleetFigures } from '../../../src/persistence/computers/fleet-figures.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
+import { createLaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
+import { createLogger } from '../../../src/process/logger.ts';
 import { createDatabaseFileStore } from '../../../src/services/common/files.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import { createUsgReportsService } from '../../../src/services/compliance/reports/usg-reports.service.ts';
 import { startFleetGauges } from '../../../workers/fleet-gauges.ts';
 import { aGroup, anAccount, childrenOf, computersIn, SETTINGS } from '../../support/activities/activity-rows.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createUsgWorld } from '../../support/compliance/usg-world.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 let database: TestDatabase;
 let db: Database;

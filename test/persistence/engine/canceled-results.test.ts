@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { MIGRATIONS } from '../../../src/persistence/orm/migrations/index.ts';
-import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
+import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
+import { MIGRATIONS } from '../../../src/persistence/orm/migrations/index.ts';
 import { aGroup, anAccount, childrenOf, TestClock, tell } from '../../support/activities/activity-rows.ts';
 import { anAuditedRun } from '../../support/compliance/audited-run.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bury } from '../../../src/gateway/exchange/bury.ts';
-import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
+import { deleteIdentity } from '../../../src/gateway/enrolment/identity.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
+import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { createActivityRepeatsService } from '../../../src/services/engine/activity-repeats.service.ts';
 import {
   aChain,
@@ -15,11 +15,11 @@ import {
   TestClock,
   tell,
 } from '../../support/activities/activity-rows.ts';
-import { administratorOf } from '../../support/http/callers.ts';
+import { LaneModel, type ModelOperation } from '../../support/activities/lane-model.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { dyingAfter } from '../../support/database/dying-database.ts';
-import { LaneModel, type ModelOperation } from '../../support/activities/lane-model.ts';
 import { guardStatuses } from '../../support/database/status-guard.ts';
+import { administratorOf } from '../../support/http/callers.ts';
 
 const HOUR_MS = 3_600_000;
 const EXPIRY_DAYS = 1;
@@ -120,7 +120,7 @@ class Trial {
           `insert into agent_identity (secure_id_hash, computer_id) values (sha256(gen_random_uuid()::text::bytea), $1)`,
           [picked.computerId],
         );
-        return bury(db, picked.computerId, this.clock.now());
+        return deleteIdentity(db, picked.computerId, this.clock.now());
       case 'crash':
         return this.#crash(step.statements);
       case 'unknown':

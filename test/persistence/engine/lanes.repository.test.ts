@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aChain, aGroup, anAccount, childrenOf, tell } from '../../support/activities/activity-rows.ts';
-import { dyingAfter } from '../../support/database/dying-database.ts';
 import { LaneWorld } from '../../support/activities/lane-world.ts';
+import { dyingAfter } from '../../support/database/dying-database.ts';
 
 let world: LaneWorld;
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ALERT_NAMES, type AlertName } from '../../../src/domain/events/alerts.ts';
-import { ALERT_RULES, alertCondition } from '../../../src/persistence/query/alert-conditions.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { createAdmin } from '../../support/http/app.ts';
+import { ALERT_RULES, alertCondition } from '../../../src/persistence/query/alert-conditions.ts';
 import { insertComputer } from '../../support/computers/computers.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createAdmin } from '../../support/http/app.ts';
 
 let database: TestDatabase;
 let db: Database;

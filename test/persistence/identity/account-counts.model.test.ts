@@ -5,9 +5,9 @@ import { WITHOUT_BLOCKS } from '../../../src/persistence/computers/computer-item
 import { listComputers } from '../../../src/persistence/computers/computers.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { prepareComputerQuery } from '../../../src/services/query/computer-queries.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { Recount, readRaw } from '../../support/identity/account-recount.ts';
 import { AccountTrial } from '../../support/identity/account-trial.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 let database: TestDatabase;
 let db: Database;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { migrate } from '../../../src/persistence/orm/orm.ts';
+import type { Database } from '../../../src/persistence/database/sql.ts';
 import { findAccessKey, listAccessKeys } from '../../../src/persistence/identity/access-keys.repository.ts';
 import { listInvitations } from '../../../src/persistence/identity/invitations.repository.ts';
 import { isEmailTaken } from '../../../src/persistence/identity/people.repository.ts';
-import type { Database } from '../../../src/persistence/database/sql.ts';
+import { migrate } from '../../../src/persistence/orm/orm.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 const BEFORE = 'Migration20261123002000MembershipNumber';

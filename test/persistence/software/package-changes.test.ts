@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { readPackageOperations } from '../../../src/persistence/activities/package-changes.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
+import { createLaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { aGroup, anAccount, childrenOf, TestClock, tell } from '../../support/activities/activity-rows.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { insertPackage } from '../../support/computers/packages.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 let database: TestDatabase;
 let db: Database;

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PACKAGE_STATES } from '../../../src/domain/software/package-states.ts';
-import { createRandom } from '../../../tools/simulator/random.ts';
+import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import {
   listPackages,
   type PackageFilter,
   type PackageRow,
   SHOWN_COMPUTERS,
 } from '../../../src/persistence/software/packages.repository.ts';
-import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import { createAccount, createGroup } from '../../../tools/harness/accounts.ts';
+import { createRandom } from '../../../tools/simulator/random.ts';
 import { insertComputer } from '../../support/computers/computers.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { insertPackage, type ReportedSets, reportPackages } from '../../support/computers/packages.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
 const SEED = 20_261_122;
 const COMPUTERS = 260;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
   acknowledge,
-  countIncoming,
   type OutgoingState,
   type QueueEntry,
+  selectIncoming,
 } from '../../../src/gateway/exchange/counters.ts';
 
-describe('countIncoming', () => {
+describe('selectIncoming', () => {
   it.each([
     ['adopts the first number it sees', null, 27, 3, { gap: false, skip: 0, take: 3, inNext: 30 }],
     ['takes all when the numbers fit', 5, 5, 2, { gap: false, skip: 0, take: 2, inNext: 7 }],
@@ -15,7 +15,7 @@ describe('countIncoming', () => {
     ['takes nothing over a gap', 5, 6, 4, { gap: true, skip: 4, take: 0, inNext: 5 }],
     ['takes at most 1,000', 0, 0, 1500, { gap: false, skip: 0, take: 1000, inNext: 1000 }],
   ])('%s', (_name, inNext, sequence, count, expected) => {
-    expect(countIncoming(inNext, sequence, count)).toEqual(expected);
+    expect(selectIncoming(inNext, sequence, count)).toEqual(expected);
   });
 });
 
@@ -59,14 +59,14 @@ describe('acknowledge', () => {
 
   it('gives up the head after five answers that arrived, or twenty that may not have', () => {
     const queue = [operation(2), operation(3)];
-    expect(acknowledge(state(queue, { headTries: 3 }), 10, true)).toMatchObject({ poison: null, headTries: 4 });
+    expect(acknowledge(state(queue, { headTries: 3 }), 10, true)).toMatchObject({ dropped: null, headTries: 4 });
     expect(acknowledge(state(queue, { headTries: 4 }), 10, true)).toMatchObject({
-      poison: operation(2),
+      dropped: operation(2),
       queue: [operation(3)],
       headTries: 0,
       headSends: 0,
     });
-    expect(acknowledge(state(queue, { headTries: 4 }), 10, false).poison).toBeNull();
-    expect(acknowledge(state(queue, { headSends: 20 }), 10, false).poison).toEqual(operation(2));
+    expect(acknowledge(state(queue, { headTries: 4 }), 10, false).dropped).toBeNull();
+    expect(acknowledge(state(queue, { headSends: 20 }), 10, false).dropped).toEqual(operation(2));
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Batcher } from '../../../src/gateway/http/batcher.ts';
-import { Gate, KeyedQueue } from '../../../src/gateway/http/gate.ts';
+import { ConcurrencyLimiter, SerialQueues } from '../../../src/gateway/http/concurrency.ts';
 
-const LIMITS = { size: 3, running: 1, waiting: 5 };
+const LIMITS = { size: 3, concurrency: 1, maxWaiting: 5 };
 
 function held() {
   let release = () => {};
@@ -35,7 +35,7 @@ describe('Batcher', () => {
       if (batches.length === 1) await until;
       return items.map((value) => ({ value }));
     };
-    const batcher = new Batcher<string, string>(run, { ...LIMITS, waiting: 10 }, (item) => item.charCodeAt(0));
+    const batcher = new Batcher<string, string>(run, { ...LIMITS, maxWaiting: 10 }, (item) => item.charCodeAt(0));
     const calls = ['a1', 'a2', 'a3', 'a4', 'a5', 'b1'].map((item) => batcher.call(item));
     release();
     await Promise.all(calls);
@@ -56,34 +56,34 @@ describe('Batcher', () => {
   });
 });
 
-describe('Gate', () => {
-  it('lets in as many as it is wide, the rest in order, and refuses a crowd', async () => {
-    const gate = new Gate(2, 2);
+describe('ConcurrencyLimiter', () => {
+  it('runs as many tasks as it may, queues the next in order, and rejects more', async () => {
+    const limiter = new ConcurrencyLimiter(2, 2);
     const order: number[] = [];
     const { until, release } = held();
     const task = (id: number) => () => until.then(() => void order.push(id));
-    const tasks = [1, 2, 3, 4].map((id) => gate.run(task(id)));
-    await expect(gate.run(task(5))).rejects.toMatchObject({ status: 503 });
+    const tasks = [1, 2, 3, 4].map((id) => limiter.run(task(id)));
+    await expect(limiter.run(task(5))).rejects.toMatchObject({ status: 503 });
     release();
     await Promise.all(tasks);
     expect(order).toEqual([1, 2, 3, 4]);
-    await expect(gate.run(() => Promise.reject(new Error('x')))).rejects.toThrow('x');
-    expect(await gate.run(async () => 6)).toBe(6);
+    await expect(limiter.run(() => Promise.reject(new Error('x')))).rejects.toThrow('x');
+    expect(await limiter.run(async () => 6)).toBe(6);
   });
 });
 
-describe('KeyedQueue', () => {
+describe('SerialQueues', () => {
   it('runs tasks of one key one after another, failures included, and others beside them', async () => {
-    const queue = new KeyedQueue();
+    const queues = new SerialQueues();
     const events: string[] = [];
     const { until, release } = held();
-    const first = queue.run('a', async () => {
+    const first = queues.run('a', async () => {
       await until;
       events.push('a1');
       throw new Error('a1');
     });
-    const second = queue.run('a', async () => void events.push('a2'));
-    await queue.run('b', async () => void events.push('b'));
+    const second = queues.run('a', async () => void events.push('a2'));
+    await queues.run('b', async () => void events.push('b'));
     release();
     await expect(first).rejects.toThrow('a1');
     await second;

@@ -71,7 +71,7 @@ async function packageMessages(
   const description = { type: 'add-packages', 'request-id': 1, packages: catalogue.packages.map(packageDescription) };
   const ids: number[] = [];
   for (const request of readMessages([overWire(description)], []).packageRequests) {
-    ids.push(...(await known.answer(request, accountId)).map((id) => id!));
+    ids.push(...(await known.findIds(request, accountId)).map((id) => id!));
   }
   const sets = packageSets(catalogue, { installed: machine.installed, held: machine.held, kernel: machine.kernel });
   const report = { type: 'package-reporter-result', code: 0, err: '', 'report-timestamp': new BFloat(+now / 1000) };

@@ -1,39 +1,35 @@
 import type { Database } from '../../../persistence/database/sql.ts';
-import type { PackageDescription, PackageRequest } from '../deltas.ts';
-import { ToldPackages } from './told-packages.ts';
+import type { IdRange, PackageDescription, PackageRequest } from '../deltas.ts';
+import { multirange } from '../packages.ts';
 
-const MAX_REMEMBERED = 200_000;
+const MAX_CACHED = 200_000;
 
 /**
  * Ids of packages by the digest of their content, shared by all computers.
  *
- * @remarks Rows are content-addressed and never change, so they are written ahead of the exchange that brings them,
- * outside its transaction: no exchange waits for another's, and a repeated one finds what it wrote.
+ * @remarks Rows are content-addressed and never change, so they are written before the transaction of the exchange: no
+ * exchange waits for another, and a repeated one finds them.
  */
 export class PackageCatalogue {
   readonly #db: Database;
-  #known = new Map<string, number>();
-  readonly #told: ToldPackages;
-  readonly #most: number;
+  #ids = new Map<string, number>();
+  readonly #accountPackages: AccountPackages;
 
-  /** @param most - ids that are remembered */
-  constructor(db: Database, most = MAX_REMEMBERED) {
+  constructor(db: Database) {
     this.#db = db;
-    this.#most = most;
-    this.#told = new ToldPackages(db);
+    this.#accountPackages = new AccountPackages(db);
   }
 
   /**
-   * The ids a request asks for, in its order; null where the package has to be described first.
-   *
-   * @param accountId - whose computer asks; from now on its computers may name these ids
+   * The ids of a request, in its order; null for packages that have to be described first. From now on the computers of
+   * the account may name these ids.
    */
-  async answer(request: PackageRequest, accountId: number): Promise<Array<number | null>> {
+  async findIds(request: PackageRequest, accountId: number): Promise<Array<number | null>> {
     const described = request.kind === 'packages' ? request.packages : [];
     const hashes = request.kind === 'hashes' ? request.hashes : described.map((item) => item?.hash ?? null);
-    // The same one to the end, whoever forgets meanwhile.
-    const known = this.#known;
-    await this.#look(
+    // Another call may replace the cache meanwhile.
+    const known = this.#ids;
+    await this.#read(
       known,
       hashes.filter((hash) => hash !== null),
     );
@@ -43,16 +39,15 @@ export class PackageCatalogue {
       unknown.filter((item) => item !== null),
     );
     const ids = hashes.map((hash) => (hash && known.get(key(hash))) ?? null);
-    // Forgetting all is cheap: what is still in use comes back with one look-up each.
-    if (this.#known.size > this.#most) this.#known = new Map();
-    await this.#told.record(
+    if (this.#ids.size > MAX_CACHED) this.#ids = new Map();
+    await this.#accountPackages.add(
       accountId,
       ids.filter((id) => id !== null),
     );
     return ids;
   }
 
-  async #look(known: Map<string, number>, hashes: readonly Buffer[]): Promise<void> {
+  async #read(known: Map<string, number>, hashes: readonly Buffer[]): Promise<void> {
     const missing = hashes.filter((hash) => !known.has(key(hash)));
     if (missing.length === 0) return;
     const rows = await this.#db.query<{ id: number; hash: Buffer }>(
@@ -66,7 +61,7 @@ export class PackageCatalogue {
   async #add(known: Map<string, number>, packages: readonly PackageDescription[]): Promise<void> {
     const missing = [...new Map(packages.map((item) => [key(item.hash), item])).values()];
     if (missing.length === 0) return;
-    // In one order everywhere, so that two agents describing the same packages cannot wait for each other.
+    // Always in the same order, so that two agents with the same packages cannot deadlock.
     missing.sort((a, b) => Buffer.compare(a.hash, b.hash));
     const rows = missing.map(({ hash, installedSize, ...rest }) => ({
       ...rest,
@@ -74,7 +69,7 @@ export class PackageCatalogue {
       installed_size: installedSize,
     }));
     await this.#db.query(ADD, [JSON.stringify(rows)]);
-    await this.#look(
+    await this.#read(
       known,
       missing.map((item) => item.hash),
     );
@@ -93,3 +88,33 @@ const ADD = `
     description text, size bigint, installed_size bigint, relations jsonb)
   order by p.hash
   on conflict (hash) do nothing`;
+
+/**
+ * The ids that the computers of each account may name: those that the gateway told to one of them. Ids are shared by all
+ * computers and easy to guess, and whoever has one in its sets is shown the package.
+ */
+class AccountPackages {
+  readonly #db: Database;
+  readonly #recorded = new Set<string>();
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Call it before the ids are sent, outside the transaction of the exchange: agents ask again for ids that are lost. */
+  async add(accountId: number, ids: readonly number[]): Promise<void> {
+    const missing = ids.filter((id) => !this.#recorded.has(`${accountId} ${id}`));
+    if (missing.length === 0) return;
+    const ranges = missing.map((id): IdRange => [id, id]);
+    await this.#db.query(ADD_TO_ACCOUNT, [accountId, await multirange(ranges)], 'gateway-add-account-packages');
+    if (this.#recorded.size > MAX_CACHED) this.#recorded.clear();
+    for (const id of missing) this.#recorded.add(`${accountId} ${id}`);
+  }
+}
+
+// Looks before it inserts: a conflict that changes nothing would lock the row all the same.
+const ADD_TO_ACCOUNT = `
+  insert into account_packages as a (account_id, known)
+  select $1::int, $2::int4multirange
+  where not exists (select from account_packages k where k.account_id = $1::int and k.known @> $2::int4multirange)
+  on conflict (account_id) do update set known = a.known + excluded.known where not a.known @> excluded.known`;

@@ -1,8 +1,8 @@
 import type { Sql } from '../../../persistence/database/sql.ts';
 import type { ComputerColumns, InventoryColumns } from '../facts.ts';
-import { idsOf, type Of } from './set-wise.ts';
+import { computerIds, type PerComputer } from './per-computer.ts';
 
-/** Columns of `computer` that agents may set; everything else in that row belongs to people. */
+/** Columns of `computer` that agents may set. */
 const COMPUTER_COLUMNS = [
   'hostname',
   'machine_id',
@@ -29,45 +29,41 @@ const INVENTORY_COLUMNS = [
   'package_report',
 ] as const satisfies ReadonlyArray<keyof InventoryColumns>;
 
-/** Changes the reported columns of computers; writes nothing where they say what is known already. */
-export async function saveComputers(tx: Sql, reports: ReadonlyArray<Of<ComputerColumns>>): Promise<void> {
-  await tx.query(SAVE_COMPUTERS, [idsOf(reports), jsonOf(reports)], 'gateway-save-computers');
+/** Unchanged rows are not written. */
+export async function saveComputers(tx: Sql, reports: ReadonlyArray<PerComputer<ComputerColumns>>): Promise<void> {
+  await tx.query(SAVE_COMPUTERS, [computerIds(reports), jsonOf(reports)], 'gateway-save-computers');
   const named = reports.filter(({ value }) => value.machine_id);
-  if (named.length > 0) await tx.query(FLAG_CLONES, [idsOf(named)], 'gateway-flag-clones');
+  if (named.length > 0) await tx.query(FLAG_CLONES, [computerIds(named)], 'gateway-flag-clones');
 }
 
-/** As {@link saveComputers}, for facts kept beside the computer. */
 export async function saveInventories(
   tx: Sql,
-  reports: ReadonlyArray<Of<{ columns: InventoryColumns; unparsed: Record<string, string> }>>,
+  reports: ReadonlyArray<PerComputer<{ columns: InventoryColumns; unparsed: Record<string, string> }>>,
 ): Promise<void> {
   const columns = reports.map(({ value }) => JSON.stringify(value.columns));
   const unparsed = reports.map(({ value }) => JSON.stringify(value.unparsed));
-  await tx.query(SAVE_INVENTORIES, [idsOf(reports), columns, unparsed], 'gateway-save-inventories');
+  await tx.query(SAVE_INVENTORIES, [computerIds(reports), columns, unparsed], 'gateway-save-inventories');
 }
 
-/**
- * Takes over the tags configured on the machines. Only what changed there has an effect: a tag that people added or
- * took away on the server stays as they left it. Chosen: the protocol leaves the merging to the server.
- */
-export async function saveOwnTags(tx: Sql, reports: ReadonlyArray<Of<readonly string[]>>): Promise<void> {
-  await tx.query(SAVE_TAGS, [idsOf(reports), jsonOf(reports)], 'gateway-save-tags');
+/** Merges the tags configured on the machines. Only changes there have an effect: tags that people added or removed stay. */
+export async function saveClientTags(tx: Sql, reports: ReadonlyArray<PerComputer<readonly string[]>>): Promise<void> {
+  await tx.query(SAVE_TAGS, [computerIds(reports), jsonOf(reports)], 'gateway-save-tags');
 }
 
-/** As {@link saveOwnTags}, for annotations: those of the machine replace equal keys, those made here stay. */
-export async function saveOwnAnnotations(tx: Sql, reports: ReadonlyArray<Of<Record<string, string>>>): Promise<void> {
-  await tx.query(SAVE_ANNOTATIONS, [idsOf(reports), jsonOf(reports)], 'gateway-save-annotations');
+/** As {@link saveClientTags}: annotations of the machine replace those with the same key, others stay. */
+export async function saveClientAnnotations(
+  tx: Sql,
+  reports: ReadonlyArray<PerComputer<Record<string, string>>>,
+): Promise<void> {
+  await tx.query(SAVE_ANNOTATIONS, [computerIds(reports), jsonOf(reports)], 'gateway-save-annotations');
 }
 
-/**
- * Locks computers in order, before several statements change them: whoever holds messages back or lets them go locks
- * computers in that order too.
- */
+/** Locks computers in the order in which everybody locks them, before several statements change them. */
 export async function lockComputers(tx: Sql, computers: readonly number[]): Promise<void> {
   await tx.query(LOCK, [computers], 'gateway-lock-computers');
 }
 
-function jsonOf(reports: ReadonlyArray<Of<unknown>>): string[] {
+function jsonOf(reports: ReadonlyArray<PerComputer<unknown>>): string[] {
   return reports.map(({ value }) => JSON.stringify(value));
 }
 
@@ -79,8 +75,8 @@ const SAVE_COMPUTERS = `
   from unnest($1::int[], $2::jsonb[]) v(id, columns)
   where c.id = v.id and c is distinct from jsonb_populate_record(c, v.columns)`;
 
-// The older of two computers with one machine id counts as the original. All of one machine are found before it is asked
-// which of them counts: without statistics PostgreSQL would look for them among all that are older and approved.
+// The older of two computers with the same machine id is the original. The candidates are materialized: without
+// statistics PostgreSQL would scan all approved computers.
 const FLAG_CLONES = `
   with twin as materialized (
     select c0.id as clone, t.id, t.state, t.archived
@@ -94,7 +90,7 @@ const FLAG_CLONES = `
   )
   update computer c set clone_id = o.id from original o where c.id = o.clone and c.clone_id is null`;
 
-// Agents send what changed of a device's identity.
+// Agents send only changes of a device's identity.
 const reported = (column: string) =>
   column === 'snap_device' ? 'coalesce(i.snap_device || r.snap_device, r.snap_device)' : `r.${column}`;
 

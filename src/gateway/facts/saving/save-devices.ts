@@ -1,18 +1,20 @@
 import type { Sql } from '../../../persistence/database/sql.ts';
 import type { HardwareReport, InstalledSnap, NetworkDevice } from '../facts.ts';
-import { idsOf, keysOf, type Of, rowsOf } from './set-wise.ts';
+import { computerIds, jsonKeys, type PerComputer, toRows } from './per-computer.ts';
 
-/** Interfaces that were reported once and are gone stay known, as inactive ones; so many of them at most, the last seen. */
+/** Interfaces that are not reported any more are kept as inactive; the most recent ones, up to this number. */
 const MAX_FORMER_INTERFACES = 256;
 
-/** Replaces the active network devices of computers; one that is not reported any more is kept as inactive. */
-export async function saveNetworks(tx: Sql, reports: ReadonlyArray<Of<readonly NetworkDevice[]>>): Promise<void> {
-  const rows = rowsOf(reports);
+export async function saveNetworks(
+  tx: Sql,
+  reports: ReadonlyArray<PerComputer<readonly NetworkDevice[]>>,
+): Promise<void> {
+  const rows = toRows(reports);
   await tx.query(
     SAVE_NETWORKS,
     [
-      idsOf(reports),
-      reports.map(({ value }) => keysOf(value.map((device) => device.interface))),
+      computerIds(reports),
+      reports.map(({ value }) => jsonKeys(value.map((device) => device.interface))),
       rows.map(({ computerId }) => computerId),
       rows.map(({ row }) => row.interface),
       rows.map(({ row }) => row.ipAddress),
@@ -29,15 +31,15 @@ export async function saveNetworks(tx: Sql, reports: ReadonlyArray<Of<readonly N
   );
 }
 
-/** Replaces the hardware lister's reports; one that says nothing never replaces one that does. */
+/** An unreadable report never replaces a readable one. */
 export async function saveHardware(
   tx: Sql,
-  reports: ReadonlyArray<Of<{ report: HardwareReport; now: Date }>>,
+  reports: ReadonlyArray<PerComputer<{ report: HardwareReport; now: Date }>>,
 ): Promise<void> {
   await tx.query(
     SAVE_HARDWARE,
     [
-      idsOf(reports),
+      computerIds(reports),
       reports.map(({ value }) => value.report.data),
       reports.map(({ value }) => jsonOrNull(value.report.flat)),
       reports.map(({ value }) => jsonOrNull(value.report.grouped)),
@@ -51,14 +53,13 @@ function jsonOrNull(value: object | null): string | null {
   return value && JSON.stringify(value);
 }
 
-/** Replaces the installed snaps of computers. */
-export async function saveSnaps(tx: Sql, reports: ReadonlyArray<Of<readonly InstalledSnap[]>>): Promise<void> {
-  const rows = rowsOf(reports);
+export async function saveSnaps(tx: Sql, reports: ReadonlyArray<PerComputer<readonly InstalledSnap[]>>): Promise<void> {
+  const rows = toRows(reports);
   await tx.query(
     SAVE_SNAPS,
     [
-      idsOf(reports),
-      reports.map(({ value }) => keysOf(value.map((snap) => snap.name))),
+      computerIds(reports),
+      reports.map(({ value }) => jsonKeys(value.map((snap) => snap.name))),
       rows.map(({ computerId }) => computerId),
       rows.map(({ row }) => row.name),
       rows.map(({ row }) => row.id),
@@ -83,8 +84,8 @@ const SAVE_HARDWARE = `
     reported_at = excluded.reported_at
   where excluded.flat is not null or computer_hardware.flat is null`;
 
-// What is known already is left out before the insert, which would lock and log every row it meets. Interfaces that go
-// with one report get one number, higher than those of all that went before; reports have no time of their own.
+// Unchanged rows are left out before the insert, which would lock and log each of them. Interfaces that disappear with one
+// report get the next number, as reports have no time.
 const SAVE_NETWORKS = `
   with former as (
     select n.computer_id, n.interface, n.left_order,

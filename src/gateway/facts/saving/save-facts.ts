@@ -9,10 +9,16 @@ import { savePackages } from '../packages.ts';
 import { saveProcesses } from '../processes.ts';
 import { scopeOf } from '../scopes.ts';
 import { saveUsers } from '../users.ts';
-import { lockComputers, saveComputers, saveInventories, saveOwnAnnotations, saveOwnTags } from './save-computer.ts';
+import type { PerComputer } from './per-computer.ts';
+import {
+  lockComputers,
+  saveClientAnnotations,
+  saveClientTags,
+  saveComputers,
+  saveInventories,
+} from './save-computer.ts';
 import { saveHardware, saveNetworks, saveSnaps } from './save-devices.ts';
-import type { Of } from './set-wise.ts';
-import { keepSnapsBefore, keepSnapsBetween } from './snaps-before.ts';
+import { saveSnapsBeforeAnswered, updateSnapsBetweenResults } from './snap-states.ts';
 
 export interface SaveContext {
   computerId: number;
@@ -20,7 +26,7 @@ export interface SaveContext {
   encryptionKeys: readonly EncryptionKey[];
 }
 
-/** Tells whether {@link saveFacts} would write anything. */
+/** Whether {@link saveFacts} would write anything. */
 export function hasFacts(facts: Facts): boolean {
   return (
     Object.keys(facts.computer).length > 0 ||
@@ -33,20 +39,19 @@ export function hasFacts(facts: Facts): boolean {
   );
 }
 
-/** What one exchange reported. */
 export interface Reported {
   context: SaveContext;
   facts: Facts;
 }
 
 /**
- * Saves what approved computers reported, each its own, every kind of fact in one statement for all of them.
+ * Saves the facts of different computers, each kind in one statement for all of them.
  *
- * @returns computers whose package sets have come apart, so that their agents should report them afresh
+ * @returns computers with inconsistent package sets, whose agents should report them again
  */
 export async function saveFacts(tx: Sql, reports: readonly Reported[]): Promise<Set<number>> {
   const all = reports.map(({ context, facts }) => ({ computerId: context.computerId, value: facts }));
-  await saveOwnRows(tx, all);
+  await saveComputerRows(tx, all);
   const networks = pick(all, (facts) => facts.network);
   if (networks.length > 0) await saveNetworks(tx, networks);
   const hardware = reports.flatMap(({ context: { computerId, now }, facts: { hardware: report } }) =>
@@ -55,9 +60,9 @@ export async function saveFacts(tx: Sql, reports: readonly Reported[]): Promise<
   if (hardware.length > 0) await saveHardware(tx, hardware);
   const snaps = pick(all, (facts) => facts.snaps);
   if (snaps.length > 0) {
-    await keepSnapsBefore(tx, all);
+    await saveSnapsBeforeAnswered(tx, all);
     await saveSnaps(tx, snaps);
-    await keepSnapsBetween(tx, all);
+    await updateSnapsBetweenResults(tx, all);
   }
   const processes = pick(all, (facts) => facts.processes);
   if (processes.length > 0) await saveProcesses(tx, processes);
@@ -73,8 +78,7 @@ export async function saveFacts(tx: Sql, reports: readonly Reported[]): Promise<
   return packages.length > 0 ? savePackages(tx, packages, reports[0]!.context.now) : new Set();
 }
 
-/** Saves what is in the rows of the computers themselves, and beside them. */
-async function saveOwnRows(tx: Sql, all: ReadonlyArray<Of<Facts>>): Promise<void> {
+async function saveComputerRows(tx: Sql, all: ReadonlyArray<PerComputer<Facts>>): Promise<void> {
   const computers = pick(all, ({ computer }) => (Object.keys(computer).length > 0 ? computer : null));
   const tags = pick(all, (facts) => facts.tags);
   const annotations = pick(all, (facts) => facts.annotations);
@@ -85,19 +89,19 @@ async function saveOwnRows(tx: Sql, all: ReadonlyArray<Of<Facts>>): Promise<void
     Object.keys(columns).length + Object.keys(unparsed).length > 0 ? { columns, unparsed } : null,
   );
   if (inventories.length > 0) await saveInventories(tx, inventories);
-  if (tags.length > 0) await saveOwnTags(tx, tags);
-  if (annotations.length > 0) await saveOwnAnnotations(tx, annotations);
+  if (tags.length > 0) await saveClientTags(tx, tags);
+  if (annotations.length > 0) await saveClientAnnotations(tx, annotations);
 }
 
-/** The computers that reported a kind of fact. */
-function pick<T>(all: ReadonlyArray<Of<Facts>>, fact: (facts: Facts) => T | null): Of<T>[] {
+/** One kind of fact, of the computers that reported it. */
+function pick<T>(all: ReadonlyArray<PerComputer<Facts>>, fact: (facts: Facts) => T | null): PerComputer<T>[] {
   return all.flatMap(({ computerId, value }) => {
     const found = fact(value);
     return found === null ? [] : [{ computerId, value: found }];
   });
 }
 
-/** Counts messages without effect by type, with the last reason. */
+/** Counts messages without effect by type, and stores the last reason. */
 export async function saveRejected(
   tx: Sql,
   computerId: number,
@@ -122,7 +126,7 @@ export async function saveRejected(
   );
 }
 
-/** Tells in the event logs what could not be stored as it came, and why. */
+/** Writes an event about each value that could not be stored as it came. */
 export async function saveFaults(
   tx: Sql,
   reports: ReadonlyArray<{ computerId: number; faults: readonly Fault[] }>,
@@ -134,7 +138,7 @@ export async function saveFaults(
   if (notices.length > 0) await recordNotices(tx, notices, now);
 }
 
-/** Whoever can start a process can have its title cut: of that there is one line a day, whichever process it is. */
+/** Cut texts share one event a day: anybody who can start a process can cause one. */
 function subjectOf({ type, outcome, reason, items }: Fault): string {
   return `${type} ${outcome} ${outcome === 'skipped' ? items.join(' ') : ''} ${reason}`;
 }
@@ -149,65 +153,65 @@ function sentenceOf({ type, outcome, reason, items, count }: Fault): string {
   return `The computer's ${report} could not be used: ${reason}${which}${again}`;
 }
 
-/** Keeps what belongs to operations of this very computer beside their results; anything else is ignored. */
+/** Saves what came with results of this computer's operations; anything else is ignored. */
 async function saveReports(tx: Sql, context: SaveContext, facts: Facts): Promise<void> {
   const { computerId, now } = context;
-  const known = (id: number) => id >= 1 && id <= MAX_INT4;
-  for (const { operationId, key } of decisiveKeys(facts).filter((item) => known(item.operationId))) {
+  const isPossible = (id: number) => id >= 1 && id <= MAX_INT4;
+  for (const { operationId, key } of firstResultKeys(facts).filter((item) => isPossible(item.operationId))) {
     const { keyId, sealed } = sealSecret(context.encryptionKeys, key, recoveryKeyContext(computerId));
     await tx.query(SAVE_RECOVERY_KEY, [computerId, operationId, keyId, sealed, now]);
   }
-  for (const { operationId, runId, report } of facts.auditReports.filter((item) => known(item.operationId))) {
+  for (const { operationId, runId, report } of facts.auditReports.filter((item) => isPossible(item.operationId))) {
     await tx.query(SAVE_AUDIT_REPORT, [computerId, operationId, runId, report, now]);
   }
-  for (const result of facts.packageResults.filter((item) => known(item.operationId))) {
+  for (const result of facts.packageResults.filter((item) => isPossible(item.operationId))) {
     await tx.query(SAVE_PACKAGE_RESULT, [computerId, result.operationId, result.mustInstall, result.mustRemove]);
   }
 }
 
-/** Keys that came with the first result of their operation: a later result of it counts for nothing. */
-function decisiveKeys({ recoveryKeys, results }: Facts): RecoveryKey[] {
+/** Keys that came with the first result of their operation; later results do not count. */
+function firstResultKeys({ recoveryKeys, results }: Facts): RecoveryKey[] {
   if (recoveryKeys.length === 0) return [];
   const first = new Map<number, number>();
-  for (const [place, { operationId }] of results.entries()) {
-    if (!first.has(operationId)) first.set(operationId, place);
+  for (const [index, { operationId }] of results.entries()) {
+    if (!first.has(operationId)) first.set(operationId, index);
   }
-  return recoveryKeys.filter(({ operationId, place }) => first.get(operationId) === place);
+  return recoveryKeys.filter(({ operationId, resultIndex }) => first.get(operationId) === resultIndex);
 }
 
-const handedOut = (messageType: string) => `
+const whereSent = (messageType: string) => `
   from agent_message m join operation_payload p on p.id = m.payload_id join activity a on a.id = m.activity_id
   where m.activity_id = $2 and m.computer_id = $1 and m.state in ('sent', 'acked', 'dropped')
     and p.message_type = '${messageType}'`;
 
-/** The first of its results that the lane has yet to see: what `expression` says of it, over the alias `i`. */
+/** `expression` over the first result that is not processed yet, with the alias `i`. */
 const firstResult = (expression: string) => `(
     select ${expression} from agent_inbox i
     where i.lane_id = m.lane_id and i.activity_id = m.activity_id and i.kind = 'result' order by i.id limit 1)`;
 
-// The result of this very exchange is in the inbox already; what another transaction put there was there before.
+// The result of this exchange is in the inbox already; one of another transaction came earlier.
 const ANSWERED_NOW = `a.status not in ('succeeded', 'failed')
     and ${firstResult('i.ok and i.xmin = pg_current_xact_id()::xid')}`;
 
-// Of two generations at once the newer one's key stays, whichever is reported first; a repeated report changes nothing.
+// Of two generations the newer one's key stays, whichever is reported first.
 const SAVE_RECOVERY_KEY = `
   insert into computer_recovery_key (computer_id, activity_id, key_id, sealed, created_at)
-  select $1, $2, $3, $4, $5 ${handedOut('fde-recovery-key')} and ${ANSWERED_NOW}
+  select $1, $2, $3, $4, $5 ${whereSent('fde-recovery-key')} and ${ANSWERED_NOW}
   on conflict (computer_id) do update set activity_id = excluded.activity_id, key_id = excluded.key_id,
     sealed = excluded.sealed, created_at = excluded.created_at
   where computer_recovery_key.activity_id < excluded.activity_id`;
 
-// Reports come before, with or after the result, but of an audit that failed there is none to count.
+// A report can come before, with or after its result; that of a failed audit is ignored.
 const SAVE_AUDIT_REPORT = `
   insert into usg_audit_report (activity_id, computer_id, run_id, report, received_at)
-  select $2, $1, $3, $4, $5 ${handedOut('usg')}
+  select $2, $1, $3, $4, $5 ${whereSent('usg')}
     and a.status <> 'failed' and ${firstResult('i.ok')} is distinct from false
   on conflict (activity_id) do nothing`;
 
-/** Those of the ids in a parameter that the computer may name, in their order. See {@link ToldPackages}. */
-const namable = (ids: string) => `
-  array(select u.id from unnest(${ids}::int[]) with ordinality u(id, place)
-    where u.id <@ (select ids from namable) order by u.place)`;
+/** Those ids of a parameter that the account may name, in their order. */
+const onlyNamable = (ids: string) => `
+  array(select u.id from unnest(${ids}::int[]) with ordinality u(id, ordinal)
+    where u.id <@ (select ids from namable) order by u.ordinal)`;
 
 const SAVE_PACKAGE_RESULT = `
   with namable as (
@@ -216,5 +220,5 @@ const SAVE_PACKAGE_RESULT = `
     left join computer_packages s on s.computer_id = c.id where c.id = $1
   )
   insert into package_change_result (activity_id, computer_id, must_install, must_remove)
-  select $2, $1, ${namable('$3')}, ${namable('$4')} ${handedOut('change-packages')}
+  select $2, $1, ${onlyNamable('$3')}, ${onlyNamable('$4')} ${whereSent('change-packages')}
   on conflict (activity_id) do nothing`;

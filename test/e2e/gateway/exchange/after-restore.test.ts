@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createLaneStore, type LaneStore } from '../../../../src/persistence/engine/lanes.repository.ts';
 import {
   endUncertainOperations,
   forgetExchangeTokens,
   UNKNOWN_OUTCOME,
 } from '../../../../src/persistence/activities/restore.repository.ts';
+import { createLaneStore, type LaneStore } from '../../../../src/persistence/engine/lanes.repository.ts';
 import { aGroup, childrenOf } from '../../../support/activities/activity-rows.ts';
 import {
   anAccount,

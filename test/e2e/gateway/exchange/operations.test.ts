@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { untilBlocked } from '../../../support/database/database.ts';
 import {
   anAccount,
   anOperation,
@@ -12,6 +11,7 @@ import {
   result,
 } from '../../../support/agents/gateway-world.ts';
 import { tellPackages } from '../../../support/computers/packages.ts';
+import { untilBlocked } from '../../../support/database/database.ts';
 
 let world: GatewayWorld;
 let agent: RawAgent;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RawAgent } from '../../../support/agents/gateway-world.ts';
-import { script } from '../../../support/scripts/scripts.ts';
 import { createServedFleet, type ServedFleet } from '../../../support/agents/served-fleet.ts';
+import { script } from '../../../support/scripts/scripts.ts';
 
 let served: ServedFleet;
 

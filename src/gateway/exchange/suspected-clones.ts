@@ -1,17 +1,16 @@
 import type { Sql } from '../../persistence/database/sql.ts';
 import { senderOf } from '../../services/common/token-buckets.ts';
-import { MAX_MESSAGES_PER_ANSWER } from './counters.ts';
-import type { ExchangePayload } from './request.ts';
+import { MAX_MESSAGES_PER_RESPONSE } from './counters.ts';
+import type { ExchangePayload } from './payload.ts';
 import type { Session } from './session.ts';
 
 /** A sign that a second machine may be using the identity of a computer. */
-export interface Doubt {
+export interface SuspectedClone {
   computerId: number;
   accountId: number;
   title: string;
-  /** Where the request came from. */
   address: string;
-  /** What the computer did, after its title. */
+  /** What the computer did; follows its title in a sentence. */
   what: string;
 }
 
@@ -22,62 +21,59 @@ interface Exchange {
 }
 
 /**
- * Whether an exchange may be that of a second machine with the identity of a computer: without the token that the last
- * answer carried and from another address, or with counters that do not continue. Agents lose their token with every
- * failure, and addresses change, so this is a reason to alert, not to refuse.
+ * Whether an exchange may come from a second machine with the same identity: it has no token and comes from another
+ * network, or its counters do not continue. Agents lose their token with every failure, and addresses change, so this is
+ * a reason for an alert, not for an error.
  *
- * @returns null when there is no doubt, or nothing to compare with: before the first exchange, and after a restore of
- *   the database
+ * @returns null also if there is nothing to compare with: before the first exchange, and after a restore of the database
  */
-export function doubtOf(session: Session, request: Exchange): Doubt | null {
+export function suspectClone(session: Session, request: Exchange): SuspectedClone | null {
   if (session.inNext === null || session.token === null) return null;
-  const what = describeDoubt(session, request);
+  const what = describeSuspicion(session, request);
   if (what === null) return null;
   const { computerId, accountId, title } = session;
   return { computerId, accountId, title, address: request.address, what };
 }
 
-function describeDoubt(session: Session, { token, address, payload }: Exchange): string | null {
-  if (token === null && isElsewhere(session.lastAddress, address)) {
+function describeSuspicion(session: Session, { token, address, payload }: Exchange): string | null {
+  if (token === null && isOtherNetwork(session.lastAddress, address)) {
     return `exchanged without its token from ${address}, another address than before`;
   }
-  return continues(session, payload) ? null : 'exchanged with counters that do not continue';
+  return hasContinuousCounters(session, payload) ? null : 'exchanged with counters that do not continue';
 }
 
-/** Compares networks, as IPv6 hosts change their addresses in them at will. */
-export function isElsewhere(lastAddress: string | null, address: string): boolean {
+/** Compares networks, as IPv6 hosts change their addresses within one. */
+export function isOtherNetwork(lastAddress: string | null, address: string): boolean {
   return lastAddress !== null && lastAddress !== senderOf(address);
 }
 
 /**
- * An agent goes on from the last answer, or repeats the payload before, perhaps with more messages; and it wants the
- * next message after some of those that it was sent.
+ * An agent continues after the last response, or repeats the previous payload, perhaps with more messages; and the
+ * message it wants next follows one of those that it was sent.
  */
-function continues(session: Session, { sequence, nextExpected }: Exchange['payload']): boolean {
+function hasContinuousCounters(session: Session, { sequence, nextExpected }: Exchange['payload']): boolean {
   const { inNext, lastSequence, outBase, controls, sent } = session;
   const isRepeated = lastSequence === null ? sequence < inNext! : sequence === lastSequence;
   if (sequence !== inNext && !isRepeated) return false;
   if (nextExpected === null || outBase === null) return true;
-  const unacknowledged = Math.min(controls.length + sent.length, MAX_MESSAGES_PER_ANSWER);
+  const unacknowledged = Math.min(controls.length + sent.length, MAX_MESSAGES_PER_RESPONSE);
   return nextExpected >= outBase && nextExpected <= outBase + unacknowledged;
 }
 
 /**
- * Raises the alert about duplicates on computers and writes an event of each, the same one again only after ten minutes.
- *
- * @remarks One statement, so nothing is there without the other.
+ * Raises the alert about duplicates and writes an event per computer, the same one again after ten minutes at the earliest.
  */
-export async function recordDoubts(sql: Sql, doubts: readonly Doubt[]): Promise<void> {
+export async function recordSuspectedClones(sql: Sql, suspicions: readonly SuspectedClone[]): Promise<void> {
   await sql.query(
     RECORD,
     [
-      doubts.map(({ computerId }) => computerId),
-      doubts.map(({ accountId }) => accountId),
-      doubts.map(({ title }) => title),
-      doubts.map(({ address }) => address),
-      doubts.map(({ title, what }) => `The computer ${title} ${what}; a second machine may be using its identity`),
+      suspicions.map(({ computerId }) => computerId),
+      suspicions.map(({ accountId }) => accountId),
+      suspicions.map(({ title }) => title),
+      suspicions.map(({ address }) => address),
+      suspicions.map(({ title, what }) => `The computer ${title} ${what}; a second machine may be using its identity`),
     ],
-    'gateway-record-doubts',
+    'gateway-record-suspected-clones',
   );
 }
 

@@ -92,7 +92,7 @@ describe('an exchange without a token from another address', () => {
     expect(operationsIn(await agent.exchange())).toEqual([operation]);
   });
 
-  it('is no doubt from the same IPv6 network', async () => {
+  it('is not suspected from the same IPv6 network', async () => {
     agent.address = '2001:db8:0:1::aaaa';
     await agent.exchange();
     agent.token = null;
@@ -138,7 +138,7 @@ describe('an exchange whose counters do not continue', () => {
 });
 
 describe('an agent that is where it was', () => {
-  it('is in no doubt when it repeats a payload, with more messages, or moves with its token', async () => {
+  it('is not suspected if it repeats a payload, with more messages, or moves with its token', async () => {
     const operation = await anOperation(world.db, agent.id);
     await agent.send([result(1)]);
     await agent.send([result(1), result(2)]);
@@ -150,7 +150,7 @@ describe('an agent that is where it was', () => {
     expect([await raised(), await events()]).toEqual([false, []]);
   });
 
-  it('repeats the event of one doubt only after ten minutes, and the alert ends a day after the last', async () => {
+  it('repeats the event of one suspicion only after ten minutes, and the alert ends a day after the last', async () => {
     for (let i = 0; i < 3; i++) await agent.exchange([], { sequence: 9 });
     expect(await events()).toHaveLength(1);
     await world.db.query(

@@ -1,54 +1,51 @@
 import { MAX_INT4 } from '../../../domain/common/integers.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import type { Facts } from '../facts.ts';
-import type { Of } from './set-wise.ts';
+import type { PerComputer } from './per-computer.ts';
 
-const UNDONE = ['install-snaps', 'hold-snaps', 'unhold-snaps'];
-const CHANGING = [...UNDONE, 'remove-snaps'];
-/** How many of a computer's operations, up to the last handed out and after it, may be on their way at most. */
-const LOOKED_BACK = 200;
+const UNDOABLE = ['install-snaps', 'hold-snaps', 'unhold-snaps'];
+const CHANGING = [...UNDOABLE, 'remove-snaps'];
+/** Number of operations, before and after the last sent one, among which unfinished ones are looked for. */
+const MAX_LOOKED_AT = 200;
 
-/** Whether undoing an operation takes knowing how the snaps it names stood before. @see docs/api-conventions.md#cancel-approve-reapply-revert */
-export function needsSnapsBefore(messageType: string): boolean {
-  return UNDONE.includes(messageType);
+/** Whether an operation can only be undone if the previous state of its snaps is known. @see docs/api-conventions.md#cancel-approve-reapply-revert */
+export function needsSnapState(messageType: string): boolean {
+  return UNDOABLE.includes(messageType);
 }
 
 /**
- * Keeps how snaps stand when operations are handed out. Agents report snaps when these have changed alone, and no report
- * need come together with the result that it belongs to. What an operation on its way to the agent may change of a snap
- * is not known to those behind it.
+ * Saves the state of snaps when operations are sent. Agents report snaps only when they changed, and not always together
+ * with the result. What unfinished operations before this one will change of a snap is unknown.
  *
- * @param operations - handed out just now, or once more to an agent that never got them; whatever came with the request
- * for them is saved already
- * @remarks Nothing is kept of computers without known snaps.
+ * @param operations - sent just now, or again to an agent that never got them; the facts of this exchange are saved
+ * @remarks Saves nothing for computers without known snaps.
  * @see docs/agent-protocol.md#facts
  */
-export async function keepSnapsHandedOut(tx: Sql, operations: readonly number[]): Promise<void> {
-  await tx.query(KEEP_HANDED_OUT, [operations], 'gateway-snaps-handed-out');
+export async function saveSnapsBeforeSent(tx: Sql, operations: readonly number[]): Promise<void> {
+  await tx.query(SAVE_BEFORE_SENT, [operations], 'gateway-snaps-handed-out');
 }
 
 /**
- * As {@link keepSnapsHandedOut}, for successful operations of which nothing is kept: a process of an older release handed
- * them out, or no snaps were known then. A report that comes with their result shows what they made of the snaps, and
- * what is stored until then is what they found.
- *
- * @remarks Before the new report is saved.
+ * As {@link saveSnapsBeforeSent}, for successful operations without a saved state: an older release sent them, or no
+ * snaps were known then. A report that comes with their result shows the state after them, so that what is stored is the
+ * state before. Call it before the new report is saved.
  */
-export async function keepSnapsBefore(tx: Sql, reports: ReadonlyArray<Of<Facts>>): Promise<void> {
-  const done = resultsBeside(reports).filter(({ ok }) => ok);
-  if (done.length > 0) await tx.query(KEEP_ANSWERED, columnsOf(done), 'gateway-snaps-before');
+export async function saveSnapsBeforeAnswered(tx: Sql, reports: ReadonlyArray<PerComputer<Facts>>): Promise<void> {
+  const done = resultsWithSnaps(reports).filter(({ ok }) => ok);
+  if (done.length > 0) await tx.query(SAVE_BEFORE_ANSWERED, columnsOf(done), 'gateway-snaps-before');
 }
 
 /**
- * Moves what is kept on to what was reported with a result, for operations that come after the answered one, name a snap
- * of it and have no result themselves: the agent had both at once, and the later one finds what the earlier one left.
+ * Replaces the saved state by the one reported with a result, for later operations that name one of its snaps and have no
+ * result: the agent had both at once, and the later one finds what the earlier one left. Call it after the new report is
+ * saved.
  *
- * @remarks After the new report is saved. Should the report show the later one's work already, that part counts as found
- * and is not undone. Operations answered in one payload keep what was known when they were handed out.
+ * @remarks If the report already shows the effect of the later operation, that part is not undone. Operations whose
+ * results came in one payload keep the state of the time when they were sent.
  */
-export async function keepSnapsBetween(tx: Sql, reports: ReadonlyArray<Of<Facts>>): Promise<void> {
-  const answered = resultsBeside(reports);
-  if (answered.length > 0) await tx.query(KEEP_BETWEEN, columnsOf(answered), 'gateway-snaps-between');
+export async function updateSnapsBetweenResults(tx: Sql, reports: ReadonlyArray<PerComputer<Facts>>): Promise<void> {
+  const answered = resultsWithSnaps(reports);
+  if (answered.length > 0) await tx.query(UPDATE_BETWEEN, columnsOf(answered), 'gateway-snaps-between');
 }
 
 interface Answered {
@@ -57,7 +54,7 @@ interface Answered {
   ok: boolean;
 }
 
-function resultsBeside(reports: ReadonlyArray<Of<Facts>>): Answered[] {
+function resultsWithSnaps(reports: ReadonlyArray<PerComputer<Facts>>): Answered[] {
   return reports.flatMap(({ computerId, value: { snaps, results } }) =>
     snaps === null
       ? []
@@ -73,7 +70,7 @@ function columnsOf(answered: readonly Answered[]): unknown[] {
 
 const among = (types: readonly string[]) => `(${types.map((type) => `'${type}'`).join(', ')})`;
 
-// An operation that found everything as it wanted it has nothing to undo.
+// An operation that changed nothing has nothing to undo.
 const IDLE = `case p.message_type when 'install-snaps' then s.name is not null
       when 'hold-snaps' then s.held_until is not distinct from coalesce(e.value #>> '{args,time}', 'forever')
       else s.held_until is null end`;
@@ -86,17 +83,17 @@ const BEFORE = `
     bool_and(${IDLE}) is true as idle
   from ${NAMED}`;
 
-// What an operation in front leaves, or whether it fails, nobody knows yet: what it may change counts as in `inverseOf`.
+// Nobody knows yet what unfinished operations before this one change: their snaps count as in `inverseOf`.
 const UNKNOWN = `coalesce(case p.message_type when 'install-snaps' then a.removes else a.holds end < m.position, false)`;
 
-const BEFORE_BEHIND_OTHERS = `
+const BEFORE_WITH_UNFINISHED = `
   select coalesce(jsonb_object_agg(e.value ->> 'name', case when ${UNKNOWN} then 'forever' else s.held_until end)
       filter (where case when ${UNKNOWN} then p.message_type = 'unhold-snaps' else s.name is not null end), '{}') as snaps,
     bool_and(not ${UNKNOWN} and ${IDLE}) is true as idle
   from ${NAMED}
   left join ahead a on a.computer_id = m.computer_id and a.name = e.value ->> 'name'`;
 
-const KEEP = `
+const INSERT = `
   insert into snap_operation_before (activity_id, computer_id, snaps, idle)
   select m.activity_id, m.computer_id, before.snaps, before.idle`;
 
@@ -104,8 +101,8 @@ const noResultYet = (message: string) => `not exists (
       select from agent_inbox i
       where i.lane_id = ${message}.lane_id and i.activity_id = ${message}.activity_id and i.kind = 'result')`;
 
-// What was cancelled while the agent was at work on it may still be done. Younger operations overtake what was scheduled.
-const KEEP_HANDED_OUT = `
+// A canceled operation may still be running on its computer. Newer operations can overtake scheduled ones.
+const SAVE_BEFORE_SENT = `
   with m as materialized (
     select m.activity_id, m.computer_id, m.position, m.payload_id
     from unnest($1::int[]) r(id) join agent_message m on m.activity_id = r.id join activity a on a.id = m.activity_id
@@ -117,12 +114,12 @@ const KEEP_HANDED_OUT = `
     from (select computer_id, max(activity_id) as last from m group by computer_id) c
     cross join lateral (
       (select id, status, completion_time from activity
-        where computer_id = c.computer_id and id <= c.last order by id desc limit ${LOOKED_BACK})
+        where computer_id = c.computer_id and id <= c.last order by id desc limit ${MAX_LOOKED_AT})
       union all
       (select y.id, y.status, y.completion_time from activity y join agent_message h on h.activity_id = y.id
         where y.computer_id = c.computer_id and y.id > c.last and h.state in ('sent', 'acked')
           and y.status in ('undelivered', 'delivered', 'canceled')
-        order by y.id desc limit ${LOOKED_BACK})) r
+        order by y.id desc limit ${MAX_LOOKED_AT})) r
     join agent_message o on o.activity_id = r.id join operation_payload q on q.id = o.payload_id
     cross join lateral jsonb_array_elements(q.fields -> 'snaps') x
     where (r.status in ('undelivered', 'delivered')
@@ -130,21 +127,21 @@ const KEEP_HANDED_OUT = `
       and o.state in ('sent', 'acked') and q.message_type in ${among(CHANGING)} and ${noResultYet('o')}
     group by c.computer_id, x.value ->> 'name'
   )
-  ${KEEP}
+  ${INSERT}
   from m join operation_payload p on p.id = m.payload_id
-  cross join lateral (${BEFORE_BEHIND_OTHERS}) before
-  where p.message_type in ${among(UNDONE)}
+  cross join lateral (${BEFORE_WITH_UNFINISHED}) before
+  where p.message_type in ${among(UNDOABLE)}
   on conflict (activity_id) do update set snaps = excluded.snaps, idle = excluded.idle`;
 
-const KEEP_ANSWERED = `${KEEP}
+const SAVE_BEFORE_ANSWERED = `${INSERT}
   from unnest($1::int[], $2::int[]) r(computer_id, id)
   join agent_message m on m.activity_id = r.id and m.computer_id = r.computer_id
   join operation_payload p on p.id = m.payload_id
   cross join lateral (${BEFORE}) before
-  where p.message_type in ${among(UNDONE)} and m.state in ('sent', 'acked', 'dropped')
+  where p.message_type in ${among(UNDOABLE)} and m.state in ('sent', 'acked', 'dropped')
   on conflict (activity_id) do nothing`;
 
-const KEEP_BETWEEN = `
+const UPDATE_BETWEEN = `
   with answered as (
     select m.computer_id, m.activity_id, m.position, p.fields
     from unnest($1::int[], $2::int[]) r(computer_id, id)

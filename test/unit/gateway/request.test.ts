@@ -1,11 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { withBody } from '../../../src/gateway/http/request.ts';
 import { BodyBudget } from '../../../src/process/body-budget.ts';
-import { withBody } from '../../../src/gateway/http/body.ts';
 
 const KIB = 1024;
 const LIMIT = 1024 * KIB;
+const LIMITS = { keptBytes: LIMIT, readBytes: LIMIT };
 
 const request = (bytes: number) =>
   Object.assign(Readable.from([Buffer.alloc(bytes)]), { headers: {} }) as unknown as IncomingMessage;
@@ -13,7 +14,7 @@ const request = (bytes: number) =>
 describe('the memory of bodies under way', () => {
   it('counts what is made of them, until they are done', async () => {
     const budget = new BodyBudget(LIMIT);
-    const made = await withBody(request(KIB), LIMIT, budget, async (body, charge) => {
+    const made = await withBody(request(KIB), LIMITS, budget, async ({ start: body }, charge) => {
       const receivedBytes = budget.usedBytes;
       expect(receivedBytes).toBeGreaterThanOrEqual(KIB);
       charge(100 * KIB);
@@ -21,7 +22,7 @@ describe('the memory of bodies under way', () => {
       return body.length;
     });
     expect(made).toBe(KIB);
-    const greedy = withBody(request(KIB), LIMIT, budget, async (_, charge) => charge(2 * LIMIT));
+    const greedy = withBody(request(KIB), LIMITS, budget, async (_, charge) => charge(2 * LIMIT));
     await expect(greedy).rejects.toMatchObject({ status: 503 });
     expect(budget.usedBytes).toBe(0);
   });
@@ -30,10 +31,10 @@ describe('the memory of bodies under way', () => {
     const budget = new BodyBudget(LIMIT);
     const others = budget.open();
     others.take(0.85 * LIMIT);
-    await expect(withBody(request(100 * KIB), LIMIT, budget, async () => 'read')).rejects.toMatchObject({
+    await expect(withBody(request(100 * KIB), LIMITS, budget, async () => 'read')).rejects.toMatchObject({
       status: 503,
     });
     others.take(0.1 * LIMIT);
-    await expect(withBody(request(KIB), LIMIT, budget, async () => 'read')).resolves.toBe('read');
+    await expect(withBody(request(KIB), LIMITS, budget, async () => 'read')).resolves.toBe('read');
   });
 });

@@ -2,12 +2,12 @@ import { FINAL_STATUSES } from '../../domain/activities/status.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { statusList } from '../../persistence/database/status-sql.ts';
 import { firstUnqueued, isDue } from '../../persistence/query/delivery-conditions.ts';
-import type { Control, DueOperation, SentOperation, Session } from './session.ts';
+import type { ControlMessage, DueOperation, SentOperation, Session } from './session.ts';
 
-/** Payloads of one answer, in stored bytes; at least one operation is handed out whatever its size. */
+/** Payloads of one response, in stored bytes; one operation is sent whatever its size. */
 const MAX_PAYLOAD_BYTES = 4 * 1024 * 1024;
 
-/** Whose identity it is: a live computer, or one that was removed. */
+/** Whom an identity belongs to: a computer, or one that was removed. */
 export type Identified = { kind: 'computer'; session: Session } | { kind: 'removed'; computerId: number };
 
 interface SessionRow {
@@ -28,7 +28,7 @@ interface SessionRow {
   out_next: number;
   token: string | null;
   request_digest: Buffer | null;
-  controls: Control[];
+  controls: ControlMessage[];
   head_tries: number;
   head_sends: number;
   client_types_digest: Buffer | null;
@@ -45,10 +45,9 @@ interface SessionRow {
 }
 
 /**
- * Reads everything exchanges need to know, as of one instant and without locks; writing notices when another exchange
- * of a computer came between.
+ * Reads everything that exchanges need in one snapshot without locks; saving detects exchanges that came in between.
  *
- * @returns null in place of an identity that nobody has
+ * @returns null in place of unknown identities
  */
 export async function readSessions(
   db: Sql,
@@ -94,16 +93,16 @@ function toSession(row: SessionRow, accountId: number): Session {
     resyncAt: row.resync_at,
     resync: {
       wantedScopes: row.wanted_scopes,
-      askedScopes: row.asked_scopes,
-      askedId: row.asked_id,
-      askedAt: row.asked_at,
+      requestedScopes: row.asked_scopes,
+      requestId: row.asked_id,
+      requestedAt: row.asked_at,
     },
     sent: row.sent ?? [],
     due: row.due ?? [],
   };
 }
 
-/** Messages of operations that are sent again, by payload id. */
+/** By payload id. */
 export async function readPayloads(db: Sql, ids: readonly number[]): Promise<Map<number, DueOperation>> {
   const rows = await db.query<{ id: number; message_type: string; fields: Record<string, unknown> }>(
     'select id, message_type, fields from operation_payload where id = any($1::bigint[])',
@@ -113,16 +112,13 @@ export async function readPayloads(db: Sql, ids: readonly number[]): Promise<Map
   return new Map(rows.map((row) => [row.id, { activityId: 0, messageType: row.message_type, fields: row.fields }]));
 }
 
-/**
- * Which of some operations have ended, in whatever way: by a result, a cancel, or because their time was over. A result
- * counts from when it was accepted, whether or not its lane has seen it.
- */
+/** Which operations have ended: by a result, a cancellation or a deadline. Results that are not processed yet count. */
 export async function findEnded(db: Sql, operations: readonly number[]): Promise<Set<number>> {
   const rows = await db.query<{ id: number }>(ENDED, [operations]);
   return new Set(rows.map(({ id }) => id));
 }
 
-// Not prepared: a plan made while the inbox is empty would read all of it for ever.
+// Not a prepared statement: a plan made while the inbox is empty would always read all of it.
 const ENDED = `
   select a.id from activity a
   where a.id = any($1::int[]) and (a.status in ${statusList(FINAL_STATUSES)} or exists (

@@ -1,40 +1,39 @@
 import type { Sql } from '../../persistence/database/sql.ts';
 
-/** A copy that was sent away registers at once; later it may be anybody. */
-const SENT_AWAY_FOR = `interval '1 hour'`;
-const MAX_SENT_AWAY = 1000;
+/** A rejected clone registers at once; a later registration may come from anybody. */
+const EXPECTED_FOR = `interval '1 hour'`;
+const MAX_EXPECTED = 1000;
 
 /**
- * Notes that a machine with the identity of another one is sent to register as a computer of its own. Machines that say
- * the same of themselves would else be taken for one that repeats itself, and share a computer until one of them uses it.
+ * Records that a clone of a computer was rejected, so that it will register as a computer of its own. Otherwise equal
+ * registrations would be taken for repetitions of one, and share a computer until one of them uses it.
  */
-export async function sendCopyAway(db: Sql, computerId: number, now: Date): Promise<void> {
-  await db.query(`update agent set ${COUNTED} where computer_id = $1`, [computerId, now, MAX_SENT_AWAY]);
+export async function expectClone(db: Sql, computerId: number, now: Date): Promise<void> {
+  await db.query(`update agent set ${EXPECT_ONE_MORE} where computer_id = $1`, [computerId, now, MAX_EXPECTED]);
 }
 
 /**
- * Finds the computer that an identity was given for, which another machine with an identity for it uses. Notes that its
- * owner is sent away, once however often it comes.
+ * As {@link expectClone}, for the owner of a spare identity; counts each owner once.
  *
- * @returns null when nobody was ever given this identity, or not in this way
+ * @returns the computer that the identity was given for; null if it is not a spare one
  */
-export async function sendSpareAway(db: Sql, secureIdHash: Buffer, now: Date): Promise<{ title: string } | null> {
+export async function expectSpareOwner(db: Sql, secureIdHash: Buffer, now: Date): Promise<{ title: string } | null> {
   const [row] = await db.query<{ title: string }>(
-    SEND_SPARE_AWAY,
-    [secureIdHash, now, MAX_SENT_AWAY],
-    'gateway-send-spare-away',
+    EXPECT_SPARE_OWNER,
+    [secureIdHash, now, MAX_EXPECTED],
+    'gateway-expect-spare-owner',
   );
   return row ?? null;
 }
 
-/** The computer of which a registering machine says that it is a copy. */
+/** The computer of which a registering machine says that it is a clone. */
 export interface Original {
   computerId: number;
-  /** The identity is this machine's alone: it tells it from every other copy. */
+  /** Only this machine had the identity, which distinguishes it from every other clone. */
   isOwn: boolean;
 }
 
-/** Finds the computer of a former identity in an account. */
+/** Finds the computer of a former identity. */
 export async function findOriginal(tx: Sql, accountId: number, secureIdHash: Buffer): Promise<Original | null> {
   const [row] = await tx.query<Original & Record<string, unknown>>(
     FIND_ORIGINAL,
@@ -45,31 +44,36 @@ export async function findOriginal(tx: Sql, accountId: number, secureIdHash: Buf
 }
 
 /**
- * Whether a registration is that of a copy which was sent away. Each one counts once.
+ * Whether a registration comes from an expected clone, which is not expected any more then.
  *
- * @param digest - of the registration, for machines that do not say of which computer they are copies
+ * @param digest - of the registration, for machines that do not name their original
  */
-export async function isSentAway(tx: Sql, original: Original | null, digest: Buffer, now: Date): Promise<boolean> {
+export async function takeExpectedClone(
+  tx: Sql,
+  original: Original | null,
+  digest: Buffer,
+  now: Date,
+): Promise<boolean> {
   const rows = original
     ? await tx.query(takeOne('s.computer_id = $1'), [original.computerId, now])
     : await tx.query(takeOne('s.registration_digest = $1'), [digest, now]);
   return rows.length > 0;
 }
 
-const RECENT = (alias: string) => `${alias}.copies_sent_away_at > $2::timestamptz - ${SENT_AWAY_FOR}`;
+const RECENT = (alias: string) => `${alias}.copies_sent_away_at > $2::timestamptz - ${EXPECTED_FOR}`;
 
-const COUNTED = `
+const EXPECT_ONE_MORE = `
   copies_sent_away = least(case when ${RECENT('agent')} then copies_sent_away else 0 end + 1, $3),
   copies_sent_away_at = $2`;
 
-const SEND_SPARE_AWAY = `
+const EXPECT_SPARE_OWNER = `
   with spare as (
     select s.computer_id, c.title from agent_spare_identity s join computer c on c.id = s.computer_id
     where s.secure_id_hash = $1
   ), first as (
     update agent_spare_identity set sent_away = true where secure_id_hash = $1 and not sent_away returning computer_id
   ), counted as (
-    update agent set ${COUNTED} from first where agent.computer_id = first.computer_id
+    update agent set ${EXPECT_ONE_MORE} from first where agent.computer_id = first.computer_id
   )
   select title from spare`;
 

@@ -1,0 +1,92 @@
+import type { Database } from '../../persistence/database/sql.ts';
+import type { Logger } from '../../process/logger.ts';
+import { type BObject, type BValue, isDict } from '../../protocol/bpickle.ts';
+import type { Clock } from '../../services/common/ports.ts';
+import { senderOf, type TokenBuckets } from '../../services/common/token-buckets.ts';
+import type { ProfileRunDeps } from '../../services/scripts/profiles/script-profile-runs.ts';
+import { acceptedTypesMessage, registrationMessage, setIdMessage } from '../exchange/response.ts';
+import { MalformedMessage } from '../facts/fields.ts';
+import { messageType } from '../facts/read-messages.ts';
+import type { ConcurrencyLimiter } from '../http/concurrency.ts';
+import { REGISTER_ONLY } from '../http/message-types.ts';
+import type { GatewayMetrics } from '../http/metrics.ts';
+import { HttpError } from '../http/response.ts';
+import { enrol } from './enrolment.ts';
+import { type Registration, readRegistration } from './registration.ts';
+
+export interface RegistrationDeps {
+  db: Database;
+  logger: Logger;
+  clock: Clock;
+  limiter: ConcurrencyLimiter;
+  /** By address. */
+  failedRegistrations: TokenBuckets;
+  /** By address and by account; null for no limit. */
+  registrations: TokenBuckets | null;
+  /** For profiles that run on newly enrolled computers. */
+  runs: ProfileRunDeps;
+  /** The registration key of the server's own simulated computers. */
+  simulationKey: string | null;
+  metrics: Pick<GatewayMetrics, 'enrolled' | 'faulty'>;
+}
+
+/**
+ * Handles a payload without an identity: enrols the computer if it has a `register` message, otherwise asks for one.
+ * Other messages are leftovers of an earlier identity and are ignored.
+ *
+ * @returns the messages of the response
+ * @throws {HttpError} 429 after too many registrations or failed ones from this address, or too many for one account;
+ *   agents try again at their next exchange
+ */
+export async function register(
+  deps: RegistrationDeps,
+  messages: readonly BValue[],
+  address: string,
+): Promise<BObject[]> {
+  const { clock, metrics, logger } = deps;
+  const message = messages.findLast((item) => messageType(item) === 'register');
+  if (!isDict(message)) return [acceptedTypesMessage(REGISTER_ONLY.types)];
+  const sender = senderOf(address);
+  rejectIfLimited(deps.failedRegistrations.wait(sender, 1, clock.now().getTime()));
+  consume(deps, deps.registrations, sender);
+  const registration = tryRead(message);
+  if (!registration) {
+    metrics.enrolled('refused');
+    consume(deps, deps.failedRegistrations, sender);
+    return [registrationMessage('unknown-account')];
+  }
+  const limitAccount = (accountId: number): void => consume(deps, deps.registrations, `account ${accountId}`);
+  const enrolment = await deps.limiter.run(() => enrol(deps, registration, clock.now(), limitAccount));
+  if (enrolment.kind === 'late') {
+    metrics.enrolled('late');
+    return [acceptedTypesMessage(REGISTER_ONLY.types)];
+  }
+  if (enrolment.kind === 'refused') {
+    metrics.enrolled('refused');
+    logger.info({ address, reason: enrolment.info }, 'registration refused');
+    consume(deps, deps.failedRegistrations, sender);
+    return [registrationMessage(enrolment.info)];
+  }
+  const { computerId, secureId, approved } = enrolment;
+  metrics.enrolled(approved ? 'approved' : 'pending');
+  metrics.faulty(registration.faults);
+  logger.info({ computerId, approved }, 'computer enrolled');
+  return [setIdMessage(secureId, computerId)];
+}
+
+function tryRead(message: BObject): Registration | null {
+  try {
+    return readRegistration(message);
+  } catch (error) {
+    if (error instanceof MalformedMessage) return null;
+    throw error;
+  }
+}
+
+function consume({ clock }: RegistrationDeps, buckets: TokenBuckets | null, key: string): void {
+  if (buckets) rejectIfLimited(buckets.take(key, 1, clock.now().getTime()));
+}
+
+function rejectIfLimited(waitSeconds: number): void {
+  if (waitSeconds > 0) throw new HttpError(429, 'TooManyRequests', 'Too many registrations', waitSeconds);
+}

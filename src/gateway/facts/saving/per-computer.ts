@@ -1,0 +1,17 @@
+export interface PerComputer<T> {
+  computerId: number;
+  value: T;
+}
+
+export function computerIds(reports: ReadonlyArray<PerComputer<unknown>>): number[] {
+  return reports.map(({ computerId }) => computerId);
+}
+
+export function toRows<T>(reports: ReadonlyArray<PerComputer<Iterable<T>>>): Array<{ computerId: number; row: T }> {
+  return reports.flatMap(({ computerId, value }) => [...value].map((row) => ({ computerId, row })));
+}
+
+/** Names as keys of a JSON object, in which PostgreSQL looks them up quickly. */
+export function jsonKeys(names: Iterable<string>): string {
+  return JSON.stringify(Object.fromEntries([...names].map((name) => [name, 0])));
+}

@@ -1,0 +1,69 @@
+import type { ServerResponse } from 'node:http';
+import type { Response } from 'express';
+import { ANSWER_HEADERS, endUnread } from '../../process/http-answers.ts';
+import type { Logger } from '../../process/logger.ts';
+import { isDatabaseAway } from '../../services/common/availability.ts';
+
+/** Why a request of an agent is not served. Agents take every error as "try again later". */
+export class HttpError extends Error {
+  readonly status: number;
+  readonly code: string;
+  /** Whole seconds, sent with 429 and 503. */
+  readonly retryAfterSeconds: number;
+
+  constructor(status: number, code: string, message: string, retryAfterSeconds = 5) {
+    super(message);
+    this.name = 'HttpError';
+    this.status = status;
+    this.code = code;
+    this.retryAfterSeconds = Math.max(1, Math.ceil(retryAfterSeconds));
+  }
+}
+
+/** Turns any error into the one that the agent gets, and logs unexpected ones. */
+export function toHttpError(error: unknown, logger: Logger): HttpError {
+  if (error instanceof HttpError) return error;
+  if (error instanceof URIError) return new HttpError(400, 'InvalidParameter', 'The path is not well-formed');
+  // Other properties of a PostgreSQL error can quote what agents sent.
+  const { name, stack, code } = error as Error & { code?: unknown };
+  if (isDatabaseAway(error)) {
+    logger.warn({ err: { name, code } }, 'the database is unavailable');
+    return new HttpError(503, 'ServiceUnavailable', 'Try again later');
+  }
+  logger.error({ err: { name, stack, sqlState: code } }, 'an exchange failed');
+  return new HttpError(500, 'InternalError', 'Something went wrong');
+}
+
+const RETRY_STATUSES: ReadonlySet<number> = new Set([429, 503]);
+
+/** Sends the error body of docs/api-conventions.md#error-body. */
+export function sendError(res: Response, error: HttpError): void {
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
+  const { status, code, message, retryAfterSeconds } = error;
+  const { complete } = res.req;
+  const body = JSON.stringify({ error: code, message, code: status });
+  res.writeHead(status, {
+    ...ANSWER_HEADERS,
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    ...(RETRY_STATUSES.has(status) && { 'Retry-After': retryAfterSeconds }),
+    // The unread rest of the body would stand before the next request on this connection.
+    ...(!complete && { Connection: 'close' }),
+  });
+  if (complete) res.end(body);
+  else endUnread(res.req, res, body);
+}
+
+/** Responds with status 200 and these bytes. */
+export function sendBytes(res: ServerResponse, bytes: Uint8Array): void {
+  // Setting headers one by one is measurably slower at tens of thousands of pings a second.
+  res.writeHead(200, {
+    ...ANSWER_HEADERS,
+    'Content-Type': 'application/octet-stream',
+    'Content-Length': bytes.length,
+  });
+  res.end(bytes);
+}
