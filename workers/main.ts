@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { openWhenThere } from '../src/persistence/orm/open-when-there.ts';
+import type { Persistence } from '../src/persistence/orm/orm.ts';
 import { type Config, loadConfig } from '../src/process/config.ts';
 import { announceReady, refuseToStart, stopInOrder } from '../src/process/lifecycle.ts';
 import { createLogger, type Logger } from '../src/process/logger.ts';
 import { startMetrics } from '../src/process/metrics.ts';
-import { openWhenThere } from '../src/persistence/orm/open-when-there.ts';
-import type { Persistence } from '../src/persistence/orm/orm.ts';
-import { createLaneStore } from '../src/persistence/engine/lanes.repository.ts';
+import { startTracing } from '../src/process/tracing.ts';
 import { createDatabaseFileStore } from '../src/services/common/files.ts';
 import { systemClock } from '../src/services/common/ports.ts';
-import { startTracing } from '../src/process/tracing.ts';
+import { createEngine } from '../src/services/engine/engine.ts';
 import { connectClient } from '../temporal/connection.ts';
 import { makeBuildCurrent, readCurrentBuild } from '../temporal/deployment.ts';
 import { findOutage } from '../temporal/health.ts';
@@ -61,14 +61,14 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
   const persistence = await openDatabase(config, logger);
   metrics.watchPools(persistence.pools);
   await untilMigrated(persistence, logger);
-  const onAdvance = (events: number, closed: boolean): void => {
+  const onProcessed = (events: number, closed: boolean): void => {
     measures.settled(events);
     if (closed) measures.laneClosed();
   };
-  const lanes = createLaneStore({ db: persistence.db, clock: systemClock, settings: config.activities, onAdvance });
+  const engine = createEngine({ db: persistence.db, clock: systemClock, settings: config.activities, onProcessed });
   const { publicUrl, activities: settings, scriptProfiles: limits } = config;
   const kinds = createProfileKinds({ db: persistence.db, settings, limits, publicUrl, logger });
-  const parts: Parts = { db: persistence.db, client, lanes, publicUrl, logger, kinds, clock: systemClock, measures };
+  const parts: Parts = { db: persistence.db, client, engine, publicUrl, logger, kinds, clock: systemClock, measures };
   workers = await startWorkers(queues, config, bundle, parts);
   const servesActivities = queues.includes(TASK_QUEUES.activity);
   const repaired: RelayOptions['repaired'] = (outcome) => measures.repaired('relay', outcome);

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
-import type { LaneStore, LaneTurn } from '../../src/persistence/engine/lanes.repository.ts';
+import type { BatchTurn } from '../../src/persistence/engine/batches.repository.ts';
 import { FairGate } from '../../src/services/common/fair-gate.ts';
+import type { Engine } from '../../src/services/engine/engine.ts';
 import type { CancelActivities, LaneActivities } from '../../workflows/contracts/activities.ts';
 import { requestCancelOf } from './request-cancel.ts';
 
@@ -9,7 +10,7 @@ const PATIENCE_MS = 15_000;
 const REMEMBERED = 10_000;
 
 export interface LaneActivitiesDeps {
-  lanes: LaneStore;
+  engine: Engine;
   client: Client;
   /** Steps that use the database at once; default 6, as many as a pool of usual size has room for. */
   width?: number;
@@ -22,7 +23,7 @@ export interface LaneActivitiesDeps {
  * thousands of rows at a step and must not fill all places. What waited as long as the workflow does is not begun.
  */
 export function createLaneActivities({
-  lanes,
+  engine,
   client,
   width = 6,
 }: LaneActivitiesDeps): LaneActivities & CancelActivities {
@@ -33,17 +34,18 @@ export function createLaneActivities({
     waitingPerKey: Number.POSITIVE_INFINITY,
     patienceMs: PATIENCE_MS,
   });
-  const turnOf = remember((lane) => lanes.turnOf(lane));
+  const turnOf = remember((lane) => engine.turnOf(lane));
   return {
-    advance: async (lane, cancelAll) => gate.run(await turnOf(lane), () => lanes.advance(lane, cancelAll)),
-    begin: (activity) => lanes.begin(activity),
-    settle: (activity, cancelAll) => lanes.settle(activity, cancelAll),
+    advance: async (lane, cancelAll) =>
+      gate.run(await turnOf(lane), () => engine.processPendingEvents(lane, cancelAll)),
+    begin: (activity) => engine.listOpenBatches(activity),
+    settle: (activity, cancelAll) => engine.getGroupProgress(activity, cancelAll),
     requestCancel: requestCancelOf(client),
   };
 }
 
 /** Whose a lane is never changes. Keeps a bounded number of answers, the latest asked. */
-function remember(ask: (lane: number) => Promise<LaneTurn>): (lane: number) => Promise<string> {
+function remember(ask: (lane: number) => Promise<BatchTurn>): (lane: number) => Promise<string> {
   const known = new Map<number, string>();
   return async (lane) => {
     const found = known.get(lane);

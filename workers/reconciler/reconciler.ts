@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import { DAY_MS, MINUTE_MS } from '../../src/domain/common/durations.ts';
-import type { Logger } from '../../src/process/logger.ts';
-import type { LaneStore } from '../../src/persistence/engine/lanes.repository.ts';
 import { advanceMark } from '../../src/persistence/activities/restore.repository.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
+import type { Logger } from '../../src/process/logger.ts';
+import type { Engine } from '../../src/services/engine/engine.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import type { ReconcileActivities } from '../../workflows/contracts/activities.ts';
 import { activityWorkflowId, parseActivityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
@@ -22,7 +22,7 @@ import { closedAbnormally, deleteOldRuns, runningAmong } from './visibility.ts';
 export interface ReconcilerOptions extends EventRetention {
   db: Database;
   client: Client;
-  lanes: LaneStore;
+  engine: Engine;
   publicUrl: string;
   logger: Logger;
   clock: { now(): Date };

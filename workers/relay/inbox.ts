@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
-import type { Logger } from '../../src/process/logger.ts';
 import { isDatabaseAway } from '../../src/persistence/database/availability.ts';
-import type { LaneStore } from '../../src/persistence/engine/lanes.repository.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
+import type { Logger } from '../../src/process/logger.ts';
 import { FairQueue } from '../../src/services/common/fair-queue.ts';
+import type { Engine } from '../../src/services/engine/engine.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { nudge } from './nudge.ts';
 import { type LaneNews, NudgePlanner, type NudgeSettings } from './nudge-planner.ts';
@@ -12,7 +12,7 @@ import { isServerAway, RefusedEntries } from './refused.ts';
 export interface InboxDeps {
   db: Database;
   client: Client;
-  lanes: LaneStore;
+  engine: Engine;
   settings: NudgeSettings;
   logger: Logger;
   /** Gives a lane a workflow again, or closes it. */
@@ -116,7 +116,7 @@ function inTurns(due: readonly Due[]): Due[] {
 
 async function tell(deps: InboxDeps, lane: Due): Promise<void> {
   if (lane.open === 0) {
-    await deps.lanes.applyLate(lane.lane);
+    await deps.engine.processPendingEvents(lane.lane, false);
     deps.count('late');
     return;
   }

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
-import type { Logger } from '../../src/process/logger.ts';
-import type { LaneStore } from '../../src/persistence/engine/lanes.repository.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
+import type { Logger } from '../../src/process/logger.ts';
+import type { Engine } from '../../src/services/engine/engine.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { inboxRound } from './inbox.ts';
 import { lateDatesRound } from './late-dates.ts';
@@ -16,7 +16,7 @@ import { createStarter } from './starter.ts';
 export interface RelayOptions {
   db: Database;
   client: Client;
-  lanes: LaneStore;
+  engine: Engine;
   settings: NudgeSettings;
   /** Base of the links that operators see beside a workflow. */
   publicUrl: string;
@@ -68,11 +68,11 @@ const LATE_DATES_MS = 2_000;
  * @see docs/architecture.md#starting-it
  */
 export function startRelay(options: RelayOptions): Relay {
-  const { db, client, lanes, settings, logger } = options;
+  const { db, client, engine, settings, logger } = options;
   const count = options.count ?? (() => undefined);
   const starter = createStarter(client, options.publicUrl);
   const repair = async (lane: number): Promise<void> => {
-    const outcome = await repairLane({ db, client, lanes, starter, logger }, lane);
+    const outcome = await repairLane({ db, client, engine, starter, logger }, lane);
     if (outcome !== 'none') options.repaired?.(outcome);
   };
   const outbox = startLoop({
@@ -98,7 +98,7 @@ export function startRelay(options: RelayOptions): Relay {
   const inbox = startLoop({
     name: 'inbox',
     everyMs: INBOX_TICK_MS,
-    round: inboxRound({ db, client, lanes, settings, logger, repair, isLeader: listener.isLeader, count }),
+    round: inboxRound({ db, client, engine, settings, logger, repair, isLeader: listener.isLeader, count }),
     logger,
     onFailure: () => count('failed'),
   });

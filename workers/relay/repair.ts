@@ -1,7 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { Logger } from '../../src/process/logger.ts';
-import type { LaneStore } from '../../src/persistence/engine/lanes.repository.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
+import type { Logger } from '../../src/process/logger.ts';
+import type { Engine } from '../../src/services/engine/engine.ts';
 import { reached } from '../reached.ts';
 import { isOrphaned } from '../restore/orphaned.ts';
 import { readActivities, readLanes, type Starter } from './starter.ts';
@@ -17,7 +17,7 @@ export type Repair = 'none' | RepairMade;
 export interface RepairDeps {
   db: Database;
   client: Client;
-  lanes: LaneStore;
+  engine: Engine;
   starter: Starter;
   logger: Logger;
 }
@@ -101,9 +101,9 @@ async function tellCancel({ db }: RepairDeps, lane: number, text: string): Promi
   await db.query(`insert into agent_inbox (lane_id, kind, body) values ($1, 'cancel', $2)`, [lane, text]);
 }
 
-async function settleLane({ lanes }: RepairDeps, lane: number): Promise<void> {
+async function settleLane({ engine }: RepairDeps, lane: number): Promise<void> {
   for (;;) {
-    const { open, nextDueAt } = await lanes.advance(lane, false);
+    const { open, nextDueAt } = await engine.processPendingEvents(lane, false);
     if (open === 0 || nextDueAt === null || nextDueAt > Date.now()) return;
   }
 }

@@ -1,5 +1,9 @@
 import type { ActivityStatus } from '../../src/domain/activities/status.ts';
-import type { GroupProgress, LanePlan, LaneProgress } from '../../src/domain/engine/progress.ts';
+import type {
+  GroupProgress,
+  BatchPlan as LanePlan,
+  BatchProgress as LaneProgress,
+} from '../../src/domain/engine/progress.ts';
 import type { DueOutcome } from '../../src/domain/schedules/due-outcome.ts';
 import type { RetentionCursor, RetentionResult } from './activity-retention.contract.ts';
 import type { ProfileKindName } from './profile-trigger.contract.ts';

@@ -3,7 +3,7 @@
  *
  * @remarks Optional is what activities of older builds, and recorded histories, do not tell.
  */
-export interface LaneProgress {
+export interface BatchProgress {
   open: number;
   succeeded: number;
   failed: number;
@@ -25,7 +25,7 @@ export interface LaneProgress {
  *
  * @remarks Optional is what activities of older builds, and recorded histories, do not tell.
  */
-export interface LanePlan {
+export interface BatchPlan {
   lane: number;
   workflowId: string;
   single: boolean;

@@ -31,18 +31,18 @@ export async function blocksOf(tx: Sql, activities: readonly number[]): Promise<
 }
 
 /**
- * Forgets those of some blocks that nothing is left in. Recent ones stay: whoever adds to them now may not be seen yet.
+ * Deletes those of some blocks that nothing is left in. Recent ones stay: whoever adds to them now may not be seen yet.
  *
  * @remarks Idempotent.
  */
-export async function forgetEmptyBlocks(tx: Sql, blocks: readonly ActivityBlock[]): Promise<void> {
-  await tx.query(FORGET_EMPTY, [blocks.map(({ account_id }) => account_id), blocks.map(({ block }) => block)]);
+export async function deleteEmptyBlocks(tx: Sql, blocks: readonly ActivityBlock[]): Promise<void> {
+  await tx.query(DELETE_EMPTY, [blocks.map(({ account_id }) => account_id), blocks.map(({ block }) => block)]);
 }
 
 /** Blocks behind the newest activity that a transaction of any length could still be adding to. */
 const RECENT_BLOCKS = 100;
 
-const FORGET_EMPTY = `
+const DELETE_EMPTY = `
   delete from activity_block b
   where b.block < (select max(id) >> 12 from activity) - ${RECENT_BLOCKS}
     and (b.account_id, b.block) in (

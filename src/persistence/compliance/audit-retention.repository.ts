@@ -1,53 +1,45 @@
-import type { Database, Sql } from '../database/sql.ts';
+import type { Sql } from '../database/sql.ts';
 
-/** What one step removes at most. */
-export interface AuditRetentionStep {
-  now: Date;
-  /** Results of computers. */
-  results: number;
-  /** Files, and runs. */
-  objects: number;
-}
-
-/**
- * Removes some of what accounts do not keep any more: reports that are too old or tell of runs that are, then results
- * and runs; and files that nobody can find. In one transaction.
- *
- * A run that has not ended is kept. Of a run whose date is still planned the date is kept, or it would count as missed.
- *
- * @returns how much went, and whether there may be more
- * @remarks Safe to repeat and to run twice at once.
- * @see docs/api-conventions.md#reports-and-files
- */
-export function forgetAudits(db: Database, step: AuditRetentionStep): Promise<{ gone: number; more: boolean }> {
-  const { now, results, objects } = step;
-  return db.transaction(async (tx) => {
-    const files = await forgetReports(tx, now, objects);
-    const lost = await count(tx, LOST_FILES, [now, objects]);
-    if (files + lost > 0) return { gone: files + lost, more: true };
-    const runs = await tx.query<{ id: number }>(DUE_RUNS, [now, objects]);
-    const ids = runs.map(({ id }) => id);
-    const audits = await count(tx, RESULTS, [ids, results]);
-    if (audits === results) return { gone: audits, more: true };
-    const dated = await count(tx, KEEP_DATES, [ids]);
-    const gone = await count(tx, FORGET_RUNS, [ids]);
-    return { gone: audits + gone + dated, more: runs.length === objects };
-  });
-}
-
-async function forgetReports(tx: Sql, now: Date, objects: number): Promise<number> {
-  const due = await tx.query<{ id: number }>(DUE_REPORTS, [now, objects]);
+/** Deletes reports that are too old or show runs that are, with their files. @returns how many */
+export async function deleteExpiredReports(tx: Sql, now: Date, limit: number): Promise<number> {
+  const due = await tx.query<{ id: number }>(DUE_REPORTS, [now, limit]);
   const still = await tx.query<{ id: number }>(STILL_DUE, [due.map(({ id }) => id)]);
   const ids = still.map(({ id }) => id);
   await tx.query('delete from stored_file where id in (select file_id from usg_report where id = any($1::int[]))', [
     ids,
   ]);
-  return count(tx, 'delete from usg_report where id = any($1::int[])', [ids]);
+  return countOf(tx, 'delete from usg_report where id = any($1::int[])', [ids]);
 }
 
-async function count(tx: Sql, text: string, values: readonly unknown[]): Promise<number> {
+/** Deletes files that nobody can find. @returns how many */
+export function deleteLostFiles(tx: Sql, now: Date, limit: number): Promise<number> {
+  return countOf(tx, DELETE_LOST_FILES, [now, limit]);
+}
+
+/** Runs that their account does not keep any more; locked, those of others left out. */
+export async function lockExpiredRuns(tx: Sql, now: Date, limit: number): Promise<number[]> {
+  const runs = await tx.query<{ id: number }>(DUE_RUNS, [now, limit]);
+  return runs.map(({ id }) => id);
+}
+
+/** Deletes results of computers in some runs. @returns how many */
+export function deleteResults(tx: Sql, runs: readonly number[], limit: number): Promise<number> {
+  return countOf(tx, DELETE_RESULTS, [runs, limit]);
+}
+
+/**
+ * Deletes runs without results. Of a run whose date is still planned the date is kept, or it would count as missed.
+ *
+ * @returns how many
+ */
+export async function deleteRuns(tx: Sql, runs: readonly number[]): Promise<number> {
+  const dated = await countOf(tx, KEEP_DATES, [runs]);
+  return dated + (await countOf(tx, DELETE_RUNS, [runs]));
+}
+
+async function countOf(tx: Sql, text: string, values: readonly unknown[]): Promise<number> {
   const [row] = await tx.query<{ count: number }>(
-    `with gone as (${text} returning 1) select count(*) from gone`,
+    `with changed as (${text} returning 1) select count(*) from changed`,
     values,
   );
   return row!.count;
@@ -69,7 +61,7 @@ const STILL_DUE = `
   where u.id = any($1::int[])
     and not exists (select from activity k where k.id = u.activity_id and k.completion_time is null)`;
 
-const LOST_FILES = `
+const DELETE_LOST_FILES = `
   delete from stored_file where id in (
     select f.id from stored_file f
     where f.key is null and f.creation_time < $1::timestamptz - interval '1 hour'
@@ -85,7 +77,7 @@ const DUE_RUNS = `
     and not exists (select from activity k where k.id = r.activity_id and k.open_count > 0)
   order by r.started_at, r.id limit $2 for update of r skip locked`;
 
-const RESULTS = `
+const DELETE_RESULTS = `
   delete from usg_audit where (computer_id, profile_id, run_id) in (
     select computer_id, profile_id, run_id from usg_audit where run_id = any($1::int[]) limit $2)`;
 
@@ -94,7 +86,7 @@ const KEEP_DATES = `
   from usg_profile p
   where r.id = any($1::int[]) and p.id = r.profile_id and r.nominal_time = any(p.planned_dates)`;
 
-const FORGET_RUNS = `
+const DELETE_RUNS = `
   delete from usg_run r
   where r.id = any($1::int[])
     and not exists (select from usg_profile p where p.id = r.profile_id and r.nominal_time = any(p.planned_dates))`;

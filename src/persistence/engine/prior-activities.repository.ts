@@ -1,12 +1,12 @@
 import type { Sql } from '../database/sql.ts';
 import { movable, statusList } from '../database/status-sql.ts';
-import { type Change, cancelOperations, type Released } from './lane-news.ts';
+import type { Released } from './operations.repository.ts';
 
 /**
- * Has operations wait for an activity: its lanes wake the lanes of what waits for it whenever something of it ends.
+ * Has operations wait for an activity: its batches wake the batches of what waits for it whenever something of it ends.
  *
  * @returns those of `computers` on which the activity does nothing
- * @remarks Locks its lanes, in their order, so that nothing of it ends before the transaction does. Idempotent.
+ * @remarks Locks its batches, in their order, so that nothing of it ends before the transaction does. Idempotent.
  */
 export async function awaitActivity(
   tx: Sql,
@@ -20,28 +20,20 @@ export async function awaitActivity(
 }
 
 /**
- * Lets operations go whose computers have done what they waited for, and cancels those whose computers never will.
+ * Operations of a batch that waited for an activity and need not any more: it is done on their computers, or never will be.
  *
- * @param activity - what the operations of the lane wait for
- * @returns what it canceled and what may go now
- * @remarks Read from the rows, so it can be repeated at any time. The caller holds the lane's lock.
+ * @remarks Read from the rows, so it can be repeated at any time.
  */
-export async function settleWaiting(
-  tx: Sql,
-  lane: number,
-  activity: number,
-  now: Date,
-): Promise<{ canceled: Change[]; released: Released[] }> {
-  const rows = await tx.query<{ id: number; done: boolean }>(DECIDED, [lane, activity]);
-  const lost = rows.filter(({ done }) => !done).map(({ id }) => id);
-  const ready = rows.filter(({ done }) => done).map(({ id }) => id);
-  const text = `Activity ${activity} did not succeed on this computer.`;
-  const canceled = lost.length === 0 ? [] : await cancelOperations(tx, lane, lost, now, text);
-  const released = ready.length === 0 ? [] : await tx.query<Released & Record<string, unknown>>(RELEASE, [ready, now]);
-  return { canceled, released };
+export function readDecided(tx: Sql, batch: number, activity: number): Promise<Array<{ id: number; done: boolean }>> {
+  return tx.query<{ id: number; done: boolean }>(DECIDED, [batch, activity]);
 }
 
-/** Wakes the lanes of what waits for activities of which something has ended. */
+/** Releases operations whose computers have done what they waited for. */
+export function releaseWaiting(tx: Sql, operations: readonly number[], now: Date): Promise<Released[]> {
+  return tx.query<Released & Record<string, unknown>>(RELEASE, [operations, now]);
+}
+
+/** Wakes the batches of what waits for activities of which something has ended. */
 export async function wakeWaiting(tx: Sql, activities: readonly number[], now: Date): Promise<void> {
   await tx.query(WAKE, [activities, now]);
 }
@@ -64,7 +56,7 @@ const WITHOUT = `
     select from activity k where k.computer_id = c.computer_id and (k.id = $1 or k.parent_id = $1))
   order by 1`;
 
-// Of an activity that is gone nothing can succeed any more.
+// Of an activity that was deleted nothing can succeed any more.
 const DECIDED = `
   with prior as materialized (
     select k.computer_id, bool_and(k.status = 'succeeded') as done,
@@ -81,8 +73,8 @@ const RELEASE = `
   where a.id = any($1::int[]) and ${movable('a.status', ['waiting'], 'undelivered')}
   returning a.id, a.deliver_at`;
 
-// News of no operation changes nothing: it only has the lane look. Also where one waits there already: a lane that is
-// taking it now may have looked before this transaction ends.
+// An event of no operation changes nothing: it only has the batch look. Also where one waits there already: a batch that
+// is applying it now may have looked before this transaction ends.
 const WAKE = `
   insert into agent_inbox (lane_id, kind, at)
   select l.id, 'delivered', $2::timestamptz from lane l

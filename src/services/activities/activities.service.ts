@@ -1,7 +1,5 @@
 import { isCancelable } from '../../domain/activities/eligibility.ts';
 import { ACTIVITY_TYPES } from '../../domain/activities/kinds.ts';
-import type { PageRequest } from '../../persistence/database/page.ts';
-import type { ActivityScope } from '../../persistence/query/activity-visibility.ts';
 import {
   type ActivityRow,
   findActivities,
@@ -9,16 +7,19 @@ import {
   listChildren,
   listParents,
 } from '../../persistence/activities/activities.repository.ts';
-import { approveActivities, readCancelOrdered } from '../../persistence/engine/activity-approval.repository.ts';
+import { readCancelRequested } from '../../persistence/activities/activity-approval.repository.ts';
 import { orderCancel, readEndsAhead } from '../../persistence/activities/activity-cancel.repository.ts';
 import { listComputerActivities } from '../../persistence/activities/computer-activities.repository.ts';
-import { recordEvents } from '../../persistence/events/events.repository.ts';
+import type { PageRequest } from '../../persistence/database/page.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
-import { type ActivityChoice, lockChosen } from './activity-choice.ts';
+import { recordEvents } from '../../persistence/events/events.repository.ts';
+import type { ActivityScope } from '../../persistence/query/activity-visibility.ts';
+import type { Caller, Clock } from '../common/ports.ts';
 import { prepareActivityQuery } from '../query/activity-queries.ts';
+import { type ActivityChoice, lockChosen } from './activity-choice.ts';
 import { requireActivities, requireEligible, sameReason, scopeOf, unknownActivities } from './activity-rights.ts';
 import { type DetailedActivity, type ParentActivity, toBaseActivity, toDetailedActivity } from './activity-views.ts';
-import type { Caller, Clock } from '../common/ports.ts';
+import { approveActivities } from './approve-activities.ts';
 import { requireVisible } from './targets.ts';
 
 export interface ListOf<T> {
@@ -158,7 +159,7 @@ async function approve(
     const rows = await requireActivities(tx, caller, ids, 'approve', deps.clock.now());
     const others = rows.filter((row) => row.status !== 'unapproved').map((row) => row.id);
     requireEligible('approve', sameReason(others, 'needs no approval'));
-    requireEligible('approve', sameReason(await readCancelOrdered(tx, ids), 'is being canceled'));
+    requireEligible('approve', sameReason(await readCancelRequested(tx, ids), 'is being canceled'));
     await approveActivities(tx, ids, deps.clock.now());
     await recordActs(tx, caller, 'Approved', rows);
     return ids;

@@ -1,4 +1,3 @@
-import type { ActivitySettings } from '../../process/config.ts';
 import { isReappliable, isRevertable } from '../../domain/activities/eligibility.ts';
 import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
 import { DomainError } from '../../domain/common/errors.ts';
@@ -15,19 +14,20 @@ import {
   type SourceActivity,
   type SourceOperation,
 } from '../../persistence/activities/activity-repeats.repository.ts';
-import { recordEvents } from '../../persistence/events/events.repository.ts';
 import { keepFleet } from '../../persistence/computers/fleet-lock.ts';
-import { keepCarriedScripts } from '../../persistence/scripts/script-endings.repository.ts';
-import { failUnsent } from '../../persistence/identity/undeliverable.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
-import { type Draft, repeat, undo } from './activity-repeat-drafts.ts';
+import { recordEvents } from '../../persistence/events/events.repository.ts';
+import { failUnsent } from '../../persistence/identity/undeliverable.repository.ts';
+import { keepCarriedScripts } from '../../persistence/scripts/script-endings.repository.ts';
+import type { ActivitySettings } from '../../process/config.ts';
 import { requireActivities, requireEligible } from '../activities/activity-rights.ts';
 import { subjectOf } from '../activities/activity-views.ts';
-import type { Caller, Clock } from '../common/ports.ts';
 import { requirePrior } from '../activities/prior-activity.ts';
-import { requireRight } from '../scripts/reads.ts';
 import { findLostTargets } from '../activities/targets.ts';
 import { unsentSignals } from '../activities/unsent-signals.ts';
+import type { Caller, Clock } from '../common/ports.ts';
+import { requireRight } from '../scripts/reads.ts';
+import { type Draft, repeat, undo } from './activity-repeat-drafts.ts';
 
 export interface ActivityRepeatsService {
   /**

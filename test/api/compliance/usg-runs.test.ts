@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import { takeInReports } from '../../../src/services/compliance/audits/take-in.ts';
+import { createEngine } from '../../../src/services/engine/engine.ts';
 import { childrenOf, tell } from '../../support/activities/activity-rows.ts';
-import { auditReport } from '../../support/compliance/audit-reports.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
+import { auditReport } from '../../support/compliance/audit-reports.ts';
 import { usgProfile } from '../../support/compliance/usg-profiles.ts';
 
 let world: FleetWorld;
@@ -27,7 +27,7 @@ const found = async (query: string) =>
 /** Lets the computers of a run answer; those that are not named do nothing. */
 async function answer(activity: number, answers: Record<number, 'fetched' | 'passes' | 'fails' | 'breaks'>) {
   const { db } = world;
-  const lanes = createLaneStore({ db, clock: { now }, settings: { expiryDays: 30 } });
+  const engine = createEngine({ db, clock: { now }, settings: { expiryDays: 30 } });
   for (const { id, computer_id, lane_id } of await childrenOf(db, activity)) {
     const how = answers[computer_id];
     if (how) {
@@ -38,7 +38,7 @@ async function answer(activity: number, answers: Record<number, 'fetched' | 'pas
       const report = auditReport([how === 'passes' ? 'pass' : 'fail']);
       await db.query('insert into usg_audit_report values ($1, $2, $3, $4, $5)', [id, computer_id, 'r', report, now()]);
     }
-    await lanes.advance(lane_id, false);
+    await engine.processPendingEvents(lane_id, false);
   }
   await takeInReports({ db, clock: { now }, read: async (report) => readAuditReport(report) });
 }

@@ -4,7 +4,7 @@ import {
   blocksOf,
   type Counted,
   countActivities,
-  forgetEmptyBlocks,
+  deleteEmptyBlocks,
 } from '../../../src/persistence/activities/activity-blocks.ts';
 import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import { aGroup, anAccount, type TestAccount } from '../../support/activities/activity-rows.ts';
@@ -134,7 +134,7 @@ describe('blocks of activities', () => {
     const gone = [empty * 4096 + 1, recent * 4096 + 1];
     const blocks = await blocksOf(db, gone);
     await db.query('delete from activity where id = any($1::int[])', [gone]);
-    await forgetEmptyBlocks(db, [...blocks, { account_id: account.accountId, block: full }]);
+    await deleteEmptyBlocks(db, [...blocks, { account_id: account.accountId, block: full }]);
     const kept = await db.query<{ block: number }>(
       'select block from activity_block where account_id = $1 and block = any($2::int[]) order by block',
       [account.accountId, [empty, full, recent, top]],

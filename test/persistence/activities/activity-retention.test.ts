@@ -3,8 +3,8 @@ import { scriptOperation } from '../../../src/domain/scripts/script.ts';
 import { countActivities } from '../../../src/persistence/activities/activity-blocks.ts';
 import { linkReapplied, linkReverted } from '../../../src/persistence/activities/activity-repeats.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { createLogger } from '../../../src/process/logger.ts';
+import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import { createRetentionActivities } from '../../../workers/activities/activity-retention.activities.ts';
 import type { RetentionCursor } from '../../../workflows/contracts/activity-retention.contract.ts';
 import {
@@ -26,7 +26,7 @@ const logger = createLogger({ level: 'silent', role: 'test' });
 let database: TestDatabase;
 let db: Database;
 let clock: TestClock;
-let store: LaneStore;
+let engine: Engine;
 let account: TestAccount;
 
 beforeAll(async () => {
@@ -37,7 +37,7 @@ afterAll(() => database?.drop());
 beforeEach(async () => {
   for (const table of [...TABLES, 'usg_run', 'usg_profile']) await db.query(`delete from ${table}`);
   clock = new TestClock();
-  store = createLaneStore({ db, clock, settings: { expiryDays: 30 } });
+  engine = createEngine({ db, clock, settings: { expiryDays: 30 } });
   account = await anAccount(db, { computers: 3 });
 });
 
@@ -57,7 +57,7 @@ async function group(plan: Parameters<typeof aGroup>[2] = {}): Promise<number> {
 }
 async function settle(): Promise<void> {
   for (const { id } of await db.query<{ id: number }>('select id from lane order by id'))
-    await store.advance(id, false);
+    await engine.processPendingEvents(id, false);
 }
 /** Everything of a group is done. */
 async function finish(id: number, only: (place: number) => boolean = () => true): Promise<void> {

@@ -1,16 +1,15 @@
 import type { QueryResultRow } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { forgetAudits } from '../../../src/persistence/compliance/audit-retention.repository.ts';
 import { lockUsgReport } from '../../../src/persistence/compliance/usg-reports.repository.ts';
 import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import { createLogger } from '../../../src/process/logger.ts';
 import { createDatabaseFileStore } from '../../../src/services/common/files.ts';
+import { purgeExpiredAudits } from '../../../src/services/compliance/audits/purge-expired-audits.ts';
 import { produceReport } from '../../../src/services/compliance/reports/produce.ts';
 import {
   createUsgReportsService,
   type UsgReportsService,
 } from '../../../src/services/compliance/reports/usg-reports.service.ts';
-import { createAuditRetentionActivities } from '../../../workers/activities/audit-retention.activities.ts';
 import { TestClock } from '../../support/activities/activity-rows.ts';
 import { aRule, insertAuditedRun } from '../../support/compliance/usg-results.ts';
 import { createUsgWorld, type UsgWorld } from '../../support/compliance/usg-world.ts';
@@ -56,10 +55,11 @@ async function made(profileId: number, startDate: string, endDate: string | null
   return made(profileId, startDate, endDate);
 }
 
-/** Steps until nothing is due. @returns how many there were */
-async function forget(): Promise<number> {
-  const { forgetAudits } = createAuditRetentionActivities({ db, clock, logger, limits: { results: 5, objects: 2 } });
-  for (let steps = 1; ; steps += 1) if (!(await forgetAudits()).more) return steps;
+const purge = (on: Database) => purgeExpiredAudits({ db: on, clock, logger, limits: { results: 5, objects: 2 } });
+
+/** Purges until nothing is due. @returns how many calls it took */
+async function purgeAll(): Promise<number> {
+  for (let calls = 1; ; calls += 1) if (!(await purge(db)).more) return calls;
 }
 
 /** A transaction that finds a question, which is removed before it does anything else. */
@@ -101,7 +101,7 @@ describe('retention of audits', () => {
     await audited(profile, 3000);
     const path = await made(profile, dayOf(daysAgo(3000)));
     await keep(-1);
-    await forget();
+    await purgeAll();
     expect(await isThere(path)).toBe(true);
     expect(await runsOf(profile)).toHaveLength(1);
   });
@@ -116,7 +116,7 @@ describe('retention of audits', () => {
     };
     const { tailoring_file_key: tailoring } = await usg.profiles.get(usg.caller, profile);
     await keep(30);
-    expect(await forget()).toBeGreaterThan(5);
+    expect(await purgeAll()).toBeGreaterThan(5);
     expect(await isThere(paths.old)).toBe(false);
     expect(await isThere(paths.both)).toBe(false);
     expect(await isThere(paths.young)).toBe(true);
@@ -126,7 +126,7 @@ describe('retention of audits', () => {
     expect(audits).toEqual([{ run_id: young }]);
     expect(await made(profile, dayOf(daysAgo(40)), dayOf(clock.now()))).toBe(paths.both);
     await keep(5);
-    await forget();
+    await purgeAll();
     expect(await reportUri(profile)).toBeNull();
     for (const path of Object.values(paths)) expect(await isThere(path)).toBe(false);
     await keep(-1);
@@ -170,10 +170,10 @@ describe('retention of audits', () => {
     const [{ activity_id: activity }] = (await question()) as [{ activity_id: number }];
     await db.query('update activity set completion_time = null where id = $1', [activity]);
     await keep(30);
-    await forgetAudits(unaware(db), { now: clock.now(), results: 5, objects: 2 });
+    await purge(unaware(db));
     expect(await question()).toHaveLength(1);
     await db.query('update activity set completion_time = now() where id = $1', [activity]);
-    await forgetAudits(unaware(db), { now: clock.now(), results: 5, objects: 2 });
+    await purge(unaware(db));
     expect(await question()).toEqual([]);
     await keep(-1);
   });
@@ -188,10 +188,10 @@ describe('retention of audits', () => {
     await db.query('update usg_profile set planned_dates = $2 where id = $1', [profile, [nominal]]);
     clock.advance(10 * DAY_MS);
     await keep(5);
-    await forget();
+    await purgeAll();
     expect(await runsOf(profile)).toHaveLength(1);
     await db.query(`update activity set status = 'succeeded', open_count = 0 where id = $1`, [activity]);
-    await forget();
+    await purgeAll();
     expect(await runsOf(profile)).toEqual([]);
     expect(await usg.kind.missed(clock.now(), profile)).toEqual([]);
     await keep(-1);
@@ -212,10 +212,10 @@ describe('retention of audits', () => {
     }
     const drafts = () =>
       db.query('select activity_id from stored_file where profile_id = $1 and key is null', [profile]);
-    await forget();
+    await purgeAll();
     expect(await drafts()).toHaveLength(2);
     clock.advance(2 * 3_600_000);
-    await forget();
+    await purgeAll();
     expect(await drafts()).toEqual([{ activity_id: open!.id }]);
   });
 });

@@ -3,9 +3,9 @@ import type { RuleResult } from '../../../src/domain/compliance/audit-report.ts'
 import type { UsgMode } from '../../../src/domain/compliance/profile.ts';
 import { recordAuditProgress } from '../../../src/persistence/compliance/usg-audits.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import { closeUnreported, takeInReports } from '../../../src/services/compliance/audits/take-in.ts';
+import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import { TestClock } from '../../support/activities/activity-rows.ts';
 import { auditReport } from '../../support/compliance/audit-reports.ts';
 import { anAuditedRun } from '../../support/compliance/audited-run.ts';
@@ -13,21 +13,21 @@ import { createTestDatabase, type TestDatabase, untilBlocked } from '../../suppo
 
 let database: TestDatabase;
 let db: Database;
-let lanes: LaneStore;
+let engine: Engine;
 const clock = new TestClock();
 const MINUTE = 60_000;
 
 beforeAll(async () => {
   database = await createTestDatabase();
   db = database.persistence.db;
-  lanes = createLaneStore({ db, clock, settings: { expiryDays: 30 } });
+  engine = createEngine({ db, clock, settings: { expiryDays: 30 } });
 });
 afterAll(() => database.drop());
 
 const read = async (report: Uint8Array) => readAuditReport(report);
 const takeIn = () => takeInReports({ db, clock, read });
 
-const aRun = (mode: UsgMode, computers: number) => anAuditedRun({ db, lanes, clock }, mode, computers);
+const aRun = (mode: UsgMode, computers: number) => anAuditedRun({ db, engine: engine, clock }, mode, computers);
 
 const counts = (not_started: number, in_progress: number, passing: number, failing: number, open: boolean) => ({
   not_started,

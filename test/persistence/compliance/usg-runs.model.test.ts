@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import { closeUnreported, takeInReports } from '../../../src/services/compliance/audits/take-in.ts';
+import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import { type ChildState, childrenOf, TestClock, tell } from '../../support/activities/activity-rows.ts';
 import { auditReport } from '../../support/compliance/audit-reports.ts';
 import { createUsgWorld, type UsgWorld } from '../../support/compliance/usg-world.ts';
@@ -49,7 +49,7 @@ interface Audit {
 class RunTrial {
   readonly #world: UsgWorld;
   readonly #clock: TestClock;
-  readonly #lanes: LaneStore;
+  readonly #engine: Engine;
   readonly #profile: number;
   readonly #activity: number;
   readonly #audits = new Map<number, Audit>();
@@ -57,7 +57,7 @@ class RunTrial {
   private constructor(world: UsgWorld, clock: TestClock, profile: number, activity: number) {
     this.#world = world;
     this.#clock = clock;
-    this.#lanes = createLaneStore({ db, clock, settings: { expiryDays: 1 } });
+    this.#engine = createEngine({ db, clock, settings: { expiryDays: 1 } });
     this.#profile = profile;
     this.#activity = activity;
   }
@@ -102,7 +102,8 @@ class RunTrial {
   }
 
   async #advance(children: readonly ChildState[]): Promise<void> {
-    for (const lane of new Set(children.map(({ lane_id }) => lane_id))) await this.#lanes.advance(lane, false);
+    for (const lane of new Set(children.map(({ lane_id }) => lane_id)))
+      await this.#engine.processPendingEvents(lane, false);
     const after = await childrenOf(db, this.#activity);
     for (const [computer, audit] of this.#audits) {
       const steps = after.filter(({ computer_id }) => computer_id === computer);

@@ -4,11 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { beginReportActivity, endReportActivity } from '../../../src/persistence/compliance/usg-reports.repository.ts';
 import { readFleetFigures } from '../../../src/persistence/computers/fleet-figures.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { createLaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { createLogger } from '../../../src/process/logger.ts';
 import { createDatabaseFileStore } from '../../../src/services/common/files.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import { createUsgReportsService } from '../../../src/services/compliance/reports/usg-reports.service.ts';
+import { createEngine } from '../../../src/services/engine/engine.ts';
 import { startFleetGauges } from '../../../workers/fleet-gauges.ts';
 import { aGroup, anAccount, childrenOf, computersIn, SETTINGS } from '../../support/activities/activity-rows.ts';
 import { createUsgWorld } from '../../support/compliance/usg-world.ts';
@@ -78,10 +78,10 @@ describe('figures of the fleet', () => {
 
   it('shows messages once lanes are open, and lanes told how much they settled', async () => {
     const told: Array<[number, boolean]> = [];
-    const onAdvance = (events: number, closed: boolean): void => void told.push([events, closed]);
-    const lanes = createLaneStore({ db, clock: systemClock, settings: SETTINGS, onAdvance });
-    const [plan] = await lanes.begin(group);
-    await lanes.advance(plan!.lane, false);
+    const onProcessed = (events: number, closed: boolean): void => void told.push([events, closed]);
+    const engine = createEngine({ db, clock: systemClock, settings: SETTINGS, onProcessed: onProcessed });
+    const [plan] = await engine.listOpenBatches(group);
+    await engine.processPendingEvents(plan!.lane, false);
     expect((await readFleetFigures(db)).messages.queued).toBe(30);
     const ids = (await childrenOf(db, group)).map(({ id }) => id);
     await db.query(
@@ -92,7 +92,7 @@ describe('figures of the fleet', () => {
     const before = await readFleetFigures(db);
     expect(before.inbox).toBe(30);
     expect(before.inboxOldestSeconds).toBeGreaterThanOrEqual(40);
-    await lanes.advance(plan!.lane, false);
+    await engine.processPendingEvents(plan!.lane, false);
     expect(told).toEqual([
       [0, false],
       [30, true],

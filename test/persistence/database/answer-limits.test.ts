@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NO_ANSWER } from '../../../src/domain/scripts/result.ts';
 import { scriptOperation } from '../../../src/domain/scripts/script.ts';
-import { NEWS_LIMIT } from '../../../src/persistence/engine/lane-news.ts';
+import { EVENTS_LIMIT } from '../../../src/persistence/engine/pending-events.repository.ts';
 import { aChain, aGroup, anAccount, childrenOf, tell } from '../../support/activities/activity-rows.ts';
-import { LaneWorld } from '../../support/activities/lane-world.ts';
+import { LaneWorld } from '../../support/activities/engine-world.ts';
 
 const SECOND_MS = 1000;
 const LIMIT = 60;
@@ -23,12 +23,12 @@ const run = (timeLimit = LIMIT) => scriptOperation(body, { username: 'root', tim
 
 async function delivered(operations: Parameters<typeof aGroup>[2], computers = 1) {
   const { group, lane, ids } = await world.oneLane(operations, { computers });
-  await world.store.advance(lane, false);
+  await world.engine.processPendingEvents(lane, false);
   const at = world.clock.now();
   for (const { id, message } of await childrenOf(world.db, group)) {
     if (message !== null) await tell(world.db, { lane, activity: id, kind: 'delivered', at });
   }
-  return { group, lane, ids, at, first: await world.store.advance(lane, false) };
+  return { group, lane, ids, at, first: await world.engine.processPendingEvents(lane, false) };
 }
 
 describe('an operation with a limit on its answer', () => {
@@ -36,9 +36,9 @@ describe('an operation with a limit on its answer', () => {
     const { group, lane, at, first } = await delivered({ operations: [run()] }, 3);
     expect(first.nextDueAt).toBe(at.getTime() + PATIENCE_MS);
     world.clock.advance(PATIENCE_MS - SECOND_MS);
-    expect(await world.store.advance(lane, false)).toMatchObject({ open: 3, failed: 0 });
+    expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 3, failed: 0 });
     world.clock.advance(SECOND_MS);
-    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, failed: 3, nextDueAt: null });
+    expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 0, failed: 3, nextDueAt: null });
     for (const child of await childrenOf(world.db, group)) {
       expect(child).toMatchObject({ status: 'failed', result_text: NO_ANSWER, result_code: null });
     }
@@ -48,9 +48,9 @@ describe('an operation with a limit on its answer', () => {
     const { group, lane, ids, at } = await delivered({ operations: [run()] }, 2);
     await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, body: 'hello\n', at });
     world.clock.advance(PATIENCE_MS);
-    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, succeeded: 1, failed: 1 });
+    expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 0, succeeded: 1, failed: 1 });
     await tell(world.db, { lane, activity: ids[1]!, kind: 'result', ok: true, body: 'late\n', at: world.clock.now() });
-    await world.store.applyLate(lane);
+    await world.engine.processPendingEvents(lane, false);
     expect((await childrenOf(world.db, group)).map(({ result_text }) => result_text)).toEqual(['hello\n', NO_ANSWER]);
   });
 
@@ -58,13 +58,13 @@ describe('an operation with a limit on its answer', () => {
     const { group, lane, ids, at } = await delivered({ operations: [run()] }, 2);
     await world.db.query(
       `insert into agent_inbox (lane_id, activity_id, kind, at)
-       select $1, $2, 'delivered', $3 from generate_series(1, ${NEWS_LIMIT})`,
+       select $1, $2, 'delivered', $3 from generate_series(1, ${EVENTS_LIMIT})`,
       [lane, ids[1], at],
     );
     await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, body: 'hello\n', at });
     world.clock.advance(PATIENCE_MS);
-    expect((await world.store.advance(lane, false)).nextDueAt).toBe(world.clock.now().getTime());
-    await world.store.advance(lane, false);
+    expect((await world.engine.processPendingEvents(lane, false)).nextDueAt).toBe(world.clock.now().getTime());
+    await world.engine.processPendingEvents(lane, false);
     expect((await childrenOf(world.db, group)).map(({ result_text }) => result_text)).toEqual(['hello\n', NO_ANSWER]);
   });
 
@@ -72,28 +72,32 @@ describe('an operation with a limit on its answer', () => {
     ['after its time limit', 30, { operations: [run()] }, PATIENCE_MS],
     ['after the usual days', 0.001, {}, 86_400],
   ])('is given up %s by the clock that judges, however slow the other is', async (_, days, plan, waits) => {
-    world.store = world.storeWith(days);
+    world.engine = world.engineWith(days);
     const { group, lane, ids } = await world.oneLane(plan, { computers: 2 });
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     const now = world.clock.now().getTime();
     const at = new Date(now - 3600 * SECOND_MS);
     for (const activity of ids) await tell(world.db, { lane, activity, kind: 'delivered', at });
-    expect(await world.store.advance(lane, false)).toMatchObject({ open: 2, nextDueAt: now + waits });
+    expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 2, nextDueAt: now + waits });
     world.clock.advance(waits - SECOND_MS);
     await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: new Date(at.getTime() + SECOND_MS) });
-    expect(await world.store.advance(lane, false)).toMatchObject({ open: 1, succeeded: 1, nextDueAt: now + waits });
+    expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({
+      open: 1,
+      succeeded: 1,
+      nextDueAt: now + waits,
+    });
     expect((await childrenOf(world.db, group)).map(({ status }) => status)).toEqual(['succeeded', 'delivered']);
     world.clock.advance(SECOND_MS);
-    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, succeeded: 1, failed: 1 });
+    expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 0, succeeded: 1, failed: 1 });
   });
 
   it('waits without an end for its delivery', async () => {
     const account = await anAccount(world.db);
     const group = await aGroup(world.db, account, { now: world.clock.now(), operations: [run()] });
     const [child] = await childrenOf(world.db, group);
-    expect((await world.store.advance(child!.lane_id, false)).nextDueAt).toBeNull();
+    expect((await world.engine.processPendingEvents(child!.lane_id, false)).nextDueAt).toBeNull();
     world.clock.advance(40 * 86_400 * SECOND_MS);
-    expect(await world.store.advance(child!.lane_id, false)).toMatchObject({ open: 1, nextDueAt: null });
+    expect(await world.engine.processPendingEvents(child!.lane_id, false)).toMatchObject({ open: 1, nextDueAt: null });
   });
 
   it('leaves others of its lane their own time', async () => {
@@ -101,15 +105,15 @@ describe('an operation with a limit on its answer', () => {
     const operations = [run(), { ...run(3600), summary: 'longer' }, { ...install!, after: null }];
     const { group, lane } = await delivered({ operations });
     world.clock.advance(PATIENCE_MS);
-    const soon = await world.store.advance(lane, false);
+    const soon = await world.engine.processPendingEvents(lane, false);
     expect(soon).toMatchObject({ open: 2, failed: 1 });
     expect(soon.nextDueAt).toBe(world.clock.now().getTime() + 3540 * SECOND_MS);
     world.clock.advance(3540 * SECOND_MS);
-    const rest = await world.store.advance(lane, false);
+    const rest = await world.engine.processPendingEvents(lane, false);
     expect(rest).toMatchObject({ open: 1, failed: 2 });
     expect(rest.nextDueAt).toBe(world.clock.now().getTime() - (3600 + 600) * SECOND_MS + 30 * 86_400 * SECOND_MS);
     world.clock.advance(30 * 86_400 * SECOND_MS);
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     const texts = (await childrenOf(world.db, group)).map(({ result_text }) => result_text);
     expect(texts).toEqual([NO_ANSWER, NO_ANSWER, 'The computer did not answer within 30 days of delivery.']);
   });
@@ -118,16 +122,16 @@ describe('an operation with a limit on its answer', () => {
     const operations = [run(), { ...run(), after: 0 }];
     const { group, lane } = await delivered({ operations });
     world.clock.advance(PATIENCE_MS);
-    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, failed: 1, canceled: 1 });
+    expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 0, failed: 1, canceled: 1 });
     expect((await childrenOf(world.db, group)).map(({ status }) => status)).toEqual(['failed', 'canceled']);
   });
 
   it('is held to the usual days when those are fewer', async () => {
-    world.store = world.storeWith(0.001);
+    world.engine = world.engineWith(0.001);
     const { group, lane, at, first } = await delivered({ operations: [run()] });
     expect(first.nextDueAt).toBe(at.getTime() + 86_400);
     world.clock.advance(86_400);
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     expect((await childrenOf(world.db, group))[0]!.result_text).toContain('0.001 days');
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { MIGRATIONS } from '../../../src/persistence/orm/migrations/index.ts';
+import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import { aGroup, anAccount, childrenOf, TestClock, tell } from '../../support/activities/activity-rows.ts';
 import { anAuditedRun } from '../../support/compliance/audited-run.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
@@ -9,13 +9,13 @@ import { planMigrations } from '../../support/database/migration-rules.ts';
 
 let database: TestDatabase;
 let db: Database;
-let store: LaneStore;
+let engine: Engine;
 const clock = new TestClock();
 
 beforeAll(async () => {
   database = await createTestDatabase();
   db = database.persistence.db;
-  store = createLaneStore({ db, clock, settings: { expiryDays: 30 } });
+  engine = createEngine({ db, clock, settings: { expiryDays: 30 } });
 });
 afterAll(() => database?.drop());
 
@@ -32,13 +32,13 @@ async function aGroupOf(...ends: readonly End[]): Promise<number> {
   const account = await anAccount(db, { computers: ends.length });
   const group = await aGroup(db, account, { now: clock.now() });
   for (const [index, { id, lane_id: lane }] of (await childrenOf(db, group)).entries()) {
-    await store.advance(lane, false);
+    await engine.processPendingEvents(lane, false);
     const news = { lane, activity: id, at: clock.now() };
     const end = ends[index]!;
     if (end === 'canceled') await tell(db, { ...news, kind: 'cancel' });
     else if (end === 'delivered') await tell(db, { ...news, kind: 'delivered' });
     else if (end !== 'open') await tell(db, { ...news, kind: 'result', ok: end === 'succeeded' });
-    await store.advance(lane, false);
+    await engine.processPendingEvents(lane, false);
   }
   return group;
 }
@@ -80,7 +80,7 @@ describe('what an earlier build left', () => {
   });
 
   it('of a cancelled audit is no failure, and that of others stays', async () => {
-    const run = await anAuditedRun({ db, lanes: store, clock }, 'audit', 4);
+    const run = await anAuditedRun({ db, engine: engine, clock }, 'audit', 4);
     await run.tell(0, 0, 'delivered');
     await run.tell(0, 0, 'cancel');
     await run.tell(1, 0, 'result', false);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readPackageOperations } from '../../../src/persistence/activities/package-changes.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { createLaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
+import { createEngine } from '../../../src/services/engine/engine.ts';
 import { aGroup, anAccount, childrenOf, TestClock, tell } from '../../support/activities/activity-rows.ts';
 import { insertPackage } from '../../support/computers/packages.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
@@ -41,8 +41,8 @@ async function answered(fields: Record<string, unknown>, answer: Answer = {}) {
   });
   const [child] = await childrenOf(db, group);
   const lane = child!.lane_id;
-  const store = createLaneStore({ db, clock, settings: { expiryDays: 30 } });
-  await store.advance(lane, false);
+  const engine = createEngine({ db, clock, settings: { expiryDays: 30 } });
+  await engine.processPendingEvents(lane, false);
   if (answer.mustInstall || answer.mustRemove) {
     await db.query('insert into package_change_result values ($1, $2, $3, $4)', [
       child!.id,
@@ -54,7 +54,7 @@ async function answered(fields: Record<string, unknown>, answer: Answer = {}) {
   const ok = answer.ok ?? true;
   const body = answer.text ?? 'done';
   await tell(db, { lane, activity: child!.id, kind: 'result', ok, code: ok ? 1 : 101, body, at: clock.now() });
-  await store.advance(lane, false);
+  await engine.processPendingEvents(lane, false);
   const [row] = await db.query('select package_ids, changes from activity where id = $1', [child!.id]);
   return { operation: child!.id, row: row! };
 }

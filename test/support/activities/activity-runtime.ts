@@ -1,10 +1,10 @@
 import { Client, type WorkflowClientInterceptor } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { loadConfig } from '../../../src/process/config.ts';
 import { createDatabaseFileStore } from '../../../src/services/common/files.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
+import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import type { ProfileKinds } from '../../../src/services/schedules/profile-kind.ts';
 import { bootstrap } from '../../../temporal/bootstrap.ts';
 import { connectClient } from '../../../temporal/connection.ts';
@@ -26,7 +26,7 @@ import { quietRuntime, TEST_DATA_CONVERTER, TEST_KEYS, workflowCode } from '../t
 export interface ActivityRuntime {
   db: Database;
   client: Client;
-  lanes: LaneStore;
+  engine: Engine;
   address: string;
   namespace: string;
   /** A client whose calls go through `interceptor`. */
@@ -60,7 +60,7 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
   const { client, close } = await connectClient(settings);
   const { db } = database.persistence;
   const { activities, scriptProfiles: limits } = loadConfig({}, 'stack');
-  const lanes = createLaneStore({ db, clock: systemClock, settings: activities });
+  const engine = createEngine({ db, clock: systemClock, settings: activities });
   const events = {
     scheduled: 0,
     started: 0,
@@ -74,7 +74,7 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
   };
   const publicUrl = 'http://localhost:8080';
   const kinds = createProfileKinds({ db, settings: activities, limits, publicUrl, logger });
-  const common = { db, client, lanes, publicUrl, logger, kinds, clock: systemClock };
+  const common = { db, client, engine, publicUrl, logger, kinds, clock: systemClock };
   const reconcilerWith = (own: Client, over: Partial<ReconcilerOptions> = {}) =>
     createReconciler({ ...common, client: own, settleMs: 0, eventRetentionDays: 30, ...over });
   const relays: Relay[] = [];
@@ -82,7 +82,7 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
   return {
     db,
     client,
-    lanes,
+    engine,
     address,
     namespace,
     clientWith: (interceptor) =>
@@ -109,7 +109,7 @@ export async function createActivityRuntime(): Promise<ActivityRuntime> {
     reconcilerWith,
     async startWorker() {
       const at = { address, namespace, taskQueue: TASK_QUEUES.activity };
-      const stop = await runWorker(at, createLaneActivities({ lanes, client }));
+      const stop = await runWorker(at, createLaneActivities({ engine, client }));
       workers.push(stop);
       return stop;
     },

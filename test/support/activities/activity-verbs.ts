@@ -10,9 +10,9 @@ export function activityVerbs(worldOf: () => FleetWorld) {
   const admin = () => worldOf().tokens.admin;
 
   async function settle(group: number): Promise<void> {
-    const { db, store } = worldOf();
+    const { db, engine } = worldOf();
     const lanes = await db.query<{ id: number }>('select id from lane where parent_id = $1 order by id', [group]);
-    for (const { id } of lanes) await store.advance(id, false);
+    for (const { id } of lanes) await engine.processPendingEvents(id, false);
   }
 
   const verb = (name: Verb, ids: unknown, token = admin()) =>

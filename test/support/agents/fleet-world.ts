@@ -1,5 +1,5 @@
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
+import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import { createAccount, createGroup, createMember } from '../../../tools/harness/accounts.ts';
 import { TestClock } from '../activities/activity-rows.ts';
 import { insertComputer } from '../computers/computers.ts';
@@ -12,7 +12,7 @@ export interface FleetWorld {
   db: Database;
   app: TestApp;
   clock: TestClock;
-  store: LaneStore;
+  engine: Engine;
   accountId: number;
   adminId: number;
   /** Computers by title: web (servers), db (servers), desk (desktops), pending, archived, foreign. */
@@ -53,12 +53,12 @@ export async function createFleetWorld(options: Pick<TestAppOptions, 'logger'> =
     [accountId, mixed.personId],
   );
   const app = await createTestApp(database.persistence, { ...options, clock, settings: { encryptionKeys: TEST_KEYS } });
-  const store = createLaneStore({ db, clock, settings: { expiryDays: 30 } });
+  const engine = createEngine({ db, clock, settings: { expiryDays: 30 } });
   return {
     db,
     app,
     clock,
-    store,
+    engine,
     accountId,
     adminId: personId,
     ids,
@@ -71,7 +71,7 @@ export async function createFleetWorld(options: Pick<TestAppOptions, 'logger'> =
     },
     async settle(cancelAll = false) {
       for (const { id } of await db.query<{ id: number }>('select id from lane order by id')) {
-        await store.advance(id, cancelAll);
+        await engine.processPendingEvents(id, cancelAll);
       }
     },
     async close() {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { createGateway } from '../../../src/gateway/http/gateway.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { createLaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { openPersistence } from '../../../src/persistence/orm/orm.ts';
 import { loadConfig } from '../../../src/process/config.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
+import { createEngine } from '../../../src/services/engine/engine.ts';
 import { testLogger } from '../../../tools/harness/test-log.ts';
 import { createTestDatabase } from '../database/database.ts';
 import { createAdmin, createTestApp, type TestApp } from '../http/app.ts';
@@ -61,7 +61,7 @@ export async function createServedFleet(): Promise<ServedFleet> {
     },
     async settle() {
       const lanes = await db.query<{ id: number }>('select id from lane where open_count > 0 order by id');
-      for (const { id } of lanes) await server.store.advance(id, false);
+      for (const { id } of lanes) await server.engine.processPendingEvents(id, false);
     },
     async restart() {
       await server.close();
@@ -86,7 +86,7 @@ async function serve(url: string) {
   const app = await createTestApp(persistence, { gateway: gateway.router });
   return {
     app,
-    store: createLaneStore({ db: persistence.db, clock: systemClock, settings: { expiryDays: 30 } }),
+    engine: createEngine({ db: persistence.db, clock: systemClock, settings: { expiryDays: 30 } }),
     async close() {
       await app.close();
       await gateway.close();

@@ -1,23 +1,23 @@
 import type { UsgMode } from '../../../src/domain/compliance/profile.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import type { LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
+import type { Engine } from '../../../src/services/engine/engine.ts';
 import { childrenOf, type TestClock, tell } from '../activities/activity-rows.ts';
 import { createUsgWorld, type UsgWorld } from './usg-world.ts';
 
 interface Scene {
   db: Database;
-  lanes: LaneStore;
+  engine: Engine;
   clock: TestClock;
 }
 
 /** A run of a new profile on the computers of a new account, its lanes opened. */
 export async function anAuditedRun(scene: Scene, mode: UsgMode, computers: number): Promise<AuditedRun> {
-  const { db, lanes, clock } = scene;
+  const { db, engine, clock } = scene;
   const world = await createUsgWorld(db, clock, computers);
   const profile = await world.create({ mode, startDate: clock.now().toISOString() });
   const [made] = await world.runs(profile);
   const run = new AuditedRun(scene, world, { profile, activity: made!.activity_id! });
-  for (const { lane } of await lanes.begin(run.activity)) await lanes.advance(lane, false);
+  for (const { lane } of await engine.listOpenBatches(run.activity)) await engine.processPendingEvents(lane, false);
   return run;
 }
 
@@ -45,10 +45,10 @@ export class AuditedRun {
   }
 
   async tell(index: number, step: number, kind: 'delivered' | 'result' | 'cancel', ok = true) {
-    const { db, clock, lanes } = this.#scene;
+    const { db, clock, engine } = this.#scene;
     const { id, lane_id } = (await this.steps(index))[step]!;
     await tell(db, { lane: lane_id, activity: id, kind, ok, body: ok ? 'done' : 'broken', at: clock.now() });
-    await lanes.advance(lane_id, false);
+    await engine.processPendingEvents(lane_id, false);
   }
 
   /** What the agent of a computer sends after its audit, by its last step unless told otherwise. */

@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { awaitActivity } from '../../../src/persistence/engine/prior-activities.repository.ts';
 import { firstUnqueued, isDue } from '../../../src/persistence/query/delivery-conditions.ts';
 import {
@@ -20,6 +19,7 @@ import {
   type ActivityRepeatsService,
   createActivityRepeatsService,
 } from '../../../src/services/engine/activity-repeats.service.ts';
+import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import {
   aChain,
   aGroup,
@@ -60,7 +60,7 @@ export class AccountTrial {
   readonly repeats: ActivityRepeatsService;
   readonly backlog: MessageBacklogService;
   readonly removal: ComputerRemovalService;
-  readonly #lanes: LaneStore;
+  readonly #engine: Engine;
 
   private constructor(db: Database, account: TestAccount, caller: Caller) {
     const deps = { db, clock: this.clock, settings: SETTINGS };
@@ -71,7 +71,7 @@ export class AccountTrial {
     this.repeats = createActivityRepeatsService(deps);
     this.backlog = createMessageBacklogService(deps);
     this.removal = createComputerRemovalService(deps);
-    this.#lanes = createLaneStore({ db, clock: this.clock, settings: { expiryDays: EXPIRY_DAYS } });
+    this.#engine = createEngine({ db, clock: this.clock, settings: { expiryDays: EXPIRY_DAYS } });
   }
 
   static async begin(db: Database, computers: number): Promise<AccountTrial> {
@@ -131,7 +131,7 @@ export class AccountTrial {
          and (open_count > 0 or exists (select from agent_inbox i where i.lane_id = l.id)) order by id`,
       [this.account.accountId],
     );
-    for (const { id } of which === 'all' ? lanes : lanes.slice(-1)) await this.#lanes.advance(id, false);
+    for (const { id } of which === 'all' ? lanes : lanes.slice(-1)) await this.#engine.processPendingEvents(id, false);
   }
 
   async setBound(bound: number | null): Promise<void> {

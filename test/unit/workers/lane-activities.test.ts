@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { expect, it } from 'vitest';
-import type { LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
+import type { Engine } from '../../../src/services/engine/engine.ts';
 import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
 
 const DONE = { open: 0, succeeded: 0, failed: 0, canceled: 0, nextDueAt: null, waitingFor: [] };
@@ -13,21 +13,20 @@ it('lets the step of a small lane pass those of large lanes, of its own account 
     endLarge = resolve;
   });
   let asked = 0;
-  const lanes: LaneStore = {
+  const engine: Engine = {
     turnOf: async (lane) => {
       asked += 1;
       return { account: lane % 2, isLarge: lane >= LARGE_FROM };
     },
-    advance: async (lane) => {
+    processPendingEvents: async (lane) => {
       begun.push(lane);
       if (lane >= LARGE_FROM) await large;
       return DONE;
     },
-    begin: async () => [],
-    settle: async () => ({ ...DONE, status: 'succeeded' as const }),
-    applyLate: async () => DONE,
+    listOpenBatches: async () => [],
+    getGroupProgress: async () => ({ ...DONE, status: 'succeeded' as const }),
   };
-  const steps = createLaneActivities({ lanes, client: {} as Client, width: 4 });
+  const steps = createLaneActivities({ engine: engine, client: {} as Client, width: 4 });
   const fanOut = [1000, 1002, 1004, 1006, 1008].map((lane) => steps.advance(lane, false));
   await steps.advance(1, false);
   await steps.advance(2, false);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { NO_ANSWER } from '../../../src/domain/scripts/result.ts';
 import { scriptOperation } from '../../../src/domain/scripts/script.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { createLaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
+import { createEngine } from '../../../src/services/engine/engine.ts';
 import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
 import { ACTIVITY_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { aGroup, anAccount, childrenOf, type TestAccount, tell } from '../../support/activities/activity-rows.ts';
@@ -45,13 +45,13 @@ interface Fleet {
 
 /** Workers on real rows, with agents played by hand. */
 async function withFleet(run: (fleet: Fleet) => Promise<void>): Promise<void> {
-  const store = createLaneStore({ db, clock, settings: { expiryDays: 30 } });
+  const rows = createEngine({ db, clock, settings: { expiryDays: 30 } });
   const { client } = environment;
-  const lanes: typeof store = {
-    ...store,
-    advance: async (id, cancelAll) => {
+  const engine: typeof rows = {
+    ...rows,
+    processPendingEvents: async (id, cancelAll) => {
       await clock.read();
-      return store.advance(id, cancelAll);
+      return rows.processPendingEvents(id, cancelAll);
     },
   };
   const news = async (activities: readonly number[], kind: 'delivered' | 'result', at: Date) => {
@@ -64,7 +64,7 @@ async function withFleet(run: (fleet: Fleet) => Promise<void>): Promise<void> {
     }
     for (const workflow of new Set(rows.map(({ wf_id }) => wf_id))) await nudge(client, workflow);
   };
-  const activities = createLaneActivities({ lanes, client });
+  const activities = createLaneActivities({ engine, client });
   const setup = { connection: environment.nativeConnection, namespace: undefined, activities };
   await withWorker(setup, async (taskQueue) => {
     await run({

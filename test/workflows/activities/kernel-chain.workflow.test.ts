@@ -3,7 +3,7 @@ import { CancelledFailure } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { createLaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
+import { createEngine } from '../../../src/services/engine/engine.ts';
 import { createKernelsService, type KernelCommand } from '../../../src/services/software/kernels.service.ts';
 import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
 import { ACTIVITY_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
@@ -68,19 +68,19 @@ async function withChain(command: Partial<KernelCommand>, run: (chain: Chain) =>
   });
   const [first, second] = await childrenOf(db, group);
   const lane = first!.lane_id;
-  const store = createLaneStore({ db, clock, settings: { expiryDays: 30 } });
+  const rows = createEngine({ db, clock, settings: { expiryDays: 30 } });
   const { client } = environment;
-  const lanes: typeof store = {
-    ...store,
-    advance: async (id, cancelAll) => {
+  const engine: typeof rows = {
+    ...rows,
+    processPendingEvents: async (id, cancelAll) => {
       await clock.read();
-      return store.advance(id, cancelAll);
+      return rows.processPendingEvents(id, cancelAll);
     },
   };
   const setup = {
     connection: environment.nativeConnection,
     namespace: undefined,
-    activities: createLaneActivities({ lanes, client }),
+    activities: createLaneActivities({ engine, client }),
   };
   const nudgeLane = async () => {
     const [row] = await db.query<{ wf_id: string }>('select wf_id from lane where id = $1', [lane]);
@@ -191,7 +191,7 @@ describe('a kernel change with a restart behind it', () => {
       await until(async () => (await chain.children()).every((status) => status === 'canceled'));
       expect(await chain.end()).toBeInstanceOf(CancelledFailure);
       await tell(db, { lane: chain.lane, activity: chain.kernel, kind: 'result', ok: true, code: 1, at: clock.now() });
-      await createLaneStore({ db, clock, settings: { expiryDays: 30 } }).applyLate(chain.lane);
+      await createEngine({ db, clock, settings: { expiryDays: 30 } }).processPendingEvents(chain.lane, false);
       expect(await chain.children()).toEqual(['succeeded', 'canceled']);
       expect(await chain.fetch()).toEqual([]);
     });

@@ -228,8 +228,8 @@ describe('reconciler', () => {
     await until(async () => (await runtime.status(`activity/${id}`)) === 'COMPLETED');
     const { runId } = await handle(`activity/${id}`).describe();
     const starter = createStarter(runtime.client, 'http://localhost:8080');
-    const { db, client, lanes } = runtime;
-    expect(await repairGroup({ db, client, lanes, starter, logger: testLogger() }, id)).toBe('none');
+    const { db, client, engine } = runtime;
+    expect(await repairGroup({ db, client, engine, starter, logger: testLogger() }, id)).toBe('none');
     expect((await handle(`activity/${id}`).describe()).runId).toBe(runId);
   });
 

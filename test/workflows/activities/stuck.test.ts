@@ -123,7 +123,7 @@ describe('a workflow that waits for what has happened', () => {
     await relay.stop();
     await fleet.report();
     const lanes = await lanesOf(id);
-    for (const lane of lanes) await runtime.lanes.advance(lane.id, false);
+    for (const lane of lanes) await runtime.engine.processPendingEvents(lane.id, false);
     expect(await statusOf(id)).toBe('succeeded');
     expect(await runtime.status(lanes[0]!.wf_id)).toBe('RUNNING');
     await until(async () => {

@@ -2,9 +2,9 @@ import { WorkflowFailedError } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import { takeInReports } from '../../../src/services/compliance/audits/take-in.ts';
+import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
 import { ACTIVITY_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { childrenOf, tell } from '../../support/activities/activity-rows.ts';
@@ -92,14 +92,14 @@ const DUE = `
   update agent_message set state = 'sent', sent_at = $2
   where computer_id = any($1::int[]) and state = 'queued' and deliver_at <= $2 returning activity_id, computer_id`;
 
-/** Lanes whose clock is the server's. */
-function skippingLanes(): LaneStore {
-  const store = createLaneStore({ db, clock, settings: { expiryDays: 30 } });
+/** An engine whose clock is the server's. */
+function skippingEngine(): Engine {
+  const store = createEngine({ db, clock, settings: { expiryDays: 30 } });
   return {
     ...store,
-    advance: async (id, cancelAll) => {
+    processPendingEvents: async (id, cancelAll) => {
       await clock.read();
-      return store.advance(id, cancelAll);
+      return store.processPendingEvents(id, cancelAll);
     },
   };
 }
@@ -121,7 +121,7 @@ describe('a run that fixes, restarts and audits', () => {
     const setup = {
       connection: environment.nativeConnection,
       namespace: undefined,
-      activities: createLaneActivities({ lanes: skippingLanes(), client: environment.client }),
+      activities: createLaneActivities({ engine: skippingEngine(), client: environment.client }),
     };
     await withWorker(setup, async (taskQueue) => {
       const workflowId = `activity/${group}`;

@@ -32,7 +32,7 @@ export const MATRIX: readonly MatrixRow[] = [
   {
     row: 6,
     fault: 'worker killed at every boundary',
-    elsewhere: [at('test/persistence/engine/lanes.repository.test.ts', 'between any two statements changes nothing')],
+    elsewhere: [at('test/persistence/engine/engine.test.ts', 'between any two statements changes nothing')],
   },
   { row: 7, fault: 'event loop blocked', elsewhere: [] },
   { row: 8, fault: 'Temporal killed', elsewhere: [at(FAULTS_E2E, 'kill -9 of %s')] },

@@ -4,7 +4,7 @@ import {
   forgetExchangeTokens,
   UNKNOWN_OUTCOME,
 } from '../../../../src/persistence/activities/restore.repository.ts';
-import { createLaneStore, type LaneStore } from '../../../../src/persistence/engine/lanes.repository.ts';
+import { createEngine, type Engine } from '../../../../src/services/engine/engine.ts';
 import { aGroup, childrenOf } from '../../../support/activities/activity-rows.ts';
 import {
   anAccount,
@@ -18,13 +18,13 @@ import { takeBackup } from '../../../support/database/logical-backup.ts';
 
 /** Agents that know more than the database they come back to. @see docs/reliability.md#an-older-backup-is-restored */
 let world: GatewayWorld;
-let lanes: LaneStore;
+let engine: Engine;
 let account: { id: number; name: string };
 let agent: RawAgent;
 
 beforeAll(async () => {
   world = await createGatewayWorld();
-  lanes = createLaneStore({ db: world.db, clock: world.clock, settings: { expiryDays: 30 } });
+  engine = createEngine({ db: world.db, clock: world.clock, settings: { expiryDays: 30 } });
   account = await anAccount(world.db);
 });
 afterAll(() => world?.close());
@@ -39,7 +39,7 @@ async function order() {
   const group = await aGroup(world.db, target, { now: world.clock.now() });
   const read = async () => (await childrenOf(world.db, group))[0]!;
   const { id, lane_id: lane } = await read();
-  return { id, advance: () => lanes.advance(lane, false), read };
+  return { id, advance: () => engine.processPendingEvents(lane, false), read };
 }
 
 /** Operations in an answer; what else is said is of no matter here. */
@@ -84,10 +84,10 @@ describe('the queue of a computer after a restore', () => {
     const uncertain = await aGroup(world.db, target, { now });
     const later = await aGroup(world.db, target, { now, deliverAfter: new Date(now.getTime() + 3_600_000) });
     const [first, second] = [await childrenOf(world.db, uncertain), await childrenOf(world.db, later)];
-    await lanes.advance(first[0]!.lane_id, false);
-    await lanes.advance(second[0]!.lane_id, false);
+    await engine.processPendingEvents(first[0]!.lane_id, false);
+    await engine.processPendingEvents(second[0]!.lane_id, false);
     await repair();
-    await lanes.advance(first[0]!.lane_id, false);
+    await engine.processPendingEvents(first[0]!.lane_id, false);
     expect(await childrenOf(world.db, uncertain)).toMatchObject([{ status: 'canceled', message: 'acked' }]);
     expect(await childrenOf(world.db, later)).toMatchObject([{ status: 'undelivered', message: 'queued' }]);
     await patient.exchange();

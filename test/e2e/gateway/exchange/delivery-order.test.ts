@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createLaneStore, type LaneStore } from '../../../../src/persistence/engine/lanes.repository.ts';
 import { systemClock } from '../../../../src/services/common/ports.ts';
+import { createEngine, type Engine } from '../../../../src/services/engine/engine.ts';
 import { drain, work } from '../../../support/agents/agent-work.ts';
 import type { RawAgent } from '../../../support/agents/gateway-world.ts';
 import { createServedFleet, type ServedFleet } from '../../../support/agents/served-fleet.ts';
 
 let fleet: ServedFleet;
-let lanes: LaneStore;
+let engine: Engine;
 let agent: RawAgent;
 
 beforeAll(async () => {
   fleet = await createServedFleet();
-  lanes = createLaneStore({ db: fleet.db, clock: systemClock, settings: { expiryDays: 30 } });
+  engine = createEngine({ db: fleet.db, clock: systemClock, settings: { expiryDays: 30 } });
 });
 afterAll(() => fleet?.close());
 beforeEach(async () => {
@@ -30,7 +30,7 @@ async function operationsOf(groups: readonly number[]): Promise<number[]> {
 async function open(...groups: number[]): Promise<void> {
   for (const group of groups) {
     const rows = await fleet.db.query<{ id: number }>('select id from lane where parent_id = $1', [group]);
-    for (const { id } of rows) await lanes.advance(id, false);
+    for (const { id } of rows) await engine.processPendingEvents(id, false);
   }
 }
 
@@ -149,7 +149,7 @@ describe('the order in which a computer gets its operations', () => {
     const openAll = async () => {
       while (ordering) {
         const rows = await fleet.db.query<{ id: number }>('select id from lane where open_count > 0 order by random()');
-        for (const { id } of rows) await lanes.advance(id, false);
+        for (const { id } of rows) await engine.processPendingEvents(id, false);
       }
     };
     const exchange = async (on: RawAgent) => {

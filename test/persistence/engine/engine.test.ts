@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aChain, aGroup, anAccount, childrenOf, tell } from '../../support/activities/activity-rows.ts';
-import { LaneWorld } from '../../support/activities/lane-world.ts';
+import { LaneWorld } from '../../support/activities/engine-world.ts';
 import { dyingAfter } from '../../support/database/dying-database.ts';
 
 let world: LaneWorld;
@@ -18,53 +18,61 @@ async function statuses(group: number) {
 describe('opening a lane', () => {
   it('queues every message once, whatever is repeated', async () => {
     const { lane, group } = await world.oneLane({}, { computers: 3 });
-    const first = await world.store.advance(lane, false);
+    const first = await world.engine.processPendingEvents(lane, false);
     expect(first).toMatchObject({ open: 3, nextDueAt: null });
     expect(first.waitingFor).toEqual(['web-1', 'web-2', 'web-3']);
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     expect(await world.messages(group)).toEqual(['queued', 'queued', 'queued']);
   });
 
   it('names the computers it waits for in one order, wherever their rows lie', async () => {
     const { lane, ids } = await world.oneLane({}, { computers: 4 });
-    const first = await world.store.advance(lane, false);
+    const first = await world.engine.processPendingEvents(lane, false);
     // A change of an indexed column puts the row's new version behind the others.
     await world.db.query(`update activity set type = 'MovedRow' where id = $1`, [ids[0]]);
-    expect(await world.store.advance(lane, false)).toEqual(first);
+    expect(await world.engine.processPendingEvents(lane, false)).toEqual(first);
   });
 
   it('queues nothing that was canceled before', async () => {
     const { lane, group } = await world.oneLane({}, { computers: 2 });
     await tell(world.db, { lane, activity: null, kind: 'cancel', at: world.clock.now() });
-    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, canceled: 2, wasCanceled: true });
+    expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({
+      open: 0,
+      canceled: 2,
+      wasCanceled: true,
+    });
     expect(await world.messages(group)).toEqual([null, null]);
   });
 
   it('answers for a lane without a row that nothing is open', async () => {
-    expect(await world.store.advance(2_000_000_000, false)).toMatchObject({ open: 0, nextDueAt: null });
+    expect(await world.engine.processPendingEvents(2_000_000_000, false)).toMatchObject({ open: 0, nextDueAt: null });
   });
 });
 
 describe('chains', () => {
   it('releases a step after its delay once the one before succeeded', async () => {
     const { lane, group, ids } = await world.oneLane({ operations: aChain(2, 600) });
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     expect(await statuses(group)).toEqual(['undelivered', 'waiting']);
     await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
     const due = world.clock.now().getTime() + 600_000;
-    expect(await world.store.advance(lane, false)).toMatchObject({ open: 1, succeeded: 1, nextDueAt: due });
+    expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({
+      open: 1,
+      succeeded: 1,
+      nextDueAt: due,
+    });
     const [, second] = await childrenOf(world.db, group);
     expect(second).toMatchObject({ status: 'undelivered', message: 'queued', deliver_at: new Date(due) });
     world.clock.advance(600_000);
-    expect(await world.store.advance(lane, false)).toMatchObject({ open: 1, nextDueAt: null });
+    expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 1, nextDueAt: null });
   });
 
   it('cancels every step behind a failed one', async () => {
     const { lane, group, ids } = await world.oneLane({ operations: aChain(3) });
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: false, at: world.clock.now() });
-    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, failed: 1, canceled: 2 });
-    expect(await world.store.settle(group, false)).toEqual({
+    expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 0, failed: 1, canceled: 2 });
+    expect(await world.engine.getGroupProgress(group, false)).toEqual({
       open: 0,
       succeeded: 0,
       failed: 1,
@@ -75,13 +83,13 @@ describe('chains', () => {
 
   it('cancels every step behind one that was canceled while news of its success waited', async () => {
     const { lane, group, ids } = await world.oneLane({ operations: aChain(3) });
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [ids[0]]);
     const news = { lane, activity: ids[0]!, at: world.clock.now() };
     await tell(world.db, { ...news, kind: 'delivered' });
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     await tell(world.db, { ...news, kind: 'result', ok: true, body: 'done' }, { ...news, kind: 'cancel', body: 'why' });
-    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, succeeded: 1, canceled: 2 });
+    expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 0, succeeded: 1, canceled: 2 });
     expect((await childrenOf(world.db, group)).map(({ status, result_text }) => [status, result_text])).toEqual([
       ['succeeded', 'done'],
       ['canceled', 'why'],
@@ -92,9 +100,9 @@ describe('chains', () => {
 
   it('keeps the steps of different computers apart', async () => {
     const { lane, group, ids } = await world.oneLane({ operations: aChain(2) }, { computers: 2 });
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     expect(await statuses(group)).toEqual(['succeeded', 'undelivered', 'undelivered', 'waiting']);
   });
 });
@@ -102,25 +110,25 @@ describe('chains', () => {
 describe('results', () => {
   it('AGENT-reorder: takes the first of two opposite results and ignores every later one', async () => {
     const { lane, group, ids } = await world.oneLane();
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     const result = { lane, activity: ids[0]!, kind: 'result' as const, at: world.clock.now() };
     await tell(
       world.db,
       { ...result, ok: true, code: 0, body: 'first' },
       { ...result, ok: false, code: 1, body: 'second' },
     );
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     await tell(world.db, { ...result, ok: false, body: 'third' });
-    expect(await world.store.applyLate(lane)).toMatchObject({ open: 0, succeeded: 1, failed: 0 });
+    expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 0, succeeded: 1, failed: 0 });
     const [child] = await childrenOf(world.db, group);
     expect(child).toMatchObject({ status: 'succeeded', result_text: 'first', result_code: 0 });
   });
 
   it('AGENT-reorder: counts a result without a delivery as delivered too', async () => {
     const { lane, group, ids } = await world.oneLane();
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     expect((await childrenOf(world.db, group))[0]).toMatchObject({
       delivery_time: world.clock.now(),
       completion_time: world.clock.now(),
@@ -131,7 +139,7 @@ describe('results', () => {
     const account = await anAccount(world.db, { computers: 3 });
     const group = await aGroup(world.db, account, { now: world.clock.now() });
     const children = await childrenOf(world.db, group);
-    for (const { lane_id } of children) await world.store.advance(lane_id, false);
+    for (const { lane_id } of children) await world.engine.processPendingEvents(lane_id, false);
     const parent = async () =>
       (await world.db.query('select delivery_time, completion_time from activity where id = $1', [group]))[0];
     const at = (minutes: number) => new Date(world.clock.now().getTime() + minutes * 60_000);
@@ -140,7 +148,7 @@ describe('results', () => {
     for (const [index, { lane_id, id }] of children.entries()) {
       const told = { lane: lane_id, activity: id, at: moments[index]! };
       await tell(world.db, { ...told, kind: 'delivered' }, { ...told, kind: 'result', ok: true });
-      await world.store.advance(lane_id, false);
+      await world.engine.processPendingEvents(lane_id, false);
       expect((await parent())!['delivery_time']).toEqual(moments[index]);
     }
     expect(await parent()).toEqual({ delivery_time: moments[2], completion_time: moments[0] });
@@ -150,15 +158,15 @@ describe('results', () => {
     const account = await anAccount(world.db, { computers: 2 });
     const group = await aGroup(world.db, account, { now: world.clock.now() });
     const [gone, other] = await childrenOf(world.db, group);
-    await world.store.advance(gone!.lane_id, false);
+    await world.engine.processPendingEvents(gone!.lane_id, false);
     const at = world.clock.now();
     world.clock.advance(3_600_000);
     const parent = () => world.db.query('select status, delivery_time from activity where id = $1', [group]);
     await tell(world.db, { lane: gone!.lane_id, activity: gone!.id, kind: 'gone', at });
-    await world.store.advance(gone!.lane_id, false);
+    await world.engine.processPendingEvents(gone!.lane_id, false);
     expect(await parent()).toEqual([{ status: 'undelivered', delivery_time: null }]);
     await tell(world.db, { lane: other!.lane_id, activity: other!.id, kind: 'delivered', at: world.clock.now() });
-    await world.store.advance(other!.lane_id, false);
+    await world.engine.processPendingEvents(other!.lane_id, false);
     expect(await parent()).toEqual([{ status: 'delivered', delivery_time: world.clock.now() }]);
   });
 
@@ -167,15 +175,15 @@ describe('results', () => {
     const group = await aGroup(world.db, account, { now: world.clock.now() });
     const [first] = await childrenOf(world.db, group);
     const { lane_id: lane, id: activity } = first!;
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [activity]);
     await tell(world.db, { lane, activity, kind: 'cancel', at: world.clock.now() });
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     const parent = () => world.db.query('select status, delivery_time from activity where id = $1', [group]);
     expect(await parent()).toEqual([{ status: 'undelivered', delivery_time: null }]);
     const at = world.clock.now();
     await tell(world.db, { lane, activity, kind: 'delivered', at });
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     expect(await parent()).toEqual([{ status: 'delivered', delivery_time: at }]);
   });
 
@@ -193,30 +201,30 @@ describe('results', () => {
     for (const [index, end] of [one, other].entries()) {
       const { lane_id: lane, id: activity } = children[index]!;
       const news = { lane, activity, at: world.clock.now() };
-      await world.store.advance(lane, false);
+      await world.engine.processPendingEvents(lane, false);
       if (end === 'canceled') await tell(world.db, { ...news, kind: 'cancel' });
       else if (end === 'gone') await tell(world.db, { ...news, kind: 'gone' });
       else if (end === 'expired') {
         await tell(world.db, { ...news, kind: 'delivered' });
-        await world.store.advance(lane, false);
+        await world.engine.processPendingEvents(lane, false);
         world.clock.advance(31 * 86_400_000);
       } else await tell(world.db, { ...news, kind: 'result', ok: end === 'succeeded' });
-      await world.store.advance(lane, false);
+      await world.engine.processPendingEvents(lane, false);
     }
-    expect(await world.store.settle(group, false)).toMatchObject({ open: 0, status });
+    expect(await world.engine.getGroupProgress(group, false)).toMatchObject({ open: 0, status });
   });
 
   it('AGENT-reorder: lets a late result replace canceled once and recomputes the parent', async () => {
     const { lane, group, ids } = await world.oneLane();
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [ids[0]]);
     await tell(world.db, { lane, activity: ids[0]!, kind: 'delivered', at: world.clock.now() });
-    await world.store.advance(lane, true);
-    expect(await world.store.settle(group, false)).toMatchObject({ open: 0, status: 'canceled' });
+    await world.engine.processPendingEvents(lane, true);
+    expect(await world.engine.getGroupProgress(group, false)).toMatchObject({ open: 0, status: 'canceled' });
     world.clock.advance(5000);
     await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
-    await world.store.applyLate(lane);
-    expect(await world.store.settle(group, false)).toMatchObject({
+    await world.engine.processPendingEvents(lane, false);
+    expect(await world.engine.getGroupProgress(group, false)).toMatchObject({
       open: 0,
       succeeded: 1,
       canceled: 0,
@@ -230,27 +238,27 @@ describe('results', () => {
   it('ignores operations of another lane', async () => {
     const one = await world.oneLane();
     const other = await world.oneLane();
-    await world.store.advance(one.lane, false);
+    await world.engine.processPendingEvents(one.lane, false);
     await tell(world.db, { lane: one.lane, activity: other.ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
-    await world.store.advance(one.lane, false);
+    await world.engine.processPendingEvents(one.lane, false);
     expect(await statuses(other.group)).toEqual(['undelivered']);
   });
 
   it('settles 5,000 events a call and asks to be called again for the rest', async () => {
     const { lane, ids } = await world.oneLane();
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     await world.db.query(
       `insert into agent_inbox (lane_id, activity_id, kind) select $1, $2, 'delivered' from generate_series(1, 5001)`,
       [lane, ids[0]],
     );
-    expect((await world.store.advance(lane, false)).nextDueAt).toBe(world.clock.now().getTime());
-    expect((await world.store.advance(lane, false)).nextDueAt).not.toBe(world.clock.now().getTime());
+    expect((await world.engine.processPendingEvents(lane, false)).nextDueAt).toBe(world.clock.now().getTime());
+    expect((await world.engine.processPendingEvents(lane, false)).nextDueAt).not.toBe(world.clock.now().getTime());
     expect(await world.db.query('select from agent_inbox where lane_id = $1', [lane])).toEqual([]);
   });
 
   it('lets no cancel wait behind other news, which releases what it covers', async () => {
     const { lane, group, ids } = await world.oneLane({ operations: aChain(2) });
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     const [first, second] = ids;
     await tell(world.db, { lane, activity: first!, kind: 'result', ok: true, at: world.clock.now() });
     await world.db.query(
@@ -258,7 +266,7 @@ describe('results', () => {
       [lane, first],
     );
     await tell(world.db, { lane, activity: second!, kind: 'cancel', at: world.clock.now() });
-    const progress = await world.store.advance(lane, false);
+    const progress = await world.engine.processPendingEvents(lane, false);
     expect(progress).toMatchObject({ open: 0, succeeded: 1, canceled: 1, nextDueAt: world.clock.now().getTime() });
     expect(await world.messages(group)).toEqual(['queued', null]);
     const left = await world.db.query('select kind from agent_inbox where lane_id = $1', [lane]);
@@ -274,7 +282,7 @@ describe('a crash', () => {
         { operations: aChain(2) },
         { computers: 3, maxMessageBacklog: 5 },
       );
-      await world.store.advance(lane, false);
+      await world.engine.processPendingEvents(lane, false);
       await tell(
         world.db,
         { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() },
@@ -282,13 +290,18 @@ describe('a crash', () => {
         { lane, activity: ids[4]!, kind: 'cancel', at: world.clock.now() },
       );
       const before = await childrenOf(world.db, group);
-      const dying = world.storeWith(30, dyingAfter(world.db, statements));
-      survived = await dying.advance(lane, false).then(
+      const dying = world.engineWith(30, dyingAfter(world.db, statements));
+      survived = await dying.processPendingEvents(lane, false).then(
         () => true,
         () => false,
       );
       if (!survived) expect(await childrenOf(world.db, group)).toEqual(before);
-      expect(await world.store.advance(lane, false)).toMatchObject({ open: 1, succeeded: 1, failed: 1, canceled: 3 });
+      expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({
+        open: 1,
+        succeeded: 1,
+        failed: 1,
+        canceled: 3,
+      });
       expect(await world.messages(group)).toEqual(['queued', 'queued', 'queued', null, 'withdrawn', null]);
       expect(statements).toBeLessThan(30);
     }

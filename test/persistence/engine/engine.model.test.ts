@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deleteIdentity } from '../../../src/gateway/enrolment/identity.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
 import { createActivityRepeatsService } from '../../../src/services/engine/activity-repeats.service.ts';
+import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import {
   aChain,
   aGroup,
@@ -15,7 +15,7 @@ import {
   TestClock,
   tell,
 } from '../../support/activities/activity-rows.ts';
-import { LaneModel, type ModelOperation } from '../../support/activities/lane-model.ts';
+import { LaneModel, type ModelOperation } from '../../support/activities/engine-model.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { dyingAfter } from '../../support/database/dying-database.ts';
 import { guardStatuses } from '../../support/database/status-guard.ts';
@@ -55,14 +55,14 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 /** One lane driven side by side in PostgreSQL and in the model. */
 class Trial {
   readonly clock: TestClock;
-  readonly store: LaneStore;
+  readonly engine: Engine;
   group = 0;
   lane = 0;
   model!: LaneModel;
 
   constructor(clock = new TestClock()) {
     this.clock = clock;
-    this.store = createLaneStore({ db, clock: this.clock, settings: { expiryDays: EXPIRY_DAYS } });
+    this.engine = createEngine({ db, clock: this.clock, settings: { expiryDays: EXPIRY_DAYS } });
   }
 
   /** @param behind - for each step but the first, the earlier one it waits for, or none */
@@ -137,8 +137,8 @@ class Trial {
   }
 
   async advance(cancelAll: boolean, again: boolean): Promise<void> {
-    const { wasCanceled: _, ...first } = await this.store.advance(this.lane, cancelAll);
-    if (again) expect(await this.store.advance(this.lane, cancelAll)).toEqual(first);
+    const { wasCanceled: _, ...first } = await this.engine.processPendingEvents(this.lane, cancelAll);
+    if (again) expect(await this.engine.processPendingEvents(this.lane, cancelAll)).toEqual(first);
     this.model.advance(this.clock.now().getTime(), cancelAll);
     await this.compare(first);
   }
@@ -147,8 +147,8 @@ class Trial {
   async #crash(statements: number): Promise<void> {
     const before = await childrenOf(db, this.group);
     const settings = { expiryDays: EXPIRY_DAYS };
-    const dying = createLaneStore({ db: dyingAfter(db, statements), clock: this.clock, settings });
-    const survived = await dying.advance(this.lane, false).then(
+    const dying = createEngine({ db: dyingAfter(db, statements), clock: this.clock, settings });
+    const survived = await dying.processPendingEvents(this.lane, false).then(
       () => true,
       (error: Error) => {
         if (error.message !== 'killed') throw error;

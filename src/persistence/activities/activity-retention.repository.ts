@@ -1,110 +1,81 @@
 import { FINAL_STATUSES } from '../../domain/activities/status.ts';
-import { blocksOf, forgetEmptyBlocks } from '../activities/activity-blocks.ts';
-import type { Database, Sql } from '../database/sql.ts';
+import type { Sql } from '../database/sql.ts';
 import { statusList } from '../database/status-sql.ts';
-import { deleteUnnamedAttachments, lockScriptsOfPayloads } from '../scripts/script-attachments.repository.ts';
 
 /** A place among the activities without a parent, by age. */
 export interface AgeCursor {
-  /** ISO 8601 with microseconds, as the database says it. */
+  /** ISO 8601 with microseconds, as the database writes it. */
   createdAt: string;
   id: number;
 }
 
-/** What one step looks for. */
-export interface RetentionStep {
-  /** What ended before this moment goes. */
-  before: Date;
-  /** Where the step before stopped; null to begin with the oldest. */
-  after: AgeCursor | null;
-  /** Activities without a parent to look at. */
-  scan: number;
-  /** Rows to remove at most; one group goes whole whatever its size. */
-  rows: number;
-}
-
-interface Candidate {
+/** An old activity without a parent. */
+export interface RetentionCandidate {
   id: number;
   created_at: string;
+  /** Rows that it has with its operations. */
   size: number;
+  /** It may go. */
   due: boolean;
-  [key: string]: unknown;
 }
 
-/**
- * Removes some old activities: groups with all their operations, operations that are in no group, each with payloads,
- * messages, lanes, partial results and the replaced files of scripts that nothing else names. In one transaction.
- *
- * Kept is what has not ended, or ended later; what a computer has and may still answer; the latest run of every
- * profile; and what undid an activity that is still there.
- *
- * @returns how many rows of activities went, and where the next step begins; null when all were looked at
- * @remarks Safe to repeat and to run twice at once.
- */
-export async function forgetActivities(
-  db: Database,
-  step: RetentionStep,
-): Promise<{ gone: number; next: AgeCursor | null }> {
-  const candidates = await db.query<Candidate>(CANDIDATES, [
-    step.before,
-    step.after?.createdAt ?? '-infinity',
-    step.after?.id ?? 0,
-    step.scan,
-  ]);
-  const looked = withinRows(candidates, step.rows);
-  const due = looked.filter((candidate) => candidate.due).map(({ id }) => id);
-  const gone = due.length === 0 ? 0 : await db.transaction((tx) => remove(tx, due, step.before));
-  const last = looked.at(-1);
-  const more = looked.length < candidates.length || candidates.length === step.scan;
-  return { gone, next: more && last ? { createdAt: last.created_at, id: last.id } : null };
-}
-
-/** The first candidates, up to so many rows that are due; one at least. */
-function withinRows(candidates: readonly Candidate[], rows: number): readonly Candidate[] {
-  let size = 0;
-  const end = candidates.findIndex((candidate, place) => {
-    size += candidate.due ? candidate.size : 0;
-    return place > 0 && size > rows;
-  });
-  return end < 0 ? candidates : candidates.slice(0, end);
-}
-
-interface Doomed {
+/** The rows that hang on some activities. */
+export interface ExpiredRows {
   ids: number[];
   lanes: number[];
   payloads: number[];
+  /** Activities that some of them repeat. */
   origins: number[];
 }
 
-/** @returns how many rows went: those that are still due once nobody else can touch them */
-async function remove(tx: Sql, candidates: readonly number[], before: Date): Promise<number> {
-  await tx.query(LOCK_LANES, [candidates]);
-  const roots = await tx.query<{ id: number }>(STILL_DUE, [before, candidates]);
-  if (roots.length === 0) return 0;
-  const [doomed] = await tx.query<Doomed & Record<string, unknown>>(DOOMED, [roots.map(({ id }) => id)]);
-  const { ids, lanes, payloads, origins } = doomed!;
-  // Before rows of other activities are written, as whoever repeats one locks its script first.
-  const scripts = await lockScriptsOfPayloads(tx, payloads);
+/**
+ * The oldest activities without a parent that were made before a moment, from a place on, and which of them may go.
+ *
+ * Kept is what has not ended, or ended later; what a computer has and may still answer; the latest run of every
+ * profile; and what undid an activity that is still there.
+ */
+export function readRetentionCandidates(
+  db: Sql,
+  before: Date,
+  after: AgeCursor | null,
+  limit: number,
+): Promise<RetentionCandidate[]> {
+  const values = [before, after?.createdAt ?? '-infinity', after?.id ?? 0, limit];
+  return db.query<RetentionCandidate & Record<string, unknown>>(CANDIDATES, values);
+}
+
+/** Those of some activities that may still go once nobody else can touch them; locked until the transaction ends. */
+export async function lockExpired(tx: Sql, activities: readonly number[], before: Date): Promise<number[]> {
+  await tx.query(LOCK_LANES, [activities]);
+  const rows = await tx.query<{ id: number }>(STILL_DUE, [before, activities]);
+  return rows.map(({ id }) => id);
+}
+
+/** What hangs on some activities without a parent. */
+export async function readExpiredRows(tx: Sql, activities: readonly number[]): Promise<ExpiredRows> {
+  const [row] = await tx.query<ExpiredRows & Record<string, unknown>>(EXPIRED_ROWS, [activities]);
+  return row!;
+}
+
+/** Deletes messages, partial results, batches and payloads of activities. */
+export async function deleteParts(tx: Sql, { ids, lanes, payloads }: ExpiredRows): Promise<void> {
   for (const table of RESULTS) await tx.query(`delete from ${table} where activity_id = any($1::int[])`, [ids]);
   await tx.query('delete from lane where id = any($1::int[])', [lanes]);
   await tx.query('delete from operation_payload where id = any($1::bigint[])', [payloads]);
-  if (scripts.length > 0) await deleteUnnamedAttachments(tx, scripts);
-  const blocks = await blocksOf(tx, ids);
+}
+
+/** Deletes activities whose parts are deleted, and what others say of them. */
+export async function deleteActivities(tx: Sql, { ids, origins }: ExpiredRows): Promise<void> {
   await tx.query('delete from activity where id = any($1::int[])', [ids]);
-  await forgetEmptyBlocks(tx, blocks);
   await tx.query('update activity set reapplied_from = null where reapplied_from = any($1::int[])', [ids]);
   await tx.query('update activity set reverts = null where reverts = any($1::int[])', [ids]);
-  await tx.query(
-    'update activity set reapplied_by = null where id = any($2::int[]) and reapplied_by = any($1::int[])',
-    [ids, origins],
-  );
-  return ids.length;
+  await tx.query(UNLINK_REPETITIONS, [ids, origins]);
 }
 
 /** What is kept by the id of an operation. */
 const RESULTS = ['agent_message', 'package_change_result', 'snap_operation_before', 'usg_audit_report'] as const;
 
-/** Runs of profiles: the latest one that did something goes on being told of. */
+/** Runs of profiles: the latest one that did something goes on being shown. */
 const RUNS = ['usg_run', 'script_profile_run'] as const;
 
 const latestRun = (runs: string) => `
@@ -151,8 +122,8 @@ const LOCK_LANES = `
 
 const STILL_DUE = `select a.id from activity a where a.id = any($2::int[]) and ${DUE} order by a.id for update`;
 
-const DOOMED = `
-  with doomed as (
+const EXPIRED_ROWS = `
+  with expired as (
     select id, lane_id, payload_id, reapplied_from from activity where id = any($1::int[])
     union all
     select id, lane_id, payload_id, reapplied_from from activity where parent_id = any($1::int[])
@@ -160,4 +131,7 @@ const DOOMED = `
   select array_agg(id) as ids, coalesce(array_agg(distinct lane_id) filter (where lane_id is not null), '{}') as lanes,
     coalesce(array_agg(distinct payload_id) filter (where payload_id is not null), '{}') as payloads,
     coalesce(array_agg(reapplied_from) filter (where reapplied_from is not null), '{}') as origins
-  from doomed`;
+  from expired`;
+
+const UNLINK_REPETITIONS = `
+  update activity set reapplied_by = null where id = any($2::int[]) and reapplied_by = any($1::int[])`;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { childrenOf, tell } from '../../support/activities/activity-rows.ts';
-import { LaneWorld } from '../../support/activities/lane-world.ts';
+import { LaneWorld } from '../../support/activities/engine-world.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -20,10 +20,13 @@ describe('moments', () => {
       [lane],
     );
     const wakes: number[] = [];
-    for (let due = (await world.store.advance(lane, false)).nextDueAt; due !== null && wakes.length < 10; ) {
+    for (
+      let due = (await world.engine.processPendingEvents(lane, false)).nextDueAt;
+      due !== null && wakes.length < 10;
+    ) {
       wakes.push(due);
       world.clock.advance(due - world.clock.now().getTime());
-      due = (await world.store.advance(lane, false)).nextDueAt;
+      due = (await world.engine.processPendingEvents(lane, false)).nextDueAt;
     }
     expect(wakes).toHaveLength(2);
     expect(wakes[0]! - moments[0]!.deliver_at.getTime()).toBeLessThanOrEqual(1);
@@ -32,12 +35,12 @@ describe('moments', () => {
 
   it('fails what is not answered in time after delivery', async () => {
     const { lane, group, ids } = await world.oneLane();
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     await tell(world.db, { lane, activity: ids[0]!, kind: 'delivered', at: world.clock.now() });
     const due = world.clock.now().getTime() + 30 * DAY_MS;
-    expect((await world.store.advance(lane, false)).nextDueAt).toBe(due);
+    expect((await world.engine.processPendingEvents(lane, false)).nextDueAt).toBe(due);
     world.clock.advance(30 * DAY_MS);
-    expect(await world.store.advance(lane, false)).toMatchObject({ open: 0, failed: 1, nextDueAt: null });
+    expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 0, failed: 1, nextDueAt: null });
     expect((await childrenOf(world.db, group))[0]!.result_text).toBe(
       'The computer did not answer within 30 days of delivery.',
     );
@@ -45,17 +48,17 @@ describe('moments', () => {
 
   it('gathers expiries that are close together', async () => {
     const { lane, ids } = await world.oneLane({}, { computers: 30 });
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     for (const activity of ids) {
       await tell(world.db, { lane, activity, kind: 'delivered', at: world.clock.now() });
-      await world.store.advance(lane, false);
+      await world.engine.processPendingEvents(lane, false);
       world.clock.advance(60_000);
     }
-    let progress = await world.store.advance(lane, false);
+    let progress = await world.engine.processPendingEvents(lane, false);
     let calls = 0;
     for (; progress.open > 0 && calls < 30; calls++) {
       world.clock.advance(progress.nextDueAt! - world.clock.now().getTime());
-      progress = await world.store.advance(lane, false);
+      progress = await world.engine.processPendingEvents(lane, false);
     }
     expect(progress).toMatchObject({ open: 0, failed: 30 });
     expect(calls).toBe(2);
@@ -65,10 +68,10 @@ describe('moments', () => {
     const { lane, group, ids } = await world.oneLane({}, { computers: 2 });
     const deadline = new Date(world.clock.now().getTime() + 60_000);
     await world.db.query('update activity set deliver_before_time = $2 where lane_id = $1', [lane, deadline]);
-    expect((await world.store.advance(lane, false)).nextDueAt).toBe(deadline.getTime());
+    expect((await world.engine.processPendingEvents(lane, false)).nextDueAt).toBe(deadline.getTime());
     await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [ids[1]]);
     world.clock.advance(60_000);
-    const progress = await world.store.advance(lane, false);
+    const progress = await world.engine.processPendingEvents(lane, false);
     expect(progress).toMatchObject({ open: 1, failed: 1 });
     expect(progress.nextDueAt).toBeGreaterThan(world.clock.now().getTime());
     expect(await world.messages(group)).toEqual(['withdrawn', 'sent']);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aChain, aGroup, anAccount, childrenOf, tell } from '../../support/activities/activity-rows.ts';
-import { LaneWorld } from '../../support/activities/lane-world.ts';
+import { LaneWorld } from '../../support/activities/engine-world.ts';
 
 let world: LaneWorld;
 
@@ -30,41 +30,45 @@ describe('the cancel of a group', () => {
   it('cancels unopened lanes and tells the opened ones, once however often it is asked', async () => {
     const account = await anAccount(world.db, { computers: 6 });
     const group = await aGroup(world.db, account, { settings: LANES_OF_TWO });
-    const [first, second, third] = await world.store.begin(group);
-    await world.store.advance(first!.lane, false);
-    await world.store.advance(second!.lane, true);
+    const [first, second, third] = await world.engine.listOpenBatches(group);
+    await world.engine.processPendingEvents(first!.lane, false);
+    await world.engine.processPendingEvents(second!.lane, true);
     for (let time = 0; time < 2; time += 1) {
-      expect(await world.store.settle(group, true)).toMatchObject({ open: 2, canceled: 4, status: 'open' });
+      expect(await world.engine.getGroupProgress(group, true)).toMatchObject({ open: 2, canceled: 4, status: 'open' });
     }
     expect(await ordered(group)).toEqual({
       lanes: [first!.lane],
       workflows: [{ key: first!.workflowId, account_id: account.accountId }],
     });
-    expect(await world.store.advance(third!.lane, false)).toMatchObject({ open: 0, canceled: 2 });
-    await world.store.advance(first!.lane, false);
-    expect(await world.store.settle(group, true)).toMatchObject({ open: 0, canceled: 6, status: 'canceled' });
+    expect(await world.engine.processPendingEvents(third!.lane, false)).toMatchObject({ open: 0, canceled: 2 });
+    await world.engine.processPendingEvents(first!.lane, false);
+    expect(await world.engine.getGroupProgress(group, true)).toMatchObject({
+      open: 0,
+      canceled: 6,
+      status: 'canceled',
+    });
     expect((await ordered(group)).lanes).toEqual([]);
   });
 
   it('orders nothing without one, nor beside the order of a request', async () => {
     const { group, lane } = await world.oneLane({}, { computers: 2 });
-    await world.store.advance(lane, false);
-    await world.store.settle(group, false);
+    await world.engine.processPendingEvents(lane, false);
+    await world.engine.getGroupProgress(group, false);
     expect(await ordered(group)).toEqual({ lanes: [], workflows: [] });
     await world.db.query(`insert into agent_inbox (lane_id, kind) values ($1, 'cancel')`, [lane]);
-    await world.store.settle(group, true);
+    await world.engine.getGroupProgress(group, true);
     expect(await ordered(group)).toEqual({ lanes: [lane], workflows: [] });
   });
 
   it('is not taken for the cancel of one operation', async () => {
     const { group, lane, ids } = await world.oneLane({}, { computers: 2 });
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     await world.db.query(`insert into agent_inbox (lane_id, activity_id, kind) values ($1, $2, 'cancel')`, [
       lane,
       ids[0],
     ]);
-    await world.store.settle(group, true);
-    await world.store.advance(lane, false);
+    await world.engine.getGroupProgress(group, true);
+    await world.engine.processPendingEvents(lane, false);
     expect((await childrenOf(world.db, group)).map(({ status }) => status)).toEqual(['canceled', 'canceled']);
   });
 });
@@ -72,9 +76,9 @@ describe('the cancel of a group', () => {
 describe('what operators read of chains', () => {
   it('is each computer once, and that the lane counts operations', async () => {
     const { group, lane } = await world.oneLane({ operations: aChain(3) }, { computers: 5 });
-    const [plan] = await world.store.begin(group);
+    const [plan] = await world.engine.listOpenBatches(group);
     expect(plan).toMatchObject({ size: 15, computers: 5 });
-    expect(await world.store.advance(lane, false)).toMatchObject({
+    expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({
       open: 15,
       chained: true,
       waitingFor: ['web-1', 'web-2', 'web-3'],
@@ -84,8 +88,8 @@ describe('what operators read of chains', () => {
 
   it('is not asked for where every computer has one operation', async () => {
     const { group, lane } = await world.oneLane({}, { computers: 5 });
-    expect(await world.store.begin(group)).toMatchObject([{ size: 5, computers: 5 }]);
-    expect(await world.store.advance(lane, false)).toMatchObject({ chained: false, moreWaiting: 2 });
+    expect(await world.engine.listOpenBatches(group)).toMatchObject([{ size: 5, computers: 5 }]);
+    expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ chained: false, moreWaiting: 2 });
   });
 });
 
@@ -93,17 +97,21 @@ describe('groups', () => {
   it('names open lanes in order and settles lanes that were never opened', async () => {
     const account = await anAccount(world.db, { computers: 5 });
     const group = await aGroup(world.db, account, { settings: { singleLaneLimit: 0, laneMinSize: 2, laneMaxSize: 2 } });
-    const plans = await world.store.begin(group);
+    const plans = await world.engine.listOpenBatches(group);
     expect(plans.map(({ workflowId, single, summary }) => ({ workflowId, single, summary }))).toEqual([
       { workflowId: `activity/${group}/lane/1`, single: false, summary: 'computers 1-2 of 5' },
       { workflowId: `activity/${group}/lane/2`, single: false, summary: 'computers 3-4 of 5' },
       { workflowId: `activity/${group}/lane/3`, single: false, summary: 'computers 5-5 of 5' },
     ]);
-    await world.store.advance(plans[0]!.lane, false);
-    expect(await world.store.settle(group, true)).toMatchObject({ open: 2, canceled: 3, status: 'open' });
-    await world.store.advance(plans[0]!.lane, true);
-    expect(await world.store.begin(group)).toEqual([]);
-    expect(await world.store.settle(group, true)).toMatchObject({ open: 0, canceled: 5, status: 'canceled' });
+    await world.engine.processPendingEvents(plans[0]!.lane, false);
+    expect(await world.engine.getGroupProgress(group, true)).toMatchObject({ open: 2, canceled: 3, status: 'open' });
+    await world.engine.processPendingEvents(plans[0]!.lane, true);
+    expect(await world.engine.listOpenBatches(group)).toEqual([]);
+    expect(await world.engine.getGroupProgress(group, true)).toMatchObject({
+      open: 0,
+      canceled: 5,
+      status: 'canceled',
+    });
   });
 
   it('shows the text of a cancel', async () => {
@@ -115,7 +123,7 @@ describe('groups', () => {
       body: 'terminated by an operator',
       at: world.clock.now(),
     });
-    await world.store.advance(lane, false);
+    await world.engine.processPendingEvents(lane, false);
     expect((await childrenOf(world.db, group))[0]!.result_text).toBe('terminated by an operator');
   });
 
@@ -128,7 +136,7 @@ describe('groups', () => {
       body: 'The computer was removed.',
       at: world.clock.now(),
     });
-    expect(await world.store.advance(lane, true)).toMatchObject({ open: 0, canceled: 2 });
+    expect(await world.engine.processPendingEvents(lane, true)).toMatchObject({ open: 0, canceled: 2 });
     expect((await childrenOf(world.db, group)).map(({ result_text }) => result_text)).toEqual([
       null,
       'The computer was removed.',
@@ -138,15 +146,15 @@ describe('groups', () => {
   it('keeps the counters right when lanes of one group advance at once', async () => {
     const account = await anAccount(world.db, { computers: 40 });
     const group = await aGroup(world.db, account, { settings: { singleLaneLimit: 0, laneMinSize: 5, laneMaxSize: 5 } });
-    const lanes = (await world.store.begin(group)).map(({ lane }) => lane);
-    await Promise.all(lanes.concat(lanes).map((lane) => world.store.advance(lane, false)));
+    const lanes = (await world.engine.listOpenBatches(group)).map(({ lane }) => lane);
+    await Promise.all(lanes.concat(lanes).map((lane) => world.engine.processPendingEvents(lane, false)));
     await world.db.query(
       `insert into agent_inbox (lane_id, activity_id, kind, ok)
        select lane_id, id, 'result', id % 2 = 0 from activity where parent_id = $1`,
       [group],
     );
-    await Promise.all(lanes.concat(lanes, lanes).map((lane) => world.store.advance(lane, false)));
-    expect(await world.store.settle(group, false)).toMatchObject({
+    await Promise.all(lanes.concat(lanes, lanes).map((lane) => world.engine.processPendingEvents(lane, false)));
+    expect(await world.engine.getGroupProgress(group, false)).toMatchObject({
       open: 0,
       succeeded: 20,
       failed: 20,

@@ -1,5 +1,5 @@
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { createLaneStore, type LaneStore } from '../../../src/persistence/engine/lanes.repository.ts';
+import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
 import { aGroup, anAccount, childrenOf, ONE_LANE, TestClock } from './activity-rows.ts';
 
@@ -7,13 +7,13 @@ import { aGroup, anAccount, childrenOf, ONE_LANE, TestClock } from './activity-r
 export class LaneWorld {
   readonly db: Database;
   clock = new TestClock();
-  store: LaneStore;
+  engine: Engine;
   readonly #database: TestDatabase;
 
   private constructor(database: TestDatabase) {
     this.#database = database;
     this.db = database.persistence.db;
-    this.store = this.storeWith(30);
+    this.engine = this.engineWith(30);
   }
 
   static async create(): Promise<LaneWorld> {
@@ -27,11 +27,11 @@ export class LaneWorld {
   /** To be called before each test: the clock stands where it began. */
   begin(): void {
     this.clock = new TestClock();
-    this.store = this.storeWith(30);
+    this.engine = this.engineWith(30);
   }
 
-  storeWith(expiryDays: number, db = this.db): LaneStore {
-    return createLaneStore({ db, clock: this.clock, settings: { expiryDays } });
+  engineWith(expiryDays: number, db = this.db): Engine {
+    return createEngine({ db, clock: this.clock, settings: { expiryDays } });
   }
 
   /** A group whose operations are all in one lane, not opened yet. */

@@ -1,0 +1,75 @@
+import { statusesBefore } from '../../domain/activities/status.ts';
+import type { Sql } from '../database/sql.ts';
+import { movable } from '../database/status-sql.ts';
+
+/** An operation that was approved just now. */
+export interface ApprovedOperation {
+  id: number;
+  lane_id: number;
+  /** Its batch is open. */
+  opened: boolean;
+  /** Activity that it waits for; null for none. */
+  after: number | null;
+}
+
+/**
+ * Approves operations and those of groups; one that waits for another goes on waiting. Operations whose cancel was
+ * accepted are left out.
+ *
+ * @remarks The caller holds the locks of their batches. Idempotent.
+ */
+export function approveOperations(tx: Sql, activities: readonly number[], now: Date): Promise<ApprovedOperation[]> {
+  return tx.query<ApprovedOperation & Record<string, unknown>>(APPROVE, [activities, now]);
+}
+
+/** Approves groups, also those of operations, of which nothing is left to approve. */
+export async function approveGroups(tx: Sql, activities: readonly number[], now: Date): Promise<void> {
+  // Locked before it is looked whether anything is left: of two that approve the last operations one sees the other's.
+  const groups = await tx.query<{ id: number }>(LOCK_GROUPS, [activities]);
+  await tx.query(APPROVE_GROUPS, [groups.map(({ id }) => id), now]);
+}
+
+/**
+ * Those of some groups and operations whose cancel was accepted and has not been applied yet.
+ *
+ * @remarks Read in the transaction that holds the locks of their batches.
+ */
+export async function readCancelRequested(tx: Sql, activities: readonly number[]): Promise<number[]> {
+  const rows = await tx.query<{ id: number }>(CANCEL_REQUESTED, [activities]);
+  return rows.map(({ id }) => id);
+}
+
+const APPROVABLE = statusesBefore('undelivered').filter((status) => status === 'unapproved');
+
+/** Whether the cancel of activity `a`, or of all that is in one of these batches, was accepted. */
+const cancelRequestedIn = (batches: string) => `exists (
+    select from agent_inbox i
+    where i.kind = 'cancel' and i.lane_id ${batches} and (i.activity_id is null or i.activity_id = a.id))`;
+
+const APPROVE = `
+  update activity a set approval_time = $2, modification_time = $2,
+    status = case when a.after_activity_id is not null
+        or exists (select from activity b where b.id = a.blocked_by and b.status <> 'succeeded')
+      then 'waiting' else 'undelivered' end,
+    deliver_at = greatest(a.deliver_at, $2)
+  from lane l
+  where (a.id = any($1::int[]) or a.parent_id = any($1::int[])) and a.computer_id is not null and l.id = a.lane_id
+    and ${movable('a.status', APPROVABLE, 'undelivered', 'waiting')}
+    and not ${cancelRequestedIn('= a.lane_id')}
+  returning a.id, a.lane_id, l.opened_at is not null as opened, a.after_activity_id as after`;
+
+const LOCK_GROUPS = `
+  select g.id from activity g
+  where g.computer_id is null and ${movable('g.status', APPROVABLE, 'undelivered')}
+    and (g.id = any($1::int[]) or g.id in (select parent_id from activity where id = any($1::int[])))
+  order by g.id for no key update`;
+
+const APPROVE_GROUPS = `
+  update activity g set approval_time = $2, modification_time = $2, status = 'undelivered'
+  where g.id = any($1::int[]) and not exists (
+    select from activity a where a.parent_id = g.id and a.status = 'unapproved')`;
+
+const CANCEL_REQUESTED = `
+  select a.id from activity a
+  where a.id = any($1::int[])
+    and ${cancelRequestedIn('in (select a.lane_id union all select id from lane where parent_id = a.id)')}`;

@@ -1,0 +1,141 @@
+import type { BatchPlan } from '../../domain/engine/progress.ts';
+import type { ChildCounts } from '../../domain/engine/roll-up.ts';
+import type { Sql } from '../database/sql.ts';
+import { isOpen } from '../database/status-sql.ts';
+
+/** Batches take turns by account, the small ones apart from the large. */
+export interface BatchTurn {
+  account: number;
+  isLarge: boolean;
+}
+
+export interface BatchCounters {
+  open_count: number;
+  succeeded_count: number;
+  failed_count: number;
+  canceled_count: number;
+  next_due_at: Date | null;
+}
+
+/** A batch whose row is locked. */
+export interface LockedBatch extends BatchCounters {
+  id: number;
+  parent_id: number | null;
+  has_dependents: boolean;
+  answer_seconds: number | null;
+  /** What its operations wait for; null for nothing. */
+  after_activity_id: number | null;
+  /** Operations of other batches wait for some of it. */
+  awaited: boolean;
+  opened_at: Date | null;
+  /** Run of a USG profile that it belongs to. */
+  usg_run_id: number | null;
+}
+
+/** A batch of more operations moves thousands of rows at a time. */
+const SMALL_BATCH = 25;
+
+/** Whose turn a batch takes; undefined when there is no such batch. */
+export async function readBatchTurn(db: Sql, batch: number): Promise<BatchTurn | undefined> {
+  const [row] = await db.query<BatchTurn & Record<string, unknown>>(TURN, [batch, SMALL_BATCH], 'batch-turn');
+  return row;
+}
+
+/** Locks a batch until the transaction ends; undefined when there is no such batch. */
+export async function lockBatch(tx: Sql, batch: number): Promise<LockedBatch | undefined> {
+  const [row] = await tx.query<LockedBatch & Record<string, unknown>>(LOCK, [batch], 'batch-lock');
+  return row;
+}
+
+/** Moves the counters of a batch, opens it if it is not, and closes it when nothing is left open. */
+export async function moveBatchCounters(
+  tx: Sql,
+  batch: number,
+  difference: ChildCounts,
+  { now, nextDueAt }: { now: Date; nextDueAt: Date | null },
+): Promise<BatchCounters> {
+  const { open, succeeded, failed, canceled } = difference;
+  const values = [batch, open, succeeded, failed, canceled, now, nextDueAt];
+  const [row] = await tx.query<BatchCounters & Record<string, unknown>>(MOVE_COUNTERS, values, 'batch-move');
+  return row!;
+}
+
+/** The batches of a group that still have open operations, in order. */
+export function readOpenBatches(db: Sql, group: number): Promise<BatchPlan[]> {
+  return db.query<BatchPlan & Record<string, unknown>>(OPEN_BATCHES, [group]);
+}
+
+/** Batches of a group with open operations that have not been opened yet. */
+export async function readUnopenedBatches(db: Sql, group: number): Promise<number[]> {
+  const rows = await db.query<{ id: number }>(UNOPENED, [group]);
+  return rows.map(({ id }) => id);
+}
+
+/**
+ * Writes a cancel for every opened batch of a group, whichever run drives it: a cancel of the parent workflow reaches
+ * only the first run of its children. The pending event is for a batch without a workflow, which is then started again.
+ *
+ * @returns whether there was any to cancel
+ * @remarks Batches that have a cancel waiting are left out, so that repeating it changes nothing.
+ * @see docs/architecture.md#cancellation
+ */
+export async function cancelOpenedBatches(tx: Sql, group: number, now: Date): Promise<boolean> {
+  return (await tx.query(CANCEL_OPENED, [group, now])).length > 0;
+}
+
+/** The first three computers that have something open in a batch, and how many there are; each counts once. */
+export async function readWaitingComputers(db: Sql, batch: number): Promise<{ titles: string[]; count: number }> {
+  const rows = await db.query<{ title: string; computers: number }>(WAITING, [batch]);
+  return { titles: rows.map(({ title }) => title), count: rows[0]?.computers ?? 0 };
+}
+
+const TURN = `select account_id as account, size > $2 as "isLarge" from lane where id = $1`;
+
+const LOCK = `
+  select l.id, l.parent_id, l.open_count, l.succeeded_count, l.failed_count, l.canceled_count,
+    l.has_dependents, l.answer_seconds, l.after_activity_id, l.awaited, l.opened_at, l.next_due_at, l.usg_run_id
+  from lane l where l.id = $1 for update`;
+
+const MOVE_COUNTERS = `
+  update lane set open_count = open_count + $2, succeeded_count = succeeded_count + $3,
+    failed_count = failed_count + $4, canceled_count = canceled_count + $5,
+    opened_at = coalesce(opened_at, $6),
+    closed_at = case when open_count + $2 = 0 then coalesce(closed_at, $6) end,
+    next_due_at = case when open_count + $2 = 0 then null else $7::timestamptz end
+  where id = $1
+  returning open_count, succeeded_count, failed_count, canceled_count, next_due_at`;
+
+// An operation that nothing blocks is the first of its chain; by the order of ids PostgreSQL would walk all activities.
+// Without dependents a batch has one operation for each computer.
+const OPEN_BATCHES = `
+  select l.id as lane, l.wf_id as "workflowId", l.single, l.summary, l.size,
+    (select a.type from activity a where a.lane_id = l.id and a.blocked_by is null limit 1) as type,
+    case when l.has_dependents then (
+      select count(distinct a.computer_id)::int from activity a where a.lane_id = l.id) else l.size end as computers,
+    case when l.single then (
+      select jsonb_build_object('id', c.id, 'title', c.title)
+      from activity a join computer c on c.id = a.computer_id where a.lane_id = l.id limit 1) end as computer
+  from lane l where l.parent_id = $1 and l.open_count > 0 order by l.ordinal`;
+
+const UNOPENED = `select id from lane where parent_id = $1 and open_count > 0 and opened_at is null order by id`;
+
+const CANCEL_OPENED = `
+  with canceled as (
+    insert into agent_inbox (lane_id, kind, at)
+    select l.id, 'cancel', $2::timestamptz from lane l
+    where l.parent_id = $1 and l.open_count > 0 and l.opened_at is not null and not exists (
+      select from agent_inbox i where i.lane_id = l.id and i.kind = 'cancel' and i.activity_id is null)
+    returning lane_id
+  )
+  insert into outbox (kind, key, creation_time, account_id)
+  select 'cancel', l.wf_id, $2::timestamptz, l.account_id from canceled join lane l on l.id = canceled.lane_id
+  returning id`;
+
+// The batch's rows first: an order with a limit invites a walk along the primary key of all activities.
+const WAITING = `
+  with waiting as materialized (
+    select min(a.id) as first, a.computer_id from activity a where a.lane_id = $1 and ${isOpen('a.status')}
+    group by a.computer_id
+  )
+  select c.title, (select count(*)::int from waiting) as computers
+  from waiting w join computer c on c.id = w.computer_id order by w.first limit 3`;

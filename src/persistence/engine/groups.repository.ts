@@ -1,0 +1,81 @@
+import type { GroupProgress } from '../../domain/engine/progress.ts';
+import type { ChildCounts } from '../../domain/engine/roll-up.ts';
+import type { Sql } from '../database/sql.ts';
+
+/**
+ * How a group stands.
+ *
+ * @throws when there is no such activity: somebody deleted its row, as retention keeps groups that have not ended
+ */
+export async function readGroupProgress(db: Sql, group: number): Promise<GroupProgress> {
+  const [row] = await db.query<GroupProgress & Record<string, unknown>>(READ_PROGRESS, [group]);
+  if (!row) throw new Error(`there is no activity ${group}`);
+  return row;
+}
+
+/** A group after its counters moved. */
+export interface MovedGroup extends ChildCounts {
+  status: string;
+  delivery_time: Date | null;
+}
+
+/**
+ * Moves the counters of a group; the first delivery of a child begins it.
+ *
+ * @param deliveredAt - earliest delivery among the changes; null for none
+ * @returns the group; undefined when it is gone
+ */
+export async function moveGroupCounters(
+  tx: Sql,
+  group: number,
+  difference: ChildCounts,
+  { now, deliveredAt }: { now: Date; deliveredAt: Date | null },
+): Promise<MovedGroup | undefined> {
+  const { open, delivered, succeeded, failed, canceled } = difference;
+  const values = [group, open, delivered, succeeded, failed, canceled, now, deliveredAt];
+  const [row] = await tx.query<MovedGroup & Record<string, unknown>>(MOVE_COUNTERS, values, 'group-move');
+  return row;
+}
+
+export async function setGroupDelivered(tx: Sql, group: number): Promise<void> {
+  await tx.query(`update activity set status = 'delivered' where id = $1`, [group]);
+}
+
+/** Nothing of the group is delivered. It waits for a person as long as one of its children does. */
+export async function setGroupUndelivered(tx: Sql, group: number): Promise<void> {
+  await tx.query(SET_UNDELIVERED, [group]);
+}
+
+/** @param endedAt - latest end among the changes; null for none */
+export async function endGroup(tx: Sql, group: number, status: string, endedAt: Date | null): Promise<void> {
+  await tx.query(END, [group, status, endedAt]);
+}
+
+const READ_PROGRESS = `
+  select open_count as open, succeeded_count as succeeded, failed_count as failed, canceled_count as canceled,
+    case when open_count = 0 then status else 'open' end as status
+  from activity where id = $1`;
+
+// A batch may report an earlier delivery than another one did before.
+const MOVE_COUNTERS = `
+  update activity set open_count = open_count + $2, delivered_count = delivered_count + $3,
+    succeeded_count = succeeded_count + $4, failed_count = failed_count + $5, canceled_count = canceled_count + $6,
+    modification_time = $7,
+    delivery_time = case when delivered_count + $3 > 0 or $8::timestamptz is not null
+      then coalesce(least(delivery_time, $8), $7) else delivery_time end
+  where id = $1
+  returning status, delivery_time, open_count as open, delivered_count as delivered, succeeded_count as succeeded,
+    failed_count as failed, canceled_count as canceled`;
+
+const SET_UNDELIVERED = `
+  update activity p set status = coalesce((
+    select k.status from activity k where k.parent_id = p.id and k.status in ('unapproved', 'blocked')
+    order by k.status desc limit 1), 'undelivered')
+  where p.id = $1`;
+
+// The children are searched once, when the last one ends; a late result can only move the end forward.
+const END = `
+  update activity p set status = $2, completion_time = case when p.completion_time is null
+    then (select max(c.completion_time) from activity c where c.parent_id = p.id)
+    else greatest(p.completion_time, $3::timestamptz) end
+  where p.id = $1`;

@@ -1,0 +1,169 @@
+import { type ActivityStatus, IDLE_STATUSES, OPEN_STATUSES } from '../../domain/activities/status.ts';
+import type { Transition } from '../../domain/engine/roll-up.ts';
+import type { Sql } from '../database/sql.ts';
+import { movable } from '../database/status-sql.ts';
+
+/** Status changes of one statement, with the rows they touched. */
+export interface Change extends Transition {
+  ids: number[];
+  /** Latest end among them, ms since the epoch; null when none ended. */
+  endedAt: number | null;
+  /** Earliest delivery among them, ms since the epoch; null when none was delivered. */
+  deliveredAt: number | null;
+  /** Those among them that changed packages; null when none did. */
+  packageIds?: number[] | null;
+}
+
+/** A chained operation that may go, at its own moment. */
+export interface Released {
+  id: number;
+  deliver_at: Date;
+}
+
+/**
+ * Cancels operations of a batch, as far as they are still open, and their dependents; null means all of the batch.
+ *
+ * @remarks Dependents are canceled also where the success of what they wait for was read just now: it was open when its
+ * cancel was accepted.
+ */
+export function cancelOperations(
+  tx: Sql,
+  batch: number,
+  operations: readonly number[] | null,
+  now: Date,
+  text: string | null,
+): Promise<Change[]> {
+  if (operations === null) return changesOf(tx, CANCEL_BATCH, [batch, now, text]);
+  return changesOf(tx, CANCEL_SOME, [batch, now, text, operations]);
+}
+
+/** Cancels all dependents of `operations`, however long the chain. */
+export function cancelDependents(tx: Sql, batch: number, operations: readonly number[], now: Date): Promise<Change[]> {
+  return changesOf(tx, CANCEL_DEPENDENTS, [batch, now, null, operations]);
+}
+
+/** Releases the dependents of `operations`, each due after its own delay. */
+export function releaseDependents(
+  tx: Sql,
+  batch: number,
+  operations: readonly number[],
+  now: Date,
+): Promise<Released[]> {
+  return tx.query<Released & Record<string, unknown>>(RELEASE, [batch, operations, now]);
+}
+
+/** Fails what was delivered before a moment and has not been answered. */
+export function failUnanswered(tx: Sql, batch: number, now: Date, text: string, before: Date): Promise<Change[]> {
+  return changesOf(tx, FAIL_UNANSWERED, [batch, now, text, before]);
+}
+
+/** Fails what was not answered within the time that its message allows. */
+export function failUnansweredInTime(tx: Sql, batch: number, now: Date, text: string): Promise<Change[]> {
+  return changesOf(tx, FAIL_UNANSWERED_IN_TIME, [batch, now, text]);
+}
+
+/** Fails what no computer fetched before its last moment, and withdraws its messages. */
+export function failUndelivered(tx: Sql, batch: number, now: Date, text: string): Promise<Change[]> {
+  return changesOf(tx, FAIL_UNDELIVERED, [batch, now, text]);
+}
+
+async function changesOf(tx: Sql, text: string, values: readonly unknown[]): Promise<Change[]> {
+  const rows = await tx.query<{
+    from: ActivityStatus;
+    to: ActivityStatus;
+    count: number;
+    ids: number[];
+    ended_at: Date | null;
+  }>(text, values);
+  return rows.map(({ from, to, count, ids, ended_at }) => ({
+    from,
+    to,
+    count,
+    ids,
+    endedAt: ended_at?.getTime() ?? null,
+    deliveredAt: null,
+  }));
+}
+
+/** What a computer may have of an operation; one that waits for another is in no queue, so no event of it is true. */
+export const SENDABLE = ['undelivered', 'delivered'] as const satisfies readonly ActivityStatus[];
+
+// A batch is younger than the statistics, which take it for a row or two. Wherever operations are named, they must be
+// found by their own index: searching the batch's once per operation would be quadratic. The sum hides that index.
+export const inBatch = (operation: string) => `${operation}.lane_id + 0 = $1`;
+
+/**
+ * From when on an operation is waited for: the later of its delivery, by the clock of the gateway, and the moment when
+ * its batch applied it, by the clock that judges. Nothing changes a delivered operation but its end.
+ */
+export const waitedFrom = (operation: string) => `greatest(${operation}.delivery_time, ${operation}.modification_time)`;
+
+const ended = (source: string, status: 'failed' | 'canceled') => `
+  , ended as (
+    update activity a set status = '${status}', completion_time = $2, modification_time = $2,
+      result_text = coalesce($3, a.result_text)
+    from ${source} s where a.id = s.id
+    returning a.id, s.old
+  )
+  select old as "from", '${status}' as "to", count(*)::int as count, array_agg(id) as ids, $2::timestamptz as ended_at
+  from ended group by old`;
+
+/** Operations that a failed or canceled one leaves nothing to wait for. */
+const IS_DEPENDENT = (operation: string) => movable(`${operation}.status`, IDLE_STATUSES, 'canceled');
+
+const IS_CANCELABLE = (column: string) => movable(column, OPEN_STATUSES, 'canceled');
+
+const cancelWithDependents = (first: string) => `
+  with recursive dependent as (
+    ${first}
+    union
+    select d.id, d.status as old from activity d join dependent b on d.blocked_by = b.id
+    where ${inBatch('d')} and ${IS_DEPENDENT('d')}
+  ) ${ended(`(select id, old from dependent where ${IS_CANCELABLE('old')})`, 'canceled')}`;
+
+const CANCEL_BATCH = `
+  with open as (select id, status as old from activity where lane_id = $1 and ${IS_CANCELABLE('status')})
+  ${ended('open', 'canceled')}`;
+
+const CANCEL_SOME = cancelWithDependents(
+  `select a.id, a.status as old from activity a where a.id = any($4::int[]) and ${inBatch('a')}`,
+);
+
+const CANCEL_DEPENDENTS = cancelWithDependents(
+  `select a.id, a.status as old from activity a
+    where a.blocked_by = any($4::int[]) and ${inBatch('a')} and ${IS_DEPENDENT('a')}`,
+);
+
+const RELEASE = `
+  update activity a set status = 'undelivered', modification_time = $3,
+    deliver_at = $3::timestamptz + make_interval(secs => a.delay_seconds),
+    deliver_after_time = case when a.delay_seconds > 0
+      then $3::timestamptz + make_interval(secs => a.delay_seconds) else a.deliver_after_time end
+  where a.blocked_by = any($2::int[]) and ${inBatch('a')} and ${movable('a.status', ['waiting'], 'undelivered')}
+  returning a.id, a.deliver_at`;
+
+const FAIL_UNANSWERED = `
+  with overdue as (
+    select a.id, a.status as old from activity a
+    where a.lane_id = $1 and ${movable('a.status', ['delivered'], 'failed')} and ${waitedFrom('a')} <= $4
+  ) ${ended('overdue', 'failed')}`;
+
+// Before the usual time, for operations whose agents answer sooner or never.
+const FAIL_UNANSWERED_IN_TIME = `
+  with overdue as (
+    select a.id, a.status as old from activity a join operation_payload p on p.id = a.payload_id
+    where a.lane_id = $1 and ${movable('a.status', ['delivered'], 'failed')}
+      and ${waitedFrom('a')} + make_interval(secs => p.answer_seconds) <= $2
+  ) ${ended('overdue', 'failed')}`;
+
+// The message's row lock decides: what an agent has been given is not taken back.
+const FAIL_UNDELIVERED = `
+  with late as (
+    select m.activity_id from agent_message m join activity a on a.id = m.activity_id
+    where a.lane_id = $1 and ${movable('a.status', ['undelivered'], 'failed')} and a.deliver_before_time <= $2
+      and m.state in ('held', 'queued')
+    order by m.activity_id for update of m
+  ), taken as (
+    update agent_message m set state = 'withdrawn' from late where m.activity_id = late.activity_id
+    returning m.activity_id as id, 'undelivered' as old
+  ) ${ended('taken', 'failed')}`;

@@ -1,0 +1,81 @@
+import { PACKAGE_OPERATION_TYPES } from '../../domain/software/package-operations.ts';
+import type { Sql } from '../database/sql.ts';
+import { movable } from '../database/status-sql.ts';
+import { type Change, inBatch, SENDABLE } from './operations.repository.ts';
+
+export interface CancelRequest {
+  /** Null: everything that is open in the batch. */
+  activity: number | null;
+  /** Shown as the operation's result text. */
+  text: string | null;
+}
+
+export interface AppliedEvents {
+  consumed: number;
+  changes: Change[];
+  cancels: CancelRequest[];
+}
+
+/** Most events that one call applies beside cancels, so that a transaction stays short whatever came in. */
+export const EVENTS_LIMIT = 5000;
+
+/**
+ * Deletes pending events of a batch, every cancel and the oldest of the rest, and applies them to its operations.
+ *
+ * @remarks The first result wins; a result replaces `canceled` once and counts as delivered too; `gone` ends what has
+ * no result; duplicates, unknown operations and events of ended ones change nothing. The caller holds the batch's lock.
+ * @see docs/architecture.md#processing-pending-events
+ */
+export async function applyPendingEvents(tx: Sql, batch: number, now: Date): Promise<AppliedEvents> {
+  const [row] = await tx.query<{ consumed: number; changes: Change[]; cancels: CancelRequest[] }>(APPLY, [
+    batch,
+    EVENTS_LIMIT,
+    now,
+    'The computer lost its identity before it answered.',
+    PACKAGE_OPERATION_TYPES,
+  ]);
+  return row!;
+}
+
+// Not prepared: a plan made while the inbox is empty would read all of it for ever. No cancel waits behind other events,
+// which could release and hand out meanwhile what it covers.
+const APPLY = `
+  with event as (
+    delete from agent_inbox
+    where lane_id = $1 and (kind = 'cancel' or id <= coalesce(
+      (select id from agent_inbox where lane_id = $1 order by id limit 1 offset $2::int - 1), 9223372036854775807))
+    returning id, activity_id, kind, ok, code, body, at
+  ), decisive as (
+    select distinct on (activity_id) activity_id, kind, ok, code, body, at,
+      min(at) filter (where kind = 'delivered') over (partition by activity_id) as delivered_at
+    from event where kind <> 'cancel'
+    order by activity_id, case kind when 'result' then 0 when 'gone' then 1 else 2 end, id
+  ), moved as (
+    update activity a set
+      status = case
+        when e.kind = 'delivered' and o.status = 'canceled' then 'canceled'
+        when e.kind = 'delivered' then 'delivered'
+        when e.kind = 'result' and e.ok then 'succeeded'
+        else 'failed' end,
+      delivery_time = coalesce(o.delivery_time, e.delivered_at, case when e.kind = 'result' then e.at end),
+      completion_time = case when e.kind = 'delivered' then o.completion_time else e.at end,
+      result_code = case e.kind when 'result' then e.code else o.result_code end,
+      result_text = case e.kind when 'result' then e.body when 'gone' then coalesce(e.body, $4) else o.result_text end,
+      modification_time = $3
+    from decisive e join activity o on o.id = e.activity_id and ${inBatch('o')}
+    where a.id = e.activity_id and case e.kind
+      when 'result' then ${movable('o.status', [...SENDABLE, 'canceled'], 'succeeded', 'failed')}
+      when 'gone' then ${movable('o.status', SENDABLE, 'failed')}
+      else ${movable('o.status', ['undelivered'], 'delivered')} or (o.status = 'canceled' and o.delivery_time is null) end
+    returning a.id, a.type, o.status as old, a.status as new, a.completion_time, a.delivery_time
+  ), changed as (
+    select old as "from", new as "to", count(*)::int as count, array_agg(id) as ids,
+      array_agg(id) filter (where type = any($5::text[])) as "packageIds",
+      (extract(epoch from max(completion_time)) * 1000)::float8 as "endedAt",
+      (extract(epoch from min(delivery_time)) * 1000)::float8 as "deliveredAt"
+    from moved group by old, new
+  )
+  select (select count(*)::int from event) as consumed,
+    (select coalesce(jsonb_agg(to_jsonb(changed)), '[]') from changed) as changes,
+    (select coalesce(jsonb_agg(jsonb_build_object('activity', activity_id, 'text', body) order by id), '[]')
+      from event where kind = 'cancel') as cancels`;

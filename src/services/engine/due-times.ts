@@ -1,0 +1,80 @@
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../domain/common/durations.ts';
+import { NO_ANSWER } from '../../domain/scripts/result.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
+import { readDueTimes } from '../../persistence/engine/due-times.repository.ts';
+import {
+  type Change,
+  failUnanswered,
+  failUnansweredInTime,
+  failUndelivered,
+} from '../../persistence/engine/operations.repository.ts';
+
+/** How long a batch waits for answers. */
+interface AnswerLimits {
+  /** Days after delivery at which any operation fails. */
+  expiryDays: number;
+  /** Seconds after delivery at which the first of its operations may fail before that; null when none does. */
+  answerSeconds: number | null;
+}
+
+/** Fails operations that no computer answered in time, and those that may not be delivered any more. */
+export async function expireOperations(
+  tx: Sql,
+  batch: number,
+  { expiryDays, answerSeconds }: AnswerLimits,
+  now: Date,
+): Promise<Change[]> {
+  const before = new Date(now.getTime() - expiryDays * DAY_MS);
+  const text = `The computer did not answer within ${expiryDays} days of delivery.`;
+  const undelivered = 'The computer did not fetch the operation before its last moment for delivery.';
+  return [
+    ...(await failUnanswered(tx, batch, now, text, before)),
+    ...(answerSeconds === null ? [] : await failUnansweredInTime(tx, batch, now, NO_ANSWER)),
+    ...(await failUndelivered(tx, batch, now, undelivered)),
+  ];
+}
+
+/**
+ * The next moment at which a batch must look at its rows without an event: the first delivery of what is scheduled, then
+ * the last one, so that a random window over thousands of rows wakes a batch twice; the oldest expiry.
+ *
+ * @param at.isAgain - the batch has just been looked at for such a moment: further expiries are gathered for up to an hour
+ */
+export async function readNextDueTime(
+  tx: Sql,
+  batch: number,
+  limits: AnswerLimits,
+  { now, isAgain }: { now: Date; isAgain: boolean },
+): Promise<Date | null> {
+  const expirySeconds = (limits.expiryDays * DAY_MS) / SECOND_MS;
+  const hasAnswerLimits = limits.answerSeconds !== null;
+  const due = await readDueTimes(tx, batch, { now, expirySeconds, hasAnswerLimits });
+  const gap = isAgain ? Math.min(HOUR_MS, shortestMs(limits) / 24) : 0;
+  const expiry = due.first_overdue && Math.max(due.first_overdue, now.getTime() + gap);
+  // A deadline may stay in the past while an agent holds the message; then once a second is often enough.
+  const deadline = due.delivery_deadline && Math.max(due.delivery_deadline, now.getTime() + (isAgain ? SECOND_MS : 0));
+  return earliest([expiry, deadline, due.some_due ? due.last_due : due.first_due]);
+}
+
+/** As {@link readNextDueTime}, from what was known and what has just been delivered, without reading rows. */
+export function dueTimeAfter(
+  known: Date | null,
+  changes: readonly Change[],
+  limits: AnswerLimits,
+  now: Date,
+): Date | null {
+  const delivered = changes.filter(({ to }) => to === 'delivered').flatMap(({ deliveredAt }) => deliveredAt ?? []);
+  const expiries = delivered.map((moment) => Math.max(moment, now.getTime()) + shortestMs(limits));
+  return earliest([known?.getTime() ?? null, ...expiries]);
+}
+
+/** The earliest of some moments, in whole ms; null without any. */
+export function earliest(moments: ReadonlyArray<number | null | undefined>): Date | null {
+  const known = moments.filter((moment) => moment !== null && moment !== undefined);
+  return known.length === 0 ? null : new Date(Math.ceil(Math.min(...known)));
+}
+
+/** Milliseconds between a delivery and the first moment at which something delivered then may be overdue. */
+function shortestMs({ expiryDays, answerSeconds }: AnswerLimits): number {
+  return Math.min(expiryDays * DAY_MS, answerSeconds === null ? Number.POSITIVE_INFINITY : answerSeconds * SECOND_MS);
+}
