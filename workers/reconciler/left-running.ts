@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Database } from '../../src/persistence/database/sql.ts';
+import { readClosedAmong } from '../../src/persistence/engine/repairs.repository.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import { BATCH_TYPES, isOfType } from '../../workflows/contracts/workflow-types.ts';
 import { nudge } from '../relay/nudge.ts';
@@ -22,8 +23,7 @@ export async function wakeLeftRunning(
   before?: number,
 ): Promise<number | undefined> {
   const { ids, next } = await runningLanes(client, before);
-  const ended = await db.query<{ wf_id: string }>(ENDED, [ids, settleMs / 1000]);
-  for (const { wf_id: workflowId } of ended) {
+  for (const workflowId of await readClosedAmong(db, ids, settleMs)) {
     if (await nudge(client, workflowId))
       logger.warn({ workflowId }, 'a lane has ended and its workflow had not: woken');
   }
@@ -41,7 +41,3 @@ async function runningLanes(client: Client, before: number | undefined) {
   }
   return { ids, next: undefined };
 }
-
-const ENDED = `
-  select wf_id from lane
-  where wf_id = any($1::text[]) and closed_at <= now() - make_interval(secs => $2::float8)`;

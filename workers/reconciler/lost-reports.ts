@@ -3,9 +3,9 @@ import {
   openReportActivities,
   touchReportActivity,
 } from '../../src/persistence/compliance/usg-reports.repository.ts';
+import { readStartableActivities } from '../../src/persistence/engine/startable.repository.ts';
 import { activityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
 import { type Repair, type RepairDeps, readState, TERMINATED_TEXT } from '../relay/repair.ts';
-import { readActivities } from '../relay/starter.ts';
 
 /** A report that shows nothing new for this long may wait for a build that is not served any more. */
 const QUIET_MS = 30 * 60_000;
@@ -41,7 +41,7 @@ async function repairReport(
     logger.warn({ workflowId }, 'workflow was terminated: its report is cancelled');
     return 'closed';
   }
-  const [startable] = await readActivities(db, [id]);
+  const [startable] = await readStartableActivities(db, [id]);
   if (!startable) return 'none';
   // Counts as news: one that merely waits for its turn is not begun anew over and over.
   await touchReportActivity(db, id, now);

@@ -2,6 +2,12 @@ import type { Client } from '@temporalio/client';
 import { DAY_MS, MINUTE_MS } from '../../src/domain/common/durations.ts';
 import { advanceMark } from '../../src/persistence/activities/restore.repository.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
+import {
+  type OpenBatch,
+  readOpenBatchesOf,
+  readOpenBatchPage,
+  readOpenGroups,
+} from '../../src/persistence/engine/repairs.repository.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
@@ -30,13 +36,6 @@ export interface ReconcilerOptions extends EventRetention {
   /** Lanes younger than this are left alone: the relay may be about to start them. Default 60,000. */
   settleMs?: number;
   metrics?: Pick<WorkerMetrics, 'repaired' | 'reconciled' | 'scheduleMissed'>;
-}
-
-interface OpenLane {
-  id: number;
-  wf_id: string;
-  parent_id: number | null;
-  [key: string]: unknown;
 }
 
 const PAGE = 500;
@@ -125,11 +124,9 @@ class RepairCount {
 
 async function repairClosed(deps: RepairDeps, since: number, repairs: RepairCount): Promise<void> {
   for await (const ids of closedAbnormally(deps.client, since)) {
-    const lanes = await deps.db.query<OpenLane>(LANES_OF, [ids]);
-    for (const { id } of lanes) repairs.add(await repairLane(deps, id));
+    for (const { id } of await readOpenBatchesOf(deps.db, ids)) repairs.add(await repairLane(deps, id));
     const candidates = ids.map(parseActivityWorkflowId).filter((id) => id !== null);
-    const groups = await deps.db.query<{ id: number }>(GROUPS_OF, [candidates]);
-    for (const { id } of groups) repairs.add(await repairGroup(deps, id));
+    for (const id of await readOpenGroups(deps.db, candidates)) repairs.add(await repairGroup(deps, id));
   }
 }
 
@@ -143,7 +140,7 @@ async function comparePages(
   const until = Date.now() + BUDGET_MS;
   let after = start;
   while (Date.now() < until) {
-    const page = await deps.db.query<OpenLane>(OPEN_LANES, [after, (options.settleMs ?? SETTLE_MS) / 1000, PAGE]);
+    const page = await readOpenBatchPage(deps.db, { after, ageMs: options.settleMs ?? SETTLE_MS, limit: PAGE });
     await comparePage(deps, page, repairs);
     if (page.length < PAGE) return 0;
     after = page.at(-1)!.id;
@@ -151,7 +148,7 @@ async function comparePages(
   return after;
 }
 
-async function comparePage(deps: RepairDeps, page: readonly OpenLane[], repairs: RepairCount): Promise<void> {
+async function comparePage(deps: RepairDeps, page: readonly OpenBatch[], repairs: RepairCount): Promise<void> {
   if (page.length === 0) return;
   const groups = new Map<string, number>();
   for (const { parent_id: id } of page) if (id !== null) groups.set(activityWorkflowId(id), id);
@@ -159,10 +156,3 @@ async function comparePage(deps: RepairDeps, page: readonly OpenLane[], repairs:
   for (const [workflowId, id] of groups) if (!running.has(workflowId)) repairs.add(await repairGroup(deps, id));
   for (const lane of page) if (!running.has(lane.wf_id)) repairs.add(await repairLane(deps, lane.id));
 }
-
-const LANES_OF = `select id, wf_id, parent_id from lane where wf_id = any($1::text[]) and open_count > 0`;
-const GROUPS_OF = `select id from activity where id = any($1::int[]) and lane_id is null and open_count > 0`;
-const OPEN_LANES = `
-  select id, wf_id, parent_id from lane
-  where id > $1 and closed_at is null and open_count > 0 and created_at <= now() - make_interval(secs => $2::float8)
-  order by id limit $3`;

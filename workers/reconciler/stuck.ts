@@ -1,21 +1,14 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { readIdleBatches } from '../../src/persistence/engine/repairs.repository.ts';
+import { readStartableActivities, readStartableBatches } from '../../src/persistence/engine/startable.repository.ts';
 import { activityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
 import { nudge } from '../relay/nudge.ts';
 import type { Repair, RepairDeps } from '../relay/repair.ts';
-import { readActivities, readLanes } from '../relay/starter.ts';
 
 /** Looked at in one run; the next one goes on with what is left. */
 const MOST_LOOKS = 20;
 /** A task that a worker lost is tried again once or twice; one that fails every time is tried for ever. */
 const HOPELESS_ATTEMPT = 3;
-
-interface StillLane {
-  id: number;
-  wf_id: string;
-  parent_id: number | null;
-  opened: boolean;
-  [key: string]: unknown;
-}
 
 /**
  * Moves lanes that stand still. Workflows that run and cannot move are started anew: their input cannot be read, or the
@@ -31,11 +24,11 @@ export async function repairStuck(
   deps: RepairDeps,
   { settleMs, after, count }: { settleMs: number; after: number; count: (repair: Repair) => void },
 ): Promise<number> {
-  const lanes = await deps.db.query<StillLane>(STILL_LANES, [settleMs / 1000, MOST_LOOKS, after]);
+  const lanes = await readIdleBatches(deps.db, { after, idleMs: settleMs, limit: MOST_LOOKS });
   const groups = new Set(lanes.flatMap(({ parent_id: parent }) => (parent === null ? [] : [parent])));
   for (const id of groups) {
     if ((await lookAt(deps.client, activityWorkflowId(id))) !== 'hopeless') continue;
-    const [group] = await readActivities(deps.db, [id]);
+    const [group] = await readStartableActivities(deps.db, [id]);
     if (group) count(await startAnew(deps, group));
   }
   for (const { id, wf_id, opened, parent_id } of lanes) {
@@ -43,7 +36,7 @@ export async function repairStuck(
     const state = await lookAt(deps.client, wf_id);
     if (state === 'waiting') await nudge(deps.client, wf_id);
     if (state !== 'hopeless') continue;
-    const [lane] = await readLanes(deps.db, [id]);
+    const [lane] = await readStartableBatches(deps.db, [id]);
     if (lane) count(await startAnew(deps, lane));
   }
   return lanes.length < MOST_LOOKS ? 0 : lanes.at(-1)!.id;
@@ -67,16 +60,3 @@ async function lookAt(client: Client, workflowId: string): Promise<'gone' | 'hop
     throw error;
   }
 }
-
-/**
- * Open lanes that did nothing for so long: never opened, with a moment that has passed, or with news that lies.
- *
- * A walk along `lane_open`, which the news needs in any case and in which the moment costs no further look. An index on
- * it would make every move of a lane dearer: no update of a column with an index is a HOT one.
- */
-const STILL_LANES = `
-  select l.id, l.wf_id, l.parent_id, l.opened_at is not null as opened from lane l
-  where l.id > $3 and l.closed_at is null and l.open_count > 0 and l.created_at <= now() - make_interval(secs => $1::float8)
-    and (l.opened_at is null or l.next_due_at <= now() - make_interval(secs => $1::float8) or exists (
-      select 1 from agent_inbox i where i.lane_id = l.id and i.at <= now() - make_interval(secs => $1::float8)))
-  order by l.id limit $2`;

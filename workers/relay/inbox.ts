@@ -1,12 +1,13 @@
 import type { Client } from '@temporalio/client';
 import { isDatabaseAway } from '../../src/persistence/database/availability.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
+import { type BatchEvents, readBatchesWithEvents } from '../../src/persistence/engine/pending-events.repository.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import { FairQueue } from '../../src/services/common/fair-queue.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { nudge } from './nudge.ts';
-import { type LaneNews, NudgePlanner, type NudgeSettings } from './nudge-planner.ts';
+import { NudgePlanner, type NudgeSettings } from './nudge-planner.ts';
 import { isServerAway, RefusedEntries } from './refused.ts';
 
 export interface InboxDeps {
@@ -32,8 +33,7 @@ const REST_SHARE = 3;
 /** A look may also have hung with the database: that says nothing about the next one. */
 const LONGEST_REST_MS = 2_000;
 
-type Waiting = LaneNews & { workflowId: string; [key: string]: unknown };
-type Due = Waiting & { repeated: boolean };
+type Due = BatchEvents & { repeated: boolean };
 
 /** What a relay remembers of the lanes it told; lost without harm. */
 interface Memory {
@@ -58,7 +58,7 @@ export function inboxRound(deps: InboxDeps): () => Promise<boolean> {
     const isLeader = deps.isLeader();
     if (began < restUntil && isLeader === wasLeader) return false;
     wasLeader = isLeader;
-    const news = await deps.db.query<Waiting>(NEWS, [isLeader ? 0 : ABANDONED_AFTER_S], 'relay-inbox');
+    const news = await readBatchesWithEvents(deps.db, isLeader ? 0 : ABANDONED_AFTER_S);
     const now = performance.now();
     restUntil = now + (isLeader ? Math.min((now - began) * REST_SHARE, LONGEST_REST_MS) : SPECTATOR_REST_MS);
     const due = pick(memory, news, now);
@@ -67,7 +67,7 @@ export function inboxRound(deps: InboxDeps): () => Promise<boolean> {
   };
 }
 
-function pick({ planner, refused }: Memory, news: readonly Waiting[], now: number): Due[] {
+function pick({ planner, refused }: Memory, news: readonly BatchEvents[], now: number): Due[] {
   refused.keep(new Set(news.map(({ lane }) => lane)));
   const waiting = new Set(refused.waiting(now));
   return planner.pick(waiting.size === 0 ? news : news.filter(({ lane }) => !waiting.has(lane)), now);
@@ -125,16 +125,3 @@ async function tell(deps: InboxDeps, lane: Due): Promise<void> {
     if (lane.repeated) deps.count('repeated');
   } else await deps.repair(lane.lane);
 }
-
-// The leader takes whatever is there: the moment of news is by the clock of the process that took it in.
-// A lane that was never opened is left out: its first step takes the news along.
-const NEWS = `
-  select l.id as lane, l.account_id as account, l.wf_id as "workflowId", l.size, l.open_count as open, i.fingerprint, i.results,
-    i.has_cancel as "hasCancel", (extract(epoch from now() - l.created_at) * 1000)::float8 as "ageMs"
-  from (
-    select lane_id, sum(id)::text as fingerprint, count(*) filter (where kind in ('result', 'gone'))::int as results,
-      bool_or(kind = 'cancel') as has_cancel
-    from agent_inbox group by lane_id
-    having $1::float8 = 0 or min(at) <= now() - make_interval(secs => $1::float8)
-  ) i join lane l on l.id = i.lane_id
-  where l.opened_at is not null or l.open_count = 0`;

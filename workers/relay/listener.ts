@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
-import type { Logger } from '../../src/process/logger.ts';
-import { SESSION_LOCKS } from '../../src/persistence/database/advisory-locks.ts';
 import { OUTBOX_CHANNEL } from '../../src/persistence/activities/outbox.repository.ts';
+import { trySessionLock } from '../../src/persistence/database/advisory-locks.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
+import type { Logger } from '../../src/process/logger.ts';
 
 const RECONNECT_MS = 500;
 const STAND_EVERY_MS = 2_000;
@@ -31,7 +31,7 @@ export function startListener(db: Database, logger: Logger, onNotify: () => void
     await connection.query(`listen ${OUTBOX_CHANNEL}`);
     onNotify();
     while (!lost.signal.aborted && !stopping.signal.aborted) {
-      if (!leader) leader = await standForLeader(connection);
+      if (!leader) leader = await trySessionLock(connection, 'relayLeader');
       else await connection.query('select 1');
       const ended = AbortSignal.any([lost.signal, stopping.signal]);
       await delay(STAND_EVERY_MS, undefined, { signal: ended }).catch(() => undefined);
@@ -61,11 +61,4 @@ export function startListener(db: Database, logger: Logger, onNotify: () => void
       await running;
     },
   };
-}
-
-async function standForLeader(connection: PoolClient): Promise<boolean> {
-  const { rows } = await connection.query<{ won: boolean }>('select pg_try_advisory_lock($1) as won', [
-    SESSION_LOCKS.relayLeader,
-  ]);
-  return rows[0]?.won === true;
 }

@@ -1,17 +1,4 @@
-/** What waits in the inbox of one lane. */
-export interface LaneNews {
-  lane: number;
-  /** Whose it is. */
-  account: number;
-  /** Changes with every inserted row. Not the highest id: sequence order is not commit order. */
-  fingerprint: string;
-  results: number;
-  hasCancel: boolean;
-  /** Operations of the lane, all and still open. */
-  size: number;
-  open: number;
-  ageMs: number;
-}
+import type { BatchEvents } from '../../src/persistence/engine/pending-events.repository.ts';
 
 export interface NudgeSettings {
   nudgeMinMs: number;
@@ -54,7 +41,7 @@ export class NudgePlanner {
    * Picks from all lanes that have news at `nowMs`, and remembers them as nudged. `repeated`: the same news was nudged
    * before.
    */
-  pick<T extends LaneNews>(news: readonly T[], nowMs: number): Array<T & { repeated: boolean }> {
+  pick<T extends BatchEvents>(news: readonly T[], nowMs: number): Array<T & { repeated: boolean }> {
     const crowds = largeLanesByAccount(news);
     const due = news
       .filter((lane) => this.#isDue(lane, crowds.get(lane.account) ?? 0, nowMs))
@@ -74,7 +61,7 @@ export class NudgePlanner {
     this.#nudged.delete(lane);
   }
 
-  #isDue(lane: LaneNews, crowd: number, nowMs: number): boolean {
+  #isDue(lane: BatchEvents, crowd: number, nowMs: number): boolean {
     const last = this.#nudged.get(lane.lane);
     if (!last) return true;
     const sinceMs = nowMs - last.at;
@@ -90,7 +77,7 @@ export class NudgePlanner {
     return Math.min(Math.max(ageMs / AGE_SHARE, shared, nudgeMinMs), nudgeMaxMs);
   }
 
-  #forget(news: readonly LaneNews[], nowMs: number): void {
+  #forget(news: readonly BatchEvents[], nowMs: number): void {
     const keepMs = Math.max(REPEAT_AFTER_MS, this.#settings.nudgeMaxMs);
     const present = new Set(news.map((lane) => lane.lane));
     for (const [lane, { at }] of this.#nudged) {
@@ -99,13 +86,13 @@ export class NudgePlanner {
   }
 }
 
-function largeLanesByAccount(news: readonly LaneNews[]): Map<number, number> {
+function largeLanesByAccount(news: readonly BatchEvents[]): Map<number, number> {
   const counts = new Map<number, number>();
   for (const { account, size } of news) if (size > AT_ONCE_UP_TO) counts.set(account, (counts.get(account) ?? 0) + 1);
   return counts;
 }
 
 /** A cancel, or the last results: waiting any longer would save nothing. */
-function isUrgent(lane: LaneNews): boolean {
+function isUrgent(lane: BatchEvents): boolean {
   return lane.hasCancel || (lane.open > 0 && lane.results >= lane.open);
 }

@@ -1,10 +1,17 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { Database } from '../../src/persistence/database/sql.ts';
+import { addCancel } from '../../src/persistence/engine/pending-events.repository.ts';
+import {
+  isGroupOpen,
+  readBatchState,
+  readOpenBatchWorkflows,
+} from '../../src/persistence/engine/repairs.repository.ts';
+import { readStartableActivities, readStartableBatches } from '../../src/persistence/engine/startable.repository.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import { reached } from '../reached.ts';
 import { isOrphaned } from '../restore/orphaned.ts';
-import { readActivities, readLanes, type Starter } from './starter.ts';
+import type { Starter } from './starter.ts';
 
 /** How a workflow stands on the server; `orphaned` is one that a repair after a restore ended, of other rows than there are now. */
 export type WorkflowState = 'running' | 'terminated' | 'closed' | 'missing' | 'orphaned';
@@ -46,10 +53,7 @@ export async function readState(client: Client, workflowId: string): Promise<Wor
  * @see docs/architecture.md#crashes-and-repairs
  */
 export async function repairLane(deps: RepairDeps, lane: number): Promise<Repair> {
-  const [row] = await deps.db.query<{ wf_id: string; open_count: number; opened: boolean; parent_id: number | null }>(
-    LANE,
-    [lane],
-  );
+  const row = await readBatchState(deps.db, lane);
   if (!row || row.open_count === 0) return 'none';
   const state = await readState(deps.client, row.wf_id);
   if (state === 'running') return 'none';
@@ -59,7 +63,7 @@ export async function repairLane(deps: RepairDeps, lane: number): Promise<Repair
     return 'closed';
   }
   if (!row.opened && row.parent_id !== null && state === 'missing') return 'none';
-  const [startable] = await readLanes(deps.db, [lane]);
+  const [startable] = await readStartableBatches(deps.db, [lane]);
   if (!startable) return 'none';
   await deps.starter.start(startable, 'again');
   deps.logger.warn({ workflowId: row.wf_id, state }, 'open operations had no workflow: started again');
@@ -68,18 +72,17 @@ export async function repairLane(deps: RepairDeps, lane: number): Promise<Repair
 
 /** As {@link repairLane} for a group; the lanes of a terminated one are closed with it. One that has ended stays so. */
 export async function repairGroup(deps: RepairDeps, activityId: number): Promise<Repair> {
-  const [startable] = await readActivities(deps.db, [activityId]);
+  const [startable] = await readStartableActivities(deps.db, [activityId]);
   if (!startable) return 'none';
   const { workflowId } = startable;
   const state = await readState(deps.client, workflowId);
   if (state === 'running') return 'none';
   // Read after the workflow, which ends after its rows: a group that ended a moment ago is not taken for a lost one.
-  const [open] = await deps.db.query(OPEN_GROUP, [activityId]);
-  if (!open) return 'none';
+  if (!(await isGroupOpen(deps.db, activityId))) return 'none';
   if (state === 'terminated') {
-    for (const { id, wf_id } of await deps.db.query<{ id: number; wf_id: string }>(OPEN_LANES, [activityId])) {
+    for (const { id, wf_id } of await readOpenBatchWorkflows(deps.db, activityId)) {
       // Its workflow before its rows: nobody would look for one whose rows have ended.
-      await tellCancel(deps, id, TERMINATED_TEXT);
+      await addCancel(deps.db, id, TERMINATED_TEXT);
       await reached(deps.client.workflow.getHandle(wf_id).cancel());
       await settleLane(deps, id);
     }
@@ -93,12 +96,8 @@ export async function repairGroup(deps: RepairDeps, activityId: number): Promise
 
 /** The cancel goes through the inbox, so that a crash in between leaves it there to be found. */
 async function closeLane(deps: RepairDeps, lane: number, text: string): Promise<void> {
-  await tellCancel(deps, lane, text);
+  await addCancel(deps.db, lane, text);
   await settleLane(deps, lane);
-}
-
-async function tellCancel({ db }: RepairDeps, lane: number, text: string): Promise<void> {
-  await db.query(`insert into agent_inbox (lane_id, kind, body) values ($1, 'cancel', $2)`, [lane, text]);
 }
 
 async function settleLane({ engine }: RepairDeps, lane: number): Promise<void> {
@@ -107,7 +106,3 @@ async function settleLane({ engine }: RepairDeps, lane: number): Promise<void> {
     if (open === 0 || nextDueAt === null || nextDueAt > Date.now()) return;
   }
 }
-
-const LANE = `select wf_id, open_count, opened_at is not null as opened, parent_id from lane where id = $1`;
-const OPEN_GROUP = 'select 1 from activity where id = $1 and open_count > 0';
-const OPEN_LANES = `select id, wf_id from lane where parent_id = $1 and open_count > 0 order by id`;

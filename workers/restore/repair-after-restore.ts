@@ -1,15 +1,15 @@
 import type { Client } from '@temporalio/client';
-import type { Logger } from '../../src/process/logger.ts';
-import { SESSION_LOCKS } from '../../src/persistence/database/advisory-locks.ts';
-import { recordEvent } from '../../src/persistence/events/events.repository.ts';
 import {
   endUncertainOperations,
   forgetExchangeTokens,
   setMark,
   skipIds,
 } from '../../src/persistence/activities/restore.repository.ts';
-import { revokeForgotten } from '../../src/persistence/identity/revocations.repository.ts';
+import { trySessionLock } from '../../src/persistence/database/advisory-locks.ts';
 import type { Database, Sql } from '../../src/persistence/database/sql.ts';
+import { recordEvent } from '../../src/persistence/events/events.repository.ts';
+import { revokeForgotten } from '../../src/persistence/identity/revocations.repository.ts';
+import type { Logger } from '../../src/process/logger.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { orderEverySchedule } from '../reconciler/missed-dates.ts';
 import { highestActivity, terminateOrphans } from './orphan-workflows.ts';
@@ -49,10 +49,7 @@ export async function repairAfterRestore(deps: RestoreDeps, now: Date, mark: num
 async function alone<T>(db: Database, work: () => Promise<T>): Promise<T> {
   const session = await db.connect();
   try {
-    const { rows } = await session.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [
-      SESSION_LOCKS.repair,
-    ]);
-    if (!rows[0]!.got) throw new Error('a repair after a restore is under way');
+    if (!(await trySessionLock(session, 'repair'))) throw new Error('a repair after a restore is under way');
     return await work();
   } finally {
     // Closing the session gives the lock back, also when it is lost already.

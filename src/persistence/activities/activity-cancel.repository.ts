@@ -4,7 +4,7 @@ import { REPORT_ACTIVITY } from '../../domain/compliance/report.ts';
 import type { Sql } from '../database/sql.ts';
 import { isOpen, movable } from '../database/status-sql.ts';
 import { withdrawLaneMessages, withdrawMessages } from './agent-messages.repository.ts';
-import { wakeRelays } from './outbox.repository.ts';
+import { wakeDispatchers } from './outbox.repository.ts';
 
 /** What a request cancels: whole groups, and single operations that are in none of them. */
 export interface CancelOrder {
@@ -45,7 +45,7 @@ export async function orderCancel(tx: Sql, order: CancelOrder): Promise<void> {
   await tx.query(TELL_LANES, [laneIds, operations, now, text]);
   await tx.query(CANCEL_WORKFLOWS, [groups, operations, ACTIVITY_WORKFLOW_PREFIX, now, accountId, traceparent]);
   await tx.query(CANCEL_REPORTS, [groups, now]);
-  await wakeRelays(tx);
+  await wakeDispatchers(tx);
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   CREATE_PLACED_GROUP,
   CREATE_UNIFORM_GROUP,
 } from './activity-creation.sql.ts';
-import { orderStart } from './outbox.repository.ts';
+import { addStartCommand } from './outbox.repository.ts';
 
 /** What an agent is told to do. */
 export interface OperationMessage {
@@ -81,7 +81,7 @@ export async function createGroup(tx: Sql, plan: GroupPlan, settings: LaneSettin
       ...groupValues(plan, parent, settings),
     ]);
   }
-  await orderStart(tx, parent, plan);
+  await addStartCommand(tx, parent, plan);
   return parent;
 }
 
@@ -156,7 +156,7 @@ export async function createPlacedGroup(tx: Sql, plan: PlacedGroupPlan, settings
     operations.map(({ step }) => step + 1),
     operations.map(({ origin }) => origin),
   ]);
-  await orderStart(tx, parent, plan);
+  await addStartCommand(tx, parent, plan);
   return parent;
 }
 

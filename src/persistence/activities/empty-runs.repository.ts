@@ -1,5 +1,5 @@
 import type { Sql } from '../database/sql.ts';
-import { orderStart } from './outbox.repository.ts';
+import { addStartCommand } from './outbox.repository.ts';
 
 /** A run of a profile or a script that found no computer. */
 export interface EmptyRun {
@@ -25,6 +25,6 @@ export async function insertEmptyRun(tx: Sql, run: EmptyRun): Promise<number> {
      values ($1, $2, $3, 'succeeded', $4, $5, $5, $5, $6) returning id`,
     [run.accountId, run.type, run.summary, run.creatorId, run.now, JSON.stringify(run.parameters)],
   );
-  await orderStart(tx, row!.id, run);
+  await addStartCommand(tx, row!.id, run);
   return row!.id;
 }

@@ -1,22 +1,75 @@
 import type { Sql } from '../database/sql.ts';
 
-/** Where relays hear that the outbox has entries. */
+/** Starts the workflow of an activity, or cancels a workflow. */
+export interface OutboxCommand {
+  id: number;
+  kind: 'start' | 'cancel';
+  /** Id of the activity, or of the workflow to cancel. */
+  key: string;
+  /** W3C trace context of the request; null for none. */
+  traceparent: string | null;
+}
+
+/** Where dispatchers hear that the outbox has commands. */
 export const OUTBOX_CHANNEL = 'flotilla_outbox';
 
-/** Wakes relays once this transaction is committed. */
-export async function wakeRelays(tx: Sql): Promise<void> {
+/** Wakes dispatchers once this transaction is committed. */
+export async function wakeDispatchers(tx: Sql): Promise<void> {
   await tx.query(`select pg_notify('${OUTBOX_CHANNEL}', '')`);
 }
 
-/** Orders the workflow of an activity to be started, once this transaction is committed. @see docs/architecture.md#starting-it */
-export async function orderStart(
+/** Adds the command to start the workflow of an activity. @see docs/architecture.md#starting-it */
+export async function addStartCommand(
   tx: Sql,
   activityId: number,
-  order: { accountId: number; traceparent?: string | null; now: Date },
+  command: { accountId: number; traceparent?: string | null; now: Date },
 ): Promise<void> {
-  await tx.query(ORDER_START, [String(activityId), order.traceparent ?? null, order.now, order.accountId]);
-  await wakeRelays(tx);
+  await tx.query(ADD_START, [String(activityId), command.traceparent ?? null, command.now, command.accountId]);
+  await wakeDispatchers(tx);
 }
 
-const ORDER_START = `
+/**
+ * Claims commands until the transaction ends. Accounts take turns: whoever asked for thousands of actions stands in front of
+ * nobody else's next one. What other dispatchers have claimed is skipped.
+ *
+ * @param except - commands to leave out
+ */
+export function claimCommands(tx: Sql, except: readonly number[], limit: number): Promise<OutboxCommand[]> {
+  return tx.query<OutboxCommand & Record<string, unknown>>(CLAIM, [except, limit]);
+}
+
+export async function deleteCommands(tx: Sql, commands: readonly number[]): Promise<void> {
+  await tx.query('delete from outbox where id = any($1::bigint[])', [commands]);
+}
+
+/** Whether the workflow of an activity is still to be started. */
+export async function hasStartCommand(db: Sql, activityId: number | null): Promise<boolean> {
+  const rows = await db.query(`select 1 from outbox where kind = 'start' and key = $1`, [String(activityId)]);
+  return rows.length > 0;
+}
+
+const ADD_START = `
   insert into outbox (kind, key, traceparent, creation_time, account_id) values ('start', $1, $2, $3, $4)`;
+
+/** Commands of all accounts together that are looked at for each that is wanted: what other dispatchers hold is among them. */
+const LOOKED_AT_SHARE = 8;
+/** Commands of one account that are looked at, at least. */
+const LOOKED_AT_LEAST = 4;
+
+const CLAIM = `
+  with recursive account(id) as (
+    (select account_id from outbox where kind in ('start', 'cancel') order by account_id limit 1)
+    union all
+    select (
+      select o.account_id from outbox o
+      where o.kind in ('start', 'cancel') and o.account_id > a.id order by o.account_id limit 1)
+    from account a where a.id is not null
+  ), waiting as (
+    select e.id, row_number() over (partition by a.id order by e.id) as turn
+    from account a cross join lateral (
+      select id from outbox
+      where kind in ('start', 'cancel') and account_id = a.id and id <> all($1::bigint[])
+      order by id limit greatest(${LOOKED_AT_LEAST}, ${LOOKED_AT_SHARE} * $2::int / (select count(*) from account))) e
+  )
+  select o.id, o.kind, o.key, o.traceparent from waiting w join outbox o on o.id = w.id
+  order by w.turn, o.id limit $2 for update of o skip locked`;

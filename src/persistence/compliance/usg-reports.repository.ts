@@ -1,6 +1,6 @@
 import type { ActivityStatus } from '../../domain/activities/status.ts';
 import { REPORT_ACTIVITY } from '../../domain/compliance/report.ts';
-import { orderStart } from '../activities/outbox.repository.ts';
+import { addStartCommand } from '../activities/outbox.repository.ts';
 import type { Sql } from '../database/sql.ts';
 import { movable } from '../database/status-sql.ts';
 
@@ -91,7 +91,7 @@ export async function insertReportActivity(
   );
   const { id } = rows[0]!;
   await tx.query('update usg_report set activity_id = $2 where id = $1', [report.id, id]);
-  await orderStart(tx, id, { accountId: report.account_id, traceparent, now });
+  await addStartCommand(tx, id, { accountId: report.account_id, traceparent, now });
   return id;
 }
 

@@ -1,3 +1,4 @@
+import type { PoolClient } from 'pg';
 import type { Sql } from './sql.ts';
 
 /**
@@ -30,4 +31,12 @@ export async function takeLock(tx: Sql, lock: TransactionLock, subject: number):
 /** As {@link takeLock}, among any number of others that share it. */
 export async function shareLock(tx: Sql, lock: TransactionLock, subject: number): Promise<void> {
   await tx.query('select pg_advisory_xact_lock_shared($1, $2)', [TRANSACTION_LOCKS[lock], subject]);
+}
+
+/** Takes a lock of a session, which keeps it until it is closed. @returns false when another session has it */
+export async function trySessionLock(session: PoolClient, lock: keyof typeof SESSION_LOCKS): Promise<boolean> {
+  const { rows } = await session.query<{ got: boolean }>('select pg_try_advisory_lock($1) as got', [
+    SESSION_LOCKS[lock],
+  ]);
+  return rows[0]?.got === true;
 }

@@ -16,6 +16,22 @@ export interface AppliedEvents {
   cancels: CancelRequest[];
 }
 
+/** The pending events of one batch. */
+export interface BatchEvents {
+  lane: number;
+  /** Whose it is. */
+  account: number;
+  /** Changes with every inserted row. Not the highest id: sequence order is not commit order. */
+  fingerprint: string;
+  results: number;
+  hasCancel: boolean;
+  workflowId: string;
+  /** Operations of the batch, all and still open. */
+  size: number;
+  open: number;
+  ageMs: number;
+}
+
 /** Most events that one call applies beside cancels, so that a transaction stays short whatever came in. */
 export const EVENTS_LIMIT = 5000;
 
@@ -35,6 +51,16 @@ export async function applyPendingEvents(tx: Sql, batch: number, now: Date): Pro
     PACKAGE_OPERATION_TYPES,
   ]);
   return row!;
+}
+
+/** Batches that have pending events, of which the oldest has waited for so many seconds; 0 for all. */
+export function readBatchesWithEvents(db: Sql, waitedSeconds: number): Promise<BatchEvents[]> {
+  return db.query<BatchEvents & Record<string, unknown>>(WITH_EVENTS, [waitedSeconds], 'batches-with-events');
+}
+
+/** Adds a cancel of everything that is open in a batch. */
+export async function addCancel(db: Sql, batch: number, text: string): Promise<void> {
+  await db.query(`insert into agent_inbox (lane_id, kind, body) values ($1, 'cancel', $2)`, [batch, text]);
 }
 
 // Not prepared: a plan made while the inbox is empty would read all of it for ever. No cancel waits behind other events,
@@ -79,3 +105,16 @@ const APPLY = `
     (select coalesce(jsonb_agg(to_jsonb(changed)), '[]') from changed) as changes,
     (select coalesce(jsonb_agg(jsonb_build_object('activity', activity_id, 'text', body) order by id), '[]')
       from event where kind = 'cancel') as cancels`;
+
+// The moment of an event is by the clock of the process that wrote it: 0 asks for no age.
+// A batch that was never opened is left out: its first call applies what there is.
+const WITH_EVENTS = `
+  select l.id as lane, l.account_id as account, l.wf_id as "workflowId", l.size, l.open_count as open, i.fingerprint, i.results,
+    i.has_cancel as "hasCancel", (extract(epoch from now() - l.created_at) * 1000)::float8 as "ageMs"
+  from (
+    select lane_id, sum(id)::text as fingerprint, count(*) filter (where kind in ('result', 'gone'))::int as results,
+      bool_or(kind = 'cancel') as has_cancel
+    from agent_inbox group by lane_id
+    having $1::float8 = 0 or min(at) <= now() - make_interval(secs => $1::float8)
+  ) i join lane l on l.id = i.lane_id
+  where l.opened_at is not null or l.open_count = 0`;

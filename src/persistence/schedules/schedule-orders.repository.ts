@@ -1,4 +1,4 @@
-import { wakeRelays } from '../activities/outbox.repository.ts';
+import { wakeDispatchers } from '../activities/outbox.repository.ts';
 import { TRANSACTION_LOCKS } from '../database/advisory-locks.ts';
 import type { Sql } from '../database/sql.ts';
 
@@ -11,7 +11,7 @@ import type { Sql } from '../database/sql.ts';
  */
 export async function orderScheduleSync(tx: Sql, scheduleId: string, now: Date): Promise<void> {
   await tx.query(`insert into outbox (kind, key, creation_time) values ('schedule_sync', $1, $2)`, [scheduleId, now]);
-  await wakeRelays(tx);
+  await wakeDispatchers(tx);
 }
 
 /** As {@link orderScheduleSync}, for many schedules in one statement, those without an order that waits. */
@@ -21,7 +21,7 @@ export async function orderScheduleSyncs(tx: Sql, scheduleIds: readonly string[]
      where not exists (select from outbox o where o.kind = 'schedule_sync' and o.key = s.id)`,
     [scheduleIds, now],
   );
-  await wakeRelays(tx);
+  await wakeDispatchers(tx);
 }
 
 /** Whether an order about a schedule is still to be carried out: the one on the server may be of an earlier row. */

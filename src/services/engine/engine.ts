@@ -1,5 +1,5 @@
 import type { BatchPlan, BatchProgress, GroupProgress } from '../../domain/engine/progress.ts';
-import { wakeRelays } from '../../persistence/activities/outbox.repository.ts';
+import { wakeDispatchers } from '../../persistence/activities/outbox.repository.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 import {
   type BatchTurn,
@@ -70,7 +70,7 @@ export function createEngine(options: EngineOptions): Engine {
       if (cancelAll) {
         for (const batch of await readUnopenedBatches(db, group)) await process(batch, true);
         await db.transaction(async (tx) => {
-          if (await cancelOpenedBatches(tx, group, clock.now())) await wakeRelays(tx);
+          if (await cancelOpenedBatches(tx, group, clock.now())) await wakeDispatchers(tx);
         });
       }
       return readGroupProgress(db, group);

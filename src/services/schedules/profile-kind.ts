@@ -6,7 +6,7 @@ import type { Sql } from '../../persistence/database/sql.ts';
 /**
  * A kind of profile that schedules start. To make another kind run by schedules, name it in `PROFILE_KINDS`, implement
  * this, add it to {@link ProfileKinds} where workers are put together (`workers/profile-kinds.ts`) and its runs to what
- * the relay reads of a group (`workers/relay/starter.ts`); write an outbox entry with `orderScheduleSync` in every
+ * the dispatcher reads of a group (`src/persistence/engine/startable.repository.ts`); write an outbox command with `orderScheduleSync` in every
  * transaction that changes what `desired` answers. Trigger, refill, repair and the schedules on the server are shared.
  *
  * @see docs/architecture.md#schedules-of-profiles

@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
+import type { Startable } from '../../../src/persistence/engine/startable.repository.ts';
 import { createLogger } from '../../../src/process/logger.ts';
 import { outboxRound } from '../../../workers/relay/outbox.ts';
-import type { Startable } from '../../../workers/relay/starter.ts';
 import { createSqlFleet } from '../../support/activities/sql-fleet.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 

@@ -93,8 +93,8 @@ describe('the lines of a relay, with tracing off', () => {
     await relay([`activity/${refused}`]);
     const mine = lines().filter((line) => line['trace_id'] === traceId);
     expect(mine.map(({ msg }) => msg)).toEqual([
-      'outbox entry was refused, trying again later',
-      'outbox entry is kept',
+      'outbox command was refused, trying again later',
+      'outbox command is kept',
     ]);
     const other = lines().find(({ activityId }) => activityId === plain);
     expect(other).toMatchObject({ msg: 'workflow started' });

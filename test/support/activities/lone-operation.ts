@@ -1,4 +1,4 @@
-import { orderStart } from '../../../src/persistence/activities/outbox.repository.ts';
+import { addStartCommand } from '../../../src/persistence/activities/outbox.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 
 /** Where an operation without a group is to be. */
@@ -17,7 +17,7 @@ export interface LoneOperation {
 export function aLoneOperation(db: Database, { accountId, computer, now }: LoneOperation): Promise<number> {
   return db.transaction(async (tx) => {
     const [row] = await tx.query<{ id: number }>(INSERT, [accountId, computer, now]);
-    await orderStart(tx, row!.id, { accountId, now });
+    await addStartCommand(tx, row!.id, { accountId, now });
     return row!.id;
   });
 }

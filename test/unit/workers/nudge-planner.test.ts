@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type LaneNews, NudgePlanner } from '../../../workers/relay/nudge-planner.ts';
+import type { BatchEvents } from '../../../src/persistence/engine/pending-events.repository.ts';
+import { NudgePlanner } from '../../../workers/relay/nudge-planner.ts';
 
 const SETTINGS = { nudgeMinMs: 500, nudgeMaxMs: 5000 };
-const news = (overrides: Partial<LaneNews> = {}): LaneNews => ({
+const events = (overrides: Partial<BatchEvents> = {}): BatchEvents => ({
   lane: 1,
   account: 7,
+  workflowId: 'activity/1',
   fingerprint: '1',
   results: 1,
   hasCancel: false,
@@ -13,57 +15,57 @@ const news = (overrides: Partial<LaneNews> = {}): LaneNews => ({
   ageMs: 0,
   ...overrides,
 });
-const picks = (planner: NudgePlanner, at: number, ...lanes: LaneNews[]) =>
+const picks = (planner: NudgePlanner, at: number, ...lanes: BatchEvents[]) =>
   planner.pick(lanes, at).map(({ lane }) => lane);
 
 describe('NudgePlanner', () => {
   it('nudges a lane with news at once, and not again while nothing new comes', () => {
     const planner = new NudgePlanner(SETTINGS);
-    expect(picks(planner, 0, news())).toEqual([1]);
-    expect(picks(planner, 100, news())).toEqual([]);
-    expect(picks(planner, 4900, news())).toEqual([]);
+    expect(picks(planner, 0, events())).toEqual([1]);
+    expect(picks(planner, 100, events())).toEqual([]);
+    expect(picks(planner, 4900, events())).toEqual([]);
   });
 
   it('repeats a nudge that had no effect for five seconds', () => {
     const planner = new NudgePlanner(SETTINGS);
-    picks(planner, 0, news());
-    expect(picks(planner, 5000, news())).toEqual([1]);
+    picks(planner, 0, events());
+    expect(picks(planner, 5000, events())).toEqual([1]);
   });
 
   it('repeats a nudge ever more seldom while the news stays, and at once when there is other news', () => {
     const planner = new NudgePlanner(SETTINGS);
     const nudgedAt: number[] = [];
-    for (let at = 0; at <= 3_600_000; at += 100) if (picks(planner, at, news()).length > 0) nudgedAt.push(at);
+    for (let at = 0; at <= 3_600_000; at += 100) if (picks(planner, at, events()).length > 0) nudgedAt.push(at);
     expect(nudgedAt.length).toBeLessThanOrEqual(20);
     expect(nudgedAt.slice(0, 4)).toEqual([0, 5000, 15_000, 35_000]);
     expect(nudgedAt.at(-1)! - nudgedAt.at(-2)!).toBe(300_000);
     const later = 3_600_100;
-    expect(picks(planner, later, news({ fingerprint: '2', size: 1 }))).toEqual([1]);
-    expect(picks(planner, later + 5000, news({ fingerprint: '2', size: 1 }))).toEqual([1]);
+    expect(picks(planner, later, events({ fingerprint: '2', size: 1 }))).toEqual([1]);
+    expect(picks(planner, later + 5000, events({ fingerprint: '2', size: 1 }))).toEqual([1]);
   });
 
   it('coalesces nudges of a large lane to one per interval', () => {
     const planner = new NudgePlanner(SETTINGS);
-    picks(planner, 0, news());
-    expect(picks(planner, 400, news({ fingerprint: '2' }))).toEqual([]);
-    expect(picks(planner, 500, news({ fingerprint: '3' }))).toEqual([1]);
+    picks(planner, 0, events());
+    expect(picks(planner, 400, events({ fingerprint: '2' }))).toEqual([]);
+    expect(picks(planner, 500, events({ fingerprint: '3' }))).toEqual([1]);
   });
 
   it('lets the interval grow with the age of the lane, up to its limit', () => {
     const planner = new NudgePlanner(SETTINGS);
-    picks(planner, 0, news({ ageMs: 40_000 }));
-    expect(picks(planner, 1900, news({ fingerprint: '2', ageMs: 41_900 }))).toEqual([]);
-    expect(picks(planner, 2200, news({ fingerprint: '2', ageMs: 42_200 }))).toEqual([1]);
-    expect(picks(planner, 7100, news({ fingerprint: '3', ageMs: 86_400_000 }))).toEqual([]);
-    expect(picks(planner, 7200, news({ fingerprint: '3', ageMs: 86_400_000 }))).toEqual([1]);
+    picks(planner, 0, events({ ageMs: 40_000 }));
+    expect(picks(planner, 1900, events({ fingerprint: '2', ageMs: 41_900 }))).toEqual([]);
+    expect(picks(planner, 2200, events({ fingerprint: '2', ageMs: 42_200 }))).toEqual([1]);
+    expect(picks(planner, 7100, events({ fingerprint: '3', ageMs: 86_400_000 }))).toEqual([]);
+    expect(picks(planner, 7200, events({ fingerprint: '3', ageMs: 86_400_000 }))).toEqual([1]);
   });
 
   it('lets many large lanes of an account share their nudges, and not those of another account', () => {
     const planner = new NudgePlanner(SETTINGS);
     const lanes = (fingerprint: string) => [
-      ...Array.from({ length: 6 }, (_, i) => news({ lane: i + 1, fingerprint })),
-      news({ lane: 7, account: 8, fingerprint }),
-      news({ lane: 8, size: 1, fingerprint }),
+      ...Array.from({ length: 6 }, (_, i) => events({ lane: i + 1, fingerprint })),
+      events({ lane: 7, account: 8, fingerprint }),
+      events({ lane: 8, size: 1, fingerprint }),
     ];
     expect(picks(planner, 0, ...lanes('1'))).toHaveLength(8);
     expect(picks(planner, 500, ...lanes('2'))).toEqual([7, 8]);
@@ -73,7 +75,7 @@ describe('NudgePlanner', () => {
 
   it('lets no number of lanes wait longer than the longest interval', () => {
     const planner = new NudgePlanner(SETTINGS);
-    const lanes = (fingerprint: string) => Array.from({ length: 100 }, (_, i) => news({ lane: i + 1, fingerprint }));
+    const lanes = (fingerprint: string) => Array.from({ length: 100 }, (_, i) => events({ lane: i + 1, fingerprint }));
     picks(planner, 0, ...lanes('1'));
     expect(picks(planner, 4999, ...lanes('2'))).toEqual([]);
     expect(picks(planner, 5000, ...lanes('2'))).toHaveLength(100);
@@ -81,26 +83,26 @@ describe('NudgePlanner', () => {
 
   it('remembers a large lane between its bursts of news', () => {
     const planner = new NudgePlanner(SETTINGS);
-    picks(planner, 0, news());
+    picks(planner, 0, events());
     expect(picks(planner, 100)).toEqual([]);
-    expect(picks(planner, 200, news({ fingerprint: '2' }))).toEqual([]);
+    expect(picks(planner, 200, events({ fingerprint: '2' }))).toEqual([]);
   });
 
   it('never lets a small lane, a cancel or the last results wait', () => {
     const planner = new NudgePlanner(SETTINGS);
-    picks(planner, 0, news({ lane: 1, size: 10 }), news({ lane: 2 }), news({ lane: 3 }));
+    picks(planner, 0, events({ lane: 1, size: 10 }), events({ lane: 2 }), events({ lane: 3 }));
     const later = [
-      news({ lane: 1, size: 10, fingerprint: '2' }),
-      news({ lane: 2, fingerprint: '2', hasCancel: true }),
-      news({ lane: 3, fingerprint: '2', open: 3, results: 3 }),
+      events({ lane: 1, size: 10, fingerprint: '2' }),
+      events({ lane: 2, fingerprint: '2', hasCancel: true }),
+      events({ lane: 3, fingerprint: '2', open: 3, results: 3 }),
     ];
     expect(picks(planner, 100, ...later)).toEqual([1, 2, 3]);
   });
 
   it('nudges again in the next round after a failed nudge', () => {
     const planner = new NudgePlanner(SETTINGS);
-    picks(planner, 0, news());
+    picks(planner, 0, events());
     planner.retry(1);
-    expect(picks(planner, 100, news())).toEqual([1]);
+    expect(picks(planner, 100, events())).toEqual([1]);
   });
 });

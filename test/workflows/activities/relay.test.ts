@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { USG_ACTIVITY } from '../../../src/domain/compliance/run-steps.ts';
+import { readStartableActivities, readStartableBatches } from '../../../src/persistence/engine/startable.repository.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
-import { readActivities, readLanes } from '../../../workers/relay/starter.ts';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attributes.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { createSqlFleet, type SqlFleet } from '../../support/activities/sql-fleet.ts';
@@ -129,7 +129,7 @@ describe('relay', () => {
         );
         expect(raw.workflowExecutionInfo!.priority).toMatchObject({ priorityKey: 3 });
       }
-      const started = await readLanes(
+      const started = await readStartableBatches(
         runtime.db,
         lanes.map(({ id }) => id),
       );
@@ -155,7 +155,7 @@ describe('relay', () => {
       `update activity set parameters = '{"operation": "usg-run", "profile_id": 1}' where id = $1`,
       [id],
     );
-    expect(await readActivities(runtime.db, [id])).toMatchObject([{ activityId: id, profileId: null }]);
+    expect(await readStartableActivities(runtime.db, [id])).toMatchObject([{ activityId: id, profileId: null }]);
     await fleet.cancelGroup(id);
     await until(async () => (await workflowStatus(id).catch(() => '')) === 'CANCELLED');
   });

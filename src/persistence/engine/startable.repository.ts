@@ -1,0 +1,61 @@
+import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
+import { activityWorkflowId } from '../../domain/activities/workflow-id.ts';
+import type { Sql } from '../database/sql.ts';
+
+/** A row that a workflow drives: a group, or a batch that is its own top workflow. */
+export interface Startable {
+  /** Null for a group. */
+  lane: number | null;
+  workflowId: string;
+  single: boolean;
+  activityId: number;
+  accountId: number;
+  /** Of a group: that of its first operation. */
+  type: string;
+  summary: string;
+  groupId: number | null;
+  computerId: number | null;
+  /** The profile it is a run of, as its schedule is called; null: of none. */
+  profileId: string | null;
+  computers: number;
+}
+
+/** The groups among `ids` and the operations without a group, as their workflows are started. */
+export function readStartableActivities(db: Sql, ids: readonly number[]): Promise<Startable[]> {
+  return db
+    .query<Omit<Startable, 'workflowId'> & { wf_id: string | null }>(ACTIVITIES, [ids])
+    .then((rows) =>
+      rows.map(({ wf_id, ...row }) => ({ ...row, workflowId: wf_id ?? activityWorkflowId(row.activityId) })),
+    );
+}
+
+/** Batches as top workflows, for starting them again. */
+export function readStartableBatches(db: Sql, batches: readonly number[]): Promise<Startable[]> {
+  return db.query<Startable & Record<string, unknown>>(BATCHES, [batches]);
+}
+
+// Not from the parameters of a group: those of a repetition name the profile too.
+const profileOf = (group: string) => `(
+  select 'usg/' || r.profile_id from usg_run r where r.activity_id = ${group}
+  union all select 'script/' || r.profile_id from script_profile_run r where r.activity_id = ${group} limit 1)`;
+
+// An operation that nothing blocks is the first of its chain. A script that ran on no computer has none.
+const typeOf = (group: string) => `case when ${group}.type <> '${ACTIVITY_GROUP}' then ${group}.type else coalesce(
+    (select c.type from activity c where c.parent_id = ${group}.id and c.blocked_by is null limit 1),
+    case when ${group}.parameters->>'operation' = 'run-script' then 'ExecuteScriptRequest' end, ${group}.type) end`;
+
+const ACTIVITIES = `
+  select l.id as lane, l.wf_id, coalesce(l.single, false) as single, a.id as "activityId", a.account_id as "accountId",
+    ${typeOf('a')} as type, a.summary, case when a.lane_id is null then a.id else a.parent_id end as "groupId",
+    case when l.single then a.computer_id end as "computerId", coalesce(l.size, a.computer_count) as computers,
+    ${profileOf('a.id')} as "profileId"
+  from activity a left join lane l on l.id = a.lane_id
+  where a.id = any($1::int[])`;
+
+const BATCHES = `
+  select l.id as lane, l.wf_id as "workflowId", l.single, coalesce(l.parent_id, a.id) as "activityId",
+    l.account_id as "accountId", a.type, l.summary, l.parent_id as "groupId",
+    case when l.single then a.computer_id end as "computerId", l.size as computers,
+    ${profileOf('l.parent_id')} as "profileId"
+  from lane l join lateral (select id, type, computer_id from activity where lane_id = l.id order by id limit 1) a on true
+  where l.id = any($1::int[])`;
