@@ -47,14 +47,14 @@ export interface Tracing {
  * @param role - what this process is; becomes `service.name` unless `OTEL_SERVICE_NAME` says otherwise
  */
 export async function startTracing(role: string, logger: TracingLog): Promise<Tracing> {
-  const obstacle = whyOff(process.env);
+  const obstacle = disabledReason(process.env);
   if (obstacle !== null) {
     if (obstacle !== '') logger.warn(`no traces are recorded: ${obstacle}`);
     return { close: async () => undefined };
   }
   const { openExporter } = await import('./tracing-exporter.ts');
   const { tracer, useSpanId, close } = openExporter(role, process.env);
-  diag.setLogger(exportComplaints(logger));
+  diag.setLogger(throttledExportLog(logger));
   recorder = { tracer, useSpanId };
   logger.info('recording traces');
   return {
@@ -66,7 +66,7 @@ export async function startTracing(role: string, logger: TracingLog): Promise<Tr
 }
 
 /** @returns null when tracing is on, '' when nobody asked for it, else what is wrong with what was asked */
-function whyOff(env: NodeJS.ProcessEnv): string | null {
+function disabledReason(env: NodeJS.ProcessEnv): string | null {
   const text = (name: string): string => env[name]?.trim() ?? '';
   const endpoint = text('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') || text('OTEL_EXPORTER_OTLP_ENDPOINT');
   const exporter = text('OTEL_TRACES_EXPORTER') || 'otlp';
@@ -80,7 +80,7 @@ function whyOff(env: NodeJS.ProcessEnv): string | null {
 const COMPLAIN_EVERY_MS = 60_000;
 
 /** A collector that is away fails every batch: said once a minute, without what was to be sent. */
-function exportComplaints(logger: TracingLog) {
+function throttledExportLog(logger: TracingLog) {
   let complainedAt = 0;
   const complain = (): void => {
     if (Date.now() - complainedAt < COMPLAIN_EVERY_MS) return;

@@ -3,8 +3,8 @@ import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { freePorts } from '../../tools/harness/ports.ts';
 import { get, inheritedEnvironment } from '../../tools/harness/stack-programs.ts';
+import { findFreePorts } from '../../tools/stack/processes/ports.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 /** Each is a line of about a kilobyte: more than a socket takes that nobody reads, with all that may wait for it. */
@@ -21,7 +21,7 @@ describe('row 28: a log that nobody takes', { timeout: 300_000 }, () => {
   });
 
   async function start(log: 'pipe' | number): Promise<{ url: string; metrics: string }> {
-    const [port, metricsPort] = await freePorts(2);
+    const [port, metricsPort] = await findFreePorts(2);
     api = spawn(process.execPath, ['--import', './src/process/require-node.mjs', 'src/server/main.ts'], {
       cwd: PROJECT,
       env: {

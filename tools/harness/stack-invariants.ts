@@ -94,7 +94,7 @@ export async function violationsOf(
  *
  * @throws naming what is left after the limit
  */
-export async function untilDrained(stack: TestStack, group: number, limitMs: number): Promise<void> {
+export async function waitUntilDrained(stack: TestStack, group: number, limitMs: number): Promise<void> {
   let left: string[] = [];
   const check = async (): Promise<boolean> => {
     left = [];

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { connectClient, type TemporalClient } from '../../temporal/connection.ts';
+import { findFreePorts } from '../stack/processes/ports.ts';
 import { isAlive, signalProcess } from '../stack/processes/processes.ts';
-import { freePorts } from './ports.ts';
-import { readEncryptionKeys } from './stack-keys.ts';
+import { encryptionKeys } from '../../src/process/setting-types.ts';
 import {
   environmentOf,
   killHard,
@@ -19,8 +19,8 @@ import {
   type StackRole,
 } from './stack-processes.ts';
 import { get, inheritedEnvironment, spawnProgram } from './stack-programs.ts';
-import { stackTls } from './stack-tls.ts';
-import { asSuperuser } from './superuser.ts';
+import { stackTls } from './stack-access.ts';
+import { asSuperuser } from './stack-access.ts';
 import { searchStackLogs } from './test-log.ts';
 
 const PREFIX = 'flotilla-e2e-';
@@ -188,7 +188,7 @@ export class TestStack {
       temporalAddress: `127.0.0.1:${this.ports.temporal}`,
       temporalTls: stackTls(this.dataDir),
       temporalNamespace: this.#setting('FLOTILLA_TEMPORAL_NAMESPACE', 'flotilla'),
-      encryptionKeys: readEncryptionKeys(this.#setting('FLOTILLA_ENCRYPTION_KEYS')),
+      encryptionKeys: encryptionKeys.parse(this.#setting('FLOTILLA_ENCRYPTION_KEYS')),
     });
     return this.#temporal.client;
   }
@@ -284,7 +284,7 @@ function openPool(connectionString: string): pg.Pool {
 }
 
 export async function choosePorts(): Promise<StackPorts> {
-  const [api = 0, database = 0, temporal = 0, temporalUi = 0, metrics = 0] = await freePorts(5);
+  const [api = 0, database = 0, temporal = 0, temporalUi = 0, metrics = 0] = await findFreePorts(5);
   return { api, database, temporal, temporalUi, metrics };
 }
 

@@ -34,27 +34,27 @@ const READY_REPORT_MS = 5000;
 export async function bringUp(plan: BringUp): Promise<FirstAdministrator | null> {
   const { context, group, env } = plan;
   const { config, data } = context;
-  const tell = teller(context.report);
+  const reportRunning = createProgress(context.report);
   const launch = (role: 'api' | 'worker' | 'fleet', name: string) =>
     group.launch(roleService(context, role, name, env));
 
-  const database = startDatabase(plan, tell);
-  const temporal = startTemporal(plan).then(() => tell('Temporal'));
+  const database = startDatabase(plan, reportRunning);
+  const temporal = startTemporal(plan).then(() => reportRunning('Temporal'));
   const bundle = runScript(['workers/build-bundle.ts'], env, data.log('bundle'), group.signal);
   const repaired: Promise<unknown> = plan.afterRestore
     ? Promise.all([database, temporal]).then(() => repairRestored(plan))
     : database;
-  const api = repaired.then(() => launch('api', 'API')).then(() => tell('API'));
+  const api = repaired.then(() => launch('api', 'API')).then(() => reportRunning('API'));
   const worker = Promise.all([repaired, temporal, bundle]).then(() => launch('worker', 'worker'));
   const fleet = api.then(() => (config.simulatedComputers > 0 ? launch('fleet', 'fleet') : undefined));
-  const parts = [database, temporal, bundle, repaired, api, worker.then(() => tell('worker')), fleet];
+  const parts = [database, temporal, bundle, repaired, api, worker.then(() => reportRunning('worker')), fleet];
   for (const part of parts) part.catch(() => undefined);
   await Promise.all(parts);
-  await Promise.race([untilReady(plan), group.failed]);
+  await Promise.race([waitUntilReady(plan), group.failed]);
   return database;
 }
 
-function teller(report: (message: string) => void): (name: string) => void {
+function createProgress(report: (message: string) => void): (name: string) => void {
   const began = performance.now();
   return (name) => report(`${name} runs (${((performance.now() - began) / 1000).toFixed(1)} s)`);
 }
@@ -103,16 +103,16 @@ export async function repairRestored({
   report(await runScript(['workers/after-restore.ts'], env, data.log('after-restore'), group.signal));
 }
 
-async function untilReady({ context, group }: BringUp): Promise<void> {
+async function waitUntilReady({ context, group }: BringUp): Promise<void> {
   const url = `${localUrl(context.config)}/readyz`;
-  let toldAt = performance.now();
+  let reportedAt = performance.now();
   for (;;) {
     group.signal.throwIfAborted();
     const answer = await fetch(url, { signal: AbortSignal.timeout(3000) }).catch(() => null);
     const text = (await answer?.text().catch(() => '')) ?? '';
     if (answer?.ok) return;
-    if (performance.now() - toldAt > READY_REPORT_MS) {
-      toldAt = performance.now();
+    if (performance.now() - reportedAt > READY_REPORT_MS) {
+      reportedAt = performance.now();
       context.report(`not ready yet: ${answer ? `${answer.status} ${text.slice(0, 300)}` : 'the API does not answer'}`);
     }
     await sleep(50);

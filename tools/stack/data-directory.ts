@@ -2,7 +2,9 @@ import { constants } from 'node:fs';
 import { access, chmod, mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { takeMachineLock } from '../temporal-server/machine-lock.ts';
-import { readRunning } from './processes/running-file.ts';
+import { stopLeftoverServer } from './database/postgres.ts';
+import { readRunning, stopOrphans } from './processes/running-file.ts';
+import { exists, loadSecrets, type StackSecrets } from './secrets.ts';
 import { StackError } from './stack-error.ts';
 
 /** The places of one embedded stack on disk. */
@@ -71,4 +73,28 @@ async function makeDirectories(path: string): Promise<string> {
       { cause: error },
     );
   }
+}
+
+export interface Preparation {
+  /** What a killed one is called, as in "a killed Flotilla". */
+  name: string;
+  report(message: string): void;
+  /** @throws {StackError} when something else is in the way */
+  checkPorts(): Promise<void>;
+  /** A file beside PostgreSQL's that nobody can read without the secrets. */
+  encryptedFile?: string;
+}
+
+/** Ends what a killed stack left, checks that nothing else is in the way, and reads or makes the secrets. */
+export async function prepareDirectory(
+  data: DataDirectory,
+  { name, report, checkPorts, encryptedFile: sealedFile }: Preparation,
+): Promise<StackSecrets> {
+  const orphans = await stopOrphans(data.running);
+  if (orphans.length > 0) report(`ended what a killed ${name} left running: ${orphans.join(', ')}`);
+  const hasPostgres = await exists(data.postgres);
+  if (hasPostgres) await stopLeftoverServer(data.postgres);
+  await checkPorts();
+  const hasData = hasPostgres || (sealedFile !== undefined && (await exists(sealedFile)));
+  return loadSecrets(data.secrets, hasData);
 }

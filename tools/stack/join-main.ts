@@ -14,14 +14,14 @@ const [, script = '', ...args] = process.argv;
 const [, kind = 'api'] = ROLES.find(([pattern]) => pattern.test(script)) ?? [];
 const role = kind === 'api' && args.includes('--gateway-only') ? 'gateway' : kind;
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 try {
-  const joined = await joinStack(role, args, process.env, say);
+  const joined = await joinStack(role, args, process.env, print);
   if (joined) {
     Object.assign(process.env, joined.settings);
     process.argv.push(...joined.args);
-    say(joined.message);
+    print(joined.message);
   }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

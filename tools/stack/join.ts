@@ -22,7 +22,7 @@ export interface Joined {
 }
 
 /** Whoever sets one of these names another stack, or none, unless the running one has the same. */
-const OWN_STACK: readonly string[] = [
+const OTHER_STACK_SETTINGS: readonly string[] = [
   'FLOTILLA_DATABASE_URL',
   'FLOTILLA_DATABASE_URL_FILE',
   'FLOTILLA_TEMPORAL_ADDRESS',
@@ -52,11 +52,11 @@ export async function joinStack(
   report: (message: string) => void,
 ): Promise<Joined | null> {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value?.trim()));
-  if (role === 'fleet' && namesUrl(args)) return null;
+  if (role === 'fleet' && hasUrl(args)) return null;
   const dataDir = resolveDataDir(loadConfig({ FLOTILLA_DATA_DIR: given['FLOTILLA_DATA_DIR'] }, 'stack'));
   const file = join(dataDir, 'running.json');
-  if (role !== 'fleet' && namesOtherStack(file, given)) return null;
-  const running = await untilRunning(file, () => report(`${role}: waits for the Flotilla in ${dataDir} to start`));
+  if (role !== 'fleet' && refersToOtherStack(file, given)) return null;
+  const running = await waitUntilRunning(file, () => report(`${role}: waits for the Flotilla in ${dataDir} to start`));
   if (running === null) {
     if (role === 'fleet') return null;
     throw new StackError(
@@ -67,10 +67,10 @@ export async function joinStack(
   const { supervisor, settings } = running;
   const where = `joins the Flotilla that runs in ${dataDir} (process ${supervisor})`;
   if (role === 'fleet') {
-    if (namesOtherGateway(given, settings)) return null;
+    if (refersToOtherGateway(given, settings)) return null;
     const key = { FLOTILLA_REGISTRATION_KEY: settings['FLOTILLA_REGISTRATION_KEY'] ?? '' };
     const taken = { ...key, ...given, FLOTILLA_PUBLIC_URL: urlOf(settings) };
-    const more = seedOf(args);
+    const more = seedArguments(args);
     return { settings: taken, args: more, message: [`fleet: ${where} at ${urlOf(settings)}`, ...more].join(' ') };
   }
   // Its own processes end with it within seconds, and make their build current; one beside it does neither.
@@ -82,21 +82,21 @@ export async function joinStack(
   return { settings: own, args: [], message: `${role}: ${where}, and serves ${urlOf(own)}` };
 }
 
-function namesUrl(args: readonly string[]): boolean {
-  return ['--url', '--help', '-h'].some((option) => names(args, option));
+function hasUrl(args: readonly string[]): boolean {
+  return ['--url', '--help', '-h'].some((option) => hasOption(args, option));
 }
 
-function names(args: readonly string[], option: string): boolean {
+function hasOption(args: readonly string[], option: string): boolean {
   return args.some((arg) => arg === option || arg.startsWith(`${option}=`));
 }
 
 /** The computers of the stack are those of the usual seed: the same again would be copies of them. */
-function seedOf(args: readonly string[]): string[] {
-  return names(args, '--seed') || names(args, '--state') ? [] : ['--seed', String(randomInt(2, 2 ** 31))];
+function seedArguments(args: readonly string[]): string[] {
+  return hasOption(args, '--seed') || hasOption(args, '--state') ? [] : ['--seed', String(randomInt(2, 2 ** 31))];
 }
 
-function namesOtherStack(file: string, given: Environment): boolean {
-  const own = OWN_STACK.filter((name) => given[name] !== undefined);
+function refersToOtherStack(file: string, given: Environment): boolean {
+  const own = OTHER_STACK_SETTINGS.filter((name) => given[name] !== undefined);
   if (own.length === 0) return false;
   const settings = settingsOfRunning(file);
   return settings === null || own.some((name) => given[name] !== settings[name]);
@@ -114,13 +114,13 @@ function settingsOfRunning(file: string): Environment | null {
 }
 
 /** Whoever names a gateway that is not of the stack wants computers there. */
-function namesOtherGateway(given: Environment, settings: Environment): boolean {
+function refersToOtherGateway(given: Environment, settings: Environment): boolean {
   const publicUrl = given['FLOTILLA_PUBLIC_URL'];
   if (publicUrl !== undefined) return publicUrl !== settings['FLOTILLA_PUBLIC_URL'];
   return urlOf({ ...settings, ...given }) !== urlOf(settings);
 }
 
-async function untilRunning(file: string, onWait: () => void) {
+async function waitUntilRunning(file: string, onWait: () => void) {
   const end = performance.now() + STARTING_LIMIT_MS;
   for (let looks = 0; ; looks++) {
     const state = readStackState(file);

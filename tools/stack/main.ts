@@ -1,6 +1,6 @@
 import { type Config, loadConfig } from '../../src/process/config.ts';
 import { readSecretFiles } from '../../src/process/secret-files.ts';
-import { say, supervise } from './processes/supervise.ts';
+import { print, supervise } from './processes/supervise.ts';
 import { createStack, describeTemporal, type StartedStack } from './stack.ts';
 import { StackError } from './stack-error.ts';
 import { localUrl } from './topology/roles.ts';
@@ -18,11 +18,11 @@ await supervise<StartedStack>({
   title: 'Flotilla',
   stopLimitMs: STOP_BY_FORCE_MS,
   create() {
-    const afterRestore = wantsRepair(process.argv.slice(2));
+    const afterRestore = parseAfterRestore(process.argv.slice(2));
     config = loadConfig(process.env, 'stack');
-    say('Flotilla starts');
+    print('Flotilla starts');
     const { env } = readSecretFiles(process.env);
-    return createStack({ config, env, report: (message) => say(`  ${message}`), afterRestore });
+    return createStack({ config, env, report: (message) => print(`  ${message}`), afterRestore });
   },
   async announce(started) {
     announce(config, started);
@@ -30,7 +30,7 @@ await supervise<StartedStack>({
   },
 });
 
-function wantsRepair(args: readonly string[]): boolean {
+function parseAfterRestore(args: readonly string[]): boolean {
   if (args.some((arg) => arg !== AFTER_RESTORE)) throw new StackError(`Usage: npm start [-- ${AFTER_RESTORE}]`);
   return args.length > 0;
 }
@@ -48,7 +48,7 @@ function announce(config: Config, { dataDir, temporal, administrator }: StartedS
     ...howToLogIn(`${localUrl(config)}/api/v2`, config, administrator),
     '  Ctrl-C stops everything.',
   ];
-  say(lines.join('\n'));
+  print(lines.join('\n'));
 }
 
 function withToken({ identity }: Config): string {

@@ -17,14 +17,14 @@ Gives the person with this email address a new password, prints it, and ends all
 
 Works on FLOTILLA_DATABASE_URL, else on the Flotilla in the project or in FLOTILLA_DATA_DIR, running or not.`;
 
-interface Wish {
+interface Arguments {
   email: string;
   fromInput: boolean;
   keepAccessKeys: boolean;
 }
 
 /** @returns null where only help was asked for */
-function readArguments(): Wish | null {
+function readArguments(): Arguments | null {
   try {
     const options = {
       stdin: { type: 'boolean' },
@@ -43,7 +43,7 @@ function readArguments(): Wish | null {
 
 async function main(): Promise<void> {
   const wish = readArguments();
-  if (!wish) return say(HELP);
+  if (!wish) return print(HELP);
   const given = wish.fromInput ? ((await text(process.stdin)).split(/\r?\n/)[0] ?? '') : null;
   const { email, password } = await withDatabase('flotilla-reset-password', async ({ db }, { identity }) => {
     const { minCharacters, strong } = identity.passwords;
@@ -54,10 +54,10 @@ async function main(): Promise<void> {
   });
   const shown = given === null ? `\n  Password  ${password}` : '';
   const ended = wish.keepAccessKeys ? 'tokens' : 'tokens and access keys';
-  say(`The password of ${email} is new, and all ${ended} of this person have ended.${shown}`);
+  print(`The password of ${email} is new, and all ${ended} of this person have ended.${shown}`);
 }
 
-function say(message: string): void {
+function print(message: string): void {
   process.stdout.write(`${message}\n`);
 }
 

@@ -2,13 +2,12 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Config } from '../../src/process/config.ts';
-import { type Certificates, ensureCertificates } from '../temporal-server/certificates.ts';
+import { type Certificates, ensureCertificates, SERVER_NAME } from '../temporal-server/certificates.ts';
 import { bringUp } from './bring-up.ts';
-import { writeCliProfile } from './cli-profile.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
-import { type FirstAdministrator, forgetPassword } from './database/database.ts';
+import { clearUnshownPassword, type FirstAdministrator } from './database/database.ts';
 import { checkPorts } from './preflight.ts';
-import { prepareDirectory } from './prepare-directory.ts';
+import { prepareDirectory } from './data-directory.ts';
 import { followLogs } from './processes/log-follower.ts';
 import { createRunningRecord } from './processes/running-file.ts';
 import { createServiceGroup, type StopShare } from './processes/service-group.ts';
@@ -80,7 +79,7 @@ export function createStack({ config, env, report, afterRestore = false }: Stack
       name: 'Flotilla',
       report,
       checkPorts: () => checkPorts(config),
-      sealedFile: data.temporalDatabase,
+      encryptedFile: data.temporalDatabase,
     });
     group.signal.throwIfAborted();
     const record = createRunningRecord(data.running);
@@ -106,7 +105,7 @@ export function createStack({ config, env, report, afterRestore = false }: Stack
       dataDir: data.root,
       temporal,
       administrator,
-      administratorShown: () => forgetPassword(secrets, data.secrets),
+      administratorShown: () => clearUnshownPassword(secrets, data.secrets),
     };
   }
 
@@ -138,6 +137,32 @@ export async function ownTemporal(
     codecToken,
   });
   return { ui, uiFile, cliProfile };
+}
+
+/**
+ * Writes what the Temporal CLI needs to know of a stack, for `temporal --config-file`. It lets in whoever can read it: the
+ * owner alone.
+ */
+async function writeCliProfile(
+  file: string,
+  of: { address: string; namespace: string; certificates: Certificates; codecUrl: string; codecToken: string },
+): Promise<void> {
+  const { ca, client } = of.certificates;
+  const line = (name: string, value: string): string => `${name} = ${JSON.stringify(value)}`;
+  const text = [
+    '[profile.default]',
+    line('address', of.address),
+    line('namespace', of.namespace),
+    '[profile.default.tls]',
+    line('server_name', SERVER_NAME),
+    line('server_ca_cert_path', ca),
+    line('client_cert_path', client.cert),
+    line('client_key_path', client.key),
+    '[profile.default.codec]',
+    line('endpoint', of.codecUrl),
+    line('auth', `Bearer ${of.codecToken}`),
+  ];
+  await writeFile(file, `${text.join('\n')}\n`, { mode: 0o600 });
 }
 
 /** Lines for the user about it: the token goes to a person, not into a log. */

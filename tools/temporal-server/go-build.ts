@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Report } from './ladder.ts';
+import type { Report } from './binary-resolver.ts';
 import { findOnPath } from './program-cache.ts';
 import { runTool } from './run-tool.ts';
 
@@ -41,12 +41,12 @@ export async function buildWithGo(
 ): Promise<void> {
   const began = performance.now();
   let lines = 0;
-  const tell = (): void => {
+  const reportProgress = (): void => {
     const seconds = Math.round((performance.now() - began) / 1000);
     report(`building ${build.title} with Go, once (some minutes): ${seconds} s, ${lines} steps done`);
   };
-  tell();
-  const timer = setInterval(tell, REPORT_EVERY_MS);
+  reportProgress();
+  const timer = setInterval(reportProgress, REPORT_EVERY_MS);
   const paths = build.trimPaths ? ['-trimpath'] : [];
   try {
     for (const [file, program] of Object.entries(build.programs)) {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import type { Report } from './ladder.ts';
+import type { Report } from './binary-resolver.ts';
 import { runTool } from './run-tool.ts';
 import { TEMPORAL_SERVER_VERSION } from './versions.ts';
 

@@ -3,7 +3,7 @@ import { access, chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Report } from './ladder.ts';
+import type { Report } from './binary-resolver.ts';
 import { takeMachineLock } from './machine-lock.ts';
 
 /** Where programs are kept for every checkout of this user: `$XDG_CACHE_HOME/flotilla`, else `~/.cache/flotilla`. */

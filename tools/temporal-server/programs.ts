@@ -3,8 +3,8 @@ import { constants } from 'node:fs';
 import { access, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type BinarySource, type Report, resolveBinary } from './binary-resolver.ts';
 import { buildWithGo, findGo, type GoBuild } from './go-build.ts';
-import { climb, type Report, type Step } from './ladder.ts';
 import { downloadOfficial } from './official-download.ts';
 import { type CachedProgram, cacheDirectory, findInCache, makeInCache } from './program-cache.ts';
 import { TEMPORAL_SERVER_VERSION, TEMPORAL_UI_VERSION } from './versions.ts';
@@ -58,20 +58,24 @@ export async function resolveTemporal(options: ResolveOptions): Promise<Temporal
   const [ours, official] = [await builtProgram(), downloadedProgram()];
   const get = (program: CachedProgram, make: (directory: string) => Promise<void>) =>
     makeInCache(cache, program, options.report, make);
-  const named: Step = { name: 'FLOTILLA_TEMPORAL_SERVER_DIR', final: true, get: () => acceptNamed(options.bin ?? '') };
-  const search: Step[] = [
-    { name: `cache ${cache}`, get: () => findInCache(cache, ours) },
+  const named: BinarySource = {
+    name: 'FLOTILLA_TEMPORAL_SERVER_DIR',
+    isFinal: true,
+    find: () => acceptNamed(options.bin ?? ''),
+  };
+  const search: BinarySource[] = [
+    { name: `cache ${cache}`, find: () => findInCache(cache, ours) },
     {
       name: 'build with Go',
-      async get() {
+      async find() {
         const go = await findGo(env);
         return get(ours, (directory) => buildWithGo(go, BUILD, directory, options));
       },
     },
-    { name: `cache ${cache} of downloads`, get: () => findInCache(cache, official) },
-    { name: 'official download', get: () => get(official, (directory) => downloadOfficial(directory, options)) },
+    { name: `cache ${cache} of downloads`, find: () => findInCache(cache, official) },
+    { name: 'official download', find: () => get(official, (directory) => downloadOfficial(directory, options)) },
   ];
-  const server = await climb('Temporal server', options.bin === null ? search : [named], ADVICE);
+  const server = await resolveBinary('Temporal server', options.bin === null ? search : [named], ADVICE);
   return { server, hasUi: server.endsWith(OURS), sqlTool: join(dirname(server), SQL_TOOL) };
 }
 

@@ -4,28 +4,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { runTool } from './run-tool.ts';
 
-export type DownloadedServer = 'dev-server' | 'time-skipping';
-
 const LIMIT_MS = 10 * 60_000;
 const STALL_SECONDS = 20;
 
 /**
- * Lets the Temporal SDK download one of its servers and moves the program to `directory/file`. The SDK downloads in a
+ * Lets the Temporal SDK download the test server that it knows and moves the program to `directory/file`. The SDK downloads in a
  * process of its own: it cannot be interrupted and may hang on networks that drop packets.
  *
- * @param version - of the server, or "default" for the one that the SDK knows
  * @throws when nothing arrives for 20 s, or the download fails
  */
-export async function downloadBySdk(
-  server: DownloadedServer,
-  version: string,
-  directory: string,
-  file: string,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function downloadTestServer(directory: string, file: string, signal?: AbortSignal): Promise<void> {
   const script = fileURLToPath(new URL('./sdk-download-main.ts', import.meta.url));
   const stalled = stallDetector(directory);
-  const failure = await runTool(process.execPath, [script, server, version, directory], {
+  const failure = await runTool(process.execPath, [script, directory], {
     limitMs: LIMIT_MS,
     stalled,
     signal,

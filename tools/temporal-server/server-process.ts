@@ -57,7 +57,7 @@ export async function startServer(options: ServerOptions): Promise<ServerProcess
   const problem = await waitUntilServing(options, () => ended);
   if (problem === null) return { pid: child.pid ?? 0, exited, stop };
   await stop();
-  throw new Error(`${options.title} ${problem}: ${await lastWords(options.logFile)} (log: ${options.logFile})`);
+  throw new Error(`${options.title} ${problem}: ${await logTail(options.logFile)} (log: ${options.logFile})`);
 }
 
 async function waitUntilServing({ serves, limitMs, signal }: ServerOptions, ended: () => string | null) {
@@ -67,8 +67,8 @@ async function waitUntilServing({ serves, limitMs, signal }: ServerOptions, ende
     if (reason !== null) return `ended (${reason})`;
     if (signal?.aborted) return 'was stopped before it was ready';
     if (
-      (await answers(serves)) &&
-      (await Promise.all(serves.ports.map((port) => accepts(serves.host, port)))).every(Boolean)
+      (await answersOk(serves)) &&
+      (await Promise.all(serves.ports.map((port) => acceptsConnections(serves.host, port)))).every(Boolean)
     ) {
       return null;
     }
@@ -77,7 +77,7 @@ async function waitUntilServing({ serves, limitMs, signal }: ServerOptions, ende
   return `was not ready within ${limitMs / 1000} s`;
 }
 
-function answers({ url, certificates }: ServerOptions['serves']): Promise<boolean> {
+function answersOk({ url, certificates }: ServerOptions['serves']): Promise<boolean> {
   return new Promise((resolve) => {
     const secured = certificates && {
       ca: readFileSync(certificates.ca),
@@ -93,7 +93,7 @@ function answers({ url, certificates }: ServerOptions['serves']): Promise<boolea
   });
 }
 
-function accepts(host: string, port: number): Promise<boolean> {
+function acceptsConnections(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
@@ -101,7 +101,7 @@ function accepts(host: string, port: number): Promise<boolean> {
   });
 }
 
-async function lastWords(logFile: string): Promise<string> {
+async function logTail(logFile: string): Promise<string> {
   const text = await readFile(logFile, 'utf8').catch(() => '');
   return text.trimEnd().split('\n').slice(-2).join(' ').slice(-600) || 'it said nothing';
 }

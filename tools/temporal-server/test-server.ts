@@ -2,11 +2,11 @@ import { constants } from 'node:fs';
 import { access, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { climb, type Report, type Step } from './ladder.ts';
+import { type BinarySource, type Report, resolveBinary } from './binary-resolver.ts';
 import { cacheDirectory, findInCache, findOnPath, makeInCache } from './program-cache.ts';
 import type { ResolveOptions } from './programs.ts';
 import { runTool } from './run-tool.ts';
-import { downloadBySdk } from './sdk-download.ts';
+import { downloadTestServer } from './sdk-download.ts';
 import { TEST_SERVER_VERSION } from './versions.ts';
 
 const PROGRAM = { directory: `temporal-test-server-${TEST_SERVER_VERSION}`, file: 'temporal-test-server' };
@@ -33,13 +33,17 @@ export function resolveTestServer(options: ResolveOptions): Promise<string> {
   const env = options.env ?? process.env;
   const cache = cacheDirectory(env);
   const get = (make: (directory: string) => Promise<void>) => makeInCache(cache, PROGRAM, options.report, make);
-  const named: Step = { name: 'FLOTILLA_TEST_SERVER_BIN', final: true, get: () => acceptNamed(options.bin ?? '') };
-  const search: Step[] = [
-    { name: `cache ${cache}`, get: () => findInCache(cache, PROGRAM) },
-    { name: 'official download', get: () => get((directory) => download(directory, options.report, options.signal)) },
-    { name: 'jars from Maven', get: () => fetchIfMaven(get, env, options) },
+  const named: BinarySource = {
+    name: 'FLOTILLA_TEST_SERVER_BIN',
+    isFinal: true,
+    find: () => acceptNamed(options.bin ?? ''),
+  };
+  const search: BinarySource[] = [
+    { name: `cache ${cache}`, find: () => findInCache(cache, PROGRAM) },
+    { name: 'official download', find: () => get((directory) => download(directory, options.report, options.signal)) },
+    { name: 'jars from Maven', find: () => fetchIfMaven(get, env, options) },
   ];
-  return climb('time-skipping Temporal test server', options.bin === null ? search : [named], ADVICE);
+  return resolveBinary('time-skipping Temporal test server', options.bin === null ? search : [named], ADVICE);
 }
 
 async function acceptNamed(path: string): Promise<string> {
@@ -51,7 +55,7 @@ async function acceptNamed(path: string): Promise<string> {
 
 async function download(directory: string, report: Report, signal?: AbortSignal): Promise<void> {
   report('downloading the Temporal test server, once');
-  await downloadBySdk('time-skipping', 'default', directory, PROGRAM.file, signal);
+  await downloadTestServer(directory, PROGRAM.file, signal);
 }
 
 type Get = (make: (directory: string) => Promise<void>) => Promise<string>;

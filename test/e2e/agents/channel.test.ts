@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRandom, type Random } from '../../../tools/simulator/random.ts';
 import { decode, encode, isDict } from '../../../src/protocol/bpickle.ts';
+import type { ActivityBody } from '../../../tools/harness/stack-client.ts';
+import { violationsOf, waitUntilDrained } from '../../../tools/harness/stack-invariants.ts';
+import { createRandom, type Random } from '../../../tools/simulator/random.ts';
 import { ChannelWorld } from '../../support/agents/channel-world.ts';
 import { base64, script } from '../../support/scripts/scripts.ts';
-import type { ActivityBody } from '../../../tools/harness/stack-client.ts';
-import { untilDrained, violationsOf } from '../../../tools/harness/stack-invariants.ts';
 
 /**
  * All sorts of work while the network between agents and server does everything a network can do, wrong clocks included.
@@ -106,7 +106,7 @@ describe('agents behind a network that does everything', { timeout: TIMEOUT_MS }
     }
     await channel.turnHonest();
     for (const { id } of groups) await api.pollActivity(id, CONVERGENCE_MS);
-    for (const { id } of groups) await untilDrained(stack, id, CONVERGENCE_MS);
+    for (const { id } of groups) await waitUntilDrained(stack, id, CONVERGENCE_MS);
     await fleet.settled(CONVERGENCE_MS);
     await expectEnd(groups);
     const stayed = before.map((id, i) =>

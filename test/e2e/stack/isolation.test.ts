@@ -2,10 +2,10 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listeningPorts } from '../../support/http/listening.ts';
 import { createStack, type TestStack } from '../../../tools/harness/stack.ts';
+import { readAgentIdentities } from '../../../tools/harness/stack-access.ts';
 import { ApiClient } from '../../../tools/harness/stack-client.ts';
-import { readAgentIdentities } from '../../../tools/harness/stack-keys.ts';
+import { listeningPorts } from '../../support/http/listening.ts';
 
 const EMAIL = 'admin@example.com';
 const CANARY = 'Canary-4711-password';

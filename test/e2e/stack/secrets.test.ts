@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createStack, type TestStack } from '../../../tools/harness/stack.ts';
+import { readAgentIdentities } from '../../../tools/harness/stack-access.ts';
 import { createCanaries, RecordingClient } from '../../support/identity/canaries.ts';
 import { type MailServer, startMailServer } from '../../support/identity/mail-server.ts';
-import { base64 } from '../../support/scripts/scripts.ts';
 import { allHistories, columnsWith, filesWith } from '../../support/identity/secret-scan.ts';
-import { createStack, type TestStack } from '../../../tools/harness/stack.ts';
-import { readAgentIdentities } from '../../../tools/harness/stack-keys.ts';
+import { base64 } from '../../support/scripts/scripts.ts';
 
 const EMAIL = 'admin@example.com';
 const LIMIT_MS = 500_000;

@@ -10,7 +10,7 @@ import { certificatesIn, SERVER_NAME } from '../../../tools/temporal-server/cert
 import { listeningPorts } from '../../support/http/listening.ts';
 import { readableHistory } from '../../support/identity/secret-scan.ts';
 import { createStack, type TestStack } from '../../../tools/harness/stack.ts';
-import { stackTls } from '../../../tools/harness/stack-tls.ts';
+import { stackTls } from '../../../tools/harness/stack-access.ts';
 
 const PROJECT = join(import.meta.dirname, '../../..');
 const NOBODY = 65_534;

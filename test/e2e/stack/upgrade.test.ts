@@ -10,7 +10,7 @@ import { makeNextBuild, NEXT_MIGRATION } from '../../support/database/next-build
 import { createProcessesApart, type ProcessesApart, type RoleProcess } from '../../support/stack/processes-apart.ts';
 import { ApiClient } from '../../../tools/harness/stack-client.ts';
 import { readExecutions } from '../../../tools/harness/stack-fleet.ts';
-import { readEncryptionKeys } from '../../../tools/harness/stack-keys.ts';
+import { encryptionKeys } from '../../../src/process/setting-types.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
 
 /**
@@ -27,7 +27,7 @@ const LIMIT_MS = 240_000;
 
 let apart: ProcessesApart;
 let next: string;
-let settings: DeploymentSettings & { encryptionKeys: ReturnType<typeof readEncryptionKeys> };
+let settings: DeploymentSettings & { encryptionKeys: ReturnType<typeof encryptionKeys.parse> };
 let temporal: TemporalClient;
 let client: ApiClient;
 let fleet: Fleet;
@@ -44,7 +44,7 @@ beforeAll(async () => {
   settings = {
     temporalAddress: environment['FLOTILLA_TEMPORAL_ADDRESS'] ?? null,
     temporalNamespace: environment['FLOTILLA_TEMPORAL_NAMESPACE']!,
-    encryptionKeys: readEncryptionKeys(environment['FLOTILLA_ENCRYPTION_KEYS']!),
+    encryptionKeys: encryptionKeys.parse(environment['FLOTILLA_ENCRYPTION_KEYS']!),
   };
   await run('temporal/bootstrap-main.ts');
   await createAccount(apart.database.persistence.db, 'standalone');

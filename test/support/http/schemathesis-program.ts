@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Report } from '../../../tools/temporal-server/ladder.ts';
+import type { Report } from '../../../tools/temporal-server/binary-resolver.ts';
 import { cacheDirectory, findInCache, findOnPath, makeInCache } from '../../../tools/temporal-server/program-cache.ts';
 import { runTool } from '../../../tools/temporal-server/run-tool.ts';
 

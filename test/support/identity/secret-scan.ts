@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { EncryptionCodec } from '../../../temporal/payload-codec.ts';
 import type { TestStack } from '../../../tools/harness/stack.ts';
-import { readEncryptionKeys } from '../../../tools/harness/stack-keys.ts';
+import { encryptionKeys } from '../../../src/process/setting-types.ts';
 import { environmentOf } from '../../../tools/harness/stack-processes.ts';
 
 /**
@@ -89,7 +89,7 @@ export async function readableHistory(stack: TestStack, workflowId: string, runI
   const client = await stack.temporal();
   const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
   const worker = stack.processes('worker')[0]!;
-  const keys = readEncryptionKeys(environmentOf(worker.pid, 'FLOTILLA_ENCRYPTION_KEYS')!);
+  const keys = encryptionKeys.parse(environmentOf(worker.pid, 'FLOTILLA_ENCRYPTION_KEYS')!);
   const codec = new EncryptionCodec(keys);
   const texts = [JSON.stringify(history)];
   for (const payload of payloadsIn(history)) {

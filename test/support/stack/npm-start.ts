@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePorts } from '../../../tools/harness/ports.ts';
+import { findFreePorts } from '../../../tools/stack/processes/ports.ts';
 import { isAlive } from '../../../tools/stack/processes/processes.ts';
 
 const PROJECT = join(import.meta.dirname, '../../..');
@@ -32,7 +32,7 @@ export async function stackSettings(
   more: Record<string, string> = {},
 ): Promise<Record<string, string>> {
   const names = ['PORT', 'DATABASE_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'METRICS_PORT'];
-  const ports = await freePorts(names.length);
+  const ports = await findFreePorts(names.length);
   const settings = Object.fromEntries(names.map((name, index) => [`FLOTILLA_${name}`, String(ports[index])]));
   return { ...settings, FLOTILLA_DATA_DIR: dataDir, ...more };
 }

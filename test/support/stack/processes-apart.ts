@@ -5,8 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePorts } from '../../../tools/harness/ports.ts';
 import { get, inheritedEnvironment } from '../../../tools/harness/stack-programs.ts';
+import { findFreePorts } from '../../../tools/stack/processes/ports.ts';
 import { isAlive, processesIn, signalProcess } from '../../../tools/stack/processes/processes.ts';
 import { API_COMMAND, WORKER_COMMAND } from '../../../tools/stack/topology/roles.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
@@ -146,7 +146,7 @@ export class ProcessesApart {
     health: string | null,
     options: RoleOptions,
   ): Promise<RoleProcess> {
-    const [port, metricsPort] = await freePorts(2);
+    const [port, metricsPort] = await findFreePorts(2);
     const env = {
       FLOTILLA_PORT: String(port),
       FLOTILLA_METRICS_PORT: String(metricsPort),

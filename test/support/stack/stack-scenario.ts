@@ -4,7 +4,7 @@ import type { Executions } from '../../../tools/harness/delivery-order.ts';
 import { createStack, type TestStack } from '../../../tools/harness/stack.ts';
 import { type ActivityBody, ApiClient } from '../../../tools/harness/stack-client.ts';
 import { FleetBeside } from '../../../tools/harness/stack-fleet.ts';
-import { logTransitions, untilDrained, violationsOf } from '../../../tools/harness/stack-invariants.ts';
+import { logTransitions, violationsOf, waitUntilDrained } from '../../../tools/harness/stack-invariants.ts';
 
 const EMAIL = 'admin@example.com';
 const PASSWORD = 'Scenario-4711';
@@ -90,7 +90,7 @@ export class Scenario {
     options: { computers?: number[]; executions?: () => Executions; limitMs?: number } = {},
   ): Promise<void> {
     await this.api.pollActivity(group, options.limitMs ?? this.limitMs);
-    await untilDrained(this.stack, group, 60_000);
+    await waitUntilDrained(this.stack, group, 60_000);
     const executions = (options.executions ?? (() => this.fleet.executions()))();
     expect(await violationsOf(this.stack, group, options.computers ?? this.computers, executions)).toEqual([]);
     expect(this.fleet.violations).toEqual([]);

@@ -8,7 +8,7 @@ import { inject } from 'vitest';
 import type { TemporalTlsSettings } from '../../../src/process/config.ts';
 import { environmentOf, killStack, processesOf } from '../../../tools/harness/stack-processes.ts';
 import { inheritedEnvironment, spawnProgram } from '../../../tools/harness/stack-programs.ts';
-import { stackTls } from '../../../tools/harness/stack-tls.ts';
+import { stackTls } from '../../../tools/harness/stack-access.ts';
 import { isPortFree } from '../../../tools/stack/processes/ports.ts';
 import { signalProcess } from '../../../tools/stack/processes/processes.ts';
 import { readRunning } from '../../../tools/stack/processes/running-file.ts';

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { freePorts } from '../../../tools/harness/ports.ts';
+import { findFreePorts } from '../../../tools/stack/processes/ports.ts';
 import { LOCAL_DYNAMIC_CONFIG } from '../../../tools/temporal-server/dynamic-config.ts';
 import { resolveTemporal, type TemporalPrograms as ServerPrograms } from '../../../tools/temporal-server/programs.ts';
 import { startTemporal } from '../../../tools/temporal-server/temporal-server.ts';
@@ -36,7 +36,7 @@ export function temporalServices(
   return {
     'temporal-dev-server': {
       async start() {
-        const [port = 0, ...internal] = await freePorts(9);
+        const [port = 0, ...internal] = await findFreePorts(9);
         const server = await startTemporal({
           programs: await programs.server,
           store: { sqlite: null },

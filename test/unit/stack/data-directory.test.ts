@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDataDirectory } from '../../../tools/stack/data-directory.ts';
 import { isAlive, waitUntil } from '../../../tools/stack/processes/processes.ts';
-import { createRunningRecord, endOrphans } from '../../../tools/stack/processes/running-file.ts';
+import { createRunningRecord, stopOrphans } from '../../../tools/stack/processes/running-file.ts';
 import { loadSecrets, saveSecrets } from '../../../tools/stack/secrets.ts';
 import { script, temporaryDirectory } from '../../support/stack/temporary.ts';
 
@@ -49,7 +49,7 @@ describe('endOrphans', () => {
     const orphan = spawn(stubborn, { detached: true, stdio: 'ignore' });
     const file = join(directory, 'running.json');
     createRunningRecord(file).add('worker', orphan.pid!);
-    await expect(endOrphans(file)).resolves.toEqual(['worker']);
+    await expect(stopOrphans(file)).resolves.toEqual(['worker']);
     await expect(waitUntil(() => !isAlive(orphan.pid!), 3000)).resolves.toBe(true);
   });
 
@@ -61,15 +61,15 @@ describe('endOrphans', () => {
     createRunningRecord(file).add('worker', innocent.pid!);
     const text = await readFile(file, 'utf8');
     await writeFile(file, text.replace(/"ticks":"\d+"/, '"ticks":"1"'));
-    await expect(endOrphans(file)).resolves.toEqual([]);
+    await expect(stopOrphans(file)).resolves.toEqual([]);
     expect(isAlive(innocent.pid!)).toBe(true);
   });
 
   it('takes a missing or broken record for an empty one', async () => {
     const directory = await temporaryDirectory();
     await writeFile(join(directory, 'broken.json'), '{"proc');
-    await expect(endOrphans(join(directory, 'missing.json'))).resolves.toEqual([]);
-    await expect(endOrphans(join(directory, 'broken.json'))).resolves.toEqual([]);
+    await expect(stopOrphans(join(directory, 'missing.json'))).resolves.toEqual([]);
+    await expect(stopOrphans(join(directory, 'broken.json'))).resolves.toEqual([]);
   });
 });
 

@@ -4,9 +4,9 @@ import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { migrate, openPersistence } from '../../../src/persistence/orm/orm.ts';
 import { ensureRoles } from '../../../tools/stack/database/database-roles.ts';
-import { findFreePort } from '../../../tools/stack/processes/ports.ts';
 import { startPostgres } from '../../../tools/stack/database/postgres.ts';
-import { OUR_ROLE } from '../../../tools/stack/topology/roles.ts';
+import { findFreePort } from '../../../tools/stack/processes/ports.ts';
+import { APPLICATION_ROLE } from '../../../tools/stack/topology/roles.ts';
 import { temporaryDirectory } from '../../support/stack/temporary.ts';
 
 const [SUPER, FORMER, OURS, THEIRS] = Array.from({ length: 4 }, () => randomBytes(9).toString('hex')) as [
@@ -16,7 +16,7 @@ const [SUPER, FORMER, OURS, THEIRS] = Array.from({ length: 4 }, () => randomByte
   string,
 ];
 const ROLES = [
-  { ...OUR_ROLE, password: OURS },
+  { ...APPLICATION_ROLE, password: OURS },
   { name: 'temporal', password: THEIRS, databases: ['temporal'] },
 ];
 

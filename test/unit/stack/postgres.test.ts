@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { findFreePort } from '../../../tools/stack/processes/ports.ts';
 import {
-  endLeftover,
   type PostgresOptions,
   type PostgresServer,
   startPostgres,
+  stopLeftoverServer,
 } from '../../../tools/stack/database/postgres.ts';
+import { findFreePort } from '../../../tools/stack/processes/ports.ts';
 import { isAlive, processesIn, signalProcess, waitUntil } from '../../../tools/stack/processes/processes.ts';
 import { runAs, unprivilegedUser } from '../../../tools/stack/processes/unprivileged.ts';
 import { script, temporaryDirectory } from '../../support/stack/temporary.ts';
@@ -87,7 +87,7 @@ describe('startPostgres', () => {
     const leftover = await started(place);
     await rename(place.dataDir, `${place.dataDir}.moved`);
     await symlink(`${place.dataDir}.moved`, place.dataDir);
-    await endLeftover(place.dataDir);
+    await stopLeftoverServer(place.dataDir);
     expect(isAlive(leftover.pid)).toBe(false);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRestartPolicy, RESTART } from '../../../tools/stack/processes/restart-policy.ts';
+import { createRestartPolicy, RESTART } from '../../../tools/stack/processes/service.ts';
 import { createService, type Running } from '../../../tools/stack/processes/service.ts';
 import { createServiceGroup } from '../../../tools/stack/processes/service-group.ts';
 
@@ -45,7 +45,7 @@ describe('createService', () => {
     const service = createService({
       name: 'API',
       policy: hasty(),
-      lastWords: () => '',
+      logTail: () => '',
       report: (message) => reports.push(message),
       async start() {
         const life = lives[starts]!;
@@ -67,7 +67,7 @@ describe('createService', () => {
     const service = createService({
       name: 'worker',
       policy: hasty(),
-      lastWords: () => 'no such file',
+      logTail: () => 'no such file',
       report: () => undefined,
       start: () => Promise.reject(new Error('exit code 1')),
     });
@@ -82,7 +82,7 @@ describe('createService', () => {
     const service = createService({
       name: 'PostgreSQL',
       failFast: true,
-      lastWords: () => '',
+      logTail: () => '',
       report: () => undefined,
       start() {
         starts += 1;
@@ -98,7 +98,7 @@ describe('createService', () => {
     const ready = Promise.withResolvers<Running>();
     const service = createService({
       name: 'Temporal',
-      lastWords: () => '',
+      logTail: () => '',
       report: () => undefined,
       start: () => ready.promise,
     });
@@ -113,7 +113,7 @@ describe('createService', () => {
 
 describe('createServiceGroup', () => {
   const service = (name: string, start: () => Promise<Running>) =>
-    createService({ name, failFast: true, lastWords: () => '', report: () => undefined, start });
+    createService({ name, failFast: true, logTail: () => '', report: () => undefined, start });
 
   it('ends its services in the given order, each with the time that the later ones do not need', async () => {
     const group = createServiceGroup(

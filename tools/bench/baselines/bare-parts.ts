@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { Connection } from '@temporalio/client';
 import pg from 'pg';
 import { locatePostgres } from '../../stack/database/postgres-binaries.ts';
+import { findFreePorts } from '../../stack/processes/ports.ts';
 import { runAs, unprivilegedUser } from '../../stack/processes/unprivileged.ts';
 import { resolveTemporal } from '../../temporal-server/programs.ts';
 import type { ServerProcess } from '../../temporal-server/server-process.ts';
 import { startTemporal } from '../../temporal-server/temporal-server.ts';
 import type { BenchContext } from '../bench.ts';
 import { startChild } from '../harness/child.ts';
-import { freePorts, type Resources, stopProcess } from '../harness/resources.ts';
+import { type Resources, stopProcess } from '../harness/resources.ts';
 import { waitFor } from '../harness/wait.ts';
 
 /** Seconds of each part of a start, alone and by its plain command. */
@@ -61,7 +62,7 @@ async function barePostgres(resources: Resources, folder: string): Promise<{ ini
   };
   const auth = ['--username=bench', '--auth=trust', '--encoding=UTF8', '--locale=C'];
   const initdb = await timed(() => succeeded(start([binaries.initdb, '-D', dataDir, ...auth])));
-  const [port] = await freePorts(1);
+  const [port] = await findFreePorts(1);
   const settings = ['-p', String(port), '-c', 'unix_socket_directories=', '-c', 'listen_addresses=127.0.0.1'];
   let server: ChildProcess | undefined;
   const postgres = await timed(async () => {
@@ -77,7 +78,7 @@ async function bareTemporal(folder: string): Promise<number> {
     bin: process.env['FLOTILLA_TEMPORAL_SERVER_DIR'] ?? null,
     report: () => {},
   });
-  const [port = 0, ...internal] = await freePorts(9);
+  const [port = 0, ...internal] = await findFreePorts(9);
   let server: ServerProcess | undefined;
   const seconds = await timed(async () => {
     server = await startTemporal({

@@ -1,8 +1,8 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { signalProcess } from '../../stack/processes/processes.ts';
 import { listProcesses, treeOf } from './proc.ts';
 
 /** Processes and folders of one benchmark run; `release` ends and removes them, newest first. */
@@ -58,31 +58,7 @@ export async function stopProcess(child: ChildProcess): Promise<void> {
   const tree = treeOf(listProcesses(), child.pid).map((p) => p.pid);
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   child.kill('SIGTERM');
-  const timer = setTimeout(() => tree.forEach(killHard), STOP_LIMIT_MS);
+  const timer = setTimeout(() => tree.map((pid) => signalProcess(pid, 'SIGKILL')), STOP_LIMIT_MS);
   await ended;
   clearTimeout(timer);
-}
-
-function killHard(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It ended by itself in the meantime.
-  }
-}
-
-/** Ports that were free a moment ago, all different. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(Array.from({ length: count }, () => listenAnywhere()));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
-}
-
-function listenAnywhere(): Promise<ReturnType<typeof createServer>> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => resolve(server));
-  });
 }

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /**
  * Asks again and again until the answer is not null.
  *
@@ -13,11 +15,6 @@ export async function waitFor<T>(
     const answer = await ask();
     if (answer !== null) return answer;
     if (performance.now() > end) throw new Error(`waited ${options.limitMs / 1000} s in vain for ${what}`);
-    await pause(options.everyMs);
+    await sleep(options.everyMs);
   }
-}
-
-/** Resolves after `ms` milliseconds. */
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

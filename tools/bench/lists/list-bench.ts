@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { openPersistence, type Persistence } from '../../../src/persistence/orm/orm.ts';
@@ -6,7 +7,7 @@ import type { BenchContext } from '../bench.ts';
 import { startChild } from '../harness/child.ts';
 import { createResources } from '../harness/resources.ts';
 import { cpuMsOf, measure, type Role } from '../harness/usage.ts';
-import { pause, waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { startLoad } from '../load/load-client.ts';
 import { logIn } from '../product/api.ts';
 import { openDatabase } from '../product/database.ts';
@@ -104,7 +105,7 @@ function describe({ product, bare, count }: CaseFigures): string {
 async function workflowsStarted(database: pg.Client, roles: readonly Role[]): Promise<void> {
   const started = async () => {
     const { rows } = await database.query<{ waiting: number }>('select count(*)::int as waiting from outbox');
-    const { usage } = await measure(roles, () => pause(REST_MS));
+    const { usage } = await measure(roles, () => sleep(REST_MS));
     const busyMs = cpuMsOf(usage, ['worker', 'Temporal']);
     return rows[0]!.waiting === 0 && busyMs < REST_MS * REST_SHARE ? true : null;
   };

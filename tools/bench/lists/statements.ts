@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
-import { pause } from '../harness/wait.ts';
 
 /** Counts the statements of one application by the server's own log. */
 export interface StatementCounter {
@@ -20,7 +20,7 @@ export function createStatementCounter(database: pg.Client, logFile: string, app
     await database.query(`alter system set log_statement = '${level}'`);
     await database.query(`alter system set log_line_prefix = '%m [%p] %a '`);
     await database.query('select pg_reload_conf()');
-    await pause(SETTLE_MS);
+    await sleep(SETTLE_MS);
   };
   const statement = new RegExp(`\\] ${application} LOG: {2}(?:execute|statement)`, 'g');
   return {
@@ -30,7 +30,7 @@ export function createStatementCounter(database: pg.Client, logFile: string, app
       for (let run = 0; run < RUNS; run++) {
         const from = statSync(logFile).size;
         await request();
-        await pause(SETTLE_MS);
+        await sleep(SETTLE_MS);
         const text = readFileSync(logFile).subarray(from).toString('utf8');
         least = Math.min(least, [...text.matchAll(statement)].length);
       }

@@ -1,5 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type BObject, decode, isDict } from '../../../src/protocol/bpickle.ts';
-import { pause } from '../harness/wait.ts';
 import type { BenchAgent } from './bench-agent.ts';
 import type { LoadOrder, LoadResult, SingleOrder } from './load.contract.ts';
 import { RawConnection, requestBytes } from './raw-connection.ts';
@@ -102,7 +102,7 @@ async function oneOperation(
   if (ordered.status >= 300) throw new Error(`POST ${path} answered ${ordered.status}: ${ordered.body.toString()}`);
   const ping = requestBytes('POST', '/ping', PING_HEADERS, Buffer.from(`insecure_id=${agent.insecureId}`));
   for (;;) {
-    await pause(PING_EVERY_MS);
+    await sleep(PING_EVERY_MS);
     const answer = await gateway.request(ping);
     if (answer.status !== 200) throw new Error(`a ping answered ${answer.status}`);
     const told = decode(answer.body);

@@ -1,4 +1,4 @@
-import { pause } from '../harness/wait.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { single, tell, work } from './agents-at-work.ts';
 import { BenchAgent } from './bench-agent.ts';
 import type { LoadOrder, LoadReply, LoadResult, Ports } from './load.contract.ts';
@@ -70,7 +70,7 @@ async function probeExchange(order: Extract<LoadOrder, { kind: 'probe-exchange' 
   // An agent never exchanges twice at once: it stands in line again when it has its answer, and waiting for one counts.
   const line = [...agents];
   return untilStopped(order, async (connection) => {
-    while (line.length === 0) await pause(5);
+    while (line.length === 0) await sleep(5);
     const agent = line.shift()!;
     await agent.exchange(connection);
     line.push(agent);
@@ -99,7 +99,7 @@ async function untilStopped(
   stopping = false;
   while (!stopping) {
     open.push(tally.time(ask).catch((error: unknown) => tally.fail(error)));
-    await pause(order.everyMs);
+    await sleep(order.everyMs);
   }
   await Promise.all(open);
   for (const { connection } of idle) connection.close();

@@ -1,9 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { asSuperuser } from '../../harness/superuser.ts';
+import { asSuperuser } from '../../harness/stack-access.ts';
+import { findFreePorts } from '../../stack/processes/ports.ts';
 import { isAlive, signalProcess } from '../../stack/processes/processes.ts';
 import { listProcesses, treeOf } from '../harness/proc.ts';
-import { freePorts, type Resources, stopProcess } from '../harness/resources.ts';
+import { type Resources, stopProcess } from '../harness/resources.ts';
 import type { Role } from '../harness/usage.ts';
 import { waitFor } from '../harness/wait.ts';
 import { environmentOf, productRoles } from './roles.ts';
@@ -61,7 +62,7 @@ export async function startStack(
   dataDir: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<Stack> {
-  const [free, database, temporal, ui, metrics] = await freePorts(5);
+  const [free, database, temporal, ui, metrics] = await findFreePorts(5);
   const settings = {
     FLOTILLA_PORT: String(free),
     FLOTILLA_DATABASE_PORT: String(database),

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Latency, latency } from '../harness/statistics.ts';
 import { cpuMsOf, measure } from '../harness/usage.ts';
-import { pause, waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { PRODUCT_ROLES } from '../product/roles.ts';
 import { createProfile, type UsgSetting, type Watched, watched } from './usg-setting.ts';
 
@@ -43,7 +44,7 @@ export function dueRounds(setting: UsgSetting, profiles: number): () => Promise<
     await waitFor('the schedules on the server', () => areOrdered(setting), { everyMs: 200, limitMs: LIMIT_MS });
     makingMs = Date.now() - from;
     assert.ok(Date.now() < due.getTime() - EARLY_MS, 'the schedules were there before they were due');
-    await pause(due.getTime() - EARLY_MS - Date.now());
+    await sleep(due.getTime() - EARLY_MS - Date.now());
     const { probed, writes, usage } = await watched(setting, () => awaitRuns(setting, due, profiles));
     const late = await lateness(setting, due);
     assert.equal(late.length, profiles, 'no profile runs twice');
@@ -54,7 +55,7 @@ export function dueRounds(setting: UsgSetting, profiles: number): () => Promise<
 /** What runs have begun goes on after the last of them was there: a workflow for each. */
 async function atRest({ roles }: UsgSetting): Promise<void> {
   const look = async () => {
-    const { usage } = await measure(roles, () => pause(LOOK_MS));
+    const { usage } = await measure(roles, () => sleep(LOOK_MS));
     return cpuMsOf(usage, PRODUCT_ROLES) < AT_REST * usage.wallMs ? true : null;
   };
   await waitFor('the end of what the round before has begun', look, { everyMs: 0, limitMs: LIMIT_MS });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { pause } from '../harness/wait.ts';
 import type { Api } from '../product/api.ts';
 
 /** The account that acts on all its computers at once. */
@@ -47,7 +47,7 @@ export async function runBigGroup({ api, db, computerIds, agents }: BigAccount):
       return { acceptMs, doneSeconds: (performance.now() - from) / 1000 };
     }
     assert.ok(performance.now() - from < LIMIT_MS, `the group has ${row!.open} open operations`);
-    await pause(LOOK_EVERY_MS);
+    await sleep(LOOK_EVERY_MS);
   }
 }
 
@@ -64,7 +64,7 @@ async function reportSilently(db: Database, group: number, computers: readonly n
     const reported = new Set(done.map(({ id }) => id));
     // Not queued yet: their lane was not opened.
     left.push(...batch.filter((id) => !reported.has(id)));
-    await pause(REPORT_EVERY_MS);
+    await sleep(REPORT_EVERY_MS);
   }
 }
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Latency, latency } from '../harness/statistics.ts';
 import { measure, type Role, type Usage } from '../harness/usage.ts';
-import { pause, waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import type { BenchAgent } from '../load/bench-agent.ts';
 import { RawConnection } from '../load/raw-connection.ts';
 import type { Api } from '../product/api.ts';
@@ -72,7 +73,7 @@ async function measured(
   { agentPort, small, roles }: FairnessSetting,
   work: (act: () => Promise<void>) => Promise<GroupEnd | null>,
 ): Promise<FairnessRound> {
-  await pause(SETTLE_MS);
+  await sleep(SETTLE_MS);
   const seen: Times[] = [];
   const connection = await RawConnection.open(agentPort);
   try {

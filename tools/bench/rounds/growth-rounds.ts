@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { measure, type Role, type Usage } from '../harness/usage.ts';
-import { pause, waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import type { Ports } from '../load/load.contract.ts';
 import type { LoadClient } from '../load/load-client.ts';
 import type { Api } from '../product/api.ts';
@@ -39,7 +40,7 @@ export async function createBareTables(database: pg.Client): Promise<void> {
 /** One POST /snaps to all, until every agent has reported; its rows are counted, then written again bare. */
 export async function growthRound(setting: GrowthSetting, computerIds: readonly number[]): Promise<GrowthRound> {
   const { api, database, load } = setting;
-  await pause(SETTLE_MS);
+  await sleep(SETTLE_MS);
   const { result, usage } = await measure(setting.roles, async () => {
     const from = performance.now();
     const seconds = () => (performance.now() - from) / 1000;

@@ -1,7 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext } from '../bench.ts';
 import type { Resources } from '../harness/resources.ts';
 import { cpuMsOf, measure, type Role, type Usage } from '../harness/usage.ts';
-import { pause } from '../harness/wait.ts';
 import { startLoad } from '../load/load-client.ts';
 import { API_PREFIX, type Api, logIn } from '../product/api.ts';
 import { openDatabase } from '../product/database.ts';
@@ -88,7 +88,7 @@ export async function startScraping(resources: Resources, stack: Stack): Promise
   const run = async () => {
     while (!isStopping) {
       await Promise.all(urls.map(read));
-      await pause(SCRAPE_EVERY_MS);
+      await sleep(SCRAPE_EVERY_MS);
     }
   };
   const running = run();

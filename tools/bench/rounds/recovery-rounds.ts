@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { measure, type Role, type Usage } from '../harness/usage.ts';
-import { pause, waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import type { Api } from '../product/api.ts';
 import { countsOf } from '../product/database.ts';
 import type { BenchFleet } from '../product/fleet.ts';
@@ -50,7 +51,7 @@ export async function recoveryRound(setting: RecoverySetting): Promise<RecoveryR
   await setting.stack().stop();
   const ordered = await startAgain(setting);
   const undisturbedRate = await undisturbed(setting);
-  await pause(SETTLE_MS);
+  await sleep(SETTLE_MS);
   const before = setting.fleet.ledger().executed;
   const group = await order(setting, setting.targets);
   const { open: left } = await asking(setting, (database) =>
@@ -86,7 +87,7 @@ async function startAgain(setting: RecoverySetting): Promise<Start> {
 }
 
 async function undisturbed(setting: RecoverySetting): Promise<number> {
-  await pause(SETTLE_MS);
+  await sleep(SETTLE_MS);
   const from = performance.now();
   await drained(setting, await order(setting, setting.targets));
   return (setting.targets.length * 1000) / (performance.now() - from);

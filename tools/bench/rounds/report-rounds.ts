@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash, type Hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { measure, type Role, type Usage } from '../harness/usage.ts';
-import { pause, waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { API_PREFIX, type Api } from '../product/api.ts';
 import type { Stack } from '../product/stack.ts';
 
@@ -33,7 +34,7 @@ export async function productRound(setting: ReportSetting, detailed: boolean): P
   const { api, database, profileId, days } = setting;
   // Nothing of the runs has changed really: the report that is there is only not to be answered again.
   await database.query('update usg_run set changed_at = now() where profile_id = $1', [profileId]);
-  await pause(SETTLE_MS);
+  await sleep(SETTLE_MS);
   const query = `start_date=${days.first}&end_date=${days.last}&detailed=${detailed}`;
   const { result, usage } = await measure(setting.roles, async () => {
     const from = performance.now();
@@ -64,7 +65,7 @@ async function dropOldReports(database: pg.Client): Promise<void> {
 
 /** The same rows by COPY, in no order and read to nowhere. */
 export async function copyRound(setting: ReportSetting, detailed: boolean): Promise<SideRound> {
-  await pause(SETTLE_MS);
+  await sleep(SETTLE_MS);
   const { result, usage } = await measure(setting.roles, async () => {
     const from = performance.now();
     let bytes = 0;

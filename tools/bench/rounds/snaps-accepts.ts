@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { measure, type Usage } from '../harness/usage.ts';
-import { pause, waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { countsOf } from '../product/database.ts';
 import { DEFAULT_PING_SECONDS } from '../product/fleet.ts';
 import type { SnapsSetting } from './snaps-rounds.ts';
@@ -37,7 +38,7 @@ export async function measureAccepts(setting: SnapsSetting, computerIds: readonl
 }
 
 async function acceptOnce({ api, database }: SnapsSetting, computerIds: readonly number[]): Promise<number> {
-  await pause(SETTLE_MS);
+  await sleep(SETTLE_MS);
   const body = {
     action: 'install',
     computer_ids: computerIds,

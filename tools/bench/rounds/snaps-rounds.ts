@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { NoOps } from '../baselines/no-op-client.ts';
 import { type StorageMeter, type Writes, writesBetween } from '../harness/storage.ts';
 import { measure, type Role, type Usage } from '../harness/usage.ts';
-import { pause, waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import type { LoadResult, RepeatRequest } from '../load/load.contract.ts';
 import type { LoadClient } from '../load/load-client.ts';
 import type { Api } from '../product/api.ts';
@@ -58,7 +59,7 @@ const SETTLE_MS = 1500;
 
 /** No-op workflows on the same server. */
 export async function noOpRound(setting: SnapsSetting): Promise<NoOpRound> {
-  await pause(SETTLE_MS);
+  await sleep(SETTLE_MS);
   const before = await setting.meter.read();
   const { result, usage } = await measure(setting.roles, () =>
     setting.noOps.run({ count: NO_OP_COUNT, parallel: NO_OP_PARALLEL }),
@@ -72,7 +73,7 @@ export async function groupRound(
   computerIds: readonly number[],
   action: 'install' | 'remove',
 ): Promise<GroupRound> {
-  await pause(SETTLE_MS);
+  await sleep(SETTLE_MS);
   const ledgerBefore = executions(setting.fleets);
   const before = await setting.meter.read();
   const stopProbe = setting.load.probe({

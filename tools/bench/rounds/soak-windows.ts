@@ -1,6 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Latency, linearSlope, slopeError, sum } from '../harness/statistics.ts';
 import type { Usage } from '../harness/usage.ts';
-import { pause } from '../harness/wait.ts';
 import type { Api } from '../product/api.ts';
 
 /** A stretch of the soak. */
@@ -41,7 +41,7 @@ export function startGroups(api: Api, computerIds: readonly number[]): { stop():
       const action = ordered.length % 2 === 0 ? 'install' : 'remove';
       const body = { action, computer_ids: computerIds, snaps: [{ name: 'hello-world' }] };
       ordered.push((await api.call<{ id: number }>('POST', '/snaps', body)).id);
-      for (let waited = 0; waited < GROUP_EVERY_MS && !isStopping; waited += 100) await pause(100);
+      for (let waited = 0; waited < GROUP_EVERY_MS && !isStopping; waited += 100) await sleep(100);
     }
   };
   const running = run();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { BenchContext } from '../bench.ts';
 import { createStorageMeter, type StorageMeter, type Writes, writesBetween } from '../harness/storage.ts';
 import { measure, type Role, type Usage } from '../harness/usage.ts';
-import { pause } from '../harness/wait.ts';
 import type { LoadOrder, LoadResult } from '../load/load.contract.ts';
 import { startLoad } from '../load/load-client.ts';
 import { API_PREFIX, type Api, logIn } from '../product/api.ts';
@@ -105,7 +105,7 @@ async function startProbes({ resources }: BenchContext, { apiPorts, agentPorts }
 
 /** Does `work` while agents and a client of the API are served, and measures all of it. */
 export async function watched<T>(setting: UsgSetting, work: () => Promise<T>): Promise<{ result: T } & Watched> {
-  await pause(SETTLE_MS);
+  await sleep(SETTLE_MS);
   const before = await setting.meter.read();
   const stop = setting.probe();
   const { result, usage } = await measure(setting.roles, work);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
+import { findFreePorts } from '../../stack/processes/ports.ts';
 import type { BenchContext } from '../bench.ts';
 import { startChild } from '../harness/child.ts';
 import { type Report, ReportBuilder } from '../harness/report.ts';
-import { freePorts } from '../harness/resources.ts';
 import { interleave } from '../harness/rounds.ts';
 import { pairedRatios } from '../harness/statistics.ts';
 import { cpuMsOf, measure, type Role, type Usage } from '../harness/usage.ts';
@@ -38,7 +38,7 @@ export async function auth(context: BenchContext): Promise<Report> {
   const stack = await startProduct(context);
   const api = await logIn(stack);
   const body = JSON.stringify(await api.call<unknown>('GET', '/person'));
-  const [barePort] = await freePorts(1);
+  const [barePort] = await findFreePorts(1);
   const bare = await startChild(
     resources,
     fileURLToPath(new URL('../baselines/bare-express.ts', import.meta.url)),

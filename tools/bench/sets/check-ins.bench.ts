@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
+import { findFreePorts } from '../../stack/processes/ports.ts';
 import type { BenchContext } from '../bench.ts';
 import { startChild } from '../harness/child.ts';
 import { type Report, ReportBuilder } from '../harness/report.ts';
-import { freePorts } from '../harness/resources.ts';
 import { interleave } from '../harness/rounds.ts';
 import { pairedRatios } from '../harness/statistics.ts';
 import { cpuMsOf, measure, type Role, type Usage } from '../harness/usage.ts';
@@ -113,7 +113,7 @@ async function startBaseline(context: BenchContext, database: pg.Client, url: st
   await own.query('create table check_in (id int primary key, at timestamptz) with (fillfactor = 50)');
   await own.query('insert into check_in (id) select unnest($1::int[])', [ids]);
   await own.query('vacuum analyze check_in');
-  const [port] = await freePorts(1);
+  const [port] = await findFreePorts(1);
   const file = fileURLToPath(new URL('../baselines/bare-check-in.ts', import.meta.url));
   const env = { BENCH_PORT: String(port), BENCH_DATABASE_URL: ownUrl };
   const child = await startChild(context.resources, file, [], env);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
+import { findFreePorts } from '../../stack/processes/ports.ts';
 import type { BenchContext } from '../bench.ts';
 import { startChild } from '../harness/child.ts';
 import { type Report, ReportBuilder } from '../harness/report.ts';
-import { freePorts } from '../harness/resources.ts';
 import { interleave } from '../harness/rounds.ts';
 import { pairedRatios } from '../harness/statistics.ts';
 import { cpuMsOf, measure, type Role, type Usage } from '../harness/usage.ts';
@@ -89,7 +89,7 @@ async function startBare(context: BenchContext, database: pg.Client, url: string
   const ownUrl = Object.assign(new URL(url), { pathname: '/bench_baseline' }).href;
   const own = await openDatabase(context, ownUrl);
   await own.query(BARE_TABLE);
-  const [port] = await freePorts(1);
+  const [port] = await findFreePorts(1);
   const file = fileURLToPath(new URL('../baselines/bare-exchange.ts', import.meta.url));
   const env = { BENCH_PORT: String(port), BENCH_DATABASE_URL: ownUrl };
   const child = await startChild(context.resources, file, [], env);

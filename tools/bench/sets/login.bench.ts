@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openPersistence } from '../../../src/persistence/orm/orm.ts';
 import { createAccount } from '../../harness/accounts.ts';
@@ -10,7 +11,6 @@ import { interleave } from '../harness/rounds.ts';
 import { pairedRatios } from '../harness/statistics.ts';
 import { cpuMsOf, measure, type Role, type Usage } from '../harness/usage.ts';
 import { TARGETS } from '../harness/verdict.ts';
-import { pause } from '../harness/wait.ts';
 import type { LoadResult, RepeatRequest } from '../load/load.contract.ts';
 import { type LoadClient, startLoad } from '../load/load-client.ts';
 import { API_PREFIX, type Api, logIn } from '../product/api.ts';
@@ -71,7 +71,7 @@ export async function login(context: BenchContext): Promise<Report> {
       person: product(repeat(person)),
       permitted: product(repeat(get('/permissions?limit=1', bearer(api)))),
       open: product(repeat(get('/login/methods', {}))),
-      quiet: () => bystander(product(() => pause(seconds * 1000).then(() => 1))),
+      quiet: () => bystander(product(() => sleep(seconds * 1000).then(() => 1))),
     },
     { rounds: options.rounds, warmUps: 1, onRound: context.progress },
   );

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { readFleetFigures } from '../../../src/persistence/computers/fleet-figures.repository.ts';
 import { openPersistence } from '../../../src/persistence/orm/orm.ts';
+import { findFreePorts } from '../../stack/processes/ports.ts';
 import type { BenchContext } from '../bench.ts';
 import { generateActivities } from '../data/activities.ts';
 import { generateComputers } from '../data/computers.ts';
 import { startChild } from '../harness/child.ts';
 import { type Report, ReportBuilder } from '../harness/report.ts';
-import { freePorts } from '../harness/resources.ts';
 import { interleave } from '../harness/rounds.ts';
 import { latency, pairedRatios } from '../harness/statistics.ts';
 import { cpuMsOf } from '../harness/usage.ts';
@@ -62,7 +62,7 @@ export async function observability(context: BenchContext): Promise<Report> {
 type Side = 'plain' | 'traced' | 'scraped';
 
 async function startCollector({ resources }: BenchContext): Promise<Record<string, string>> {
-  const [port] = await freePorts(1);
+  const [port] = await findFreePorts(1);
   const file = fileURLToPath(new URL('../baselines/trace-sink.ts', import.meta.url));
   await startChild(resources, file, [], { BENCH_PORT: String(port) });
   return { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import pg from 'pg';
+import { findFreePorts } from '../../stack/processes/ports.ts';
 import type { BenchContext } from '../bench.ts';
 import { type Report, ReportBuilder } from '../harness/report.ts';
-import { freePorts } from '../harness/resources.ts';
 import { TARGETS } from '../harness/verdict.ts';
 import { logIn } from '../product/api.ts';
 import { snapTargets } from '../product/database.ts';
@@ -65,7 +65,7 @@ export async function recovery(context: BenchContext): Promise<Report> {
 /** Ports that the stack has at every start: its agents know them. */
 async function samePorts(): Promise<Record<string, string>> {
   const names = ['PORT', 'DATABASE_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'METRICS_PORT'];
-  const ports = await freePorts(names.length);
+  const ports = await findFreePorts(names.length);
   return Object.fromEntries(names.map((name, i) => [`FLOTILLA_${name}`, String(ports[i])]));
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { BenchContext } from '../bench.ts';
 import { type Report, ReportBuilder } from '../harness/report.ts';
@@ -6,7 +7,7 @@ import { linearSlope, quantile, sum } from '../harness/statistics.ts';
 import type { Role } from '../harness/usage.ts';
 import { measure } from '../harness/usage.ts';
 import { TARGETS, type Target } from '../harness/verdict.ts';
-import { pause, waitFor } from '../harness/wait.ts';
+import { waitFor } from '../harness/wait.ts';
 import { startLoad } from '../load/load-client.ts';
 import { API_PREFIX, logIn } from '../product/api.ts';
 import { openDatabase, snapTargets } from '../product/database.ts';
@@ -64,7 +65,7 @@ export async function soak(context: BenchContext): Promise<Report> {
   const from = performance.now();
   for (let window = 1; window <= WINDOWS; window++) {
     const stop = load.probe({ kind: 'probe', port: stack.apiPorts, request: list, everyMs: LIST_EVERY_MS });
-    const { usage } = await measure(roles, () => pause(windowMs));
+    const { usage } = await measure(roles, () => sleep(windowMs));
     const { latencyMs } = await stop();
     const tableBytes = await sizeOfComputers(database);
     windows.push({ hours: (performance.now() - from) / 3_600_000, latencyMs, tableBytes, usage });

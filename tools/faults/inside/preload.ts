@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { isMainThread } from 'node:worker_threads';
 import pg from 'pg';
 import { shiftClock } from './clock.ts';
-import { FAULT_DIRECTORY, FAULT_WIRES, type Order, type Strike } from './orders.ts';
+import { FAULT_DIRECTORY, FAULT_WIRES, type FaultCommand, type Strike } from './fault-commands.ts';
 import { type FailPoint, follow, type Marks, WITH_ROWS } from './points.ts';
 
 /**
@@ -109,7 +109,7 @@ function pass(point: FailPoint, client: Client): string | null {
   if (!order) return null;
   if (order.skip-- > 0) return null;
   armed = armed.filter((candidate) => candidate !== order);
-  tell(point);
+  report(point);
   const { strike } = order;
   if ('kill' in strike) process.kill(process.pid, 'SIGKILL');
   if ('blockMs' in strike) block(strike.blockMs);
@@ -118,7 +118,7 @@ function pass(point: FailPoint, client: Client): string | null {
 }
 
 /** The driver counts which points were really reached. */
-function tell(point: FailPoint): void {
+function report(point: FailPoint): void {
   appendFileSync(join(directory ?? '', 'struck.log'), `${role} ${point}\n`);
 }
 
@@ -126,7 +126,7 @@ function block(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-function obey(order: Order): void {
+function obey(order: FaultCommand): void {
   if (order.do === 'arm') armed.push(order);
   if (order.do === 'disarm') armed = [];
   if (order.do === 'clock') shiftClock(order.offsetMs);
@@ -149,7 +149,7 @@ function takeOrders(below: string, of: Role): void {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     createInterface(socket).on('line', (line) => {
-      obey(JSON.parse(line) as Order);
+      obey(JSON.parse(line) as FaultCommand);
       socket.write('ok\n');
     });
   });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StackRole } from '../../harness/stack-processes.ts';
 import type { Random } from '../../simulator/random.ts';
-import type { Order, Strike } from '../inside/orders.ts';
+import type { FaultCommand, Strike } from '../inside/fault-commands.ts';
 import { FAIL_POINTS, type FailPoint, processOf } from '../inside/points.ts';
 import type { Session } from '../workload/session.ts';
 import type { WireName } from '../world/wires.ts';
@@ -46,7 +46,7 @@ const terminate =
 
 const blockedLoop: Fault = async ({ world }, random) => {
   const role = random.pick(['api', 'worker'] as const);
-  await world.processes.tell(role, { do: 'block', ms: random.int(1000, 5000) });
+  await world.processes.send(role, { do: 'block', ms: random.int(1000, 5000) });
 };
 
 const cutOf =
@@ -110,8 +110,8 @@ async function setServer(world: FaultWorld, statement: string): Promise<void> {
 }
 
 const exhaustedPool: Fault = async ({ world }, random) => {
-  const order: Order = { do: 'exhaust', ms: random.int(500, 6000) };
-  await world.processes.tell(random.pick(['api', 'worker'] as const), order);
+  const order: FaultCommand = { do: 'exhaust', ms: random.int(500, 6000) };
+  await world.processes.send(random.pick(['api', 'worker'] as const), order);
 };
 
 /** Another session locks what the product wants, in an order that must end in a deadlock or a wait. */
@@ -142,14 +142,14 @@ const failPoint: Fault = async ({ world }, random) => {
 };
 
 async function arm(world: FaultWorld, point: FailPoint, strike: Strike, skip: number): Promise<void> {
-  await world.processes.tell(processOf(point), { do: 'arm', point, strike, skip });
+  await world.processes.send(processOf(point), { do: 'arm', point, strike, skip });
 }
 
 const wrongClock: Fault = async ({ world }, random) => {
   const role = random.pick(['api', 'worker'] as const);
-  await world.processes.tell(role, { do: 'clock', offsetMs: random.pick([3_600_000, -3_600_000, 5000, -5000]) });
+  await world.processes.send(role, { do: 'clock', offsetMs: random.pick([3_600_000, -3_600_000, 5000, -5000]) });
   await sleep(random.int(1000, 3000));
-  await world.processes.tell(role, { do: 'clock', offsetMs: 0 });
+  await world.processes.send(role, { do: 'clock', offsetMs: 0 });
 };
 
 const mishap =
@@ -221,8 +221,8 @@ export async function heal(world: FaultWorld): Promise<void> {
     wire.thaw();
   }
   for (const role of ['api', 'worker'] as const) {
-    await world.processes.tell(role, { do: 'disarm' });
-    await world.processes.tell(role, { do: 'clock', offsetMs: 0 });
+    await world.processes.send(role, { do: 'disarm' });
+    await world.processes.send(role, { do: 'clock', offsetMs: 0 });
   }
   for (const { computers } of world.parties) {
     for (const agent of computers.fleet.computers) {
@@ -230,6 +230,6 @@ export async function heal(world: FaultWorld): Promise<void> {
       agent.knobs.offline = false;
     }
   }
-  await world.untilReady();
+  await world.waitUntilReady();
   await setServer(world, `alter system reset ${READ_ONLY}`);
 }

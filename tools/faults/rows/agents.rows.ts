@@ -12,10 +12,10 @@ export const AGENTS: readonly RowCase[] = [
     async run(stage) {
       const { session } = await stage.sound(async (current) => {
         const group = await stage.mustInstall(current);
-        await stage.untilDelivered(group);
+        await stage.waitUntilDelivered(group);
         const before = stage.strikes('after-exchange-store');
         await stage.arm('after-exchange-store', { kill: true });
-        await stage.untilStruck('after-exchange-store', before);
+        await stage.waitUntilStruck('after-exchange-store', before);
         for (const id of stage.all) stage.world.main.computers.byId(id)!.knobs.next.lostAnswers = 1;
         for (let times = 5; times > 0; times -= 1) {
           stage.world.wires.agents.drop();
@@ -32,7 +32,7 @@ export const AGENTS: readonly RowCase[] = [
       const { session, facts } = await stage.sound(async (current) => {
         const group = await stage.mustInstall(current);
         const succeededNow = async (): Promise<number> => (await stage.statuses(group))['succeeded'] ?? 0;
-        await stage.untilDelivered(group, 5);
+        await stage.waitUntilDelivered(group, 5);
         stage.world.wires.agents.freeze();
         const { body } = await stage.world.main.api.request<number[]>('POST', '/activities/cancel', {
           activity_ids: [group],
@@ -161,7 +161,7 @@ export const AGENTS: readonly RowCase[] = [
         for (const id of ids) {
           session.removed.add(id);
           await sleep(150);
-          const done = await session.ask(world.main, 'POST', '/computers:delete', { computer_ids: [id] });
+          const done = await session.request(world.main, 'POST', '/computers:delete', { computer_ids: [id] });
           expect(done?.status).toBe(204);
           session.acknowledged.push({ what: 'removed', computer: id });
         }
@@ -174,7 +174,7 @@ export const AGENTS: readonly RowCase[] = [
 async function race(stage: Stage, session: Parameters<Stage['install']>[0], afterMs: number): Promise<number[]> {
   const group = await stage.mustInstall(session);
   await sleep(afterMs);
-  const done = await session.ask(stage.world.main, 'POST', '/activities/cancel', { activity_ids: [group] });
+  const done = await session.request(stage.world.main, 'POST', '/activities/cancel', { activity_ids: [group] });
   const unsent = done ? await neverHandedOut(stage.world.stack, group) : [];
   // It may have ended by then.
   expect(done?.status ?? 400).toBeOneOf([200, 400]);

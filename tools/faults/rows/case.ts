@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Strike } from '../inside/orders.ts';
+import type { Strike } from '../inside/fault-commands.ts';
 import { type FailPoint, processOf } from '../inside/points.ts';
 import { type Observation, observe } from '../run/seed.ts';
 import { Session } from '../workload/session.ts';
@@ -47,7 +47,7 @@ export class Stage {
   /** Installs a snap everywhere or on some; answers the group, null when no 2xx came. */
   install(session: Session, computers: readonly number[] = this.all): Promise<number | null> {
     const body = { action: 'install', computer_ids: computers, snaps: [{ name: 'hello' }] };
-    return session.order(this.world.main, '/snaps', body, computers);
+    return session.act(this.world.main, '/snaps', body, computers);
   }
 
   /** As {@link install}. @throws when it was not answered with 2xx */
@@ -60,13 +60,13 @@ export class Stage {
   async arm(point: FailPoint, strike: Strike, skip = 0): Promise<void> {
     const role = processOf(point);
     const tell = async (): Promise<boolean> =>
-      (await this.world.processes.tell(role, { do: 'arm', point, strike, skip })) > 0;
+      (await this.world.processes.send(role, { do: 'arm', point, strike, skip })) > 0;
     await this.world.stack.until(`a process of ${role} to arm`, tell);
     if ('kill' in strike) this.world.died(role);
   }
 
   /** Waits until a fail point struck once more than before. */
-  async untilStruck(point: FailPoint, before: number): Promise<void> {
+  async waitUntilStruck(point: FailPoint, before: number): Promise<void> {
     await this.world.stack.until(`${point} to strike`, () => this.strikes(point) > before, { limitMs: 120_000 });
   }
 
@@ -98,13 +98,13 @@ export class Stage {
   }
 
   /** Waits until so many operations of a group have been handed out. */
-  async untilDelivered(group: number, count = 1): Promise<void> {
+  async waitUntilDelivered(group: number, count = 1): Promise<void> {
     const isThere = async (): Promise<boolean> => (await this.#delivered(group)) >= count;
     await this.world.stack.until('deliveries', isThere, { everyMs: 20 });
   }
 
   /** Waits until operations of each group are handed out. @throws when it is too late for a server that has returned */
-  async untilUnderWay(groups: readonly number[]): Promise<void> {
+  async waitUntilUnderWay(groups: readonly number[]): Promise<void> {
     const are = async (): Promise<boolean> => {
       const delivered = await Promise.all(groups.map((group) => this.#delivered(group)));
       return delivered.every((count) => count > 0);

@@ -17,7 +17,7 @@ export const DATABASE: readonly RowCase[] = [
         expect(await stage.install(session)).toBeNull();
         expect(session.answers.get(503)).toBe(1);
         expect(await stage.groupsAfter(before)).toEqual([]);
-        const read = await session.ask<{ id: number }>(stage.world.main, 'GET', `/activities/${group}`);
+        const read = await session.request<{ id: number }>(stage.world.main, 'GET', `/activities/${group}`);
         expect(read?.status).toBe(200);
       });
     },
@@ -54,7 +54,7 @@ export const DATABASE: readonly RowCase[] = [
     longOnly: true,
     async run(stage) {
       await stage.sound(async (session) => {
-        await stage.world.processes.tell('api', { do: 'exhaust', ms: 7000 });
+        await stage.world.processes.send('api', { do: 'exhaust', ms: 7000 });
         const computers = stage.all.slice(0, 3);
         await Promise.all(Array.from({ length: 12 }, () => stage.install(session, computers)));
         expect([...session.answers.keys()].filter((status) => status !== 200 && status !== 503)).toEqual([]);
@@ -62,7 +62,7 @@ export const DATABASE: readonly RowCase[] = [
         for (let times = 40; times > 0; times -= 1) await stage.arm('before-accept-commit', { sqlState: '57014' });
         const lost = await Promise.all(Array.from({ length: 30 }, () => stage.install(session, computers)));
         expect(lost.every((group) => group === null)).toBe(true);
-        await stage.world.processes.tell('api', { do: 'disarm' });
+        await stage.world.processes.send('api', { do: 'disarm' });
         const got = await Promise.all(Array.from({ length: 12 }, () => stage.install(session, computers)));
         expect(got).not.toContain(null);
       });
@@ -81,7 +81,7 @@ export const DATABASE: readonly RowCase[] = [
         const times = stage.isLong ? 100 : 12;
         const answers = await Promise.all(
           Array.from({ length: times }, () =>
-            current.ask<number[]>(stage.world.main, 'POST', '/activities/reapply', body),
+            current.request<number[]>(stage.world.main, 'POST', '/activities/reapply', body),
           ),
         );
         for (const answer of answers) for (const id of answer?.body ?? []) current.accepted(stage.world.main, id, null);
@@ -102,11 +102,11 @@ async function refusedAt(stage: Stage, sqlState: string, allowed: readonly numbe
     const advances = stage.strikes('before-advance-commit');
     await stage.arm('before-advance-commit', { sqlState });
     const group = await stage.mustInstall(current);
-    await stage.untilStruck('before-advance-commit', advances);
-    await stage.untilDelivered(group);
+    await stage.waitUntilStruck('before-advance-commit', advances);
+    await stage.waitUntilDelivered(group);
     const stores = stage.strikes('before-exchange-store');
     await stage.arm('before-exchange-store', { sqlState });
-    await stage.untilStruck('before-exchange-store', stores);
+    await stage.waitUntilStruck('before-exchange-store', stores);
   });
   expect(await stage.groupsAfter(before)).toEqual(session.groups.toSorted((a, b) => a - b));
   for (const group of session.groups) expect(await stage.statuses(group)).toEqual({ succeeded: stage.all.length });

@@ -15,7 +15,7 @@ export const DURABLE: readonly RowCase[] = [
         await stage.arm('before-accept-commit', { kill: true });
         expect(await stage.install(session)).toBeNull();
         expect(await stage.groupsAfter(before)).toEqual([]);
-        await stage.world.untilReady();
+        await stage.world.waitUntilReady();
         const group = await stage.mustInstall(session);
         expect(await stage.groupsAfter(before)).toEqual([group]);
       });
@@ -43,7 +43,7 @@ export const DURABLE: readonly RowCase[] = [
         const before = stage.strikes('after-start');
         await stage.arm('after-start', { kill: true });
         await stage.mustInstall(current);
-        await stage.untilStruck('after-start', before);
+        await stage.waitUntilStruck('after-start', before);
       });
       expect(await runsOf(stage, `activity/${session.groups[0]}`)).toBe(1);
     },
@@ -59,7 +59,7 @@ export const DURABLE: readonly RowCase[] = [
         await sleep(stage.isLong ? 120_000 : 2000);
         expect(await stage.statuses(group)).toEqual({ undelivered: stage.all.length });
         for (const wire of wires) await wire.mend();
-        await stage.untilUnderWay([group]);
+        await stage.waitUntilUnderWay([group]);
       });
     },
   },
@@ -89,8 +89,8 @@ export const DURABLE: readonly RowCase[] = [
     async run(stage) {
       await stage.sound(async (session) => {
         const group = await stage.mustInstall(session);
-        await stage.untilDelivered(group);
-        await stage.world.processes.tell('worker', { do: 'block', ms: stage.isLong ? 60_000 : 12_000 });
+        await stage.waitUntilDelivered(group);
+        await stage.world.processes.send('worker', { do: 'block', ms: stage.isLong ? 60_000 : 12_000 });
         await stage.install(session);
       });
     },
@@ -104,13 +104,13 @@ export const DURABLE: readonly RowCase[] = [
           const group = await stage.mustInstall(session);
           const later = new Date(Date.now() + 3000).toISOString().replace(/\.\d+/, '');
           const body = { action: 'refresh', computer_ids: stage.all, snaps: [{ name: 'hello' }], deliver_after: later };
-          await session.order(stage.world.main, '/snaps', body, stage.all);
-          if (times % 2 === 1) await stage.untilDelivered(group);
+          await session.act(stage.world.main, '/snaps', body, stage.all);
+          if (times % 2 === 1) await stage.waitUntilDelivered(group);
           await stage.world.kill('temporal');
         }
         const isBack = (): Promise<boolean> => openWorkflows(stage.world.stack).then(() => true);
         await stage.world.stack.until('Temporal to be back', isBack, { limitMs: 120_000 });
-        await stage.untilUnderWay(session.groups);
+        await stage.waitUntilUnderWay(session.groups);
       });
     },
   },
@@ -124,7 +124,7 @@ export const DURABLE: readonly RowCase[] = [
         await sleep(300);
         await stage.world.kill('postmaster');
         await asked;
-        await stage.world.untilReady();
+        await stage.world.waitUntilReady();
         await stage.mustInstall(session);
         const refusals = [...session.answers.keys()].filter((status) => status !== 200 && status !== 503);
         expect(refusals).toEqual([]);
@@ -138,7 +138,7 @@ export const DURABLE: readonly RowCase[] = [
     async run(stage) {
       await stage.sound(async (session) => {
         const group = await stage.mustInstall(session);
-        await stage.untilDelivered(group, 3);
+        await stage.waitUntilDelivered(group, 3);
         await stage.world.killEverything();
       });
     },
@@ -151,7 +151,7 @@ async function killAt(stage: Stage, point: (typeof FAIL_POINTS)[number]): Promis
     const before = stage.strikes(point);
     await stage.arm(point, { kill: true });
     await stage.mustInstall(current);
-    await stage.untilStruck(point, before);
+    await stage.waitUntilStruck(point, before);
   });
   expect(await stage.statuses(session.groups[0]!)).toEqual({ succeeded: stage.all.length });
 }

@@ -13,9 +13,9 @@ export const TIME: readonly RowCase[] = [
       async run(stage) {
         await stage.sound(async () => {
           const [profile] = await dueTogether(stage, 1, 5000);
-          await stage.world.processes.tell('worker', { do: 'clock', offsetMs });
+          await stage.world.processes.send('worker', { do: 'clock', offsetMs });
           await sleep(9000);
-          await stage.world.processes.tell('worker', { do: 'clock', offsetMs: 0 });
+          await stage.world.processes.send('worker', { do: 'clock', offsetMs: 0 });
           await untilRun(stage, [profile!]);
           await sleep(1500);
           expect(await runsOf(stage, [profile!])).toEqual([1]);
@@ -29,7 +29,7 @@ export const TIME: readonly RowCase[] = [
     async run(stage) {
       await stage.sound(async (session) => {
         for (const offsetMs of [3_600_000, -3_600_000, 0]) {
-          await stage.world.processes.tell('api', { do: 'clock', offsetMs });
+          await stage.world.processes.send('api', { do: 'clock', offsetMs });
           await stage.mustInstall(session);
         }
       });

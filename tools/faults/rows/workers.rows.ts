@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { connectClient } from '../../../temporal/connection.ts';
-import { freePorts } from '../../harness/ports.ts';
-import { readEncryptionKeys } from '../../harness/stack-keys.ts';
+import { encryptionKeys } from '../../../src/process/setting-types.ts';
 import { environmentOf } from '../../harness/stack-processes.ts';
 import { spawnProgram } from '../../harness/stack-programs.ts';
-import { stackTls } from '../../harness/stack-tls.ts';
+import { stackTls } from '../../harness/stack-access.ts';
+import { findFreePorts } from '../../stack/processes/ports.ts';
 import { signalProcess } from '../../stack/processes/processes.ts';
 import type { RowCase, Stage } from './case.ts';
 
@@ -26,7 +26,7 @@ export const WORKERS: readonly RowCase[] = [
         const before = stage.strikes('before-start');
         await stage.arm('before-start', { blockMs: 4000 });
         const poisoned = await stage.mustInstall(session, stage.all.slice(0, 10));
-        await stage.untilStruck('before-start', before);
+        await stage.waitUntilStruck('before-start', before);
         await startUnreadable(stage, `activity/${poisoned}`);
         const healthy = await stage.mustInstall(session);
         await stage.world.main.api.pollActivity(healthy, 120_000);
@@ -42,7 +42,7 @@ export const WORKERS: readonly RowCase[] = [
     async run(stage) {
       const { stack } = stage.world;
       const worker = stack.processes('worker')[0]!;
-      const [metricsPort] = await freePorts(1);
+      const [metricsPort] = await findFreePorts(1);
       const address = environmentOf(worker.pid, 'FLOTILLA_TEMPORAL_ADDRESS') ?? '';
       const env = {
         ...stack.environment(),
@@ -94,7 +94,7 @@ export const WORKERS: readonly RowCase[] = [
           stage.world.died(role);
           await sleep(1500);
         }
-        await stage.world.untilReady();
+        await stage.world.waitUntilReady();
         isOver = true;
         expect(await Promise.all(asking)).toEqual([0, 0, 0, 0]);
       });
@@ -114,7 +114,7 @@ async function startUnreadable(stage: Stage, workflowId: string): Promise<void> 
     temporalAddress: `127.0.0.1:${stage.world.stack.ports.temporal}`,
     temporalTls: stackTls(stage.world.stack.dataDir),
     temporalNamespace: 'flotilla',
-    encryptionKeys: readEncryptionKeys(OTHER_KEY),
+    encryptionKeys: encryptionKeys.parse(OTHER_KEY),
   });
   try {
     await client.workflow.start('activity', { workflowId, taskQueue: 'fleet-activity', args: [{ id: 1 }] });

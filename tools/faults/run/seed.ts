@@ -73,9 +73,9 @@ export async function observe(session: Session, work: () => Promise<void>): Prom
   } finally {
     await heal(world);
   }
-  await settleNewcomers(session);
-  await cancelWhatWaits(session, watermark);
-  const rest = await untilAtRest(session, watermark);
+  await finishEnrolments(session);
+  await cancelWaiting(session, watermark);
+  const rest = await waitUntilAtRest(session, watermark);
   const facts = await collect(session, watermark, rest.pending);
   for (const newcomers of session.newcomers) await newcomers.fleet.stop();
   const wrong = session.wrongAnswers.map((text) => ({ invariant: 'answers' as const, text }));
@@ -95,7 +95,7 @@ async function perform(session: Session, plan: Plan): Promise<void> {
 }
 
 /** New computers enrol to the end, so that what their enrolment sets off belongs to this seed. */
-async function settleNewcomers({ newcomers, removed }: Session): Promise<void> {
+async function finishEnrolments({ newcomers, removed }: Session): Promise<void> {
   for (const { fleet } of newcomers) {
     const stays = fleet.computers.some(({ computerId }) => computerId === null || !removed.has(computerId));
     if (stays) await fleet.settled(STANDSTILL_MS).catch(() => undefined);
@@ -106,7 +106,7 @@ async function settleNewcomers({ newcomers, removed }: Session): Promise<void> {
  * What was ordered for an hour from now, what nobody approved, and what a copy of a computer may have taken with it when
  * it was told apart: people cancel that.
  */
-async function cancelWhatWaits({ world, cloned }: Session, { activity }: Watermark): Promise<void> {
+async function cancelWaiting({ world, cloned }: Session, { activity }: Watermark): Promise<void> {
   const rows = await world.stack.rows<{ id: number; account: number }>(
     `select distinct coalesce(parent_id, id) as id, account_id as account from activity
       where id > $1 and status not in ('succeeded', 'failed', 'canceled')
@@ -116,13 +116,13 @@ async function cancelWhatWaits({ world, cloned }: Session, { activity }: Waterma
   for (const party of world.parties) {
     // One by one: a refusal, as of what has ended meanwhile, is of all that are asked for together.
     for (const { id } of rows.filter(({ account }) => account === party.id)) {
-      await insist(() => party.api.request('POST', '/activities/cancel', { activity_ids: [id] }));
+      await retryUntilAnswered(() => party.api.request('POST', '/activities/cancel', { activity_ids: [id] }));
     }
   }
 }
 
 /** What is asked right after the faults may still meet one of them; people ask again. */
-async function insist(ask: () => Promise<{ status: number }>): Promise<void> {
+async function retryUntilAnswered(ask: () => Promise<{ status: number }>): Promise<void> {
   const until = performance.now() + STANDSTILL_MS;
   while (performance.now() < until) {
     const status = await ask().then(
@@ -141,7 +141,7 @@ export interface Rest {
   ms: number;
 }
 
-async function untilAtRest(session: Session, watermark: Watermark): Promise<Rest> {
+async function waitUntilAtRest(session: Session, watermark: Watermark): Promise<Rest> {
   const { stack } = session.world;
   const began = performance.now();
   let movedAt = began;

@@ -11,30 +11,30 @@ const AT_ONCE = 10;
 const snaps: Action = async (session, random) => {
   const computers = session.someComputers(random);
   const body = { action: random.pick(SNAP_ACTIONS), computer_ids: computers, snaps: [{ name: random.pick(SNAPS) }] };
-  await session.order(session.world.main, '/snaps', body, computers);
+  await session.act(session.world.main, '/snaps', body, computers);
 };
 
 /** What is installed is removed again, on each computer as soon as it is there. */
 const follow: Action = async (session, random) => {
   const computers = session.someComputers(random);
   const body = { computer_ids: computers, snaps: [{ name: random.pick(SNAPS) }] };
-  const after = await session.order(session.world.main, '/snaps', { ...body, action: 'install' }, computers);
+  const after = await session.act(session.world.main, '/snaps', { ...body, action: 'install' }, computers);
   if (after === null) return;
-  await session.order(session.world.main, '/snaps', { ...body, action: 'remove', after }, computers);
+  await session.act(session.world.main, '/snaps', { ...body, action: 'remove', after }, computers);
 };
 
 const delayedSnaps: Action = async (session, random) => {
   const computers = session.someComputers(random);
   const later = new Date(Date.now() + random.pick([2000, 3000, 3_600_000])).toISOString().replace(/\.\d+/, '');
   const body = { action: 'install', computer_ids: computers, snaps: [{ name: 'hello' }], deliver_after: later };
-  await session.order(session.world.main, '/snaps', body, computers);
+  await session.act(session.world.main, '/snaps', body, computers);
 };
 
 const script: Action = async (session, random) => {
   const { main, fixtures } = session.world;
   const computers = random.sample(main.computers.takingSnaps(), random.int(1, 12));
   const query = computers.map((id) => `id:${id}`).join(' OR ');
-  await session.order(main, `/scripts/${fixtures.script}:execute`, { query, username: 'root' }, computers);
+  await session.act(main, `/scripts/${fixtures.script}:execute`, { query, username: 'root' }, computers);
 };
 
 interface Kernels {
@@ -45,32 +45,32 @@ interface Kernels {
 const kernel: Action = async (session, random) => {
   const { main } = session.world;
   const computer = random.pick(main.computers.takingSnaps());
-  const listing = (await session.ask<Kernels>(main, 'GET', `/computers/${computer}/hotpatch/kernel`))?.body;
+  const listing = (await session.request<Kernels>(main, 'GET', `/computers/${computer}/hotpatch/kernel`))?.body;
   const [way, choice] =
     (listing?.upgrades.length ?? 0) > 0 ? ['upgrade', listing!.upgrades[0]!] : ['downgrade', listing?.downgrades[0]];
   if (!choice) return;
   const body = { kernel_package_id: choice.id, reboot_after: random.chance(0.7) };
-  await session.order(main, `/computers/${computer}/kernel/${way}`, body, null);
+  await session.act(main, `/computers/${computer}/kernel/${way}`, body, null);
 };
 
 const restart: Action = async (session, random) => {
   const { main } = session.world;
   const computer = random.pick(main.computers.takingSnaps());
-  await session.order(main, `/computers/${computer}/restart`, {}, [computer]);
+  await session.act(main, `/computers/${computer}/restart`, {}, [computer]);
 };
 
 const compliance: Action = async (session, random) => {
   const { main, fixtures } = session.world;
   const profile = random.pick([fixtures.auditProfile, fixtures.fixProfile]);
   // Refused while all its computers are busy with another run.
-  await session.order(main, `/usg-profiles/${profile}:execute`, {}, null);
+  await session.act(main, `/usg-profiles/${profile}:execute`, {}, null);
 };
 
 const recoveryKey: Action = async (session, random) => {
   const { main } = session.world;
   const able = main.computers.fleet.computers.filter(({ machine }) => machine.blueprint.encryption === 'tpm');
   const computer = random.pick(able)?.computerId;
-  if (computer) await session.order(main, `/computers/${computer}/recovery-key:generate?force=true`, {}, null);
+  if (computer) await session.act(main, `/computers/${computer}/recovery-key:generate?force=true`, {}, null);
 };
 
 const cancelGroup: Action = async (session, random) => {
@@ -82,7 +82,11 @@ const cancelGroup: Action = async (session, random) => {
 const cancelRows: Action = async (session, random) => {
   const group = random.pick([...session.groups, 0]);
   if (group === 0) return;
-  const activity = await session.ask<{ children: { id: number }[] }>(session.world.main, 'GET', `/activities/${group}`);
+  const activity = await session.request<{ children: { id: number }[] }>(
+    session.world.main,
+    'GET',
+    `/activities/${group}`,
+  );
   const children = activity?.body.children.map(({ id }) => id) ?? [];
   const ids = random.sample(children, random.int(1, 5));
   if (ids.length > 0) await cancel(session, ids, session.world.main.id);
@@ -90,7 +94,7 @@ const cancelRows: Action = async (session, random) => {
 
 async function cancel(session: Session, ids: readonly number[], account: number): Promise<void> {
   for (const id of ids) session.cancelTried.add(id);
-  const done = await session.ask(session.world.main, 'POST', '/activities/cancel', { activity_ids: ids });
+  const done = await session.request(session.world.main, 'POST', '/activities/cancel', { activity_ids: ids });
   if (done !== null) session.acknowledged.push({ what: 'cancel', account, ids });
 }
 
@@ -110,7 +114,7 @@ const stampede: Action = async (session, random) => {
 
 async function repeat(session: Session, way: string, group: number): Promise<void> {
   const { main } = session.world;
-  const made = await session.ask<number[]>(main, 'POST', `/activities/${way}`, { activity_ids: [group] });
+  const made = await session.request<number[]>(main, 'POST', `/activities/${way}`, { activity_ids: [group] });
   for (const id of made?.body ?? []) session.accepted(main, id, null);
 }
 
@@ -119,7 +123,7 @@ const tag: Action = async (session, random) => {
   const name = `seed-${session.seed}-${random.hex(6)}`;
   const query = computers.map((id) => `id:${id}`).join(' OR ');
   const body = { query, tags: [name] };
-  const done = await session.ask(session.world.main, 'POST', '/computers:add-tags', body);
+  const done = await session.request(session.world.main, 'POST', '/computers:add-tags', body);
   if (done !== null) session.acknowledged.push({ what: 'tag', tag: name, computers });
 };
 
@@ -128,7 +132,7 @@ const neighbour: Action = async (session, random) => {
   const all = party.computers.takingSnaps();
   const computers = random.sample(all, random.int(1, all.length));
   const body = { action: 'install', computer_ids: computers, snaps: [{ name: random.pick(SNAPS) }] };
-  await session.order(party, '/snaps', body, computers);
+  await session.act(party, '/snaps', body, computers);
 };
 
 /** The second account reaches for what is the first one's. */
@@ -146,7 +150,7 @@ const intruder: Action = async (session, random) => {
     ]),
   ];
   const [path, body] = random.pick(tries);
-  const done = await session.ask(other, 'POST', path, body);
+  const done = await session.request(other, 'POST', path, body);
   if (done !== null) session.intrusions.push(`${other.name} was let do POST ${path} on ${main.name}'s objects`);
 };
 
@@ -167,7 +171,7 @@ const remove: Action = async (session, random) => {
   const computer = random.pick(newcomers.flatMap((computers) => computers.ids()));
   if (!computer) return;
   removed.add(computer);
-  const done = await session.ask(world.main, 'POST', '/computers:delete', { computer_ids: [computer] });
+  const done = await session.request(world.main, 'POST', '/computers:delete', { computer_ids: [computer] });
   if (done !== null) session.acknowledged.push({ what: 'removed', computer });
 };
 

@@ -4,7 +4,7 @@ import type { Action } from './action.ts';
 export const askFirst: Action = async (session, random) => {
   const computers = session.someComputers(random);
   const body = { action: 'install', computer_ids: computers, snaps: [{ name: 'hello' }] };
-  const group = await session.order(session.world.trainee, '/snaps', body, computers);
+  const group = await session.act(session.world.trainee, '/snaps', body, computers);
   if (group !== null) session.unapproved.push(group);
 };
 
@@ -15,11 +15,15 @@ export const approve: Action = async (session, random) => {
   if (group === 0) return askFirst(session, random);
   const ids = random.chance(0.5) ? [group] : random.sample(await childrenOf(session, group), random.int(1, 12));
   if (ids.length === 0) return;
-  const done = await session.ask(main, 'POST', '/activities/approve', { activity_ids: ids });
+  const done = await session.request(main, 'POST', '/activities/approve', { activity_ids: ids });
   if (done !== null) session.acknowledged.push({ what: 'approval', account: main.id, ids });
 };
 
 async function childrenOf(session: Parameters<Action>[0], group: number): Promise<number[]> {
-  const answer = await session.ask<{ children: { id: number }[] }>(session.world.main, 'GET', `/activities/${group}`);
+  const answer = await session.request<{ children: { id: number }[] }>(
+    session.world.main,
+    'GET',
+    `/activities/${group}`,
+  );
   return answer?.body.children.map(({ id }) => id) ?? [];
 }

@@ -28,5 +28,5 @@ export const clone: Action = async (session, random) => {
 
 async function install(session: Parameters<Action>[0], computers: readonly number[]): Promise<void> {
   const body = { action: 'install', computer_ids: computers, snaps: [{ name: 'hello' }] };
-  if (computers.length > 0) await session.order(session.world.main, '/snaps', body, computers);
+  if (computers.length > 0) await session.act(session.world.main, '/snaps', body, computers);
 }

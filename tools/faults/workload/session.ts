@@ -37,7 +37,7 @@ export class Session {
    *
    * @returns null without a 2xx: nothing is known then
    */
-  async ask<T>(party: Party, method: string, path: string, body?: unknown): Promise<Answer<T> | null> {
+  async request<T>(party: Party, method: string, path: string, body?: unknown): Promise<Answer<T> | null> {
     let answer: Answer<T>;
     try {
       answer = await party.api.request<T>(method, path, body);
@@ -54,8 +54,8 @@ export class Session {
   }
 
   /** Orders work of a group and notes what was answered. @param computers - null when the server chooses them */
-  async order(party: Party, path: string, body: unknown, computers: readonly number[] | null): Promise<number | null> {
-    const made = await this.ask<{ id: number }>(party, 'POST', path, body);
+  async act(party: Party, path: string, body: unknown, computers: readonly number[] | null): Promise<number | null> {
+    const made = await this.request<{ id: number }>(party, 'POST', path, body);
     if (made === null) return null;
     this.accepted(party, made.body.id, computers);
     return made.body.id;

@@ -3,20 +3,20 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isAlive } from '../../stack/processes/processes.ts';
-import type { Order } from '../inside/orders.ts';
+import type { FaultCommand } from '../inside/fault-commands.ts';
 
 /** The processes of a stack that take orders. */
-export interface OrderedProcesses {
+export interface FaultableProcesses {
   /** Sends an order to every living process of the role; those that just end or begin are left out. */
-  tell(role: 'api' | 'worker', order: Order): Promise<number>;
+  send(role: 'api' | 'worker', order: FaultCommand): Promise<number>;
   /** Points that struck since the world began, in order. */
   struck(): string[];
 }
 
 /** @param directory - where the processes listen and write */
-export function orderedProcesses(directory: string): OrderedProcesses {
+export function createFaultableProcesses(directory: string): FaultableProcesses {
   return {
-    async tell(role, order) {
+    async send(role, order) {
       const sockets = readdirSync(directory).filter((name) => {
         const [, owner, pid] = /^(\w+)-(\d+)\.sock$/.exec(name) ?? [];
         return owner === role && isAlive(Number(pid));
@@ -33,7 +33,7 @@ export function orderedProcesses(directory: string): OrderedProcesses {
 
 const ANSWER_LIMIT_MS = 2000;
 
-function send(path: string, order: Order): Promise<boolean> {
+function send(path: string, order: FaultCommand): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
     const end = (said: boolean): void => {

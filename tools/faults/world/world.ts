@@ -9,10 +9,10 @@ import { choosePorts, newStackRoot, TestStack } from '../../harness/stack.ts';
 import { ApiClient } from '../../harness/stack-client.ts';
 import { logTransitions } from '../../harness/stack-invariants.ts';
 import type { StackRole } from '../../harness/stack-processes.ts';
-import { FAULT_DIRECTORY, FAULT_WIRES } from '../inside/orders.ts';
+import { FAULT_DIRECTORY, FAULT_WIRES } from '../inside/fault-commands.ts';
 import { requireApproval } from './approvals.ts';
 import { type Computers, createComputers } from './fleets.ts';
-import { type OrderedProcesses, orderedProcesses } from './processes.ts';
+import { createFaultableProcesses, type FaultableProcesses } from './processes.ts';
 import { openWires, type Wires, wireSetting } from './wires.ts';
 
 /** Texts that nobody may find outside the memory of the processes and the sealed columns. */
@@ -36,7 +36,7 @@ export interface Party {
 export class FaultWorld {
   readonly stack: TestStack;
   readonly wires: Wires;
-  readonly processes: OrderedProcesses;
+  readonly processes: FaultableProcesses;
   readonly parties: Party[] = [];
   /** An administrator of the first account whose orders wait for approval. */
   trainee!: Party;
@@ -47,7 +47,7 @@ export class FaultWorld {
   private constructor(stack: TestStack, wires: Wires, directory: string) {
     this.stack = stack;
     this.wires = wires;
-    this.processes = orderedProcesses(directory);
+    this.processes = createFaultableProcesses(directory);
   }
 
   /** Starts a stack, enrols the computers of both accounts and makes what the seeds share. */
@@ -132,7 +132,7 @@ export class FaultWorld {
     await this.stack.start();
   }
 
-  async untilReady(): Promise<void> {
+  async waitUntilReady(): Promise<void> {
     const isReady = async (): Promise<boolean> => (await this.stack.readiness()).status === 200;
     await this.stack.until('the stack to be ready', isReady, { limitMs: 120_000 });
   }

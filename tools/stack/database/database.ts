@@ -32,10 +32,10 @@ export async function prepareDatabase(
   const { migrate, openPersistence } = await loadPersistence();
   const { savePackageFixes } = await import('../../../src/persistence/software/kernels.repository.ts');
   const persistence = await openPersistence({ url, poolSize: 2, applicationName: 'flotilla-stack' }).catch(
-    unreachable(url),
+    throwAsStackError(url),
   );
   try {
-    await migrate(persistence).catch(unreachable(url));
+    await migrate(persistence).catch(throwAsStackError(url));
     if (config.simulatedComputers > 0 && !config.databaseUrl) await savePackageFixes(persistence.db, demoFixes());
     const administrator = await ensureAdministrator(persistence, config, secrets, secretsFile);
     if (!isLoopback(config.host)) await closeEnrolment(persistence, config, report);
@@ -65,7 +65,7 @@ export function loadPersistence(): Promise<typeof import('../../../src/persisten
   return import('../../../src/persistence/orm/orm.ts');
 }
 
-function unreachable(url: string): (error: Error) => never {
+function throwAsStackError(url: string): (error: Error) => never {
   const { host, pathname } = new URL(url);
   return (error) => {
     throw new StackError(`The database ${host}${pathname} cannot be prepared: ${messageOf(error)}`, { cause: error });
@@ -101,12 +101,12 @@ async function ensureAdministrator(
     passwords: config.identity.passwords,
     autoRegister: true,
     registrationKey: null,
-  }).catch(refusedAdministrator);
+  }).catch(throwAsSettingError);
   return { email: config.adminEmail, generatedPassword: config.adminPassword === null ? password : null };
 }
 
 /** What is wrong with the first administrator is wrong with a setting. */
-function refusedAdministrator(error: unknown): never {
+function throwAsSettingError(error: unknown): never {
   const [detail] = error instanceof DomainError ? (error.details ?? []) : [];
   const setting = detail?.path === 'body.password' ? 'FLOTILLA_ADMIN_PASSWORD' : 'FLOTILLA_ADMIN_EMAIL';
   if (detail) throw new StackError(`${setting} ${detail.message}`, { cause: error });
@@ -127,7 +127,7 @@ async function closeEnrolment(
 }
 
 /** Forgets a generated password once the user has seen it. Idempotent. */
-export async function forgetPassword(secrets: StackSecrets, secretsFile: string): Promise<void> {
+export async function clearUnshownPassword(secrets: StackSecrets, secretsFile: string): Promise<void> {
   const { unshownPassword: _shown, ...kept } = secrets;
   await saveSecrets(secretsFile, kept);
 }

@@ -77,7 +77,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   const user = await unprivilegedUser();
   await makeCluster(binaries, user, options);
   const dataDir = await realpath(options.dataDir);
-  await endLeftover(dataDir);
+  await stopLeftoverServer(dataDir);
   if (!(await isPortFree('127.0.0.1', options.port))) {
     throw new StackError(`Port ${options.port} for PostgreSQL is in use: set FLOTILLA_DATABASE_PORT to a free one.`);
   }
@@ -93,14 +93,14 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresS
   });
   const pid = child.pid ?? 0;
   if (pid !== 0) options.onSpawn?.(pid);
-  await becomeReady({ ...options, dataDir }, pid, exited);
+  await waitUntilReady({ ...options, dataDir }, pid, exited);
   return {
     pid,
     port: options.port,
     url: (database) =>
       `postgres://${superuser}:${encodeURIComponent(options.password)}@127.0.0.1:${options.port}/${database}`,
     exited,
-    stop: (limitMs) => endServer(pid, exited, limitMs),
+    stop: (limitMs) => stopServer(pid, exited, limitMs),
   };
 }
 
@@ -168,14 +168,14 @@ function spawnAs(as: RunAs, command: readonly string[], logFile: string): ChildP
  *
  * @throws {StackError} when the directory stays in use
  */
-export async function endLeftover(path: string): Promise<void> {
+export async function stopLeftoverServer(path: string): Promise<void> {
   // A process's own directory is never told by a link to it.
   const dataDir = await realpath(path);
   const postmaster = await readPostmaster(dataDir);
   if (!postmaster) return;
   const holders = processesIn(dataDir);
   if (holders.includes(postmaster.pid)) {
-    await endServer(
+    await stopServer(
       postmaster.pid,
       waitUntil(() => !isAlive(postmaster.pid), STOP_LIMIT_MS * 3).then(() => 'ended'),
     );
@@ -195,7 +195,7 @@ async function readPostmaster(dataDir: string): Promise<{ pid: number; ready: bo
 }
 
 /** Waits for as long as the server recovers what was under way when it was killed: whoever ends that begins it anew. */
-async function becomeReady(
+async function waitUntilReady(
   { dataDir, logFile, signal, report, startLimitMs = START_LIMIT_MS }: PostgresOptions,
   pid: number,
   exited: Promise<string>,
@@ -210,7 +210,7 @@ async function becomeReady(
     if (ended !== null) throw await failure(`PostgreSQL did not start (${ended})`, logFile);
     if (state?.pid === pid && state.ready) return;
     if (signal?.aborted) {
-      await endServer(pid, exited);
+      await stopServer(pid, exited);
       throw new StackError('PostgreSQL was stopped before it was ready');
     }
     if (performance.now() > limit) {
@@ -225,7 +225,7 @@ async function becomeReady(
   }
 }
 
-async function endServer(pid: number, exited: Promise<unknown>, limitMs = STOP_LIMIT_MS): Promise<void> {
+async function stopServer(pid: number, exited: Promise<unknown>, limitMs = STOP_LIMIT_MS): Promise<void> {
   // Fast shutdown, then without a last checkpoint (recovery at the next start), then by force.
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     if (!isAlive(pid)) return;

@@ -14,7 +14,7 @@ const PINO_ERROR = 50;
 export function followLogs(files: ReadonlyMap<string, string>, show: (name: string, text: string) => void): () => void {
   const followers = [...files].map(([name, file]) => follow(name, file, show));
   const look = (): void => {
-    for (const follower of followers) quietly(follower);
+    for (const follower of followers) ignoreErrors(follower);
   };
   const timer = setInterval(look, POLL_MS);
   timer.unref();
@@ -40,7 +40,7 @@ function follow(name: string, file: string, show: (name: string, text: string) =
     if (errors.length > MAX_LINES_PER_POLL) show(name, `${errors.length - MAX_LINES_PER_POLL} more errors in ${file}`);
     if (size > MAX_BYTES) {
       // Without room for them the older lines are lost. The writers append, so they go on at the new end.
-      quietly(() => copyFileSync(file, `${file}.1`));
+      ignoreErrors(() => copyFileSync(file, `${file}.1`));
       truncateSync(file);
       offset = 0;
     }
@@ -73,7 +73,7 @@ export function tailOf(file: string, lines = 4): string {
 }
 
 /** What a disk refuses a log is no reason to end anything; the next look tries again. */
-function quietly(work: () => void): void {
+function ignoreErrors(work: () => void): void {
   try {
     work();
   } catch {}

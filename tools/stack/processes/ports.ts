@@ -32,3 +32,10 @@ export async function findFreePort(host = '127.0.0.1'): Promise<number> {
     if (problem !== 'EADDRINUSE') throw new Error(`Cannot listen on ${host}: ${problem}`);
   }
 }
+
+/** As many different ports, each of which was free a moment ago. */
+export async function findFreePorts(count: number): Promise<number[]> {
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await findFreePort());
+  return [...ports];
+}

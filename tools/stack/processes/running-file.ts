@@ -101,7 +101,7 @@ export function createRunningRecord(file: string): RunningRecord {
  *
  * @returns their names
  */
-export async function endOrphans(file: string): Promise<string[]> {
+export async function stopOrphans(file: string): Promise<string[]> {
   const last = readRunning(file);
   const orphans = last.bootId === bootId() ? last.processes.filter(isSame) : [];
   for (const { pid } of orphans) signalProcess(pid, 'SIGTERM');

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { asStackError, StackError } from '../stack-error.ts';
-import { createRestartPolicy, type RestartPolicy } from './restart-policy.ts';
 
 /** A process of the stack that serves now. */
 export interface Running {
@@ -15,7 +14,7 @@ export interface ServiceOptions {
   /** Resolves when the process serves; an abort ends what was begun. */
   start(signal: AbortSignal): Promise<Running>;
   /** The end of its log, for the message when it is given up. */
-  lastWords(): string;
+  logTail(): string;
   /** True when a first start that fails is not tried again: a lasting reason is likelier than a passing one. */
   failFast?: boolean;
   report(message: string): void;
@@ -74,7 +73,7 @@ export function createService(options: ServiceOptions): Service {
       if (stopping.signal.aborted) return;
       const verdict = policy.onDeath(performance.now());
       if (!verdict.restart) {
-        const words = options.lastWords();
+        const words = options.logTail();
         return giveUp(
           new StackError(`${options.name} ended ${verdict.deaths} times within a minute, last: ${reason}\n${words}`),
         );
@@ -97,6 +96,31 @@ export function createService(options: ServiceOptions): Service {
       served.reject(new StackError(`${options.name} was stopped`));
       await running?.stop(limitMs);
       await loop;
+    },
+  };
+}
+
+/** What to do about a service that ended: start it again after a pause, or give up. */
+export type Verdict = { restart: true; afterMs: number } | { restart: false; deaths: number };
+
+export interface RestartPolicy {
+  /** @param nowMs - a clock that only runs forward */
+  onDeath(nowMs: number): Verdict;
+}
+
+export const RESTART = { firstPauseMs: 250, maxPauseMs: 8000, windowMs: 60_000, maxDeaths: 6 } as const;
+
+/**
+ * Pauses that double with each death of the last minute; at the sixth within a minute it gives up: a service that cannot
+ * live that long has a lasting reason.
+ */
+export function createRestartPolicy(limits: typeof RESTART = RESTART): RestartPolicy {
+  let deaths: number[] = [];
+  return {
+    onDeath(nowMs) {
+      deaths = [...deaths.filter((at) => nowMs - at < limits.windowMs), nowMs];
+      if (deaths.length >= limits.maxDeaths) return { restart: false, deaths: deaths.length };
+      return { restart: true, afterMs: Math.min(limits.firstPauseMs * 2 ** (deaths.length - 1), limits.maxPauseMs) };
     },
   };
 }

@@ -9,7 +9,7 @@ import { type DatabaseRole, ensureRoles } from '../database/database-roles.ts';
 import { startPostgres } from '../database/postgres.ts';
 import { LOOPBACK } from '../preflight.ts';
 import type { StackSecrets } from '../secrets.ts';
-import { COMMANDS, localUrl, OUR_ROLE, PROJECT } from '../topology/roles.ts';
+import { APPLICATION_ROLE, COMMANDS, localUrl, PROJECT } from '../topology/roles.ts';
 import { tailOf } from './log-follower.ts';
 import { startNodeProcess } from './node-process.ts';
 import { findFreePort } from './ports.ts';
@@ -40,13 +40,13 @@ export function postgresService(
     name: 'PostgreSQL',
     failFast: true,
     report,
-    lastWords: () => tailOf(logFile),
+    logTail: () => tailOf(logFile),
     async start(signal) {
       const place = { dataDir: data.postgres, port: config.databasePort, logFile };
       const { superuserPassword, databasePassword } = secrets;
       const server = await startPostgres({ ...place, password: superuserPassword, signal, report });
       try {
-        const ours = { ...OUR_ROLE, password: databasePassword };
+        const ours = { ...APPLICATION_ROLE, password: databasePassword };
         await ensureRoles({ port: config.databasePort, superuserPassword }, [ours, ...others], databasePassword);
       } catch (error) {
         await server.stop();
@@ -73,7 +73,7 @@ export function temporalService(
     name: 'Temporal',
     failFast: true,
     report,
-    lastWords: () => tailOf(logFile),
+    logTail: () => tailOf(logFile),
     async start(signal) {
       const { resolveTemporal } = await import('../../temporal-server/programs.ts');
       const { startTemporal } = await import('../../temporal-server/temporal-server.ts');
@@ -133,7 +133,7 @@ export function processService(
   return createService({
     name,
     report,
-    lastWords: () => tailOf(logFile),
+    logTail: () => tailOf(logFile),
     start: (signal) =>
       startNodeProcess({ command, cwd: PROJECT, env, logFile, onSpawn: (pid) => record.add(name, pid) }, signal),
   });

@@ -28,12 +28,12 @@ export async function supervise<Started>(options: SuperviseOptions<Started>): Pr
   async function end(code: number, message: string): Promise<void> {
     if (isStopping) return;
     isStopping = true;
-    if (code === 0) say(`${title}: ${message}`);
+    if (code === 0) print(`${title}: ${message}`);
     else process.stderr.write(`${title} cannot run: ${message}\n`);
     setTimeout(() => process.exit(1), options.stopLimitMs);
     try {
       await running?.stop();
-      if (code === 0) say(`${title} has stopped`);
+      if (code === 0) print(`${title} has stopped`);
       process.exit(code);
     } catch (error) {
       process.stderr.write(`${title} could not stop in order: ${describe(error, false)}\n`);
@@ -57,7 +57,7 @@ export async function supervise<Started>(options: SuperviseOptions<Started>): Pr
 }
 
 /** Writes a line for the user. */
-export function say(text: string): void {
+export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 

@@ -16,11 +16,11 @@ export function resolveDataDir(config: Pick<Config, 'dataDir'>): string {
 export const DATABASE = 'flotilla';
 
 /** The role that owns it, with what its functions need. */
-export const OUR_ROLE = { name: 'flotilla', databases: [DATABASE], parameters: ['flotilla.forgets_events'] };
+export const APPLICATION_ROLE = { name: 'flotilla', databases: [DATABASE], parameters: ['flotilla.forgets_events'] };
 
 /** Connection string of our database in the embedded PostgreSQL. */
 export function embeddedDatabaseUrl(config: Config, secrets: StackSecrets): string {
-  return `postgres://${OUR_ROLE.name}:${encodeURIComponent(secrets.databasePassword)}@127.0.0.1:${config.databasePort}/${DATABASE}`;
+  return `postgres://${APPLICATION_ROLE.name}:${encodeURIComponent(secrets.databasePassword)}@127.0.0.1:${config.databasePort}/${DATABASE}`;
 }
 
 /** What the started servers are, for the processes that use them. */

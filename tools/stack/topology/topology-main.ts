@@ -1,12 +1,12 @@
 import { loadConfig } from '../../../src/process/config.ts';
 import { readSecretFiles } from '../../../src/process/secret-files.ts';
-import { say, supervise } from '../processes/supervise.ts';
+import { print, supervise } from '../processes/supervise.ts';
 import { describeTemporal } from '../stack.ts';
 import { createTopology, type StartedTopology, TOPOLOGY_STOP_MS } from './topology.ts';
 import { planTopology, TOPOLOGY_HELP } from './topology-plan.ts';
 
 /** `npm run topology`: every part a process of its own, until a signal ends it. */
-if (process.argv.includes('--help')) say(TOPOLOGY_HELP);
+if (process.argv.includes('--help')) print(TOPOLOGY_HELP);
 else {
   await supervise<StartedTopology>({
     title: 'Flotilla',
@@ -14,12 +14,12 @@ else {
     create() {
       const config = loadConfig(process.env, 'stack');
       const plan = planTopology(process.argv.slice(2), config);
-      say('Flotilla starts, every part apart');
+      print('Flotilla starts, every part apart');
       const { env } = readSecretFiles(process.env);
-      return createTopology({ config, plan, env, report: (message) => say(`  ${message}`) });
+      return createTopology({ config, plan, env, report: (message) => print(`  ${message}`) });
     },
     async announce(started) {
-      say(describe(started));
+      print(describe(started));
       if (started.administrator?.generatedPassword) await started.administratorShown();
     },
   });

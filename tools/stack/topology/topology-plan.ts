@@ -64,14 +64,14 @@ export function planTopology(args: readonly string[], config: Config): TopologyP
     computers: whole('computers', 0, 0, MAX_COMPUTERS),
     afterRestore,
     processes: [
-      ...several(apis, (i) => ({ kind: 'api', port: config.port + i, command: [...API_COMMAND, '--no-gateway'] })),
-      ...several(gateways, (i) => ({
+      ...numbered(apis, (i) => ({ kind: 'api', port: config.port + i, command: [...API_COMMAND, '--no-gateway'] })),
+      ...numbered(gateways, (i) => ({
         kind: 'gateway',
         port: gatewayPort + i,
         command: [...API_COMMAND, '--gateway-only'],
       })),
       ...WORKERS.flatMap((queue) =>
-        several(whole(`${queue}-workers`, 1, 1, MAX_PROCESSES), () => ({
+        numbered(whole(`${queue}-workers`, 1, 1, MAX_PROCESSES), () => ({
           kind: 'worker',
           name: `${queue}-worker`,
           port: null,
@@ -86,7 +86,7 @@ export function planTopology(args: readonly string[], config: Config): TopologyP
 
 type Unnumbered = Omit<PlannedProcess, 'name' | 'metricsPort'> & { name?: string };
 
-function several(count: number, make: (index: number) => Unnumbered): Omit<PlannedProcess, 'metricsPort'>[] {
+function numbered(count: number, make: (index: number) => Unnumbered): Omit<PlannedProcess, 'metricsPort'>[] {
   return Array.from({ length: count || 0 }, (_, index) => {
     const one = make(index);
     return { ...one, name: `${one.name ?? one.kind}-${index + 1}` };

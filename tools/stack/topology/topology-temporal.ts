@@ -42,11 +42,11 @@ export function temporalStore(url: string): PostgresStore {
     port: Number(port || 5432),
     user: decodeURIComponent(username),
     password: decodeURIComponent(password),
-    ...databasesBeside(pathname.slice(1)),
+    ...databaseNames(pathname.slice(1)),
   };
 }
 
-function databasesBeside(name: string): Pick<PostgresStore, 'database' | 'visibilityDatabase'> {
+function databaseNames(name: string): Pick<PostgresStore, 'database' | 'visibilityDatabase'> {
   if (!SAFE_NAME.test(name) || name.length > MAX_BASE) {
     throw new StackError(
       `The Temporal server of this command has databases named after that of FLOTILLA_DATABASE_URL, "${name}": give one whose name has 1 to ${MAX_BASE} characters out of A-Z, a-z, 0-9, _, . and -, or run the Temporal server apart.`,
@@ -83,7 +83,7 @@ export function topologyTemporalService(
     name: 'Temporal',
     failFast: true,
     report,
-    lastWords: () => tailOf(logFile),
+    logTail: () => tailOf(logFile),
     async start(signal) {
       const { prepareStore, startTemporal } = await import('../../temporal-server/temporal-server.ts');
       if (!isPrepared) {

@@ -5,9 +5,9 @@ import { resolveTemporal } from '../../temporal-server/programs.ts';
 import { INTERNAL_PORTS, type TemporalPorts } from '../../temporal-server/server-config.ts';
 import { repairRestored } from '../bring-up.ts';
 import { type DataDirectory, openDataDirectory } from '../data-directory.ts';
-import { type FirstAdministrator, forgetPassword, prepareDatabase } from '../database/database.ts';
+import { clearUnshownPassword, type FirstAdministrator, prepareDatabase } from '../database/database.ts';
 import { checkWantedPorts, LOOPBACK, type WantedPort } from '../preflight.ts';
-import { prepareDirectory } from '../prepare-directory.ts';
+import { prepareDirectory } from '../data-directory.ts';
 import { followLogs } from '../processes/log-follower.ts';
 import { runScript } from '../processes/run-script.ts';
 import { createRunningRecord } from '../processes/running-file.ts';
@@ -43,7 +43,7 @@ const STOP_ORDER: readonly StopShare[] = [
   { name: 'PostgreSQL', limitMs: 4000 },
 ];
 
-interface Bringing {
+interface TopologyStart {
   context: ServiceContext;
   group: ServiceGroup;
   plan: TopologyPlan;
@@ -102,7 +102,7 @@ export function createTopology(options: StackOptions & { plan: TopologyPlan }): 
       temporalAddress,
       temporal,
       administrator,
-      administratorShown: () => forgetPassword(secrets, data.secrets),
+      administratorShown: () => clearUnshownPassword(secrets, data.secrets),
     };
   }
 
@@ -117,7 +117,7 @@ export function createTopology(options: StackOptions & { plan: TopologyPlan }): 
 }
 
 /** The order of a deploy: servers, schema, namespace, what a restore needs, workers, the build made current, then who serves clients. */
-async function bringUp(bringing: Bringing): Promise<FirstAdministrator | null> {
+async function bringUp(bringing: TopologyStart): Promise<FirstAdministrator | null> {
   const { context, group, plan, secrets, env, databaseUrl } = bringing;
   const { config, data, report } = context;
   const script = (file: string, log: string) => runScript([file], env, data.log(log), group.signal);
@@ -148,7 +148,7 @@ async function bringUp(bringing: Bringing): Promise<FirstAdministrator | null> {
   return administrator;
 }
 
-async function startTemporal(bringing: Bringing): Promise<void> {
+async function startTemporal(bringing: TopologyStart): Promise<void> {
   const { context, group, plan, secrets, databaseUrl, certificates, env } = bringing;
   const { config, report } = context;
   if (!certificates) return;
@@ -175,7 +175,11 @@ function codecUrlOf(config: Config, plan: TopologyPlan): string {
   return `${urlOf(config, processesOf(plan, 'api')[0]!)}/codec`;
 }
 
-async function launchAll(bringing: Bringing, kinds: readonly PlannedProcess['kind'][], stage: string): Promise<void> {
+async function launchAll(
+  bringing: TopologyStart,
+  kinds: readonly PlannedProcess['kind'][],
+  stage: string,
+): Promise<void> {
   const { context, group, plan, env } = bringing;
   const chosen = plan.processes.filter(({ kind }) => kinds.includes(kind));
   await Promise.all(
@@ -191,7 +195,7 @@ async function launchAll(bringing: Bringing, kinds: readonly PlannedProcess['kin
 }
 
 /** One process of simulated computers, which ask the gateways in turn as behind a load balancer. */
-async function launchFleet({ context, group, plan, env }: Bringing): Promise<void> {
+async function launchFleet({ context, group, plan, env }: TopologyStart): Promise<void> {
   const { config, data } = context;
   const gateways = processesOf(plan, 'gateway').map((one) => urlOf(config, one));
   const command = COMMANDS.fleet({ ...config, simulatedComputers: plan.computers }, data, gateways.join(','));

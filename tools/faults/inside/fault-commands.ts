@@ -4,7 +4,7 @@ import type { FailPoint } from './points.ts';
 export type Strike = { kill: true } | { blockMs: number } | { sqlState: string } | { dropConnection: true };
 
 /** What the driver tells a process, one JSON line each; the answer is a line that says `ok`. */
-export type Order =
+export type FaultCommand =
   /** Strikes once, when the point was passed `skip` times. */
   | { do: 'arm'; point: FailPoint; strike: Strike; skip: number }
   | { do: 'disarm' }
