@@ -1,4 +1,4 @@
-import { runOneShot } from '../src/process/one-shot.ts';
+import { runCommand } from '../src/process/command.ts';
 import { bootstrap } from './bootstrap.ts';
 
 const HELP = `npm run temporal:bootstrap
@@ -9,7 +9,7 @@ search attributes, schedules, and the key these are sealed with. Can be repeated
   --help  this text`;
 
 /** `npm run temporal:bootstrap` */
-await runOneShot({ name: 'temporal-bootstrap', role: 'temporal', help: HELP }, async (config, logger) => {
+await runCommand({ name: 'temporal-bootstrap', role: 'temporal', help: HELP }, async (config, logger) => {
   const { resealed, unreadable } = await bootstrap(config);
   const { temporalNamespace: namespace } = config;
   logger.info({ namespace, resealed }, 'namespace, search attributes and schedules are up to date');

@@ -1,5 +1,5 @@
-import { runOneShot } from '../src/process/one-shot.ts';
 import { openPersistence } from '../src/persistence/orm/orm.ts';
+import { runCommand } from '../src/process/command.ts';
 import { connectClient } from '../temporal/connection.ts';
 import { createProfileKinds } from './profile-kinds.ts';
 import { type RestoreReport, repairAfterRestore } from './restore/repair-after-restore.ts';
@@ -13,7 +13,7 @@ ahead, terminates workflows whose rows are gone. Safe to repeat; nothing of it c
   --help  this text`;
 
 /** `npm run after-restore` */
-await runOneShot({ name: 'after-restore', role: 'process', help: HELP }, async (config, logger) => {
+await runCommand({ name: 'after-restore', role: 'process', help: HELP }, async (config, logger) => {
   const persistence = await openPersistence({
     url: config.databaseUrl!,
     poolSize: 4,

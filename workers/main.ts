@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { openWhenThere } from '../src/persistence/orm/open-when-there.ts';
 import type { Persistence } from '../src/persistence/orm/orm.ts';
 import { type Config, loadConfig } from '../src/process/config.ts';
-import { announceReady, refuseToStart, stopInOrder } from '../src/process/lifecycle.ts';
+import { notifyReady, exitWithError, shutDownOnSignal } from '../src/process/lifecycle.ts';
 import { createLogger, type Logger } from '../src/process/logger.ts';
 import { startMetrics } from '../src/process/metrics.ts';
 import { startTracing } from '../src/process/tracing.ts';
@@ -38,7 +38,7 @@ const DATABASE_PAUSE_MS = 1_000;
 try {
   await run(chooseQueues(process.argv.slice(2)));
 } catch (error) {
-  refuseToStart(error);
+  exitWithError(error);
 }
 
 /** `npm run worker -- --queues a,b`: serves task queues, all by default; with the activity queue comes a relay. */
@@ -59,7 +59,7 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
   });
   const measures = createWorkerMetrics(metrics.registry);
   const persistence = await openDatabase(config, logger);
-  metrics.watchPools(persistence.pools);
+  metrics.registerPools(persistence.pools);
   await untilMigrated(persistence, logger);
   const onProcessed = (events: number, closed: boolean): void => {
     measures.settled(events);
@@ -76,7 +76,7 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
   const gauges =
     relay && startFleetGauges({ db: persistence.db, registry: metrics.registry, logger, isLeader: relay.isLeader });
   const reports = servesActivities ? startAuditReports(parts) : null;
-  stopInOrder(
+  shutDownOnSignal(
     logger,
     async () => {
       await Promise.race([Promise.all([relay?.stop(), gauges?.stop(), reports?.stop()]), delay(RELAY_STOP_LIMIT_MS)]);
@@ -122,7 +122,7 @@ async function startWorkers(
     const onPolling = async (): Promise<void> => {
       await admitBuild(config, bundle.digest, logger);
       logger.info({ queue }, 'polling');
-      if (waiting.delete(queue) && waiting.size === 0) announceReady();
+      if (waiting.delete(queue) && waiting.size === 0) notifyReady();
     };
     const buildId = bundle.digest;
     const { measures } = parts;

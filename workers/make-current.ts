@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { runCommand } from '../src/process/command.ts';
 import type { Config } from '../src/process/config.ts';
 import type { Logger } from '../src/process/logger.ts';
-import { runOneShot } from '../src/process/one-shot.ts';
 import { countBoundElsewhere, makeBuildCurrent, readCurrentBuild, untilServed } from '../temporal/deployment.ts';
 import { complaints } from './complaints.ts';
 import { findBundle } from './workflow-bundle.ts';
@@ -18,7 +18,7 @@ const WAIT_MS = 60_000;
 const PAUSE_MS = 2_000;
 
 /** `npm run worker:make-current` */
-await runOneShot(
+await runCommand(
   { name: 'make-current', role: 'temporal', help: HELP, flags: ['wait'] },
   async (config, logger, flags) => {
     const bundle = await findBundle();

@@ -112,14 +112,14 @@ export interface ScriptProfileLimits {
 
 export interface ActivitySettings {
   /** Groups up to this many computers get a workflow per computer. @see docs/architecture.md#how-many-workflows */
-  readonly singleLaneLimit: number;
-  readonly laneMinSize: number;
+  readonly singleBatchLimit: number;
+  readonly batchMinSize: number;
   /** Exceeded where a group would have over a thousand lanes. */
-  readonly laneMaxSize: number;
+  readonly batchMaxSize: number;
   /** An operation not answered this many days after delivery fails. */
   readonly expiryDays: number;
-  readonly nudgeMinMs: number;
-  readonly nudgeMaxMs: number;
+  readonly wakeUpMinMs: number;
+  readonly wakeUpMaxMs: number;
 }
 
 /**
@@ -183,8 +183,8 @@ export function loadConfig(env: Record<string, string | undefined>, role: Config
     traffic: readTrafficSettings(read, role === 'process' && !embedded),
     unknownKeys: read.get('FLOTILLA_UNKNOWN_KEYS'),
   };
-  if (config.activities.laneMinSize > config.activities.laneMaxSize) {
-    read.problem('FLOTILLA_LANE_MIN_SIZE', 'must not be above FLOTILLA_LANE_MAX_SIZE');
+  if (config.activities.batchMinSize > config.activities.batchMaxSize) {
+    read.addProblem('FLOTILLA_LANE_MIN_SIZE', 'must not be above FLOTILLA_LANE_MAX_SIZE');
   }
   read.finish();
   return Object.freeze(config);
@@ -206,21 +206,22 @@ function readTemporalTls(read: SettingReader): TemporalTlsSettings {
   const apiKey = read.get('FLOTILLA_TEMPORAL_API_KEY');
   const isNeeded = TLS_DETAILS.some((name) => read.isSet(name));
   if (read.isSet('FLOTILLA_TEMPORAL_TLS_CERT') !== read.isSet('FLOTILLA_TEMPORAL_TLS_KEY')) {
-    read.problem('FLOTILLA_TEMPORAL_TLS_CERT', 'and FLOTILLA_TEMPORAL_TLS_KEY must be given together');
+    read.addProblem('FLOTILLA_TEMPORAL_TLS_CERT', 'and FLOTILLA_TEMPORAL_TLS_KEY must be given together');
   }
   const enabled = read.get('FLOTILLA_TEMPORAL_TLS') ?? isNeeded;
-  if (isNeeded && !enabled) read.problem('FLOTILLA_TEMPORAL_TLS', 'must not be false beside the settings that need it');
+  if (isNeeded && !enabled)
+    read.addProblem('FLOTILLA_TEMPORAL_TLS', 'must not be false beside the settings that need it');
   return Object.freeze({ enabled, caFile, certFile, keyFile, serverName, apiKey });
 }
 
 function readActivitySettings(read: SettingReader): ActivitySettings {
   return Object.freeze({
-    singleLaneLimit: read.get('FLOTILLA_SINGLE_LANE_LIMIT'),
-    laneMinSize: read.get('FLOTILLA_LANE_MIN_SIZE'),
-    laneMaxSize: read.get('FLOTILLA_LANE_MAX_SIZE'),
+    singleBatchLimit: read.get('FLOTILLA_SINGLE_LANE_LIMIT'),
+    batchMinSize: read.get('FLOTILLA_LANE_MIN_SIZE'),
+    batchMaxSize: read.get('FLOTILLA_LANE_MAX_SIZE'),
     expiryDays: read.get('FLOTILLA_OPERATION_EXPIRY_DAYS'),
-    nudgeMinMs: read.get('FLOTILLA_NUDGE_MIN_MS'),
-    nudgeMaxMs: read.get('FLOTILLA_NUDGE_MAX_MS'),
+    wakeUpMinMs: read.get('FLOTILLA_NUDGE_MIN_MS'),
+    wakeUpMaxMs: read.get('FLOTILLA_NUDGE_MAX_MS'),
   });
 }
 

@@ -1,43 +1,40 @@
 import type { SettingReader } from './setting-reader.ts';
 
-/** How people get in. */
 export interface IdentitySettings {
-  /** Whether people may make accounts for themselves. */
+  /** Whether people may create accounts. */
   readonly selfServiceAccounts: boolean;
   readonly loginThrottle: LoginThrottleSettings;
   readonly passwords: PasswordPolicy;
-  /** How long an invitation can be accepted. */
   readonly invitationDays: number;
-  /** Null: logins by identity are judged by the stored hash. */
+  /** Null: logins by identity are verified against the stored hash. */
   readonly pam: PamSettings | null;
-  /** What makes the first account where the server listens beyond this machine; null: everybody may. */
+  /** Required to create the first account; null: nothing is. */
   readonly setupToken: { readonly given: string } | 'generate' | null;
 }
 
 export interface LoginThrottleSettings {
-  /** Whether failed logins are throttled. */
   readonly isOn: boolean;
-  /** Failed logins and registrations that one address may have in 5 minutes, whatever the names. */
+  /** Failed logins and registrations per address in 5 minutes. */
   readonly addressLimit: number;
 }
 
-/** What new passwords are held to, beside a list of common ones. */
+/** Rules for new passwords, besides a list of common ones. */
 export interface PasswordPolicy {
   readonly minCharacters: number;
-  /** Whether they need letters of both cases and a digit; the body of POST /standalone-account may say otherwise. */
+  /** Whether they need letters of both cases and a digit; the body of POST /standalone-account may override it. */
   readonly strong: boolean;
 }
 
 export interface PamSettings {
   /** Name of a PAM service, a file of /etc/pam.d. */
   readonly service: string;
-  /** Absolute path of a program to ask in place of our own helper. */
+  /** Absolute path of a program to run in place of our own helper. */
   readonly helper: string | null;
 }
 
 /**
- * @param deployment - people make accounts for themselves in `saas` unless it is set otherwise
- * @param host - where the API listens: beyond this machine the first account needs a setup token unless it is set otherwise
+ * @param deployment - `saas` enables self-service accounts by default
+ * @param host - where the API listens: a setup token is required by default unless it is a loopback address
  */
 export function readIdentitySettings(
   read: SettingReader,
@@ -62,7 +59,6 @@ export function readIdentitySettings(
   });
 }
 
-/** Whoever is on this machine may make the first account; of others, who has seen the log. */
 function readSetupToken(read: SettingReader, host: string): IdentitySettings['setupToken'] {
   const value = read.get('FLOTILLA_SETUP_TOKEN');
   if (value === null) return isLoopback(host) ? null : 'generate';
@@ -70,7 +66,7 @@ function readSetupToken(read: SettingReader, host: string): IdentitySettings['se
   return value === 'none' ? null : Object.freeze({ given: value });
 }
 
-/** Whether what listens there is reached from this machine alone. */
+/** Whether a listener on this host is reachable from this machine only. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(host);
 }

@@ -2,49 +2,53 @@ import { flushCompileCache } from 'node:module';
 import type { Logger } from './logger.ts';
 import { ConfigError } from './setting-reader.ts';
 
-/** When a start is surely over, and keeping its compiled code is in nobody's way. */
-const KEEP_COMPILED_AFTER_MS = 20_000;
+/** By then the start is over, and writing the compile cache delays nothing. */
+const FLUSH_COMPILE_CACHE_MS = 20_000;
 
-/** Message a role process sends its supervisor over IPC once it serves. */
+/** IPC message to the supervisor. */
 export interface ReadyMessage {
   ready: true;
 }
 
-/** Tells a supervisor, if there is one, that this process serves now. */
-export function announceReady(): void {
-  setTimeout(flushCompileCache, KEEP_COMPILED_AFTER_MS).unref();
+/** Notifies the supervisor, if there is one, that this process serves now. */
+export function notifyReady(): void {
+  setTimeout(flushCompileCache, FLUSH_COMPILE_CACHE_MS).unref();
   process.send?.({ ready: true } satisfies ReadyMessage);
 }
 
 /**
- * Ends the process in order on SIGTERM, SIGINT or the loss of its supervisor; repeated signals change nothing.
+ * Shuts the process down gracefully on SIGTERM, SIGINT or the loss of its supervisor; repeated signals change nothing.
  *
  * @param stop - closes everything this process opened, in order
- * @param limitMs - after this the process exits with code 1 whatever `stop` still does
- * @returns a function that starts the same ordered stop from within
+ * @param limitMs - the process exits with code 1 when `stop` takes longer
+ * @returns starts the same shutdown from within
  */
-export function stopInOrder(logger: Logger, stop: () => Promise<void>, limitMs = 10_000): (reason: string) => void {
+export function shutDownOnSignal(
+  logger: Logger,
+  stop: () => Promise<void>,
+  limitMs = 10_000,
+): (reason: string) => void {
   let stopping = false;
-  const begin = (reason: string): void => {
+  const start = (reason: string): void => {
     if (stopping) return;
     stopping = true;
-    logger.info({ reason }, 'stopping');
+    logger.info({ reason }, 'shutting down');
     setTimeout(() => process.exit(1), limitMs).unref();
     stop().then(
       () => process.exit(process.exitCode ?? 0),
       (error: unknown) => {
-        logger.error({ err: error }, 'could not stop in order');
+        logger.error({ err: error }, 'graceful shutdown failed');
         process.exit(1);
       },
     );
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => begin(signal));
-  if (process.channel) process.on('disconnect', () => begin('supervisor gone'));
-  return begin;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => start(signal));
+  if (process.channel) process.on('disconnect', () => start('supervisor disconnected'));
+  return start;
 }
 
-/** Ends the process with code 1 and one message: that of a wrong start alone, of anything else with its stack. */
-export function refuseToStart(error: unknown): never {
+/** Exits with code 1 and the error's message; with its stack unless the start itself was wrong. */
+export function exitWithError(error: unknown): never {
   process.stderr.write(`${describe(error)}\n`);
   process.exit(1);
 }
@@ -53,7 +57,7 @@ function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, message, stack } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') return `The port is in use: ${message}`;
-  // What the system or Node refuses is as wrong as settings are, and says so itself.
-  const isWrongStart = error instanceof ConfigError || /^(E[A-Z]+$|ERR_PARSE_ARGS)/.test(code ?? '');
-  return isWrongStart && message !== '' ? message : (stack ?? message);
+  // Errors of the system and of Node's argument parser explain themselves.
+  const isStartError = error instanceof ConfigError || /^(E[A-Z]+$|ERR_PARSE_ARGS)/.test(code ?? '');
+  return isStartError && message !== '' ? message : (stack ?? message);
 }

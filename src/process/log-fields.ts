@@ -1,22 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { parseTraceparent } from './tracing.ts';
 
-/** What lines of the log say besides their own words: which request, workflow, lane they are about. */
+/** Fields of log lines that name their request, workflow, batch and so on. */
 export type LogFields = Readonly<Record<string, string | number>>;
 
 const fields = new AsyncLocalStorage<LogFields>();
 
-/** Runs `work`, whose lines of the log carry these fields, within what applies already. */
+/** Runs `work` with these fields, and those that apply already, in its log lines. */
 export function withLogFields<T>(added: LogFields, work: () => T): T {
   return fields.run({ ...fields.getStore(), ...added }, work);
 }
 
-/** The fields that apply here. */
 export function currentLogFields(): LogFields | undefined {
   return fields.getStore();
 }
 
-/** The field of a W3C trace context, also where nothing is traced; none when it is null or malformed. */
+/** The trace id of a W3C trace context, also while tracing is off; nothing when it is null or malformed. */
 export function traceField(traceparent: string | null): LogFields {
   const trace = traceparent === null ? null : parseTraceparent(traceparent);
   return trace ? { trace_id: trace.traceId } : {};

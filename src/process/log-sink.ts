@@ -1,34 +1,32 @@
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 
-/** Takes lines of the log and never stands in the way of the process: what cannot be written in time is dropped, counted. */
+/** Accepts log lines without ever blocking the process: lines that cannot be written in time are dropped and counted. */
 export interface LogSink {
   write(line: string): void;
-  /** Lines that were dropped since the process began. */
+  /** Lines dropped since the process started. */
   dropped(): number;
 }
 
-/** Lines that wait while the other side does not read, in bytes. */
-const MAX_WAITING_BYTES = 1024 * 1024;
+const MAX_BUFFERED_BYTES = 1024 * 1024;
 const RETRY_MS = 100;
 
 export interface LogSinkOptions {
-  maxWaitingBytes?: number;
+  maxBufferedBytes?: number;
   retryMs?: number;
 }
 
 /**
- * Writes to a file descriptor that somebody else owns: a file whose disk may be full, a pipe whose reader may hang or be
- * gone.
+ * Writes to a file descriptor of unknown quality: a file whose disk may be full, a pipe whose reader may hang or be gone.
  *
- * @remarks A pipe is opened anew without blocking; where that is not possible (a socket), one thread of the pool writes and
- * may wait for ever, not the process. Lines reach files and pipes at once while these take them.
+ * @remarks A pipe is reopened as non-blocking. A socket cannot be reopened: one thread of the pool writes to it, so that
+ * a hanging reader blocks only that thread. Files and pipes are written to at once while they accept data.
  * @see docs/reliability.md#the-log-cannot-be-written-mail-or-pam-hangs
  */
 export function createLogSink(fd: number, options: LogSinkOptions = {}): LogSink {
-  const queue = new Waiting(options.maxWaitingBytes ?? MAX_WAITING_BYTES);
-  const flush = mustNotBlock(fd)
-    ? inThread(fd, queue)
-    : atOnce(withoutBlocking(fd), queue, options.retryMs ?? RETRY_MS);
+  const queue = new LineBuffer(options.maxBufferedBytes ?? MAX_BUFFERED_BYTES);
+  const flush = isSocket(fd)
+    ? threadPoolWriter(fd, queue)
+    : synchronousWriter(openNonBlocking(fd), queue, options.retryMs ?? RETRY_MS);
   return {
     write(line) {
       if (queue.add(line)) flush();
@@ -37,13 +35,12 @@ export function createLogSink(fd: number, options: LogSinkOptions = {}): LogSink
   };
 }
 
-/** Lines in their order, up to a number of bytes. */
-class Waiting {
+class LineBuffer {
   dropped = 0;
   readonly #maxBytes: number;
   #chunks: Buffer[] = [];
   #bytes = 0;
-  #told = 0;
+  #reportedDropped = 0;
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
@@ -61,37 +58,32 @@ class Waiting {
     return true;
   }
 
-  /** The bytes to write next; after a gap they begin by telling of it. */
   next(): Buffer | null {
     if (this.#chunks.length === 0) return null;
     if (this.#chunks.length > 1) this.#chunks = [Buffer.concat(this.#chunks)];
     return this.#chunks[0]!;
   }
 
-  /** @returns whether all is written now */
-  took(count: number): boolean {
+  markWritten(count: number): void {
     const [first] = this.#chunks;
     const left = first!.subarray(count);
     this.#bytes -= count;
     this.#chunks = left.length === 0 ? this.#chunks.slice(1) : [left, ...this.#chunks.slice(1)];
-    if (this.#chunks.length > 0) return false;
-    this.#tellOfGap();
-    return this.#chunks.length === 0;
+    if (this.#chunks.length === 0) this.#reportDropped();
   }
 
-  /** The other side takes nothing, and will not take this. */
-  drop(): void {
+  dropAll(): void {
     for (const chunk of this.#chunks) this.dropped += countLines(chunk);
     this.#chunks = [];
     this.#bytes = 0;
   }
 
-  #tellOfGap(): void {
-    if (this.dropped === this.#told) return;
-    const lost = this.dropped - this.#told;
-    this.#told = this.dropped;
+  #reportDropped(): void {
+    if (this.dropped === this.#reportedDropped) return;
+    const lost = this.dropped - this.#reportedDropped;
+    this.#reportedDropped = this.dropped;
     const time = new Date().toISOString();
-    this.add(`${JSON.stringify({ level: 40, time, pid: process.pid, lost, msg: 'lines of the log were dropped' })}\n`);
+    this.add(`${JSON.stringify({ level: 40, time, pid: process.pid, lost, msg: 'log lines were dropped' })}\n`);
   }
 }
 
@@ -101,16 +93,16 @@ function countLines(bytes: Buffer): number {
   return Math.max(lines, 1);
 }
 
-function atOnce(fd: number, queue: Waiting, retryMs: number): () => void {
+function synchronousWriter(fd: number, queue: LineBuffer, retryMs: number): () => void {
   let retry: NodeJS.Timeout | null = null;
   const flush = (): void => {
     if (retry !== null) return;
     for (let bytes = queue.next(); bytes !== null; bytes = queue.next()) {
       try {
-        queue.took(writeSync(fd, bytes));
+        queue.markWritten(writeSync(fd, bytes));
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') {
-          queue.drop();
+          queue.dropAll();
           return;
         }
         retry = setTimeout(() => {
@@ -124,7 +116,7 @@ function atOnce(fd: number, queue: Waiting, retryMs: number): () => void {
   return flush;
 }
 
-function inThread(fd: number, queue: Waiting): () => void {
+function threadPoolWriter(fd: number, queue: LineBuffer): () => void {
   let isWriting = false;
   const flush = (): void => {
     const bytes = isWriting ? null : queue.next();
@@ -132,16 +124,15 @@ function inThread(fd: number, queue: Waiting): () => void {
     isWriting = true;
     write(fd, bytes, (error, count) => {
       isWriting = false;
-      if (error) queue.drop();
-      else queue.took(count);
+      if (error) queue.dropAll();
+      else queue.markWritten(count);
       flush();
     });
   };
   return flush;
 }
 
-/** Neither a file nor a pipe nor a terminal: it cannot be opened anew, and a write may wait for its reader. */
-function mustNotBlock(fd: number): boolean {
+function isSocket(fd: number): boolean {
   try {
     return fstatSync(fd).isSocket();
   } catch {
@@ -149,8 +140,8 @@ function mustNotBlock(fd: number): boolean {
   }
 }
 
-/** Another description of the same pipe that never waits: the one given is shared with whoever started us. */
-function withoutBlocking(fd: number): number {
+/** A new file description, because the given one is shared with the parent process and must stay blocking. */
+function openNonBlocking(fd: number): number {
   try {
     if (!fstatSync(fd).isFIFO()) return fd;
     return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NONBLOCK);

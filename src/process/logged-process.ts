@@ -2,19 +2,18 @@ import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs';
 
 export interface LoggedProcessOptions extends Omit<SpawnOptions, 'stdio' | 'detached'> {
-  /** Takes both outputs; readable by its owner alone. */
+  /** Receives stdout and stderr; readable by its owner alone. */
   logFile: string;
-  /** Begin the log file anew instead of adding to it. */
+  /** Truncate the log file instead of appending. */
   truncate?: boolean;
-  /** With a channel for messages to and from a Node process. */
+  /** Open an IPC channel to a Node process. */
   ipc?: boolean;
 }
 
 /**
- * Starts a program in a process group of its own, with its output in a log file.
+ * Starts a program in its own process group, with its output in a log file.
  *
- * @remarks Returns at once: whoever waits for something before listening to the child's events misses the end of one
- * that ends quickly.
+ * @remarks Add listeners to the child before awaiting anything, or the exit of a short-lived one is missed.
  */
 export function spawnLogged(program: string, args: readonly string[], options: LoggedProcessOptions): ChildProcess {
   const { logFile, truncate = false, ipc = false, ...rest } = options;

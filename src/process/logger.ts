@@ -1,36 +1,34 @@
 import { type Logger, pino } from 'pino';
 import { currentLogFields } from './log-fields.ts';
 import { createLogSink, type LogSink } from './log-sink.ts';
-import { activeSpan } from './tracing.ts';
+import { activeSpanContext } from './tracing.ts';
 
 export type { Logger };
 
 let sink: LogSink | null = null;
 
-/** One for all loggers of the process. */
 function standardError(): LogSink {
   sink ??= createLogSink(2);
   return sink;
 }
 
-/** Lines of the log that were dropped since the process began, because nobody took them. */
+/** Log lines dropped since the process started because the reader was too slow. */
 export function droppedLogLines(): number {
   return sink?.dropped() ?? 0;
 }
 
-/** What a line is about, as far as that is known where it is written. */
-function surroundings(): object {
-  const span = activeSpan();
+function contextFields(): object {
+  const span = activeSpanContext();
   return { ...currentLogFields(), ...(span && { trace_id: span.traceId, span_id: span.spanId }) };
 }
 
-/** An error as pino tells of it; its code goes by another name, as what is called `code` can be a script. */
-function describeError(error: Error): object {
+/** The code is renamed, because `code` can hold a script and is redacted. */
+function serializeError(error: Error): object {
   const { code, ...described } = pino.stdSerializers.err(error) as pino.SerializedError & { code?: unknown };
   return code === undefined ? described : { ...described, errorCode: code };
 }
 
-/** Names whose values never reach a log, at any of the depths below. */
+/** Keys that are redacted, at each of the depths below. */
 const SECRET_KEYS = [
   'password',
   'new_password',
@@ -47,7 +45,7 @@ const SECRET_KEYS = [
 ];
 
 /**
- * The one structured logger: JSON lines on standard error, or at the end of a file.
+ * JSON lines on standard error, or appended to a file.
  * Keys are the same everywhere: `requestId`, `activityId`, `operationId`, `workflowId`, `laneId`, `computerId`, and
  * `trace_id` and `span_id` as OpenTelemetry names them.
  */
@@ -58,8 +56,8 @@ export function createLogger(options: { level: string; role: string; file?: stri
       base: { role: options.role, pid: process.pid },
       redact: { paths: SECRET_KEYS.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '[redacted]' },
       timestamp: pino.stdTimeFunctions.isoTime,
-      mixin: surroundings,
-      serializers: { err: describeError },
+      mixin: contextFields,
+      serializers: { err: serializeError },
     },
     options.file === undefined ? standardError() : pino.destination({ dest: options.file, sync: true }),
   );

@@ -2,9 +2,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { droppedLogLines, type Logger } from './logger.ts';
 
-/** How the connections of one pool stand. */
+/** Connections of one database pool. */
 export interface PoolState {
-  /** Which pool of the process. */
   name: string;
   used: number;
   idle: number;
@@ -13,52 +12,51 @@ export interface PoolState {
   max: number;
 }
 
-/** What one process measures of itself, in Prometheus' text format. */
+/** Prometheus metrics of one process. */
 export interface Metrics {
   registry: Registry;
-  /** Told of every API operation that begins; `observeRequest` ends it. */
-  beginRequest(): void;
+  /** Counts an API operation as in flight until `endRequest`. */
+  startRequest(): void;
   /**
-   * Records one API operation that has ended.
+   * Records a finished API operation.
    *
-   * @param status - the one answered; 499 where the client left before, 500 where the answer broke off
+   * @param status - as sent; 499 when the client disconnected before, 500 when the response broke off
    */
-  observeRequest(operation: string, status: number, seconds: number): void;
+  endRequest(operation: string, status: number, seconds: number): void;
   /** Shows pools of database connections, read at each scrape. */
-  watchPools(read: () => readonly PoolState[]): void;
+  registerPools(read: () => readonly PoolState[]): void;
   close(): Promise<void>;
 }
 
 export interface MetricsOptions {
-  /** Where to listen: the first free port from `metricsPort` on is taken and logged. */
+  /** Listens on the first free port from `metricsPort` on, and logs it. */
   config: { metricsHost: string; metricsPort: number };
   logger: Logger;
-  /** What the process is there for: `api`, `gateway`, task queues. */
+  /** Roles of the process: `api`, `gateway`, task queues. */
   serves?: readonly string[];
-  /** Why the process cannot do its work now; empty when it can. Answered by `/readyz`. */
+  /** Why the process is not ready, for `/readyz`; empty when it is. */
   obstacles?: () => readonly string[] | Promise<readonly string[]>;
-  /** Address of metrics that a library of this process serves by itself; they are shown after our own. */
+  /** URL of metrics that a library of this process serves itself; they are appended to ours. */
   upstream?: string | null;
 }
 
 const PORTS_TRIED = 100;
-const UPSTREAM_LIMIT_MS = 5_000;
+const UPSTREAM_TIMEOUT_MS = 5_000;
 const REQUEST_BUCKETS_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * Measures this process and serves it: `/metrics`, and for health checks `/healthz` (the process answers) and `/readyz`
- * (503 with the reasons while it cannot do its work).
+ * Serves `/metrics`, `/healthz` (200 while the process runs) and `/readyz` (503 with the reasons while it is not ready).
  */
 export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   const { config, logger } = options;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  countDroppedLines(registry);
-  showParts(registry, options.serves ?? []);
-  const requests = requestMetrics(registry);
+  registerDroppedLines(registry);
+  registerServes(registry, options.serves ?? []);
+  const requests = registerRequests(registry);
   const pages: Record<string, (res: ServerResponse) => Promise<void>> = {
     '/metrics': async (res) => {
-      const text = (await registry.metrics()) + (await readUpstream(options.upstream ?? null));
+      const text = (await registry.metrics()) + (await fetchUpstream(options.upstream ?? null));
       res.writeHead(200, { 'Content-Type': registry.contentType }).end(text);
     },
     '/healthz': async (res) => sendJson(res, 200, { alive: true }),
@@ -78,32 +76,32 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   return {
     registry,
     ...requests,
-    watchPools: (read) => watchPools(registry, read),
+    registerPools: (read) => registerPools(registry, read),
     close: () => closeServer(server),
   };
 }
 
-function requestMetrics(registry: Registry): Pick<Metrics, 'beginRequest' | 'observeRequest'> {
+function registerRequests(registry: Registry): Pick<Metrics, 'startRequest' | 'endRequest'> {
   const seconds = new Histogram({
     name: 'flotilla_request_duration_seconds',
-    help: 'Time from the first line of an API request to its answer',
+    help: 'Time from the first line of an API request to its response',
     labelNames: ['operation', 'status'] as const,
     buckets: REQUEST_BUCKETS_SECONDS,
     registers: [registry],
   });
   const inFlight = new Gauge({
     name: 'flotilla_requests_in_flight',
-    help: 'API requests that are not answered yet',
+    help: 'API requests in flight',
     registers: [registry],
   });
   const errors = new Counter({
     name: 'flotilla_request_errors_total',
-    help: 'API requests answered with a status of 500 or above, or whose answer broke off',
+    help: 'API requests with a status of 500 or above, or whose response broke off',
     registers: [registry],
   });
   return {
-    beginRequest: () => inFlight.inc(),
-    observeRequest: (operation, status, duration) => {
+    startRequest: () => inFlight.inc(),
+    endRequest: (operation, status, duration) => {
       inFlight.dec();
       if (status >= 500) errors.inc();
       seconds.labels(operation, String(status)).observe(duration);
@@ -111,10 +109,10 @@ function requestMetrics(registry: Registry): Pick<Metrics, 'beginRequest' | 'obs
   };
 }
 
-function countDroppedLines(registry: Registry): void {
+function registerDroppedLines(registry: Registry): void {
   const lines: Counter = new Counter({
     name: 'flotilla_log_lines_dropped_total',
-    help: 'Lines of the log that were dropped because nobody took them',
+    help: 'Log lines dropped because their reader was too slow',
     registers: [registry],
     collect() {
       lines.reset();
@@ -123,18 +121,18 @@ function countDroppedLines(registry: Registry): void {
   });
 }
 
-/** A process that ended shows nothing; that none of its kind is left can only be told by what each says of itself. */
-function showParts(registry: Registry, parts: readonly string[]): void {
+/** Lets an alert notice that no process of a role is left. */
+function registerServes(registry: Registry, roles: readonly string[]): void {
   const serves = new Gauge({
     name: 'flotilla_serves',
-    help: 'What this process is there for: api, gateway or a task queue; always 1',
+    help: 'Role of this process: api, gateway or a task queue; always 1',
     labelNames: ['part'] as const,
     registers: [registry],
   });
-  for (const part of parts) serves.set({ part }, 1);
+  for (const part of roles) serves.set({ part }, 1);
 }
 
-function watchPools(registry: Registry, read: () => readonly PoolState[]): void {
+function registerPools(registry: Registry, read: () => readonly PoolState[]): void {
   const gauge = (name: string, help: string, values: (pool: PoolState) => Record<string, number>): void => {
     const collected: Gauge<'pool' | 'state'> = new Gauge({
       name,
@@ -152,8 +150,8 @@ function watchPools(registry: Registry, read: () => readonly PoolState[]): void 
     used,
     idle,
   }));
-  gauge('flotilla_database_connections_max', 'Bound of the pool', ({ max }) => ({ '': max }));
-  gauge('flotilla_database_pool_waiting', 'Callers that wait for a database connection', ({ waiting }) => ({
+  gauge('flotilla_database_connections_max', 'Maximum size of the pool', ({ max }) => ({ '': max }));
+  gauge('flotilla_database_pool_waiting', 'Callers waiting for a database connection', ({ waiting }) => ({
     '': waiting,
   }));
 }
@@ -162,11 +160,11 @@ function sendJson(res: ServerResponse, status: number, body: object): void {
   res.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' }).end(`${JSON.stringify(body)}\n`);
 }
 
-/** What the library serves; nothing when it does not answer, because our own metrics are worth showing alone. */
-async function readUpstream(url: string | null): Promise<string> {
+/** Empty when the library does not respond: our own metrics are useful without it. */
+async function fetchUpstream(url: string | null): Promise<string> {
   if (url === null) return '';
-  const answer = await fetch(url, { signal: AbortSignal.timeout(UPSTREAM_LIMIT_MS) }).catch(() => null);
-  return answer?.ok ? `\n${await answer.text()}` : '';
+  const response = await fetch(url, { signal: AbortSignal.timeout(UPSTREAM_TIMEOUT_MS) }).catch(() => null);
+  return response?.ok ? `\n${await response.text()}` : '';
 }
 
 function shownHost(host: string): string {
@@ -176,12 +174,12 @@ function shownHost(host: string): string {
 async function listenOnFreePort(server: Server, at: MetricsOptions['config']): Promise<number> {
   const { metricsHost: host, metricsPort: first } = at;
   for (let port = first; port < first + PORTS_TRIED && port <= 65_535; port++) {
-    if (await listens(server, host, port)) return port;
+    if (await tryListen(server, host, port)) return port;
   }
   throw new Error(`No free port for metrics from ${first} on`);
 }
 
-function listens(server: Server, host: string, port: number): Promise<boolean> {
+function tryListen(server: Server, host: string, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const onError = (error: NodeJS.ErrnoException) => {
       server.off('listening', onListening);

@@ -6,7 +6,7 @@ export const SECRET_SETTINGS: readonly string[] = Object.entries<Setting<unknown
   .filter(([, { isSecret }]) => isSecret)
   .map(([name]) => name);
 
-export interface WithSecrets {
+export interface ResolvedSecrets {
   /** The environment with the contents in place of the files' names. */
   env: Record<string, string | undefined>;
   /** What is wrong, by setting. Never shows a content. */
@@ -14,7 +14,7 @@ export interface WithSecrets {
 }
 
 /** Reads the files that settings name, without the white space around their contents. */
-export function readSecretFiles(env: Record<string, string | undefined>): WithSecrets {
+export function readSecretFiles(env: Record<string, string | undefined>): ResolvedSecrets {
   const result = { ...env };
   const problems: Array<{ name: string; message: string }> = [];
   for (const setting of SECRET_SETTINGS) {

@@ -23,10 +23,10 @@ export class SettingReader {
     const secrets = readSecretFiles(env);
     this.#env = secrets.env;
     this.#role = role;
-    for (const { name, message } of secrets.problems) this.problem(name, message);
+    for (const { name, message } of secrets.problems) this.addProblem(name, message);
   }
 
-  problem(name: string, message: string): void {
+  addProblem(name: string, message: string): void {
     this.#problems.push(`${name} ${message}`);
   }
 
@@ -43,14 +43,14 @@ export class SettingReader {
     const { type, fallback, requiredBy = [] } = SETTINGS[name] as Setting<SettingValue<N>>;
     const text = this.#textOf(name);
     if (text === undefined) {
-      if (requiredBy.includes(this.#role)) this.problem(name, 'is required');
+      if (requiredBy.includes(this.#role)) this.addProblem(name, 'is required');
       return fallback;
     }
     try {
       return type.parse(text);
     } catch (error) {
       if (!(error instanceof InvalidSetting)) throw error;
-      this.problem(name, error.message);
+      this.addProblem(name, error.message);
       return fallback;
     }
   }

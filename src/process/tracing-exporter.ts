@@ -13,14 +13,14 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 
-const CLOSE_LIMIT_MS = 1_500;
+const CLOSE_TIMEOUT_MS = 1_500;
 
 type Environment = Record<string, string | undefined>;
 
 /**
- * Makes a tracer whose spans go to an OTLP collector over HTTP, as the standard variables say.
+ * Creates a tracer that exports to an OTLP collector over HTTP, configured by the standard variables.
  *
- * @remarks Loaded by `tracing.ts` alone, and only when traces are wanted.
+ * @remarks Imported only by `tracing.ts`, and only when tracing is on.
  */
 export function openExporter(
   role: string,
@@ -29,7 +29,7 @@ export function openExporter(
   const ids = new SpanIds();
   const named = resourceFromAttributes({ 'service.name': `flotilla-${role}`, 'service.namespace': 'flotilla' });
   const resource = named.merge(detectResources({ detectors: [envDetector] }));
-  const processor = new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), ...batching(env) });
+  const processor = new BatchSpanProcessor({ exporter: new OTLPTraceExporter(), ...batchOptions(env) });
   const provider = new TracerProvider({
     resource,
     sampler: chooseSampler(env),
@@ -42,14 +42,14 @@ export function openExporter(
     tracer: provider.getTracer('flotilla'),
     useSpanId: (id) => ids.use(id),
     async close() {
-      const limit = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_LIMIT_MS).unref());
+      const limit = new Promise<void>((resolve) => setTimeout(resolve, CLOSE_TIMEOUT_MS).unref());
       await Promise.race([provider.shutdown().catch(() => undefined), limit]);
       context.disable();
     },
   };
 }
 
-/** Random ids, except for a span whose id was fixed before it was recorded. */
+/** Random ids, except for a span whose id was published before it is recorded. */
 class SpanIds {
   #next: string | null = null;
 
@@ -68,7 +68,7 @@ class SpanIds {
   }
 }
 
-/** Samplers by the names that OpenTelemetry gives `OTEL_TRACES_SAMPLER`. */
+/** Samplers by their names in `OTEL_TRACES_SAMPLER`. */
 function chooseSampler(env: Environment): Sampler {
   const share = readNumber(env, 'OTEL_TRACES_SAMPLER_ARG', 0, 1) ?? 1;
   const bare: Record<string, () => Sampler> = {
@@ -81,7 +81,7 @@ function chooseSampler(env: Environment): Sampler {
   return name in bare ? root : new ParentBasedSampler({ root });
 }
 
-function batching(env: Environment) {
+function batchOptions(env: Environment) {
   const most = 1_000_000;
   const delay = readNumber(env, 'OTEL_BSP_SCHEDULE_DELAY', 1, most);
   const timeout = readNumber(env, 'OTEL_BSP_EXPORT_TIMEOUT', 1, most);

@@ -157,12 +157,12 @@ export function recordSpan({ name, startMs, endMs, failed, spanId, parent, ...re
 
 /** The trace context of the span under way, to be handed on; null when there is none. */
 export function activeTraceparent(): string | null {
-  const span = recorder === null ? undefined : activeSpan();
+  const span = recorder === null ? undefined : activeSpanContext();
   return span ? formatTraceparent(span) : null;
 }
 
 /** Ids of the span under way, for lines of the log. */
-export function activeSpan(): SpanContext | undefined {
+export function activeSpanContext(): SpanContext | undefined {
   if (recorder === null) return undefined;
   const span = trace.getActiveSpan()?.spanContext();
   return span && isSpanContextValid(span) ? span : undefined;

@@ -3,25 +3,24 @@ import type { RequestHandler } from 'express';
 import { createCodecRouter } from '../../temporal/codec-server.ts';
 import { createTemporalHealth } from '../../temporal/health.ts';
 import { createApp, createGatewayApp } from '../api/app/app.ts';
-import { createClientAddress } from '../api/http/client-address.ts';
-import { codecAccess } from '../api/identity/codec-access.ts';
-import { announceSetupToken } from '../api/identity/first-account.ts';
 import { listen } from '../api/app/server.ts';
-import { type Config, ConfigError, loadConfig } from '../process/config.ts';
+import { createCodecAccess } from '../api/identity/codec-access.ts';
+import { logSetupToken } from '../api/identity/first-account.ts';
 import { createGateway } from '../gateway/http/gateway.ts';
-import { announceReady, refuseToStart, stopInOrder } from '../process/lifecycle.ts';
+import { openPersistence, type Persistence } from '../persistence/orm/orm.ts';
+import { createClientAddress } from '../process/client-address.ts';
+import { type Config, ConfigError, loadConfig } from '../process/config.ts';
+import { exitWithError, notifyReady, shutDownOnSignal } from '../process/lifecycle.ts';
 import { createLogger, type Logger } from '../process/logger.ts';
 import { type Metrics, startMetrics } from '../process/metrics.ts';
-import { openPersistence, type Persistence } from '../persistence/orm/orm.ts';
+import { startTracing } from '../process/tracing.ts';
 import type { FairGateLimits } from '../services/common/fair-gate.ts';
 import { systemClock } from '../services/common/ports.ts';
 import { rotateRecoveryKeys } from '../services/computers/recovery-key-rotation.ts';
 import { createServices, type Services } from '../services/setup/services.ts';
-import { startTracing } from '../process/tracing.ts';
 
-const PLACES_FOR_OTHERS = 2;
-/** A call that waited this long for its place is refused. */
-const PATIENCE_MS = 15_000;
+const SLOTS_FOR_OTHER_ACCOUNTS = 2;
+const QUEUE_TIMEOUT_MS = 15_000;
 
 /** `npm run api`, `npm run gateway`: serves clients, agents, or both. */
 async function main(): Promise<void> {
@@ -34,8 +33,8 @@ async function main(): Promise<void> {
     poolSize: config.databasePoolSize,
     limits: config.databaseLimits,
     applicationName: gatewayOnly ? 'flotilla-gateway' : 'flotilla-api',
-    onError: (error) => logger.warn({ err: error }, 'a database connection was lost'),
-    // Without a database every answer is 503; ending instead would only make the outage longer.
+    onError: (error) => logger.warn({ err: error }, 'lost a database connection'),
+    // Without a database every response is 503; exiting would only prolong the outage.
     lazy: true,
   });
   const temporal = createTemporalHealth(config);
@@ -50,7 +49,7 @@ async function main(): Promise<void> {
   const serves = [...(gatewayOnly ? [] : ['api']), ...(withGateway ? ['gateway'] : [])];
   const obstacles = async () => (await services.readiness.check()).map(({ part, reason }) => `${part}: ${reason}`);
   const metrics = await startMetrics({ config, logger, serves, obstacles });
-  metrics.watchPools(persistence.pools);
+  metrics.registerPools(persistence.pools);
   const clientAddress = createClientAddress(config.trustedProxies);
   const gateway = withGateway
     ? createGateway({ persistence, config, logger, clock: systemClock, registry: metrics.registry, clientAddress })
@@ -60,11 +59,11 @@ async function main(): Promise<void> {
     : createApiApp({ config, logger, metrics, services, gateway: gateway?.router });
   const server = await listen(app, config);
   if (!gatewayOnly) {
-    void rotateKeys(persistence, config, logger);
-    void announceSetupToken(services.accounts, logger);
+    void reencryptRecoveryKeys(persistence, config, logger);
+    void logSetupToken(services.accounts, logger);
   }
   logger.info({ address: `http://${config.host}:${config.port}` }, 'serving');
-  stopInOrder(logger, async () => {
+  shutDownOnSignal(logger, async () => {
     await server.close();
     await gateway?.close();
     await temporal.close();
@@ -72,17 +71,17 @@ async function main(): Promise<void> {
     await metrics.close();
     await tracing.close();
   });
-  announceReady();
+  notifyReady();
 }
 
-/** Beside serving: the database may be away at the start, and nobody waits for it. */
-async function rotateKeys(persistence: Persistence, config: Config, logger: Logger): Promise<void> {
+/** Runs in the background, because the database may be unavailable at the start. */
+async function reencryptRecoveryKeys(persistence: Persistence, config: Config, logger: Logger): Promise<void> {
   try {
     const { rotated, unreadable } = await rotateRecoveryKeys(persistence.db, config.encryptionKeys);
-    if (rotated > 0) logger.info({ rotated, keyId: config.encryptionKeys[0]!.id }, 'sealed recovery keys anew');
-    if (unreadable > 0) logger.warn({ unreadable }, 'recovery keys are sealed with a key that is not configured');
+    if (rotated > 0) logger.info({ rotated, keyId: config.encryptionKeys[0]!.id }, 're-encrypted recovery keys');
+    if (unreadable > 0) logger.warn({ unreadable }, 'recovery keys are encrypted with a key that is not configured');
   } catch (error) {
-    logger.warn({ err: error }, 'recovery keys could not be sealed anew; the next start tries again');
+    logger.warn({ err: error }, 're-encrypting recovery keys failed; the next start tries again');
   }
 }
 
@@ -94,7 +93,7 @@ function createApiApp(deps: {
   gateway: RequestHandler | undefined;
 }) {
   const { config, logger, metrics, services, gateway } = deps;
-  const access = codecAccess({ authenticator: services.authenticator, config });
+  const access = createCodecAccess({ authenticator: services.authenticator, config });
   return createApp({
     services,
     logger,
@@ -102,20 +101,20 @@ function createApiApp(deps: {
     deployment: config.deployment,
     trustedProxies: config.trustedProxies,
     rate: config.traffic.api,
-    places: placesOf(config),
+    concurrency: concurrencyLimits(config),
     unknownKeys: config.unknownKeys,
     gateway,
     codec: [access.guard, createCodecRouter({ encryptionKeys: config.encryptionKeys, allow: access.allow })],
-    onArrival: metrics.beginRequest,
-    onAnswer: metrics.observeRequest,
-    prepareAhead: true,
+    onRequestStart: metrics.startRequest,
+    onRequestEnd: metrics.endRequest,
+    prepareInBackground: true,
   });
 }
 
-/** As many calls at once as there are connections; one account leaves some to the others. */
-function placesOf({ databasePoolSize: width, traffic: { maxWaiting } }: Config): FairGateLimits {
-  const share = Math.max(1, width - PLACES_FOR_OTHERS);
-  return { width, share, waiting: maxWaiting, waitingPerKey: Math.ceil(maxWaiting / 2), patienceMs: PATIENCE_MS };
+/** As many calls at once as there are connections; one account leaves some to others. */
+function concurrencyLimits({ databasePoolSize: width, traffic: { maxWaiting } }: Config): FairGateLimits {
+  const share = Math.max(1, width - SLOTS_FOR_OTHER_ACCOUNTS);
+  return { width, share, waiting: maxWaiting, waitingPerKey: Math.ceil(maxWaiting / 2), patienceMs: QUEUE_TIMEOUT_MS };
 }
 
 function readArguments(): { gatewayOnly: boolean; withGateway: boolean } {
@@ -126,4 +125,4 @@ function readArguments(): { gatewayOnly: boolean; withGateway: boolean } {
   return { gatewayOnly, withGateway: !withoutGateway };
 }
 
-main().catch(refuseToStart);
+main().catch(exitWithError);

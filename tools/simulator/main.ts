@@ -1,4 +1,4 @@
-import { announceReady, stopInOrder } from '../../src/process/lifecycle.ts';
+import { notifyReady, shutDownOnSignal } from '../../src/process/lifecycle.ts';
 import { createLogger, type Logger } from '../../src/process/logger.ts';
 import { type CommandLine, HELP, parseCommandLine, UsageError } from './command-line.ts';
 import { createFleet, type Fleet, type FleetOptions } from './fleet.ts';
@@ -33,8 +33,8 @@ function reportProgress(fleet: Fleet, logger: Logger): void {
 async function run(options: Omit<FleetOptions, 'logger'>): Promise<void> {
   const logger = createLogger({ level: process.env['FLOTILLA_LOG_LEVEL']?.trim() || 'info', role: 'fleet' });
   const fleet = createFleet({ ...options, logger });
-  stopInOrder(logger, () => fleet.stop());
-  announceReady();
+  shutDownOnSignal(logger, () => fleet.stop());
+  notifyReady();
   await fleet.start();
   logger.info({ computers: options.computers, url: options.url }, 'fleet started');
   reportProgress(fleet, logger);

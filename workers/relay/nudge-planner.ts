@@ -1,8 +1,8 @@
 import type { BatchEvents } from '../../src/persistence/engine/pending-events.repository.ts';
 
 export interface NudgeSettings {
-  nudgeMinMs: number;
-  nudgeMaxMs: number;
+  wakeUpMinMs: number;
+  wakeUpMaxMs: number;
 }
 
 /** Lanes up to this size are nudged at once; above, nudges are coalesced. */
@@ -72,13 +72,13 @@ export class NudgePlanner {
 
   /** A nudge costs the same for every lane, so that many lanes of one group would cost more than their work. */
   #interval(ageMs: number, crowd: number): number {
-    const { nudgeMinMs, nudgeMaxMs } = this.#settings;
-    const shared = (crowd / LANES_PER_INTERVAL) * nudgeMinMs;
-    return Math.min(Math.max(ageMs / AGE_SHARE, shared, nudgeMinMs), nudgeMaxMs);
+    const { wakeUpMinMs, wakeUpMaxMs } = this.#settings;
+    const shared = (crowd / LANES_PER_INTERVAL) * wakeUpMinMs;
+    return Math.min(Math.max(ageMs / AGE_SHARE, shared, wakeUpMinMs), wakeUpMaxMs);
   }
 
   #forget(news: readonly BatchEvents[], nowMs: number): void {
-    const keepMs = Math.max(REPEAT_AFTER_MS, this.#settings.nudgeMaxMs);
+    const keepMs = Math.max(REPEAT_AFTER_MS, this.#settings.wakeUpMaxMs);
     const present = new Set(news.map((lane) => lane.lane));
     for (const [lane, { at }] of this.#nudged) {
       if (!present.has(lane) && nowMs - at >= keepMs) this.#nudged.delete(lane);

@@ -9,7 +9,7 @@ import type { Database, Sql } from '../../src/persistence/database/sql.ts';
 import { readStartableActivities, type Startable } from '../../src/persistence/engine/startable.repository.ts';
 import { traceField, withLogFields } from '../../src/process/log-fields.ts';
 import type { Logger } from '../../src/process/logger.ts';
-import { SpanBudget } from '../../src/process/span-budget.ts';
+import { SpanLimit } from '../../src/process/span-limit.ts';
 import { inSpan, isTracing, SpanKind, type SpanOptions } from '../../src/process/tracing.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { parseActivityWorkflowId, parseWorkflowOwner } from '../../workflows/contracts/activity.contract.ts';
@@ -32,7 +32,7 @@ const LIMIT = 50;
 interface Memory {
   refused: RefusedEntries;
   /** For cancels: one request may cancel a hundred thousand activities. */
-  budget: SpanBudget;
+  budget: SpanLimit;
 }
 
 /**
@@ -43,7 +43,7 @@ interface Memory {
  * @see docs/architecture.md#starting-it
  */
 export function outboxRound(deps: OutboxDeps): () => Promise<boolean> {
-  const memory: Memory = { refused: new RefusedEntries(), budget: new SpanBudget() };
+  const memory: Memory = { refused: new RefusedEntries(), budget: new SpanLimit() };
   const { refused } = memory;
   return async () => {
     const now = Date.now();
@@ -132,7 +132,7 @@ async function settle(
 async function cancel(
   deps: OutboxDeps,
   { key, traceparent: parent }: OutboxCommand,
-  budget: SpanBudget,
+  budget: SpanLimit,
 ): Promise<boolean> {
   const activityId = parseWorkflowOwner(key) ?? undefined;
   const request = async (): Promise<boolean> => {

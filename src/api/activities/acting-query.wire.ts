@@ -1,6 +1,5 @@
 import type { ActingQuery } from '../../services/query/computer-queries.ts';
 
-/** The fields of a body that acts on what a query means. */
 interface QueryFields {
   query: string;
   searches?: Readonly<Record<string, string>> | null;

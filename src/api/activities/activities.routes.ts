@@ -2,11 +2,11 @@ import { DomainError } from '../../domain/common/errors.ts';
 import type { ActivityChoice } from '../../services/activities/activity-choice.ts';
 import type { Services } from '../../services/setup/services.ts';
 import type { Handlers, RequestContext } from '../http/handler.ts';
-import type { components } from '../openapi/types.generated.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { traceparentOf } from '../http/trace-context.ts';
+import { traceparentOf } from '../http/tracing.ts';
+import type { components } from '../openapi/types.generated.ts';
 import { readActingQuery } from './acting-query.wire.ts';
-import { wireDetailedActivity, wireParent } from './activities.wire.ts';
+import { toDetailedActivityResponse, toParentResponse } from './activities.wire.ts';
 
 type Schemas = components['schemas'];
 
@@ -32,19 +32,19 @@ export function activitiesRoutes(deps: {
   return {
     async listActivities(context) {
       const { count, results } = await activities.list(context.caller, queryOf(context), pageOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireDetailedActivity) }) };
+      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toDetailedActivityResponse) }) };
     },
     async listComputerActivities(context) {
       const computers = [...new Set(context.query['computer_ids'] as number[])];
       const { count, results } = await activities.listOfComputers(context.caller, computers, pageOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireDetailedActivity) }) };
+      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toDetailedActivityResponse) }) };
     },
     async listParentActivities(context) {
       const { count, results } = await activities.listParents(context.caller, queryOf(context), pageOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireParent) }) };
+      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toParentResponse) }) };
     },
     async getActivity({ caller, params }) {
-      return { body: wireDetailedActivity(await activities.read(caller, params['activity_id'] as number)) };
+      return { body: toDetailedActivityResponse(await activities.read(caller, params['activity_id'] as number)) };
     },
     async cancelActivities({ caller, body, request }) {
       const choice = choiceOf(body as Schemas['ActivityChoice']);

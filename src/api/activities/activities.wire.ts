@@ -5,18 +5,18 @@ import type {
   DetailedActivity,
   ParentActivity,
 } from '../../services/activities/activity-views.ts';
-import { wireTime } from '../common/time.wire.ts';
+import { formatTime } from '../common/time.wire.ts';
 
-/** The shape every answer about an activity starts with. */
-export function wireActivity(activity: BaseActivity) {
+/** Fields that all activities have in responses. */
+export function toActivityResponse(activity: BaseActivity) {
   return {
     id: activity.id,
     type: activity.type,
     summary: activity.summary,
-    creation_time: wireTime(activity.creation_time),
-    creator: wireCreator(activity),
-    approval_time: wireTime(activity.approval_time),
-    completion_time: wireTime(activity.completion_time),
+    creation_time: formatTime(activity.creation_time),
+    creator: toCreatorResponse(activity),
+    approval_time: formatTime(activity.approval_time),
+    completion_time: formatTime(activity.completion_time),
     deliver_delay_window: activity.deliver_delay_window,
     parent_id: activity.parent_id,
     result_text: activity.result_text,
@@ -25,12 +25,11 @@ export function wireActivity(activity: BaseActivity) {
   };
 }
 
-function wireCreator({ creator_id: id, creator_name: name, creator_email: email }: BaseActivity) {
+function toCreatorResponse({ creator_id: id, creator_name: name, creator_email: email }: BaseActivity) {
   return id === null ? null : { id, name: name!, email: email! };
 }
 
-/** An entry of `changes`, which names both versions: null for one that there was not. */
-function wireChange(change: PackageChange) {
+function toChangeResponse(change: PackageChange) {
   if (!('version' in change)) return change;
   const { type, version } = change;
   return {
@@ -40,10 +39,9 @@ function wireChange(change: PackageChange) {
   };
 }
 
-/** An item of the listing of parents. */
-export function wireParent(activity: ParentActivity) {
+export function toParentResponse(activity: ParentActivity) {
   return {
-    ...wireActivity(activity),
+    ...toActivityResponse(activity),
     children_count: activity.children_count,
     children_statuses: {
       good: activity.succeeded_count,
@@ -56,31 +54,29 @@ export function wireParent(activity: ParentActivity) {
   };
 }
 
-/** An operation as its group shows it. */
-function wireChild(activity: ChildActivity) {
+function toChildResponse(activity: ChildActivity) {
   return {
-    ...wireActivity(activity),
+    ...toActivityResponse(activity),
     computer_id: activity.computer_id,
     computer_title: activity.computer_title,
     cancel_requested: activity.cancel_requested,
   };
 }
 
-/** One activity in detail. */
-export function wireDetailedActivity(activity: DetailedActivity) {
+export function toDetailedActivityResponse(activity: DetailedActivity) {
   return {
-    ...wireActivity(activity),
+    ...toActivityResponse(activity),
     ...(activity.computer_id === null ? {} : { computer_id: activity.computer_id }),
-    delivery_time: wireTime(activity.delivery_time),
-    deliver_after_time: wireTime(activity.deliver_after_time),
-    deliver_before_time: wireTime(activity.deliver_before_time),
-    schedule_before_time: wireTime(activity.schedule_before_time),
-    schedule_after_time: wireTime(activity.schedule_after_time),
-    modification_time: wireTime(activity.modification_time),
+    delivery_time: formatTime(activity.delivery_time),
+    deliver_after_time: formatTime(activity.deliver_after_time),
+    deliver_before_time: formatTime(activity.deliver_before_time),
+    schedule_before_time: formatTime(activity.schedule_before_time),
+    schedule_after_time: formatTime(activity.schedule_after_time),
+    modification_time: formatTime(activity.modification_time),
     package_ids: activity.package_ids,
-    changes: activity.changes.map(wireChange),
+    changes: activity.changes.map(toChangeResponse),
     cancel_requested: activity.cancel_requested,
-    children: activity.children.map(wireChild),
+    children: activity.children.map(toChildResponse),
     actions: activity.actions,
     reapplied_from: activity.reapplied_from,
     reapplied_by: activity.reapplied_by,

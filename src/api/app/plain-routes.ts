@@ -5,12 +5,12 @@ import type { Request, RequestHandler, Response } from 'express';
 import { DomainError } from '../../domain/common/errors.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { Readiness } from '../../services/setup/readiness.service.ts';
-import { JsonText } from '../http/request/json-text.ts';
-import { replyToError, requestIdOf, sendJson } from '../http/middleware/send.ts';
-import type { OpenApiDocument } from '../openapi/document.ts';
+import { requestIdOf, sendJson, toErrorResponse } from '../http/middleware/send.ts';
+import { JsonText } from '../http/response-bodies.ts';
 import { MethodNotAllowed } from '../http/route-table.ts';
+import type { OpenApiDocument } from '../openapi/document.ts';
 
-interface Plain {
+interface StaticFile {
   type: string;
   content: string | Buffer;
 }
@@ -25,7 +25,7 @@ const DOCS_HEADERS = {
     "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; frame-ancestors 'none'",
 };
 
-/** `/healthz`, `/readyz` and, with a document, `/openapi.json` and `/docs`, to which `/` leads: GET only, without a token. */
+/** `/healthz`, `/readyz` and, with a document, `/openapi.json`, `/docs` and `/`, which redirects there: GET only, without a token. */
 export function plainRoutes(deps: {
   document: OpenApiDocument | null;
   readiness: Readiness;
@@ -45,7 +45,7 @@ export function plainRoutes(deps: {
     pages.set('/openapi.json', (req, res, requestId) =>
       sendJson(req, res, { status: 200, body: new JsonText(text), headers: {}, requestId }),
     );
-    for (const [path, page] of docsPages()) pages.set(path, sendPlain(page));
+    for (const [path, page] of docsPages()) pages.set(path, serveFile(page));
     pages.set('/', (_req, res, requestId) => {
       res.writeHead(302, { Location: '/docs', 'Content-Length': 0, 'X-Request-Id': requestId }).end();
     });
@@ -59,7 +59,7 @@ export function plainRoutes(deps: {
       if (req.method !== 'GET' && req.method !== 'HEAD') throw new MethodNotAllowed(['GET']);
       await page(req, res, requestId);
     } catch (error) {
-      sendJson(req, res, { ...replyToError(error, requestId, deps.logger), requestId });
+      sendJson(req, res, { ...toErrorResponse(error, requestId, deps.logger), requestId });
     }
   };
 }
@@ -70,7 +70,7 @@ function notReady(obstacles: ReadonlyArray<{ part: string; reason: string }>): D
   return new DomainError('ServiceUnavailable', `Not ready: ${message}`, { details, retryAfterSeconds: 1 });
 }
 
-function sendPlain(page: Plain): Page {
+function serveFile(page: StaticFile): Page {
   return (req, res, requestId) => {
     const length = Buffer.byteLength(page.content);
     res.writeHead(200, {
@@ -83,10 +83,10 @@ function sendPlain(page: Plain): Page {
   };
 }
 
-/** The browsable reference, from files of this machine only: no script or style of another host. */
-function docsPages(): Array<[string, Plain]> {
+/** Swagger UI, without scripts or styles of other hosts. */
+function docsPages(): Array<[string, StaticFile]> {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  const file = (name: string, type: string): [string, Plain] => [
+  const file = (name: string, type: string): [string, StaticFile] => [
     `/docs/${name}`,
     { type, content: readFileSync(join(folder, name)) },
   ];

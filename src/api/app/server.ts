@@ -1,21 +1,20 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { unauthorized } from '../../domain/common/errors.ts';
-import { endUnread } from '../../process/http-answers.ts';
+import { endWithUnreadBody } from '../../process/http-response.ts';
 import { API_HEADERS } from '../http/middleware/send.ts';
 
 /** Room for a query of 8 KiB in which every byte is percent-encoded. @see docs/api-conventions.md#query-language */
 const MAX_HEADER_BYTES = 32 * 1024;
-/** What is read at all: room beside the headers for a token far too long, which is refused as a token. */
+/** Leaves room for an overlong token, which is rejected as a token and not as a header. */
 const MAX_READ_BYTES = 4 * MAX_HEADER_BYTES;
 
-/** How long a client may take, in milliseconds. */
 export interface ServerLimits {
   /** From the first byte of a request to the end of its headers. */
   headersTimeoutMs: number;
   /** From the first byte of a request to its last. */
   requestTimeoutMs: number;
-  /** How often connections past their time are looked for; Node's own default is half a minute. */
+  /** How often timeouts are checked; Node's default is half a minute. */
   checkIntervalMs: number;
 }
 
@@ -26,22 +25,22 @@ export const SERVER_LIMITS: ServerLimits = {
 };
 
 const MAX_CONNECTIONS = 10_000;
-/** Requests under way at a stop get this long to end; the rest of an ordered stop needs its time too. */
+/** Time for requests in flight at a shutdown. */
 const DRAIN_MS = 2_000;
-/** Connections that clients keep open become idle one after another. */
+/** Keep-alive connections become idle one after another. */
 const IDLE_SWEEP_MS = 50;
 
 export interface HttpServer {
-  /** The one asked for, or the one found when that was 0. */
+  /** The given one, or a free one when that was 0. */
   readonly port: number;
-  /** Takes no more requests, lets those under way end, then closes what is left. */
+  /** Accepts no more requests, lets those in flight finish, then closes the remaining connections. */
   close(): Promise<void>;
 }
 
 /**
- * Listens with limits on how long a client may take. Browsers that came by TLS, which ends at a proxy, are told to keep to it.
+ * Listens, with timeouts for slow clients, and sends HSTS to browsers that arrived by TLS, which a proxy terminates.
  *
- * @throws when the port is in use or may not be opened
+ * @throws when the port is in use or not permitted
  */
 export async function listen(
   app: RequestListener,
@@ -56,22 +55,22 @@ export async function listen(
       headersTimeout: headersTimeoutMs,
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: checkIntervalMs,
-      // Refused by us, with a body.
+      // We reject it ourselves, with a body.
       requireHostHeader: false,
     },
     (request, response) => {
-      if (!isAwaited(request, response)) return;
-      if (isPublicByTls || cameByTls(request)) response.setHeader('Strict-Transport-Security', ONE_YEAR);
-      const refused = unservable(request);
-      if (refused) refuse(request, response, refused);
+      if (!expectsResponse(request, response)) return;
+      if (isPublicByTls || arrivedByTls(request)) response.setHeader('Strict-Transport-Security', ONE_YEAR);
+      const rejection = findRejection(request);
+      if (rejection) sendRejection(request, response, rejection);
       else app(request, response);
     },
   );
   server.maxConnections = MAX_CONNECTIONS;
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    if (isAwaited(request, response)) refuse(request, response, unservable(request) ?? UNEXPECTED);
+    if (expectsResponse(request, response)) sendRejection(request, response, findRejection(request) ?? BAD_EXPECTATION);
   });
-  server.on('clientError', answerUnreadable);
+  server.on('clientError', respondToParseError);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(at.port, at.host, () => {
@@ -91,76 +90,74 @@ async function close(server: Server): Promise<void> {
   clearTimeout(limit);
 }
 
-/** The latest answer on each connection. */
-const LATEST = new WeakMap<Socket, ServerResponse>();
-/** The answer that was under way when an answer's request came. */
-const PREVIOUS = new WeakMap<ServerResponse, ServerResponse>();
-/** Connections that end with an answer under way. */
-const ENDING = new WeakSet<Socket>();
+/** The latest response on each connection. */
+const LATEST_RESPONSES = new WeakMap<Socket, ServerResponse>();
+/** For each response the one that was not finished when its request arrived. */
+const PREVIOUS_RESPONSES = new WeakMap<ServerResponse, ServerResponse>();
+/** Connections that close after an unfinished response. */
+const ENDING_SOCKETS = new WeakSet<Socket>();
 
 /**
- * Whether anybody waits for the answer: behind one that ends the connection nothing is served, as its sender has to
- * repeat what was not answered.
+ * Whether the client expects a response: requests pipelined behind a response that closes the connection are not served,
+ * because the client has to repeat them.
  *
  * @see RFC 9112 9.6
  */
-function isAwaited(request: IncomingMessage, response: ServerResponse): boolean {
-  const before = LATEST.get(request.socket);
+function expectsResponse(request: IncomingMessage, response: ServerResponse): boolean {
+  const before = LATEST_RESPONSES.get(request.socket);
   if (before && !before.shouldKeepAlive) {
     request.resume();
     return false;
   }
   if (before) {
-    // Nobody looks two answers back: a chain of them would last as long as a pipeline does.
-    PREVIOUS.delete(before);
-    if (!before.closed) PREVIOUS.set(response, before);
+    // Only one response back is needed: a chain of them would grow with the pipeline.
+    PREVIOUS_RESPONSES.delete(before);
+    if (!before.closed) PREVIOUS_RESPONSES.set(response, before);
   }
-  LATEST.set(request.socket, response);
+  LATEST_RESPONSES.set(request.socket, response);
   return true;
 }
 
 const ONE_YEAR = 'max-age=31536000';
 
-/** By the word of whoever sent it: browsers ignore what the answer says of TLS on a connection without. */
-function cameByTls({ headers }: IncomingMessage): boolean {
+/** Any client can send the header, but browsers ignore HSTS on connections without TLS. */
+function arrivedByTls({ headers }: IncomingMessage): boolean {
   return headers['x-forwarded-proto'] === 'https';
 }
 
-type Refused = [status: number, reason: string, code: string, message: string];
+type Rejection = [status: number, reason: string, code: string, message: string];
 
-const TOO_LARGE: Refused = [431, 'Request Header Fields Too Large', 'PayloadTooLarge', 'The headers are too large'];
-const NO_HOST: Refused = [400, 'Bad Request', 'InvalidParameter', 'The request names no host'];
-const ELSEWHERE: Refused = [404, 'Not Found', 'NotFound', 'There is nothing at this address'];
-const UNEXPECTED: Refused = [400, 'Bad Request', 'InvalidParameter', 'Only 100-continue can be expected here'];
+const TOO_LARGE: Rejection = [431, 'Request Header Fields Too Large', 'PayloadTooLarge', 'The headers are too large'];
+const NO_HOST: Rejection = [400, 'Bad Request', 'InvalidParameter', 'The request names no host'];
+const NOT_FOUND: Rejection = [404, 'Not Found', 'NotFound', 'There is nothing at this address'];
+const BAD_EXPECTATION: Rejection = [400, 'Bad Request', 'InvalidParameter', 'Only 100-continue can be expected here'];
 
-/** Why no application gets to see the request, or null. */
-function unservable(request: IncomingMessage): Refused | null {
-  if (isOverlong(request)) return TOO_LARGE;
+function findRejection(request: IncomingMessage): Rejection | null {
+  if (areHeadersTooLarge(request)) return TOO_LARGE;
   if (request.httpVersion === '1.1' && request.headers.host === undefined) return NO_HOST;
-  return isAddress(request.url ?? '') ? null : ELSEWHERE;
+  return isValidTarget(request.url ?? '') ? null : NOT_FOUND;
 }
 
-const ABSOLUTE = /^https?:\/\/[^/?#]{1,255}(?:[/?#]|$)/i;
+const ABSOLUTE_URL = /^https?:\/\/[^/?#]{1,255}(?:[/?#]|$)/i;
 
-/** Whether an application can tell the path of a target. */
-function isAddress(target: string): boolean {
-  return target.startsWith('/') || target === '*' || (ABSOLUTE.test(target) && URL.canParse(target));
+function isValidTarget(target: string): boolean {
+  return target.startsWith('/') || target === '*' || (ABSOLUTE_URL.test(target) && URL.canParse(target));
 }
 
-/** Whether request line and headers are beyond the bound; a token is not counted, its reader has a bound of its own. */
-function isOverlong({ url = '', rawHeaders, headers }: IncomingMessage): boolean {
+/** The token is not counted: its reader has its own limit. */
+function areHeadersTooLarge({ url = '', rawHeaders, headers }: IncomingMessage): boolean {
   let bytes = url.length - (headers.authorization?.length ?? 0);
   for (const text of rawHeaders) bytes += text.length;
   return bytes > MAX_HEADER_BYTES;
 }
 
-function refuse(request: IncomingMessage, response: ServerResponse, refused: Refused): void {
-  const { head, body } = refusal(refused);
-  response.writeHead(refused[0], { ...head, Connection: 'close' });
-  endUnread(request, response, body);
+function sendRejection(request: IncomingMessage, response: ServerResponse, rejection: Rejection): void {
+  const { head, body } = formatRejection(rejection);
+  response.writeHead(rejection[0], { ...head, Connection: 'close' });
+  endWithUnreadBody(request, response, body);
 }
 
-function refusal([status, , code, message]: Refused) {
+function formatRejection([status, , code, message]: Rejection) {
   const body = JSON.stringify({ error: code, message, code: status });
   const head = {
     ...API_HEADERS,
@@ -173,8 +170,7 @@ function refusal([status, , code, message]: Refused) {
   return { head, body };
 }
 
-interface UnreadableRequest extends NodeJS.ErrnoException {
-  /** What was being read. */
+interface ParseError extends NodeJS.ErrnoException {
   rawPacket?: Buffer;
 }
 
@@ -182,43 +178,43 @@ const KNOWN_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const REQUEST_LINE = /^[A-Za-z-]{1,40} \/\S* HTTP\/1\.[01]\r\n/;
 const OVERLONG_TOKEN = /^authorization:[^\r\n]{8000}/im;
 
-/** What cannot be read as HTTP never reaches the application; it gets the same error body all the same. */
-function answerUnreadable(error: UnreadableRequest, socket: Socket): void {
+/** Bytes that are not HTTP never reach the application; they get the same error body. */
+function respondToParseError(error: ParseError, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  // The parser complains of every further piece.
-  if (ENDING.has(socket)) return;
-  const last = lastAnswer(socket);
+  // The parser reports every further chunk.
+  if (ENDING_SOCKETS.has(socket)) return;
+  const last = lastResponse(socket);
   if (last) {
-    ENDING.add(socket);
+    ENDING_SOCKETS.add(socket);
     if (last.closed) socket.destroySoon();
     else last.once('close', () => socket.destroySoon());
     return;
   }
-  const refused = unreadable(error);
-  const { head, body } = refusal(refused);
+  const rejection = toRejection(error);
+  const { head, body } = formatRejection(rejection);
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}`);
-  socket.end([`HTTP/1.1 ${refused[0]} ${refused[1]}`, 'Connection: close', ...lines, '', body].join('\r\n'));
+  socket.end([`HTTP/1.1 ${rejection[0]} ${rejection[1]}`, 'Connection: close', ...lines, '', body].join('\r\n'));
 }
 
-/** The answer to a request that was read, with nothing to be answered behind it; undefined where there is none. */
-function lastAnswer(socket: Socket): ServerResponse | undefined {
-  const latest = LATEST.get(socket);
-  if (!latest || isFollowedBy(latest)) return latest;
-  const previous = PREVIOUS.get(latest);
+/** The response after which the connection can be closed; undefined when the faulty request itself needs a response. */
+function lastResponse(socket: Socket): ServerResponse | undefined {
+  const latest = LATEST_RESPONSES.get(socket);
+  if (!latest || precedesFault(latest)) return latest;
+  const previous = PREVIOUS_RESPONSES.get(latest);
   return previous?.closed === false ? previous : undefined;
 }
 
-/** Whether what cannot be read stands behind the request of an answer that is under way or the last. */
-function isFollowedBy({ req, headersSent, closed, shouldKeepAlive }: ServerResponse): boolean {
+/** Whether the unreadable bytes follow the request of a response that is unfinished or closes the connection. */
+function precedesFault({ req, headersSent, closed, shouldKeepAlive }: ServerResponse): boolean {
   return req.complete ? !closed || !shouldKeepAlive : headersSent;
 }
 
-function unreadable({ code, rawPacket }: UnreadableRequest): Refused {
+function toRejection({ code, rawPacket }: ParseError): Rejection {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    // A token of any length that is none of ours is refused as one, as far as can be told from what was read.
+    // An overlong token is rejected as an invalid token, as far as it can be recognised.
     if (rawPacket?.toString('latin1').match(OVERLONG_TOKEN)) {
       return [401, 'Unauthorized', 'Unauthorized', unauthorized().message];
     }

@@ -7,18 +7,17 @@ import type {
   UsgProfileQuery,
   UsgProfileRequest,
 } from '../../services/compliance/profiles/model.ts';
-import type { components } from '../openapi/types.generated.ts';
+import { toActivityResponse } from '../activities/activities.wire.ts';
+import { formatTime } from '../common/time.wire.ts';
 import type { Page } from '../http/request/pagination.ts';
-import { wireActivity } from '../activities/activities.wire.ts';
-import { wireTime } from '../common/time.wire.ts';
+import type { components } from '../openapi/types.generated.ts';
 
 type Schemas = components['schemas'];
 
-/** Marker in place of a report's path while a run is open. @see docs/api-conventions.md#usg-runs-and-results */
+/** Replaces the path of the report while a run is open. @see docs/api-conventions.md#usg-runs-and-results */
 const OPEN_RUN = 'in-progress';
 
-/** A profile as answers show it. */
-export function wireUsgProfile(profile: UsgProfile): Schemas['UsgProfile'] {
+export function toUsgProfileResponse(profile: UsgProfile): Schemas['UsgProfile'] {
   return {
     id: profile.id,
     account_id: profile.account_id,
@@ -33,25 +32,25 @@ export function wireUsgProfile(profile: UsgProfile): Schemas['UsgProfile'] {
     schedule: profile.schedule,
     timezone: profile.timezone,
     status: profile.archived ? 'archived' : 'active',
-    creation_time: wireTime(profile.creation_time),
-    modification_time: wireTime(profile.modification_time),
-    next_run_time: wireTime(profile.nextRunTime),
+    creation_time: formatTime(profile.creation_time),
+    modification_time: formatTime(profile.modification_time),
+    next_run_time: formatTime(profile.nextRunTime),
     restart_deliver_delay: profile.restart_deliver_delay,
     restart_deliver_delay_window: profile.restart_deliver_delay_window,
     retention_period: profile.retention_period,
     tailoring_file_uri: profile.tailoring_file_key,
-    last_run_results: wireLastRun(profile),
+    last_run_results: toLastRunResponse(profile),
   };
 }
 
-function wireLastRun({ id, archived, lastRun, associatedInstances }: UsgProfile): Schemas['UsgRunResults'] {
+function toLastRunResponse({ id, archived, lastRun, associatedInstances }: UsgProfile): Schemas['UsgRunResults'] {
   const { failing, passing, in_progress, not_started } = lastRun ?? {
     failing: 0,
     passing: 0,
     in_progress: 0,
     not_started: associatedInstances,
   };
-  // As the selector: nobody is in progress for an archived profile, though a run that is open goes on.
+  // As for the selector, no computer is in progress in an archived profile, even if a run is open.
   const shown = archived ? { in_progress: 0, not_started: not_started + in_progress } : { in_progress, not_started };
   return {
     failing,
@@ -59,13 +58,13 @@ function wireLastRun({ id, archived, lastRun, associatedInstances }: UsgProfile)
     ...shown,
     pass_rate: passRate(passing, failing),
     report_uri: lastRun && (lastRun.open ? OPEN_RUN : reportPath(id, dayRange(lastRun.started_at), false)),
-    timestamp: wireTime(lastRun?.started_at ?? null),
+    timestamp: formatTime(lastRun?.started_at ?? null),
   };
 }
 
-/** The answer to starting a run; only here it reads `in-progress`, unless it found no computer and is over. */
-export function wireStartedRun(activity: BaseActivity) {
-  return { ...wireActivity(activity), activity_status: activity.status === 'succeeded' ? 'succeeded' : OPEN_RUN };
+/** The status is `in-progress` only here, unless the run found no computer and is finished. */
+export function toStartedRunResponse(activity: BaseActivity) {
+  return { ...toActivityResponse(activity), activity_status: activity.status === 'succeeded' ? 'succeeded' : OPEN_RUN };
 }
 
 export function readUsgProfileQuery(query: Record<string, unknown>, page: Page): UsgProfileQuery {

@@ -1,28 +1,27 @@
 import type { Request } from 'express';
 import type { Services } from '../../services/setup/services.ts';
 import type { Handlers } from '../http/handler.ts';
-import { traceparentOf } from '../http/trace-context.ts';
-import { readUsgReportRequest, wireFile, wireUsgReport } from './usg-reports.wire.ts';
+import { traceparentOf } from '../http/tracing.ts';
+import { readUsgReportRequest, streamFileAsJson, toUsgReportResponse } from './usg-reports.wire.ts';
 
 export function usgReportsRoutes(deps: { services: Pick<Services, 'usgReports'> }): Handlers {
   const { usgReports } = deps.services;
   return {
     async getUsgProfileReport({ caller, params, query, request }) {
       const profileId = params['usg_profile_id'] as number;
-      const answer = await usgReports.request(caller, readUsgReportRequest(profileId, query, traceparentOf(request)));
-      return { body: wireUsgReport(answer) };
+      const report = await usgReports.request(caller, readUsgReportRequest(profileId, query, traceparentOf(request)));
+      return { body: toUsgReportResponse(report) };
     },
     async getUsgProfileBlob({ caller, query, request }) {
       const file = await usgReports.open(caller, query['path'] as string);
       const stream = wantsText(request)
         ? { type: 'text/csv; charset=utf-8', pieces: file.pieces() }
-        : { type: 'application/json; charset=utf-8', pieces: wireFile(file) };
+        : { type: 'application/json; charset=utf-8', pieces: streamFileAsJson(file) };
       return { stream, headers: { Vary: 'Accept' } };
     },
   };
 }
 
-/** JSON for everybody who does not ask for text. */
 function wantsText(request: Request): boolean {
   return request.accepts(['application/json', 'text/csv']) === 'text/csv';
 }

@@ -1,6 +1,6 @@
 import type { OpenFile } from '../../services/common/ports.ts';
 import type { UsgReportAnswer, UsgReportRequest } from '../../services/compliance/reports/usg-reports.service.ts';
-import { wireActivity } from '../activities/activities.wire.ts';
+import { toActivityResponse } from '../activities/activities.wire.ts';
 
 export function readUsgReportRequest(
   profileId: number,
@@ -11,15 +11,15 @@ export function readUsgReportRequest(
   return { profileId, startDate: start_date, endDate: end_date ?? null, detailed: detailed ?? false, traceparent };
 }
 
-/** The answer to a question for a report; only here its activity reads `in-progress`. @see docs/api-conventions.md#activity-statuses */
-export function wireUsgReport(answer: UsgReportAnswer) {
+/** Only here the activity's status is `in-progress`. @see docs/api-conventions.md#activity-statuses */
+export function toUsgReportResponse(answer: UsgReportAnswer) {
   return 'path' in answer
     ? { id: null, result_text: answer.path, activity_status: 'succeeded', result_code: 0 }
-    : { ...wireActivity(answer.activity), activity_status: 'in-progress' };
+    : { ...toActivityResponse(answer.activity), activity_status: 'in-progress' };
 }
 
-/** `{file_content}` as text, a piece at a time: files may be longer than any string. */
-export async function* wireFile(file: OpenFile): AsyncGenerator<string> {
+/** In pieces, because files may be longer than the longest string. */
+export async function* streamFileAsJson(file: OpenFile): AsyncGenerator<string> {
   yield '{"file_content":"';
   for await (const piece of file.pieces()) yield JSON.stringify(piece.toString()).slice(1, -1);
   yield '"}';

@@ -1,7 +1,7 @@
 import type { Services } from '../../services/setup/services.ts';
+import { readActingQuery } from '../activities/acting-query.wire.ts';
 import type { Handlers } from '../http/handler.ts';
 import type { components } from '../openapi/types.generated.ts';
-import { readActingQuery } from '../activities/acting-query.wire.ts';
 
 type Schemas = components['schemas'];
 

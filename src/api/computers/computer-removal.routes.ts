@@ -1,8 +1,8 @@
 import type { Services } from '../../services/setup/services.ts';
+import { toActivityResponse } from '../activities/activities.wire.ts';
 import type { Handlers, RequestContext } from '../http/handler.ts';
+import { traceparentOf } from '../http/tracing.ts';
 import type { components } from '../openapi/types.generated.ts';
-import { traceparentOf } from '../http/trace-context.ts';
-import { wireActivity } from '../activities/activities.wire.ts';
 
 type Schemas = components['schemas'];
 
@@ -10,12 +10,12 @@ export function computerRemovalRoutes(deps: { services: Pick<Services, 'computer
   const { computerRemoval } = deps.services;
   return {
     async archiveComputer(context) {
-      return { body: wireActivity(await computerRemoval.archive(context.caller, namedComputer(context))) };
+      return { body: toActivityResponse(await computerRemoval.archive(context.caller, namedComputer(context))) };
     },
     async sanitizeComputer(context) {
       const { after } = context.body as Schemas['SanitizeRequest'];
       const computer = { ...namedComputer(context), after: after ?? null };
-      return { body: wireActivity(await computerRemoval.sanitize(context.caller, computer)) };
+      return { body: toActivityResponse(await computerRemoval.sanitize(context.caller, computer)) };
     },
     async deleteComputers({ caller, body, request }) {
       const { computer_ids } = body as Schemas['ComputerRemoval'];

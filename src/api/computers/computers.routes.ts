@@ -1,11 +1,11 @@
 import type { ComputerBlock, ComputerStatus } from '../../services/computers/computers.service.ts';
 import type { Services } from '../../services/setup/services.ts';
+import { readListStatus, type StatusAlias } from '../common/list-status.wire.ts';
 import { DEPRECATION } from '../http/deprecation.ts';
 import type { Handlers, RequestContext } from '../http/handler.ts';
-import { JsonText } from '../http/request/json-text.ts';
-import type { components } from '../openapi/types.generated.ts';
 import { cursorOf, envelope, pageOf } from '../http/request/pagination.ts';
-import { readListStatus, type StatusAlias } from '../common/list-status.wire.ts';
+import { JsonText } from '../http/response-bodies.ts';
+import type { components } from '../openapi/types.generated.ts';
 
 export function computersRoutes(deps: {
   services: Pick<Services, 'computers' | 'computerEdits'>;
@@ -50,7 +50,6 @@ const ARCHIVED_ONLY: StatusAlias<ComputerStatus> = {
   meaning: { true: 'archived', false: 'active' },
 };
 
-/** The block that each parameter asks for. */
 const BLOCKS: ReadonlyArray<readonly [parameter: string, block: ComputerBlock]> = [
   ['with_alerts', 'alerts'],
   ['with_upgrades', 'upgrades'],

@@ -1,9 +1,9 @@
 import type { Services } from '../../services/setup/services.ts';
 import type { Handlers } from '../http/handler.ts';
-import type { components } from '../openapi/types.generated.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { traceparentOf } from '../http/trace-context.ts';
-import { wirePendingComputer } from './pending-computers.wire.ts';
+import { traceparentOf } from '../http/tracing.ts';
+import type { components } from '../openapi/types.generated.ts';
+import { toPendingComputerResponse } from './pending-computers.wire.ts';
 
 type Schemas = components['schemas'];
 
@@ -15,7 +15,7 @@ export function pendingComputersRoutes(deps: {
   return {
     async listPendingComputers(context) {
       const { count, rows } = await pendingComputers.list(context.caller, pageOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: rows.map(wirePendingComputer) }) };
+      return { body: envelope(context, deps.publicUrl, { count, results: rows.map(toPendingComputerResponse) }) };
     },
     async acceptPendingComputers({ caller, body, request }) {
       const { computer_ids, access_group } = body as Schemas['PendingAcceptance'];

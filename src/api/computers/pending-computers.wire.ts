@@ -1,7 +1,6 @@
 import type { PendingComputerView } from '../../services/setup/views.ts';
-import { wireTime } from '../common/time.wire.ts';
+import { formatTime } from '../common/time.wire.ts';
 
-/** An item of the list of pending computers. */
-export function wirePendingComputer(computer: PendingComputerView) {
-  return { ...computer, creation_time: wireTime(computer.creation_time) };
+export function toPendingComputerResponse(computer: PendingComputerView) {
+  return { ...computer, creation_time: formatTime(computer.creation_time) };
 }

@@ -2,14 +2,13 @@ import { MAX_INT4 } from '../../domain/common/integers.ts';
 import { refusedField } from '../../services/common/fields.ts';
 import type { SignalCommand } from '../../services/computers/processes.service.ts';
 import type { ProcessView } from '../../services/setup/views.ts';
-import { wireTime } from '../common/time.wire.ts';
+import { formatTime } from '../common/time.wire.ts';
 
 const MAX_PIDS = 100;
 const MAX_TEXT = 1200;
 const PIDS = /^ *[1-9]\d{0,8}( *, *[1-9]\d{0,8})* *$/;
 
-/** An item of the listing of processes. */
-export function wireProcess(computer: number, process: ProcessView) {
+export function toProcessResponse(computer: number, process: ProcessView) {
   return {
     id: process.pid,
     computer_id: computer,
@@ -17,16 +16,14 @@ export function wireProcess(computer: number, process: ProcessView) {
     gid: process.gid,
     name: process.name,
     state: process.state,
-    start_time: wireTime(process.start_time),
+    start_time: formatTime(process.start_time),
     vm_size: process.vm_size,
     cpu_utilisation: process.cpu_utilisation,
   };
 }
 
 /**
- * What a request to POST /processes asks for.
- *
- * @throws {DomainError} InvalidParameter when the process ids are neither a list nor a text of such numbers
+ * @throws {DomainError} InvalidParameter when `pids` is neither a list nor a comma-separated text of process ids
  */
 export function readSignalCommand(body: unknown, traceparent: string | null): SignalCommand {
   const { computer_id, pids, after } = body as { computer_id: number; pids: unknown; after?: number | null };

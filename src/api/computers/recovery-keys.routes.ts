@@ -1,15 +1,15 @@
 import type { Services } from '../../services/setup/services.ts';
+import { toActivityResponse } from '../activities/activities.wire.ts';
 import type { Handlers } from '../http/handler.ts';
+import { traceparentOf } from '../http/tracing.ts';
 import type { components } from '../openapi/types.generated.ts';
-import { traceparentOf } from '../http/trace-context.ts';
-import { wireActivity } from '../activities/activities.wire.ts';
 
 export function recoveryKeysRoutes(deps: { services: Pick<Services, 'recoveryKeys'> }): Handlers {
   const { recoveryKeys } = deps.services;
   return {
     async getRecoveryKey({ caller, params }) {
       const { activity, key } = await recoveryKeys.read(caller, params['computer_id'] as number);
-      return { body: { activity: activity && wireActivity(activity), fde_recovery_key: key } };
+      return { body: { activity: activity && toActivityResponse(activity), fde_recovery_key: key } };
     },
     async generateRecoveryKey({ caller, params, query, body, request }) {
       const { force, after } = (body ?? {}) as components['schemas']['RecoveryKeyRequest'];
@@ -19,7 +19,7 @@ export function recoveryKeysRoutes(deps: { services: Pick<Services, 'recoveryKey
         after: after ?? null,
         traceparent: traceparentOf(request),
       });
-      return { body: wireActivity(activity) };
+      return { body: toActivityResponse(activity) };
     },
   };
 }

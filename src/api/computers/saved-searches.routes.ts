@@ -1,8 +1,8 @@
 import type { Services } from '../../services/setup/services.ts';
 import type { Handlers, RequestContext } from '../http/handler.ts';
-import type { components } from '../openapi/types.generated.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { wireSavedSearch } from './saved-searches.wire.ts';
+import type { components } from '../openapi/types.generated.ts';
+import { toSavedSearchResponse } from './saved-searches.wire.ts';
 
 type Schemas = components['schemas'];
 
@@ -11,17 +11,17 @@ export function savedSearchesRoutes(deps: { services: Pick<Services, 'savedSearc
   return {
     async listSavedSearches(context) {
       const { count, results } = await savedSearches.list(context.caller, pageOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireSavedSearch) }) };
+      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toSavedSearchResponse) }) };
     },
     async createSavedSearch({ caller, body }) {
       const { name, title, search } = body as Schemas['SavedSearchRequest'];
       const content = { name: name ?? undefined, title: title ?? undefined, search };
-      return { status: 201, body: wireSavedSearch(await savedSearches.create(caller, content)) };
+      return { status: 201, body: toSavedSearchResponse(await savedSearches.create(caller, content)) };
     },
     async changeSavedSearch(context) {
       const { title, search } = context.body as Schemas['SavedSearchChange'];
       const change = { title: title ?? undefined, search: search ?? undefined };
-      return { body: wireSavedSearch(await savedSearches.change(context.caller, nameOf(context), change)) };
+      return { body: toSavedSearchResponse(await savedSearches.change(context.caller, nameOf(context), change)) };
     },
     async deleteSavedSearch(context) {
       await savedSearches.remove(context.caller, nameOf(context));

@@ -1,5 +1,5 @@
 import type { SavedSearchView } from '../../services/setup/views.ts';
 
-export function wireSavedSearch({ name, title, search }: SavedSearchView) {
+export function toSavedSearchResponse({ name, title, search }: SavedSearchView) {
   return { name, title, search };
 }

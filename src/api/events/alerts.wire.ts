@@ -1,8 +1,8 @@
 import type { ActiveAlert, AlertView } from '../../services/events/alerts.service.ts';
-import { wireTime } from '../common/time.wire.ts';
+import { formatTime } from '../common/time.wire.ts';
 
-/** An alert of the list. It is about every computer, or profile, in sight; there are no subscriptions to it. */
-export function wireAlert({ id, type, label, description, scope, status }: AlertView) {
+/** Alerts cover all visible computers or profiles, and there are no subscriptions. */
+export function toAlertResponse({ id, type, label, description, scope, status }: AlertView) {
   return {
     id,
     alert_type: type,
@@ -16,7 +16,6 @@ export function wireAlert({ id, type, label, description, scope, status }: Alert
   };
 }
 
-/** A line of the summary. */
-export function wireActiveAlert({ type, summary, activationTime }: ActiveAlert) {
-  return { alert_type: type, summary, activation_time: wireTime(activationTime) };
+export function toActiveAlertResponse({ type, summary, activationTime }: ActiveAlert) {
+  return { alert_type: type, summary, activation_time: formatTime(activationTime) };
 }

@@ -1,14 +1,14 @@
 import type { Services } from '../../services/setup/services.ts';
 import type { Handlers } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { wireEvent } from './events.wire.ts';
+import { toEventResponse } from './events.wire.ts';
 
 export function eventsRoutes(deps: { services: Pick<Services, 'events'>; publicUrl: string }): Handlers {
   return {
     async listEvents(context) {
       const { days = DEFAULT_DAYS, search = '' } = context.query as { days?: number; search?: string };
       const { count, rows } = await deps.services.events.list(context.caller, { days, search, ...pageOf(context) });
-      return { body: envelope(context, deps.publicUrl, { count, results: rows.map(wireEvent) }) };
+      return { body: envelope(context, deps.publicUrl, { count, results: rows.map(toEventResponse) }) };
     },
   };
 }

@@ -1,9 +1,5 @@
-import type { Config } from '../../process/config.ts';
 import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS, type Permission } from '../../domain/identity/permissions.ts';
-import type { SelectorLanguage } from '../openapi/selector-hints.ts';
-import type { Handler, Handlers } from './handler.ts';
-import { ERROR_STATUS } from './middleware/error-body.ts';
-import type { PairKind } from './middleware/pairs-body.ts';
+import type { Config } from '../../process/config.ts';
 import {
   bodySchemaOf,
   eachOperation,
@@ -16,18 +12,24 @@ import {
   parametersOf,
   resolveReference,
 } from '../openapi/document.ts';
-import { type Refusals, refusalsOf, unknownCodeOf } from '../openapi/refusals.ts';
+import { type ErrorCodes, errorCodesOf, unknownCodeOf } from '../openapi/error-responses.ts';
+import type { SelectorLanguage } from '../openapi/selector-hints.ts';
+import type { Handler, Handlers } from './handler.ts';
+import { ERROR_STATUS } from './middleware/error-response.ts';
 
-/** What a caller must bring: nothing, a token, any role in the token's account, or permissions that must all hold. */
+/** What a caller needs: nothing, a token, any role in the token's account, or all of the permissions. */
 export type Access = 'none' | 'token' | 'account' | readonly Permission[];
 
-/** `integers`: a list of them; `key`: text that is only looked up. */
+/** Types of form fields. */
+export type FormFieldType = 'integer' | 'boolean' | 'string';
+
+/** `integers`: a list of them; `key`: text that is only looked up, so that an impossible value is not found. */
 export type ParameterKind = 'integer' | 'integers' | 'boolean' | 'array' | 'string' | 'key';
 
 export interface PathParameter {
   name: string;
   integer: boolean;
-  /** Error of a value that cannot be an id. */
+  /** Error code for a value that cannot be an id. */
   unknown: keyof typeof ERROR_STATUS;
 }
 
@@ -39,26 +41,25 @@ export interface Operation {
   access: Access;
   /** A token from an access key is not enough. */
   needsLogin: boolean;
-  /** Key of the feature it is part of; null when it is always there. */
+  /** Feature that it requires; null for none. */
   feature: string | null;
-  /** It makes something although it is a GET. */
-  acts: boolean;
-  /** Its answer is a list of ids of activities. */
+  /** Changes something although it is a GET. */
+  hasSideEffects: boolean;
+  /** Responds with a list of activity ids. */
   listsActivities: boolean;
-  /** The only kind of deployment that has it; null when all have. */
+  /** The only kind of deployment that has it; null for all. */
   deployment: Config['deployment'] | null;
   bodyLimitBytes: number;
   takesBody: boolean;
-  /** A request without a body is refused. */
   needsBody: boolean;
-  /** Fields of a body that may be `key=value` pairs; null where only JSON is taken. */
-  bodyPairs: ReadonlyMap<string, PairKind> | null;
+  /** Fields of a body that may also be a form; null when only JSON is accepted. */
+  formFields: ReadonlyMap<string, FormFieldType> | null;
   pathParameters: readonly PathParameter[];
   queryParameters: ReadonlyMap<string, ParameterKind>;
-  /** What its parameter `query` selects among; null where it has none. */
+  /** Language of its parameter `query`; null for none. */
   selectors: SelectorLanguage | null;
   statuses: ReadonlySet<number>;
-  refusals: Refusals;
+  errorCodes: ErrorCodes;
   handler: Handler;
 }
 
@@ -74,26 +75,26 @@ const PERMISSIONS: ReadonlySet<string> = new Set([...GROUP_PERMISSIONS, ...GLOBA
 export function buildOperations(document: OpenApiDocument, handlers: Handlers): Operation[] {
   const problems: string[] = [];
   const operations: Operation[] = [];
-  const left = new Set(Object.keys(handlers));
-  for (const placed of eachOperation(document)) {
-    const { path, method, operation } = placed;
+  const unused = new Set(Object.keys(handlers));
+  for (const pathOperation of eachOperation(document)) {
+    const { path, method, operation } = pathOperation;
     const id = operation.operationId;
     const handler = handlers[id];
     if (!id) problems.push(`${method} ${path} has no operationId`);
     else if (!handler) problems.push(`operation ${id} has no handler`);
-    else if (!left.delete(id)) problems.push(`operationId ${id} is used twice`);
-    else operations.push(toOperation(document, placed, handler, problems));
+    else if (!unused.delete(id)) problems.push(`operationId ${id} is used twice`);
+    else operations.push(toOperation(document, pathOperation, handler, problems));
   }
-  for (const name of left) problems.push(`handler ${name} has no operation`);
-  if (problems.length > 0) throw new Error(`The API does not fit its document: ${problems.join('; ')}`);
+  for (const name of unused) problems.push(`handler ${name} has no operation`);
+  if (problems.length > 0) throw new Error(`Handlers and the OpenAPI document do not match: ${problems.join('; ')}`);
   return operations;
 }
 
-const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-/** Whether a request changes nothing. @param operation - undefined where no route matched */
+/** Whether a request changes nothing. @param operation - undefined when no route matched */
 export function isRead(operation: Operation | undefined, method: string): boolean {
-  return READING.has(method) && !operation?.acts;
+  return READ_METHODS.has(method) && !operation?.hasSideEffects;
 }
 
 function toOperation(
@@ -122,22 +123,22 @@ function toOperation(
     access: readAccess(operation, problems),
     needsLogin: operation['x-login'] ?? false,
     feature: operation['x-feature'] ?? null,
-    acts: operation['x-acts'] ?? false,
+    hasSideEffects: operation['x-acts'] ?? false,
     listsActivities: operation['x-activity-ids'] ?? false,
     deployment: operation['x-deployment'] ?? null,
     bodyLimitBytes: operation['x-body-limit'] ?? BODY_LIMIT_BYTES,
     takesBody: operation.requestBody !== undefined,
     needsBody: operation.requestBody?.required === true,
-    bodyPairs: operation['x-body-pairs'] ? pairsOf(document, operation) : null,
+    formFields: operation['x-body-pairs'] ? formFieldsOf(document, operation) : null,
     pathParameters: named.flatMap((name) => pathParameters.filter((p) => p.name === name)),
     queryParameters: new Map(parameters.filter((p) => p.in === 'query').map((p) => [p.name, kindOf(p)])),
     selectors: parameters.find((p) => p['x-selectors'])?.['x-selectors'] ?? null,
     statuses: new Set(Object.keys(operation.responses).map(Number)),
-    refusals: refusalsOf(operation, method, parameters),
+    errorCodes: errorCodesOf(operation, method, parameters),
   };
 }
 
-function pairsOf(document: OpenApiDocument, operation: OperationObject): Map<string, PairKind> {
+function formFieldsOf(document: OpenApiDocument, operation: OperationObject): Map<string, FormFieldType> {
   const fields = Object.entries(bodySchemaOf(document, operation)!['properties'] as Record<string, JsonSchema>);
   return new Map(
     fields.map(([name, field]) => {

@@ -1,21 +1,21 @@
-import type { Rate } from '../../process/config.ts';
 import { DomainError } from '../../domain/common/errors.ts';
+import type { Rate } from '../../process/config.ts';
 import type { Clock } from '../../services/common/ports.ts';
-import { senderOf, TokenBuckets } from '../../services/common/token-buckets.ts';
+import { rateLimitKey, TokenBuckets } from '../../services/common/token-buckets.ts';
 
-/** Holds callers to a rate, in this process alone: with several processes the limit holds for each of them. */
+/** Limits the rate of requests, per process. */
 export interface RateLimit {
   /**
-   * Counts a request with a token that was found good.
+   * Counts a request with a valid token.
    *
-   * @throws {DomainError} TooManyRequests with the time until the next one is taken
+   * @throws {DomainError} TooManyRequests with the time until the next request is accepted
    */
   byToken(tokenId: string): void;
-  /** Counts a request without a good token. @throws as {@link byToken} */
+  /** Counts a request without a valid token. @throws as {@link byToken} */
   byAddress(address: string): void;
 }
 
-/** Tokens and addresses remembered at most, each: some 20 MB together. */
+/** Of tokens and of addresses: some 20 MB together. */
 const MAX_KEYS = 100_000;
 
 /** @param rate - null for no limit */
@@ -33,6 +33,6 @@ export function createRateLimit(rate: Rate | null, clock: Clock): RateLimit {
   };
   return {
     byToken: (tokenId) => spend(tokens, tokenId),
-    byAddress: (address) => spend(addresses, senderOf(address)),
+    byAddress: (address) => spend(addresses, rateLimitKey(address)),
   };
 }

@@ -1,8 +1,8 @@
 import type { Services } from '../../services/setup/services.ts';
 import type { Handlers, RequestContext } from '../http/handler.ts';
-import type { components } from '../openapi/types.generated.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { wireAccessGroup } from './rights.wire.ts';
+import type { components } from '../openapi/types.generated.ts';
+import { toAccessGroupResponse } from './rights.wire.ts';
 
 type Schemas = components['schemas'];
 
@@ -11,21 +11,24 @@ export function accessGroupsRoutes(deps: { services: Pick<Services, 'accessGroup
   return {
     async listAccessGroups(context) {
       const { count, results } = await accessGroups.list(context.caller, pageOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireAccessGroup) }) };
+      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toAccessGroupResponse) }) };
     },
     async createAccessGroup({ caller, body }) {
       const { title, parent } = body as Schemas['AccessGroupRequest'];
-      return { status: 201, body: wireAccessGroup(await accessGroups.create(caller, title, parent ?? undefined)) };
+      return {
+        status: 201,
+        body: toAccessGroupResponse(await accessGroups.create(caller, title, parent ?? undefined)),
+      };
     },
     async getAccessGroup(context) {
-      return { body: wireAccessGroup(await accessGroups.get(context.caller, nameOf(context))) };
+      return { body: toAccessGroupResponse(await accessGroups.get(context.caller, nameOf(context))) };
     },
     async renameAccessGroup(context) {
       const { title } = context.body as Schemas['AccessGroupTitle'];
-      return { body: wireAccessGroup(await accessGroups.rename(context.caller, nameOf(context), title)) };
+      return { body: toAccessGroupResponse(await accessGroups.rename(context.caller, nameOf(context), title)) };
     },
     async deleteAccessGroup(context) {
-      return { body: wireAccessGroup(await accessGroups.remove(context.caller, nameOf(context))) };
+      return { body: toAccessGroupResponse(await accessGroups.remove(context.caller, nameOf(context))) };
     },
   };
 }

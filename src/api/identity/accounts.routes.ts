@@ -1,8 +1,8 @@
 import type { Services } from '../../services/setup/services.ts';
 import type { Handlers } from '../http/handler.ts';
 import type { components } from '../openapi/types.generated.ts';
-import { wireAccount } from './identity.wire.ts';
-import { wirePreferences } from './preferences.wire.ts';
+import { toAccountResponse } from './identity.wire.ts';
+import { toPreferencesResponse } from './preferences.wire.ts';
 
 type Schemas = components['schemas'];
 
@@ -11,10 +11,10 @@ export function accountsRoutes(deps: { services: Pick<Services, 'accounts' | 'pr
   return {
     async createAccount({ caller, body }) {
       const account = await accounts.createOwn(caller, (body as Schemas['AccountRequest']).title);
-      return { status: 201, body: wireAccount(account) satisfies Schemas['Account'] };
+      return { status: 201, body: toAccountResponse(account) satisfies Schemas['Account'] };
     },
     async getPreferences({ caller }) {
-      return { body: wirePreferences(await preferences.get(caller)) satisfies Schemas['Preferences'] };
+      return { body: toPreferencesResponse(await preferences.get(caller)) satisfies Schemas['Preferences'] };
     },
     async updatePreferences({ caller, body }) {
       const edit = body as Schemas['PreferencesEdit'];
@@ -24,7 +24,7 @@ export function accountsRoutes(deps: { services: Pick<Services, 'accounts' | 'pr
         autoRegister: edit.auto_register_new_computers,
         auditRetentionDays: edit.audit_retention_period,
       });
-      return { body: wirePreferences(changed) satisfies Schemas['Preferences'] };
+      return { body: toPreferencesResponse(changed) satisfies Schemas['Preferences'] };
     },
   };
 }

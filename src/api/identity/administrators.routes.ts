@@ -1,16 +1,16 @@
 import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS } from '../../domain/identity/permissions.ts';
 import type { Services } from '../../services/setup/services.ts';
 import type { Handlers } from '../http/handler.ts';
-import type { components } from '../openapi/types.generated.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { wirePermission, wireRole } from './rights.wire.ts';
+import type { components } from '../openapi/types.generated.ts';
+import { toPermissionResponse, toRoleResponse } from './rights.wire.ts';
 
 type Schemas = components['schemas'];
 
 const PERMISSIONS = [
   ...GROUP_PERMISSIONS.map((name) => ({ name, global: false })),
   ...GLOBAL_PERMISSIONS.map((name) => ({ name, global: true })),
-].map(wirePermission);
+].map(toPermissionResponse);
 
 export function administratorsRoutes(deps: {
   services: Pick<Services, 'administrators' | 'emailChanges' | 'roles'>;
@@ -37,14 +37,14 @@ export function administratorsRoutes(deps: {
     },
     async listRoles(context) {
       const { count, results } = await roles.list(context.caller, pageOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireRole) }) };
+      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toRoleResponse) }) };
     },
     async createRole({ caller, body }) {
       const role = await roles.create(caller, (body as Schemas['RoleRequest']).name, changeOf(body));
-      return { status: 201, body: wireRole(role) };
+      return { status: 201, body: toRoleResponse(role) };
     },
     async changeRole({ caller, params, body }) {
-      return { body: wireRole(await roles.change(caller, params['role_name'] as string, changeOf(body))) };
+      return { body: toRoleResponse(await roles.change(caller, params['role_name'] as string, changeOf(body))) };
     },
     async deleteRole({ caller, params }) {
       await roles.remove(caller, params['role_name'] as string);

@@ -1,26 +1,24 @@
 import type { Request, RequestHandler } from 'express';
-import type { Config } from '../../process/config.ts';
 import { DomainError } from '../../domain/common/errors.ts';
+import type { Config } from '../../process/config.ts';
 import { digestSecret, secretMatches } from '../../services/identity/login/access-keys.ts';
 import type { Authenticator } from '../../services/identity/login/authenticator.ts';
 import { MethodNotAllowed } from '../http/route-table.ts';
 
 export interface CodecAccess {
-  /** Refuses names that are none of ours, and lets a Temporal UI call from its own origin: the only cross-origin access of the server. */
+  /** Rejects unknown host names, and allows cross-origin calls, which a Temporal UI makes. */
   guard: RequestHandler;
-  /** Tells whether a request may decode payloads. */
   allow(req: Request): Promise<boolean>;
 }
 
 const CODEC_PATHS = new Set(['/encode', '/decode']);
-/** Names of this machine; no other site can have a browser use them. */
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Who may use the codec endpoint: whoever has its token, and people with the permission ManageAccount, under a name that is
- * known here. A page of another site that has its own name lead here gets nothing.
+ * The codec endpoint requires its token, or the permission ManageAccount, and a known host name, which protects against DNS
+ * rebinding.
  */
-export function codecAccess(deps: {
+export function createCodecAccess(deps: {
   authenticator: Pick<Authenticator, 'authenticate'>;
   config: Pick<Config, 'codecToken' | 'codecHosts' | 'publicUrl' | 'host'>;
 }): CodecAccess {
@@ -33,11 +31,11 @@ export function codecAccess(deps: {
       if (!LOOPBACK.test(name) && !known.has(name)) {
         throw new DomainError(
           'Forbidden',
-          'The codec endpoint is not served under this name; FLOTILLA_CODEC_HOSTS adds one',
+          'The codec endpoint is not served under this host name; add it to FLOTILLA_CODEC_HOSTS',
         );
       }
       const { origin } = req.headers;
-      // With a token there is nothing to steal by origin: browsers never add the header by themselves.
+      // Any origin is safe, because browsers do not add the token by themselves.
       if (origin !== undefined) {
         res.setHeader('Access-Control-Allow-Origin', origin);
         res.setHeader('Access-Control-Allow-Methods', 'POST');
@@ -59,7 +57,6 @@ export function codecAccess(deps: {
   };
 }
 
-/** The name in a Host header, without its port. */
 function hostname(header = ''): string {
   return header.toLowerCase().replace(/:\d+$/, '');
 }

@@ -1,10 +1,9 @@
 import type { CredentialView } from '../../services/setup/views.ts';
-import { wireTime } from '../common/time.wire.ts';
+import { formatTime } from '../common/time.wire.ts';
 
 const PATH = '/api/v2';
 
-/** @param publicUrl - base of absolute links, without a trailing slash */
-export function wireCredential(credential: CredentialView, publicUrl: string) {
+export function toCredentialResponse(credential: CredentialView, publicUrl: string) {
   const { key, secretKey, accountName, accountTitle } = credential;
   const accessKey = key?.accessKey ?? null;
   const endpoint = `${publicUrl}${PATH}`;
@@ -15,14 +14,14 @@ export function wireCredential(credential: CredentialView, publicUrl: string) {
     account_title: accountTitle,
     endpoint,
     name: key?.name ?? null,
-    creation_time: wireTime(key?.creationTime ?? null),
-    expires_at: wireTime(key?.expiresAt ?? null),
-    last_used_at: wireTime(key?.lastUsedAt ?? null),
+    creation_time: formatTime(key?.creationTime ?? null),
+    expires_at: formatTime(key?.expiresAt ?? null),
+    last_used_at: formatTime(key?.lastUsedAt ?? null),
     exports: accessKey === null || secretKey === null ? null : exportsOf(endpoint, accessKey, secretKey),
   };
 }
 
-/** The URL is the operator's own and the pair is letters and digits: quotes are all they need. */
+/** The values contain no quotes: the URL is the operator's, the keys are letters and digits. */
 function exportsOf(endpoint: string, accessKey: string, secretKey: string): string {
   const values = { FLOTILLA_API_URI: endpoint, FLOTILLA_API_KEY: accessKey, FLOTILLA_API_SECRET: secretKey };
   return Object.entries(values)

@@ -1,7 +1,7 @@
 import type { Services } from '../../services/setup/services.ts';
 import type { Handlers } from '../http/handler.ts';
-import type { components } from '../openapi/types.generated.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
+import type { components } from '../openapi/types.generated.ts';
 
 export function featuresRoutes(deps: { services: Pick<Services, 'features'>; publicUrl: string }): Handlers {
   const features = deps.services.features.map(

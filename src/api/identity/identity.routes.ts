@@ -2,7 +2,7 @@ import { DomainError } from '../../domain/common/errors.ts';
 import type { Services } from '../../services/setup/services.ts';
 import type { Handlers } from '../http/handler.ts';
 import type { components } from '../openapi/types.generated.ts';
-import { wireAccount, wireLogin, wirePerson } from './identity.wire.ts';
+import { toAccountResponse, toLoginResponse, toPersonResponse } from './identity.wire.ts';
 
 type Schemas = components['schemas'];
 
@@ -21,7 +21,7 @@ export function identityRoutes(deps: {
         expiryMinutes: body.expiry_minutes ?? undefined,
         origin: context.origin,
       });
-      return { body: wireLogin(result) satisfies Schemas['LoginResponse'] };
+      return { body: toLoginResponse(result) satisfies Schemas['LoginResponse'] };
     },
     async getStandaloneAccount() {
       return { body: { exists: await accounts.standaloneExists() } };
@@ -30,23 +30,23 @@ export function identityRoutes(deps: {
       const request = body as Schemas['StandaloneAccountRequest'];
       const { enforce_password_strength: strong, setup_token: setupToken, ...administrator } = request;
       const account = await accounts.createStandalone(administrator, strong, origin, setupToken);
-      return { status: 201, body: wireAccount(account) satisfies Schemas['Account'] };
+      return { status: 201, body: toAccountResponse(account) satisfies Schemas['Account'] };
     },
     async updatePerson({ caller, body }) {
       const { preferred_account: preferredAccount, name, email, timezone } = (body ?? {}) as Schemas['PersonEdit'];
       const person = await people.updateSelf(caller, { name, email, timezone, preferredAccount });
-      return { body: wirePerson(person) satisfies Schemas['Person'] };
+      return { body: toPersonResponse(person) satisfies Schemas['Person'] };
     },
     async confirmEmail({ caller, body }) {
       await emailChanges.confirm(caller, (body as Schemas['EmailConfirmation']).token);
-      return { body: wirePerson(await people.readSelf(caller)) satisfies Schemas['Person'] };
+      return { body: toPersonResponse(await people.readSelf(caller)) satisfies Schemas['Person'] };
     },
     async sendTestEmail({ caller }) {
       await people.sendTestEmail(caller);
       return { status: 204 };
     },
     async getPerson({ caller }) {
-      return { body: wirePerson(await people.getSelf(caller)) satisfies Schemas['Person'] };
+      return { body: toPersonResponse(await people.getSelf(caller)) satisfies Schemas['Person'] };
     },
   };
 }

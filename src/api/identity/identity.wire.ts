@@ -1,20 +1,20 @@
 import type { AccountView, LoginResultView, PersonView } from '../../services/setup/views.ts';
-import { wireTime } from '../common/time.wire.ts';
+import { formatTime } from '../common/time.wire.ts';
 
-export function wireLogin({ currentAccount, ...rest }: LoginResultView) {
+export function toLoginResponse({ currentAccount, ...rest }: LoginResultView) {
   return { ...rest, current_account: currentAccount };
 }
 
-export function wireAccount(account: AccountView) {
+export function toAccountResponse(account: AccountView) {
   return {
     account: account.name,
-    creation_time: wireTime(account.creation_time),
+    creation_time: formatTime(account.creation_time),
     administrators: account.administrators.map(({ name, email }) => ({ name, email, openid: null })),
     disabled: account.disabled,
     disabled_reason: account.disabled_reason,
     computers: account.computers,
     company: account.title,
-    last_login_time: wireTime(account.last_login_time),
+    last_login_time: formatTime(account.last_login_time),
     licenses: [],
     salesforce_account_key: account.salesforce_account_key,
     enabled_features: [],
@@ -22,6 +22,6 @@ export function wireAccount(account: AccountView) {
   };
 }
 
-export function wirePerson(person: PersonView) {
-  return { ...person, last_login_time: wireTime(person.last_login_time) };
+export function toPersonResponse(person: PersonView) {
+  return { ...person, last_login_time: formatTime(person.last_login_time) };
 }

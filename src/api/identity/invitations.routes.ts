@@ -1,8 +1,8 @@
 import type { Services } from '../../services/setup/services.ts';
 import type { Handlers } from '../http/handler.ts';
-import type { components } from '../openapi/types.generated.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { wireInvitation } from './rights.wire.ts';
+import type { components } from '../openapi/types.generated.ts';
+import { toInvitationResponse } from './rights.wire.ts';
 
 type Schemas = components['schemas'];
 
@@ -11,7 +11,7 @@ export function invitationsRoutes(deps: { services: Pick<Services, 'invitations'
   return {
     async listInvitations(context) {
       const { count, results } = await invitations.list(context.caller, pageOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireInvitation) }) };
+      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toInvitationResponse) }) };
     },
     async createInvitation({ caller, body }) {
       const { name, email, roles, bind_to_email: bound = false } = body as Schemas['InvitationRequest'];
@@ -20,10 +20,10 @@ export function invitationsRoutes(deps: { services: Pick<Services, 'invitations'
       return { status: 201, body: { id, secure_id: secureId } satisfies Schemas['NewInvitation'] };
     },
     async getInvitation({ caller, params }) {
-      return { body: wireInvitation(await invitations.get(caller, params['invitation_id'] as number)) };
+      return { body: toInvitationResponse(await invitations.get(caller, params['invitation_id'] as number)) };
     },
     async resendInvitation({ caller, params }) {
-      return { body: wireInvitation(await invitations.resend(caller, params['invitation_id'] as number)) };
+      return { body: toInvitationResponse(await invitations.resend(caller, params['invitation_id'] as number)) };
     },
     async deleteInvitation({ caller, params }) {
       await invitations.remove(caller, params['invitation_id'] as number);

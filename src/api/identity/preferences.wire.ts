@@ -1,6 +1,6 @@
 import type { PreferencesView } from '../../services/setup/views.ts';
 
-export function wirePreferences(preferences: PreferencesView) {
+export function toPreferencesResponse(preferences: PreferencesView) {
   return {
     title: preferences.title,
     registration_password: preferences.registration_key,

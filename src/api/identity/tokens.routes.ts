@@ -2,8 +2,8 @@ import type { Services } from '../../services/setup/services.ts';
 import type { LoginResultView } from '../../services/setup/views.ts';
 import type { Handlers, RequestContext } from '../http/handler.ts';
 import type { components } from '../openapi/types.generated.ts';
-import { wireCredential } from './credentials.wire.ts';
-import { wireLogin } from './identity.wire.ts';
+import { toCredentialResponse } from './credentials.wire.ts';
+import { toLoginResponse } from './identity.wire.ts';
 
 type Schemas = components['schemas'];
 
@@ -12,11 +12,11 @@ export function tokensRoutes(deps: {
   publicUrl: string;
 }): Handlers {
   const { login, tokens, passwords, credentials, loginMethods } = deps.services;
-  const answer = (result: LoginResultView) => ({ body: wireLogin(result) satisfies Schemas['LoginResponse'] });
+  const respond = (result: LoginResultView) => ({ body: toLoginResponse(result) satisfies Schemas['LoginResponse'] });
   return {
     async loginByAccessKey({ body, origin }) {
       const { access_key, secret_key, expiry_minutes } = body as Schemas['AccessKeyLoginRequest'];
-      return answer(
+      return respond(
         await login.loginByAccessKey({
           accessKey: access_key,
           secretKey: secret_key,
@@ -26,13 +26,13 @@ export function tokensRoutes(deps: {
       );
     },
     async getLoginMethods() {
-      const on = { available: true, enabled: true };
+      const available = { available: true, enabled: true };
       const pam = { available: loginMethods.pam, enabled: loginMethods.pam };
       const oidc = { available: false, configurations: [] };
-      return { body: { password: on, pam, access_key: on, oidc } satisfies Schemas['LoginMethods'] };
+      return { body: { password: available, pam, access_key: available, oidc } satisfies Schemas['LoginMethods'] };
     },
     async getMe(context) {
-      return answer(await tokens.describe(context.caller, tokenOf(context)));
+      return respond(await tokens.describe(context.caller, tokenOf(context)));
     },
     async logout({ caller }) {
       await tokens.logout(caller);
@@ -66,14 +66,14 @@ export function tokensRoutes(deps: {
       return { body: {} };
     },
     async listCredentials({ caller }) {
-      const entries = (await credentials.list(caller)).map((entry) => wireCredential(entry, deps.publicUrl));
+      const entries = (await credentials.list(caller)).map((entry) => toCredentialResponse(entry, deps.publicUrl));
       return { body: { credentials: entries } satisfies Schemas['Credentials'] };
     },
     async createCredential({ caller, body }) {
       const { account, password, name, expires_at } = body as Schemas['CredentialRequest'];
       const wanted = { accountName: account, password, name: name ?? null, expiresAt: expires_at ?? null };
       const made = await credentials.create(caller, wanted);
-      return { body: wireCredential(made, deps.publicUrl) satisfies Schemas['Credential'] };
+      return { body: toCredentialResponse(made, deps.publicUrl) satisfies Schemas['Credential'] };
     },
     async deleteCredential({ caller, params }) {
       await credentials.remove(caller, params['access_key'] as string);
@@ -82,7 +82,6 @@ export function tokensRoutes(deps: {
   };
 }
 
-/** The bearer token that brought the request here. */
 function tokenOf({ request }: RequestContext): string {
   return (request.headers.authorization ?? '').slice('bearer '.length);
 }

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from 'yaml';
+import { describeErrorResponses, errorCodesOf } from './error-responses.ts';
 import type { JsonSchema, OpenApiDocument } from './objects.ts';
 import { eachOperation, parametersOf } from './reading.ts';
-import { describeRefusals, refusalsOf } from './refusals.ts';
 import { describeUnknownKeys } from './unknown-keys.ts';
 
 export type { HttpMethod, JsonSchema, OpenApiDocument, OperationObject, ParameterObject } from './objects.ts';
@@ -11,7 +11,7 @@ export { bodySchemaOf, eachOperation, type PathOperation, parametersOf, resolveR
 
 /**
  * Merges the head, `paths/<area>/*.yaml` and `schemas/<area>/*.yaml` of a folder into one OpenAPI 3.1 document.
- * Every operation gets its error answers, no security where it needs no token, and a closed body.
+ * Every operation gets its error responses, no security if it needs no token, and a closed body.
  *
  * @throws when two files define the same path or schema
  */
@@ -22,7 +22,7 @@ export function loadDocument(folder = import.meta.dirname): OpenApiDocument {
   const document = { ...head, paths, components: { ...head.components, schemas } };
   describeUnknownKeys(document);
   for (const { method, operation } of eachOperation(document)) {
-    describeRefusals(document, operation, refusalsOf(operation, method, parametersOf(document, operation)));
+    describeErrorResponses(document, operation, errorCodesOf(operation, method, parametersOf(document, operation)));
     if (operation['x-permission'] === 'none') operation.security = [];
   }
   return document;

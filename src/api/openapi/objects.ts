@@ -1,5 +1,5 @@
-import type { Config } from '../../process/config.ts';
 import type { ErrorCode } from '../../domain/common/errors.ts';
+import type { Config } from '../../process/config.ts';
 import type { SelectorLanguage } from './selector-hints.ts';
 
 export type JsonSchema = Record<string, unknown>;
@@ -9,9 +9,9 @@ export interface ParameterObject {
   in: 'query' | 'path' | 'header' | 'cookie';
   required?: boolean;
   allowReserved?: boolean;
-  /** A key that is only looked up: text that cannot be stored is not found, 404, instead of refused. */
+  /** A key that is only looked up: unstorable text gets 404 instead of 400. */
   'x-opaque'?: boolean;
-  /** A text of selectors: over what it selects. */
+  /** A query, and what it selects. */
   'x-selectors'?: SelectorLanguage;
   schema: JsonSchema;
 }
@@ -26,25 +26,25 @@ export interface OperationObject {
   security?: unknown[];
   /** A permission, several that must all hold, `account` (any administrator), `token` or `none`. */
   'x-permission': string | string[];
-  /** It needs the token of somebody who logged in with a password; 403 for one from an access key. */
+  /** Requires a token from a login with a password; 403 for one from an access key. */
   'x-login'?: boolean;
-  /** Error codes by status, beside those that follow from all the rest. See `refusals.ts`. */
+  /** Error codes by status, in addition to those that `error-responses.ts` derives. */
   'x-errors'?: Record<string, ErrorCode[]>;
-  /** It looks at nothing that is stored. */
+  /** Does not access the database. */
   'x-stateless'?: boolean;
-  /** Key of the feature that the operation is part of; 403 where the deployment has it not. */
+  /** Feature that the operation requires; 403 when it is disabled. */
   'x-feature'?: string;
-  /** A GET that makes something. */
+  /** A GET that changes something. */
   'x-acts'?: boolean;
-  /** Its answer is a list of ids of activities. */
+  /** Responds with a list of activity ids. */
   'x-activity-ids'?: boolean;
-  /** Fields that the call shows and cannot change, with the call that changes them. */
+  /** Read-only fields, with the operation that changes them. */
   'x-changed-by'?: Record<string, string>;
-  /** Only deployments of this kind have the operation; 404 on others. */
+  /** The only kind of deployment with the operation; 404 on others. */
   'x-deployment'?: Config['deployment'];
-  /** Largest body in bytes where it is not the usual 2 MiB. */
+  /** Largest body in bytes, if not 2 MiB. */
   'x-body-limit'?: number;
-  /** The body may also be `key=value` pairs, and no media type is asked for. */
+  /** The body may also be a form, and its media type is not checked. */
   'x-body-pairs'?: boolean;
 }
 

@@ -8,14 +8,12 @@ import {
   type Reference,
 } from './objects.ts';
 
-/** An operation of the document with its path template and method. */
 export interface PathOperation {
   path: string;
   method: HttpMethod;
   operation: OperationObject;
 }
 
-/** Every operation of the document. */
 export function eachOperation(document: OpenApiDocument): PathOperation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     HTTP_METHODS.flatMap((method) => {
@@ -25,18 +23,17 @@ export function eachOperation(document: OpenApiDocument): PathOperation[] {
   );
 }
 
-/** Parameters of an operation, references followed. */
+/** With references resolved. */
 export function parametersOf(document: OpenApiDocument, operation: OperationObject): ParameterObject[] {
   return (operation.parameters ?? []).map((p) => resolveReference<ParameterObject>(document, p));
 }
 
-/** Schema of the JSON body of an operation; null when it takes none. */
 export function bodySchemaOf(document: OpenApiDocument, operation: OperationObject): JsonSchema | null {
   const schema = operation.requestBody?.content['application/json']?.schema;
   return schema ? resolveReference<JsonSchema>(document, schema) : null;
 }
 
-/** Follows a local reference such as `#/components/parameters/Limit`. */
+/** Resolves a local reference such as `#/components/parameters/Limit`. */
 export function resolveReference<T extends object>(document: OpenApiDocument, value: T | Reference): T {
   let current: unknown = value;
   while (isReference(current)) {

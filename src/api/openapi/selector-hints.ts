@@ -2,11 +2,11 @@ import { DomainError } from '../../domain/common/errors.ts';
 import { ACTIVITY_SELECTORS, parseActivityQuery } from '../../domain/query/activity-query.ts';
 import { COMPUTER_SELECTORS, parseComputerQuery } from '../../domain/query/computer-query.ts';
 
-/** Over what a `query` parameter selects, as `x-selectors` of the document says. */
+/** What a query selects: the values of `x-selectors`. */
 export type SelectorLanguage = 'computers' | 'activities';
 
 interface Language {
-  /** How a term begins, by the name under which it may be taken for a parameter. */
+  /** Prefixes of terms, by the parameter name that a client may use instead. */
   readonly prefixes: ReadonlyMap<string, string>;
   parse(query: string): unknown;
 }
@@ -16,7 +16,7 @@ const prefixed = (names: readonly string[], before = '') => names.map((name) => 
 const LANGUAGES: Readonly<Record<SelectorLanguage, Language>> = {
   computers: { prefixes: new Map(prefixed(COMPUTER_SELECTORS)), parse: (query) => parseComputerQuery(query) },
   activities: {
-    // Operations are found by their computers too: `computer-id` and `tag` stand for terms over these.
+    // Activities are also found by their computers: `computer-id` and `tag` mean terms about these.
     prefixes: new Map([
       ...prefixed(COMPUTER_SELECTORS, 'computer:'),
       ...COMPUTER_SELECTORS.map((name) => [`computer-${name}`, `computer:${name}:`] as const),
@@ -26,22 +26,21 @@ const LANGUAGES: Readonly<Record<SelectorLanguage, Language>> = {
   },
 };
 
-/** Longer texts are not repeated in an answer. */
+/** Longer texts are not repeated in an error message. */
 const MAX_TEXT = 200;
 
-/** Names of the selectors that a parameter may have been meant to be. */
 export function selectorNames(language: SelectorLanguage): Iterable<string> {
   return LANGUAGES[language].prefixes.keys();
 }
 
 /**
- * The query that somebody meant who gave a selector as a parameter of its own: `query=tag:web`.
+ * The query that a client meant who sent a selector as a parameter: `query=tag:web`.
  *
  * @param values - of that parameter
- * @param query - what the request has as `query` already; the selector is added to it
- * @returns null where the values are none of the selector, so that there is no such query
+ * @param query - the request's `query`, to which the selector is added
+ * @returns null when the values are invalid for the selector
  */
-export function meantQuery(
+export function suggestedQuery(
   language: SelectorLanguage,
   selector: string,
   values: readonly string[],
@@ -61,7 +60,7 @@ export function meantQuery(
   }
 }
 
-/** What is wrong with a query by itself; null when nothing is. */
+/** Returns what is wrong with a query, or null. */
 export function queryFault(language: SelectorLanguage, query: string): string | null {
   try {
     LANGUAGES[language].parse(query);
@@ -72,12 +71,10 @@ export function queryFault(language: SelectorLanguage, query: string): string | 
   }
 }
 
-/** Whether what was read of a term still holds the text that quotes or backslashes are part of. */
 function keepsText(parsed: unknown, value: string): boolean {
   return JSON.stringify(parsed).includes(JSON.stringify(value));
 }
 
-/** @returns the value as a term of a query has it */
 function quotedWhereNeeded(value: string): string {
   return /[\s"]/.test(value) ? `"${value.replace(/["\\]/g, '\\$&')}"` : value;
 }

@@ -11,8 +11,8 @@ export interface paths {
         get: operations["listAccessGroups"];
         put?: never;
         /**
-         * Makes an access group
-         * @description Its name is made of the title and never changes.
+         * Creates an access group
+         * @description Its name is derived from the title and never changes.
          */
         post: operations["createAccessGroup"];
         delete?: never;
@@ -28,13 +28,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows one access group */
+        /** Shows an access group */
         get: operations["getAccessGroup"];
         put?: never;
         post?: never;
         /**
          * Removes an access group
-         * @description Its groups and computers move to its parent; roles limited to it lose it. The root stays (400).
+         * @description Its groups and computers move to its parent; roles limited to it lose it. The root cannot be removed (400).
          */
         delete: operations["deleteAccessGroup"];
         options?: never;
@@ -53,8 +53,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes an account whose administrator is the person who calls
-         * @description Not for people who have an account, and only where self-service is on. The token stays where it is: switch to the new account to act in it.
+         * Creates an account with the caller as its administrator
+         * @description Only for people without an account, and only with self-service enabled. The token does not change: switch to the new account to act in it.
          */
         post: operations["createAccount"];
         delete?: never;
@@ -70,14 +70,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows what the account is set to */
+        /** Shows the preferences of the account */
         get: operations["getPreferences"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes what the account is set to */
+        /** Changes the preferences of the account */
         patch: operations["updatePreferences"];
         trace?: never;
     };
@@ -88,7 +88,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists parents and operations alike, newest first */
+        /** Lists activities, both groups and their operations, newest first */
         get: operations["listActivities"];
         put?: never;
         post?: never;
@@ -126,8 +126,8 @@ export interface paths {
         put?: never;
         /**
          * Cancels activities, all or none
-         * @description What no computer has been given is taken back at once. What a computer already has is `canceled` until it
-         *     reports; its report then replaces that status once. Until the status says so, `cancel_requested` of the activity
+         * @description Operations that no computer has received are withdrawn at once. Those that a computer already has are `canceled` until it
+         *     reports; its report then replaces that status once. Until the status changes, `cancel_requested` of the activity
          *     does.
          */
         post: operations["cancelActivities"];
@@ -147,8 +147,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Approves activities that need it, all or none
-         * @description Of a group every operation that still needs it.
+         * Approves activities that require it, all or none
+         * @description For a group, every operation that still requires it.
          */
         post: operations["approveActivities"];
         delete?: never;
@@ -188,12 +188,12 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Undoes what activities did, all or none
-         * @description New activities that are the exact inverse of what the results say was done: snaps and packages that were
-         *     installed are removed, versions exchanged back, holds set back as they were. Of a group that has ended, everything
-         *     that succeeded is undone. What failed, was canceled, was undone before or changed nothing is left out, and so is
-         *     what a computer did that was archived or removed since: the new group names it in `not_reverted`, each operation
-         *     with the reason, and an event counts it. An activity of which nothing is left is refused.
+         * Reverts activities, all or none
+         * @description New activities that invert what the results recorded: snaps and packages that were
+         *     installed are removed, versions are restored, holds are reset. Of a finished group, everything
+         *     that succeeded is reverted. What failed, was canceled, was already reverted or changed nothing is left out, and so is
+         *     everything on computers that were archived or removed since: the new group lists it in `not_reverted`, each operation
+         *     with the reason, and an event counts it. An activity with nothing left to revert is rejected.
          */
         post: operations["revertActivities"];
         delete?: never;
@@ -209,7 +209,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the types that activities have */
+        /** Lists the types of activities */
         get: operations["listActivityTypes"];
         put?: never;
         post?: never;
@@ -226,7 +226,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows one activity with all its children */
+        /** Shows an activity with all its children */
         get: operations["getActivity"];
         put?: never;
         post?: never;
@@ -243,7 +243,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists operations on some computers and the groups they are in, newest first */
+        /** Lists operations on some computers and their groups, newest first */
         get: operations["listComputerActivities"];
         put?: never;
         post?: never;
@@ -279,14 +279,14 @@ export interface paths {
         };
         get?: never;
         /**
-         * Gives an administrator these roles and no others
-         * @description Takes effect within seconds on tokens in use. The last `GlobalAdmin` keeps that role (409).
+         * Replaces the roles of an administrator
+         * @description Takes effect on tokens in use within seconds. The last `GlobalAdmin` cannot lose that role (409).
          */
         put: operations["setAdministratorRoles"];
         post?: never;
         /**
          * Ends a person's membership in the account
-         * @description Takes effect at once. Open invitations stay, whoever made them: withdraw those whose secret ids the person may have
+         * @description Takes effect at once. Open invitations stay valid: withdraw those whose secret ids the person may have
          *     kept.
          */
         delete: operations["deleteAdministrator"];
@@ -305,10 +305,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Confirms the new email address of an administrator where no mail goes out
-         * @description For administrators of the account `standalone`, on deployments without a mail server: with one, the person confirms
-         *     the address (`POST /person:confirm-email`). The address is the one that the person asked for within the last 24
-         *     hours; the former one becomes free.
+         * Confirms the new email address of an administrator on a deployment without a mail server
+         * @description For administrators of the account `standalone`. With a mail server the person confirms
+         *     the address (`POST /person:confirm-email`). The address is the one that the person requested within the last 24
+         *     hours; the previous one becomes available.
          */
         post: operations["confirmAdministratorEmail"];
         delete?: never;
@@ -327,7 +327,7 @@ export interface paths {
         /** Lists the roles of the account */
         get: operations["listRoles"];
         put?: never;
-        /** Makes a role */
+        /** Creates a role */
         post: operations["createRole"];
         delete?: never;
         options?: never;
@@ -346,15 +346,15 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Removes a role and takes it from all who hold it
-         * @description Refused (409) while somebody, or an invitation, has no other role.
+         * Removes a role from everybody who has it
+         * @description 409 while a person or an invitation has no other role.
          */
         delete: operations["deleteRole"];
         options?: never;
         head?: never;
         /**
-         * Changes a role for all who hold it
-         * @description The name stays. `GlobalAdmin` cannot be changed.
+         * Changes a role for everybody who has it
+         * @description The name and `GlobalAdmin` cannot be changed.
          */
         patch: operations["changeRole"];
         trace?: never;
@@ -366,7 +366,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the permissions that roles can have */
+        /** Lists the permissions of roles */
         get: operations["listPermissions"];
         put?: never;
         post?: never;
@@ -383,7 +383,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists every alert there is and how it stands over computers and profiles in the caller's access groups */
+        /** Lists all alerts with their status for computers and profiles in the caller's access groups */
         get: operations["listAlerts"];
         put?: never;
         post?: never;
@@ -400,7 +400,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists alerts that are active on computers or profiles in the caller's access groups and were not dismissed */
+        /** Lists active alerts of computers and profiles in the caller's access groups, without dismissed ones */
         get: operations["summarizeAlerts"];
         put?: never;
         post?: never;
@@ -420,8 +420,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Hides an alert from the caller until it is raised anew
-         * @description Other administrators go on seeing it. It comes back when a computer or profile gets it, or gets it again.
+         * Dismisses an alert for the caller until it is raised again
+         * @description Other administrators still see it. It reappears when it is raised for another computer or profile, or again for the same one.
          */
         post: operations["dismissAlert"];
         delete?: never;
@@ -440,8 +440,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Gives tags to the computers that a query means
-         * @description All or none of them: 403 when the caller sees one without managing it. Archived computers are left out.
+         * Adds tags to the computers that match a query
+         * @description All or none: 403 when the caller may view but not manage one of them. Archived computers are left out.
          *     A computer has at most 100 tags.
          */
         post: operations["addComputerTags"];
@@ -461,8 +461,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Takes tags from the computers that a query means
-         * @description All or none of them: 403 when the caller sees one without managing it. Archived computers are left out.
+         * Removes tags from the computers that match a query
+         * @description All or none: 403 when the caller may view but not manage one of them. Archived computers are left out.
          */
         post: operations["removeComputerTags"];
         delete?: never;
@@ -481,9 +481,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sets an annotation of the computers that a query means
-         * @description All or none of them: 403 when the caller sees one without managing it. Archived computers are left out.
-         *     An annotation that agents report comes back with their next report of it.
+         * Sets an annotation on the computers that match a query
+         * @description All or none: 403 when the caller may view but not manage one of them. Archived computers are left out.
+         *     An annotation that agents report reappears with their next report.
          */
         post: operations["annotateComputers"];
         delete?: never;
@@ -502,8 +502,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Takes an annotation from the computers that a query means
-         * @description All or none of them: 403 when the caller sees one without managing it. Archived computers are left out.
+         * Removes an annotation from the computers that match a query
+         * @description All or none: 403 when the caller may view but not manage one of them. Archived computers are left out.
          */
         post: operations["removeComputerAnnotation"];
         delete?: never;
@@ -522,9 +522,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Moves the computers that a query means into an access group
-         * @description All or none of them: 403 when the caller sees one without managing it. Archived computers are left out.
-         *     Needs ManageComputer in both access groups, and ViewComputer in the one they go to.
+         * Moves the computers that match a query into an access group
+         * @description All or none: 403 when the caller may view but not manage one of them. Archived computers are left out.
+         *     Requires ManageComputer in both access groups, and ViewComputer in the new one.
          */
         post: operations["changeComputerAccessGroup"];
         delete?: never;
@@ -543,10 +543,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Puts a computer away
-         * @description It stays readable by id and is out of every other list, profile and scope. Its open operations are canceled, its
-         *     recovery key is deleted, and its agent is unknown from then on. The server carries the activity out by itself.
-         *     Archiving an archived computer answers the activity that did it.
+         * Archives a computer
+         * @description It stays readable by id, but leaves all other lists, profiles and scopes. Its open operations are canceled, its
+         *     recovery key is deleted, and its agent becomes unknown. The server itself carries out the activity.
+         *     For an archived computer the response is the activity that archived it.
          */
         post: operations["archiveComputer"];
         delete?: never;
@@ -565,8 +565,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Has a computer erase the keys of its encrypted volumes
-         * @description Nobody can read the volumes afterwards. It cannot be undone.
+         * Erases the keys of a computer's encrypted volumes
+         * @description Nobody can read the volumes afterwards. This cannot be undone.
          */
         post: operations["sanitizeComputer"];
         delete?: never;
@@ -585,8 +585,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Removes computers and all they reported, all or none
-         * @description Archived computers too. Open operations are canceled. Activities stay, for those who see the access group where
+         * Removes computers and everything they reported, all or none
+         * @description Also archived computers. Open operations are canceled. Activities remain visible to those who can view the access group where
          *     the computer was.
          */
         post: operations["deleteComputers"];
@@ -620,11 +620,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows one computer in detail */
+        /** Shows a computer in detail */
         get: operations["getComputer"];
         /**
          * Changes title, comment, tags or access group of a computer
-         * @description Absent keys stay as they are. Moving needs ManageComputer in both access groups, and ViewComputer in the new one.
+         * @description Absent fields stay unchanged. Moving requires ManageComputer in both access groups, and ViewComputer in the new one.
          */
         put: operations["editComputer"];
         post?: never;
@@ -659,8 +659,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists what this deployment offers
-         * @description Follows from the settings of the server; a feature that is not listed is not there.
+         * Lists the features of this deployment
+         * @description They depend on the settings of the server.
          */
         get: operations["listFeatures"];
         put?: never;
@@ -682,9 +682,9 @@ export interface paths {
         put?: never;
         /**
          * Exchanges a name and password for a token
-         * @description Addresses are compared without regard to case and to white space around them. Failed logins are limited per address
-         *     and name, per name, and per address whatever the names, where people who join by an invitation count too; beyond it
-         *     the answer is 429.
+         * @description Email addresses are compared without regard to case and surrounding white space. Failed logins are limited per network address
+         *     and name, per name, and per network address, which also counts people who join by an invitation; beyond a limit
+         *     the response is 429.
          */
         post: operations["login"];
         delete?: never;
@@ -700,10 +700,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tells whether the standalone account exists */
+        /** Shows whether the standalone account exists */
         get: operations["getStandaloneAccount"];
         put?: never;
-        /** Makes the standalone account with its first administrator */
+        /** Creates the standalone account with its first administrator */
         post: operations["createStandaloneAccount"];
         delete?: never;
         options?: never;
@@ -718,16 +718,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows the person who calls */
+        /** Shows the authenticated person */
         get: operations["getPerson"];
         put?: never;
         /**
-         * Changes the person who calls
-         * @description A new `email` does not hold at once: it is shown as `pending_email`, and a token is mailed to it, which
+         * Changes the authenticated person
+         * @description A new `email` has to be confirmed: it is shown as `pending_email`, and a token is mailed to it, which
          *     `POST /person:confirm-email` takes within 24 hours. On deployments without a mail server an administrator confirms
          *     it instead (`POST /administrators/{person_id}:confirm-email`). Another one takes its place, and the present address
-         *     withdraws it. Once it is confirmed, the former address is notified, and free for others. A person may ask for 10
-         *     addresses an hour, test emails included; beyond it the answer is 429. It is 502 when the mail server did not take
+         *     withdraws it. Once it is confirmed, the previous address is notified and becomes available. A person may request 10
+         *     addresses an hour, including test emails; beyond that the response is 429. It is 502 when the mail server did not accept
          *     the mail.
          */
         post: operations["updatePerson"];
@@ -747,8 +747,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Confirms the new email address of the person who calls
-         * @description The token can be used once, within 24 hours. The former address is notified, and free for others.
+         * Confirms the new email address of the authenticated person
+         * @description The token can be used once, within 24 hours. The previous address is notified and becomes available.
          */
         post: operations["confirmEmail"];
         delete?: never;
@@ -767,8 +767,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Sends a test email to the address of the person who calls
-         * @description At most 10 an hour, changes of address included. Answers 502 when the mail server did not take the mail.
+         * Sends a test email to the authenticated person
+         * @description At most 10 an hour, including changes of address. 502 when the mail server did not accept the mail.
          */
         post: operations["sendTestEmail"];
         delete?: never;
@@ -789,9 +789,9 @@ export interface paths {
         put?: never;
         /**
          * Invites somebody to become an administrator
-         * @description The invitation is mailed to `email`. It can be accepted whether or not the mail arrives, by whoever has its secure
-         *     id, unless it is bound to the address. It expires after 14 days unless the deployment is set otherwise. An account
-         *     invites one address 10 times a day at most, mails that are sent again included; beyond it the answer is 429.
+         * @description The invitation is mailed to `email`. It can be accepted, whether or not the mail arrives, by anybody with its secure
+         *     id, unless it is bound to the address. It expires after 14 days unless configured otherwise. An account
+         *     can invite an address 10 times a day, including repeated mails; beyond that the response is 429.
          */
         post: operations["createInvitation"];
         delete?: never;
@@ -807,10 +807,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows one open invitation */
+        /** Shows an open invitation */
         get: operations["getInvitation"];
         put?: never;
-        /** Mails an invitation again */
+        /** Resends an invitation */
         post: operations["resendInvitation"];
         /** Withdraws an invitation */
         delete: operations["deleteInvitation"];
@@ -826,7 +826,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tells the holder of an invitation where it leads */
+        /** Shows the account of an invitation to its holder */
         get: operations["getInvitationSummary"];
         put?: never;
         post?: never;
@@ -847,7 +847,7 @@ export interface paths {
         put?: never;
         /**
          * Makes the caller an administrator of the inviting account
-         * @description The account does not become current. Somebody who belongs to it already gets the roles of the invitation besides
+         * @description The account does not become current. A person who already belongs to it gets the roles of the invitation in addition to
          *     their own. An invitation can be used once.
          */
         post: operations["acceptInvitation"];
@@ -866,7 +866,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Removes an invitation without joining */
+        /** Rejects an invitation */
         post: operations["rejectInvitation"];
         delete?: never;
         options?: never;
@@ -881,7 +881,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows what a computer reported about hot patches, as it reported it */
+        /** Shows what a computer reported about hot patches, unchanged */
         get: operations["getHotpatchInfo"];
         put?: never;
         post?: never;
@@ -898,7 +898,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows the kernel package of a computer and what it could be changed to */
+        /** Shows the kernel package of a computer with its upgrades and downgrades */
         get: operations["getKernels"];
         put?: never;
         post?: never;
@@ -919,8 +919,8 @@ export interface paths {
         put?: never;
         /**
          * Upgrades the kernel package of a computer
-         * @description Parameters may stand in the body, as JSON or as `key=value` pairs under any media type, or in the query; the body
-         *     wins. A restart is an operation of its own that waits for the success of the change.
+         * @description Parameters can be in the body, as JSON or as `key=value` pairs with any media type, or in the query; the body
+         *     takes precedence. A restart is a separate operation that waits for the change to succeed.
          */
         post: operations["upgradeKernel"];
         delete?: never;
@@ -940,7 +940,7 @@ export interface paths {
         put?: never;
         /**
          * Downgrades the kernel package of a computer
-         * @description As the upgrade, with one of the downgrades.
+         * @description Like the upgrade, with one of the downgrades.
          */
         post: operations["downgradeKernel"];
         delete?: never;
@@ -956,18 +956,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows the bound on messages waiting for one computer */
+        /** Shows the limit on messages waiting for one computer */
         get: operations["getMessageBacklogSetting"];
         /**
-         * Sets the bound on messages waiting for one computer
-         * @description At most so many operations wait for one computer: those that it was given and has not acknowledged, and the
-         *     oldest that are due. Operations beyond the bound are `waiting` from their creation and become `undelivered`, oldest
-         *     first, as the queue drains; nothing is dropped. One that is `scheduled` takes no place before its moment. A change
-         *     holds at once for everything that no computer has been given. 0 makes every operation wait.
+         * Sets the limit on messages waiting for one computer
+         * @description At most this many operations wait for one computer: those that it received and has not acknowledged, and the
+         *     oldest that are due. Operations beyond the limit are `waiting` from their creation and become `undelivered`, oldest
+         *     first, as the queue drains; nothing is dropped. `scheduled` operations do not count before they are due. A change
+         *     applies at once to everything that no computer has received. 0 makes every operation wait.
          */
         put: operations["setMessageBacklogSetting"];
         post?: never;
-        /** Takes the bound away and lets every waiting operation go */
+        /** Removes the limit and releases every waiting operation */
         delete: operations["clearMessageBacklogSetting"];
         options?: never;
         head?: never;
@@ -986,7 +986,7 @@ export interface paths {
         put?: never;
         /**
          * Installs, removes, upgrades, downgrades, holds or releases packages on computers
-         * @description Refused as a whole when one of the computers cannot do it with one of the packages.
+         * @description Rejected as a whole when it is impossible for one of the packages on one of the computers.
          */
         post: operations["actOnPackages"];
         delete?: never;
@@ -1019,7 +1019,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists computers that wait for a decision, in access groups where the caller decides */
+        /** Lists pending computers in access groups where the caller may accept them */
         get: operations["listPendingComputers"];
         put?: never;
         post?: never;
@@ -1039,8 +1039,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Lets computers into the fleet, all or none
-         * @description With `access_group` they go there, where the caller needs the same permission; else where they asked to be.
+         * Accepts pending computers, all or none
+         * @description With `access_group` they go there, where the caller needs the same permission; otherwise to the group that they requested.
          */
         post: operations["acceptPendingComputers"];
         delete?: never;
@@ -1059,8 +1059,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Turns computers away, all or none
-         * @description They are unknown from then on and may enrol again.
+         * Rejects pending computers, all or none
+         * @description They become unknown and may enrol again.
          */
         post: operations["rejectPendingComputers"];
         delete?: never;
@@ -1095,7 +1095,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Turns a computer off */
+        /** Shuts a computer down */
         post: operations["shutDownComputer"];
         delete?: never;
         options?: never;
@@ -1110,7 +1110,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the processes a computer reported last */
+        /** Lists the processes that a computer last reported */
         get: operations["listProcesses"];
         put?: never;
         post?: never;
@@ -1131,7 +1131,7 @@ export interface paths {
         put?: never;
         /**
          * Kills processes of a computer
-         * @description A process that the computer never reported fails at once, without a signal being sent.
+         * @description For a process that the computer never reported the operation fails at once, and no signal is sent.
          */
         post: operations["killProcesses"];
         delete?: never;
@@ -1150,8 +1150,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Asks processes of a computer to end
-         * @description A process that the computer never reported fails at once, without a signal being sent.
+         * Terminates processes of a computer
+         * @description For a process that the computer never reported the operation fails at once, and no signal is sent.
          */
         post: operations["terminateProcesses"];
         delete?: never;
@@ -1169,7 +1169,7 @@ export interface paths {
         };
         /**
          * Shows the recovery key of a computer's encrypted disk
-         * @description Every read leaves an event.
+         * @description Every read is recorded as an event.
          */
         get: operations["getRecoveryKey"];
         put?: never;
@@ -1190,8 +1190,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes a computer generate a new recovery key
-         * @description The new key replaces the stored one when the computer reports it. 409 `ActivityInProgress` while a generation is
+         * Generates a new recovery key on a computer
+         * @description The new key replaces the stored one when the computer reports it. 409 `ActivityInProgress` while another generation is
          *     open, unless `force` is true; 400 `FdeNotSupported` without disk encryption with a TPM.
          */
         post: operations["generateRecoveryKey"];
@@ -1212,9 +1212,9 @@ export interface paths {
         get: operations["listSavedSearches"];
         put?: never;
         /**
-         * Keeps a query over computers under a name
-         * @description Other queries name it as `search:<name>`. Only whoever made it, and holders of the permission `ManageAccount`,
-         *     change or remove it.
+         * Saves a query for computers under a name
+         * @description Other queries refer to it as `search:<name>`. Only its creator and holders of the permission `ManageAccount`
+         *     can change or remove it.
          */
         post: operations["createSavedSearch"];
         delete?: never;
@@ -1235,15 +1235,15 @@ export interface paths {
         post?: never;
         /**
          * Removes a saved search
-         * @description 403 `Forbidden` for whoever neither made it nor has the permission `ManageAccount`.
+         * @description 403 `Forbidden` for everybody but its creator and holders of the permission `ManageAccount`.
          */
         delete: operations["deleteSavedSearch"];
         options?: never;
         head?: never;
         /**
          * Changes title or text of a saved search
-         * @description Absent keys stay as they are, and so does the name. 403 `Forbidden` for whoever neither made it nor has the
-         *     permission `ManageAccount`; one that was made before its maker was kept takes that permission.
+         * @description Absent fields and the name stay unchanged. 403 `Forbidden` for everybody but its creator and holders of the
+         *     permission `ManageAccount`; a search without a recorded creator requires that permission.
          */
         patch: operations["changeSavedSearch"];
         trace?: never;
@@ -1260,7 +1260,7 @@ export interface paths {
         put?: never;
         /**
          * Creates a script profile
-         * @description A one-time trigger whose time is past runs at once.
+         * @description A one-time trigger whose time has passed runs at once.
          */
         post: operations["createScriptProfile"];
         delete?: never;
@@ -1276,7 +1276,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows one script profile */
+        /** Shows a script profile */
         get: operations["getScriptProfile"];
         put?: never;
         post?: never;
@@ -1285,8 +1285,8 @@ export interface paths {
         head?: never;
         /**
          * Changes a script profile
-         * @description The trigger may become one of another type, then with all its fields; of a recurring one that stays recurring a
-         *     field that is left out stays.
+         * @description A trigger of another type needs all its fields; of a trigger that stays recurring, absent
+         *     fields stay unchanged.
          */
         patch: operations["patchScriptProfile"];
         trace?: never;
@@ -1301,8 +1301,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ends a script profile for good
-         * @description A run that is open goes on. Doing it again changes nothing.
+         * Archives a script profile
+         * @description An open run continues. Repeating it changes nothing.
          */
         post: operations["archiveScriptProfile"];
         delete?: never;
@@ -1318,7 +1318,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the activities that runs of a script profile made, newest first */
+        /** Lists the activities of a script profile's runs, newest first */
         get: operations["listScriptProfileActivities"];
         put?: never;
         post?: never;
@@ -1355,7 +1355,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows what script profiles are bound by */
+        /** Shows the limits of script profiles */
         get: operations["getScriptProfileLimits"];
         put?: never;
         post?: never;
@@ -1372,7 +1372,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the profiles of a script, archived ones too, newest first */
+        /** Lists the profiles of a script, including archived ones, newest first */
         get: operations["listProfilesOfScript"];
         put?: never;
         post?: never;
@@ -1394,7 +1394,7 @@ export interface paths {
         put?: never;
         /**
          * Creates a script
-         * @description Code is plain text whose first line is `#!` and the absolute path of an interpreter, with arguments or without.
+         * @description Code is plain text whose first line is `#!` and the absolute path of an interpreter, with or without arguments.
          *     That line is shown as `interpreter`, the rest as `code`. Up to 5 files of 1 MB together come along as
          *     `attachments`, their content in base64.
          */
@@ -1412,7 +1412,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows one script */
+        /** Shows a script */
         get: operations["getScript"];
         put?: never;
         post?: never;
@@ -1421,9 +1421,9 @@ export interface paths {
         head?: never;
         /**
          * Changes a script
-         * @description Other code, again with its `#!` line, is a new version. `attachments` names all files that the script has from now
-         *     on; one without `content` stays as it is. While active script profiles run the script, other code and other
-         *     attachments need the permissions `ManageScriptProfile` and `ExecuteScript` in its access group as well. The
+         * @description New code, again with its `#!` line, is a new version. `attachments` lists all files that the script has from now
+         *     on; one without `content` stays unchanged. While active script profiles use the script, new code and new
+         *     attachments also require the permissions `ManageScriptProfile` and `ExecuteScript` in its access group. The
          *     event of the change names those profiles.
          */
         patch: operations["patchScript"];
@@ -1439,8 +1439,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Puts a script and its profiles away for good
-         * @description Runs that are open go on. Doing it again changes nothing.
+         * Archives a script and its profiles
+         * @description Open runs continue. Repeating it changes nothing.
          */
         post: operations["archiveScript"];
         delete?: never;
@@ -1459,9 +1459,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Archives a script and wipes its code
-         * @description The code of every version and the attachments are gone for good; operations that have not ended are canceled.
-         *     Doing it again changes nothing.
+         * Archives a script and deletes its code
+         * @description The code of every version and the attachments are deleted for good; open operations are canceled.
+         *     Repeating it changes nothing.
          */
         post: operations["redactScript"];
         delete?: never;
@@ -1481,10 +1481,10 @@ export interface paths {
         put?: never;
         /**
          * Runs a script once on computers
-         * @description On all computers that the query means; where it means none, the answer is an activity without operations that has
+         * @description On all computers that match the query. If none does, the response is an activity without operations that has
          *     `succeeded`. The agent kills the script at its time limit;
-         *     an operation fails when nothing is heard of it 10 minutes after that. `result_text` of a failed operation begins
-         *     with a line that tells how it failed, and the whole output follows.
+         *     an operation fails when there is no result 10 minutes after that. `result_text` of a failed operation begins
+         *     with a line on how it failed, followed by the whole output.
          */
         post: operations["executeScript"];
         delete?: never;
@@ -1517,7 +1517,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows one version of a script */
+        /** Shows a version of a script */
         get: operations["getScriptVersion"];
         put?: never;
         post?: never;
@@ -1534,7 +1534,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Gives a file of a script as it is */
+        /** Downloads a file of a script */
         get: operations["getScriptAttachment"];
         put?: never;
         post?: never;
@@ -1568,7 +1568,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the snaps a computer reported last */
+        /** Lists the snaps that a computer last reported */
         get: operations["listInstalledSnaps"];
         put?: never;
         post?: never;
@@ -1585,7 +1585,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the tags that computers in the caller's access groups have, in order */
+        /** Lists the tags of computers in the caller's access groups, in alphabetical order */
         get: operations["listTags"];
         put?: never;
         post?: never;
@@ -1622,7 +1622,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Tells which ways to log in there are */
+        /** Lists the login methods */
         get: operations["getLoginMethods"];
         put?: never;
         post?: never;
@@ -1639,7 +1639,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows the session of the token in use, as its login did */
+        /** Shows the session of the current token, as the login did */
         get: operations["getMe"];
         put?: never;
         post?: never;
@@ -1660,7 +1660,7 @@ export interface paths {
         put?: never;
         /**
          * Ends the session
-         * @description The token in use ends, and with it every other token that came of the same login by `POST /switch-account`: within
+         * @description Invalidates the current token and all tokens of the same login from `POST /switch-account` within
          *     five seconds in every process.
          */
         post: operations["logout"];
@@ -1681,8 +1681,8 @@ export interface paths {
         put?: never;
         /**
          * Issues a token for another account of the person
-         * @description It belongs to the session of the token in use: it expires with it, and `POST /logout` ends both. A token from an
-         *     access key stays in the account of its key.
+         * @description It belongs to the session of the current token: it expires with it, and `POST /logout` ends both. A token from an
+         *     access key cannot leave the account of its key.
          */
         post: operations["switchAccount"];
         delete?: never;
@@ -1700,7 +1700,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends every token of the person, the one in use included, and every access key */
+        /** Invalidates all tokens of the person, including the current one, and all access keys */
         post: operations["invalidateOwnTokens"];
         delete?: never;
         options?: never;
@@ -1717,7 +1717,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends every token for the account, the one in use included */
+        /** Invalidates all tokens for the account, including the current one */
         post: operations["invalidateAccountTokens"];
         delete?: never;
         options?: never;
@@ -1735,8 +1735,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ends every token of every account
-         * @description For operators of the system alone, such as the first administrator of a standalone deployment.
+         * Invalidates all tokens of all accounts
+         * @description Only for operators of the system, such as the first administrator of a standalone deployment.
          */
         post: operations["invalidateSystemTokens"];
         delete?: never;
@@ -1755,8 +1755,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ends every token for a named account
-         * @description For operators of the system alone, such as the first administrator of a standalone deployment.
+         * Invalidates all tokens for a named account
+         * @description Only for operators of the system, such as the first administrator of a standalone deployment.
          */
         post: operations["invalidateNamedAccountTokens"];
         delete?: never;
@@ -1773,7 +1773,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Changes the own password and ends every token and access key of the person */
+        /** Changes the caller's password and invalidates all tokens and access keys of the person */
         put: operations["changePassword"];
         post?: never;
         delete?: never;
@@ -1791,14 +1791,14 @@ export interface paths {
         };
         /**
          * Lists the person's access keys
-         * @description By account; an account without a key has one entry with nulls. Secrets are shown once, when a key is made.
+         * @description By account; an account without a key has one entry with nulls. Secrets are shown once, when a key is created.
          */
         get: operations["listCredentials"];
         put?: never;
         /**
-         * Makes an access key of the person for an account
-         * @description A person can have several for each account, at most 50. An access key does what its person may do in its account,
-         *     until it expires, is removed, or `PUT /password` or `POST /tokens/invalidate-me` ends all of them.
+         * Creates an access key of the person for an account
+         * @description A person can have up to 50 per account. An access key has the rights of its person in its account,
+         *     until it expires, is removed, or `PUT /password` or `POST /tokens/invalidate-me` invalidates all of them.
          */
         post: operations["createCredential"];
         delete?: never;
@@ -1819,7 +1819,7 @@ export interface paths {
         post?: never;
         /**
          * Removes an access key of the person
-         * @description The tokens obtained with it end within five seconds.
+         * @description Tokens obtained with it become invalid within five seconds.
          */
         delete: operations["deleteCredential"];
         options?: never;
@@ -1839,7 +1839,7 @@ export interface paths {
         put?: never;
         /**
          * Creates a USG profile
-         * @description A start date that is now or past starts the first run at once, a later one is the first run.
+         * @description If the start date has passed, the first run starts at once; otherwise the first run is on that date.
          */
         post: operations["createUsgProfile"];
         delete?: never;
@@ -1855,7 +1855,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows one USG profile */
+        /** Shows a USG profile */
         get: operations["getUsgProfile"];
         put?: never;
         post?: never;
@@ -1864,7 +1864,7 @@ export interface paths {
         head?: never;
         /**
          * Changes a USG profile
-         * @description Everything else is fixed once the profile is made.
+         * @description All other fields are read-only.
          */
         patch: operations["patchUsgProfile"];
         trace?: never;
@@ -1879,8 +1879,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ends a USG profile for good
-         * @description Its schedule ends; a run that is open goes on. Doing it again changes nothing.
+         * Archives a USG profile
+         * @description Its schedule ends; an open run continues. Repeating it changes nothing.
          */
         post: operations["archiveUsgProfile"];
         delete?: never;
@@ -1900,7 +1900,7 @@ export interface paths {
         put?: never;
         /**
          * Runs a USG profile now, outside its schedule
-         * @description Computers that still have an open run of the profile are left out; 409 when no other is left.
+         * @description Computers with an open run of the profile are left out; 409 when no others are left.
          */
         post: operations["executeUsgProfile"];
         delete?: never;
@@ -1917,12 +1917,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Asks for the report on runs of a USG profile
-         * @description Answers with the path of a report that is there and still true, else with the activity that makes it, whose
-         *     `result_text` is the path once it has succeeded. The same question gives the same activity while it goes on.
-         *     The report on one run has a path of its own, with the second at which it was started (`...-20260504T021109Z.csv`); ask
-         *     for it with the profile's `timestamp`. The path of a day (`...-20260504.csv`), which `report_uri` gives for the latest
-         *     run, tells of all runs started on it.
+         * Requests a report on runs of a USG profile
+         * @description Returns the path of a current report if there is one, otherwise the activity that creates it, whose
+         *     `result_text` is the path once it has succeeded. The same request returns the same activity while it is open.
+         *     The report on one run has its own path, with the second at which the run started (`...-20260504T021109Z.csv`); request
+         *     it with the profile's `timestamp`. The path of a day (`...-20260504.csv`), which `report_uri` has for the latest
+         *     run, covers all runs started on it.
          */
         get: operations["getUsgProfileReport"];
         put?: never;
@@ -1942,7 +1942,7 @@ export interface paths {
         };
         /**
          * Reads a report or a tailoring file
-         * @description With `Accept` naming `text/csv` the answer is the bare content.
+         * @description With `Accept: text/csv` the response is the bare content.
          */
         get: operations["getUsgProfileBlob"];
         put?: never;
@@ -1972,11 +1972,11 @@ export interface components {
             previous: components["schemas"]["PageLink"];
         };
         AccessGroupTitle: {
-            /** @description Letters, digits, spaces, dashes and dots; everything else is dropped */
+            /** @description Letters, digits, spaces, dashes and dots; other characters are removed */
             title: string;
         };
         AccessGroupRequest: {
-            /** @description Letters, digits, spaces, dashes and dots; everything else is dropped */
+            /** @description Letters, digits, spaces, dashes and dots; other characters are removed */
             title: string;
             /** @description Name of the parent; `global` when absent */
             parent?: string | null;
@@ -1987,21 +1987,21 @@ export interface components {
         };
         Preferences: {
             title: string;
-            /** @description What computers have to present; null where they need nothing */
+            /** @description Key that computers need to register; null for none */
             registration_password: string | null;
-            /** @description Whether computers are accepted at once */
+            /** @description Whether computers are accepted automatically */
             auto_register_new_computers: boolean;
-            /** @description Days that runs of USG profiles, their results and reports are kept, then they are removed; -1 for ever */
+            /** @description Days after which runs of USG profiles, their results and reports are removed; -1 for never */
             audit_retention_period: number;
         };
-        /** @description Absent keys stay as they are; null ones go back to their default */
+        /** @description Absent fields stay unchanged; null resets one to its default */
         PreferencesEdit: {
             /** @description Has no default */
             title?: components["schemas"]["Line"];
-            /** @description On one line, without spaces at its ends */
+            /** @description On one line, without surrounding spaces */
             registration_password?: string | null;
             auto_register_new_computers?: boolean | null;
-            /** @description Days, at least 1, that runs of USG profiles, their results and reports are kept, then they are removed; -1 for ever */
+            /** @description Days, at least 1, after which runs of USG profiles, their results and reports are removed; -1 for never */
             audit_retention_period?: number | null;
         };
         /**
@@ -2011,7 +2011,7 @@ export interface components {
          * @enum {string}
          */
         ActivityStatus: "unapproved" | "blocked" | "waiting" | "scheduled" | "undelivered" | "delivered" | "succeeded" | "failed" | "canceled";
-        /** @description Null when nobody asked for it */
+        /** @description Null when nobody requested it */
         ActivityCreator: {
             id: components["schemas"]["Id"];
             name: string;
@@ -2022,12 +2022,12 @@ export interface components {
             activity_ids: components["schemas"]["Id"][];
             after?: components["schemas"]["After"];
         };
-        /** @description Exactly one of the two */
+        /** @description Exactly one of the two is required */
         ActivityChoice: {
             /** @description Repeated ids count once */
             activity_ids?: components["schemas"]["Id"][];
             /**
-             * @description Everything that `GET /activities` finds with it, at most 100,000 activities; groups stand for their operations.
+             * @description All activities that `GET /activities` finds with it, at most 100,000; a group includes its operations.
              *     Each of them must be eligible: `status:scheduled computer:tag:lab`.
              */
             query?: string;
@@ -2037,11 +2037,11 @@ export interface components {
             package: string;
             type: string;
             complemented: boolean;
-            /** @description Of what was installed */
+            /** @description The version installed */
             version?: string;
-            /** @description What was installed; null where nothing was */
+            /** @description The installed version; null if none was installed */
             install_version: string | null;
-            /** @description What was removed or replaced; null where nothing was */
+            /** @description The removed or replaced version; null if none was */
             remove_version: string | null;
         };
         /** @description Asynchronous work, or its part on one computer */
@@ -2060,7 +2060,7 @@ export interface components {
             parent_id: number | null;
             result_text: string | null;
             result_code: number | null;
-            /** @description Null only in the answers of kernel changes */
+            /** @description Null only in responses to kernel changes */
             activity_status: components["schemas"]["ActivityStatus"] | null;
         };
         /** @description An operation of a group */
@@ -2081,16 +2081,16 @@ export interface components {
             result_code: number | null;
             activity_status: components["schemas"]["ActivityStatus"];
             computer_id: components["schemas"]["Id"];
-            /** @description The title of the computer, the last one known where it was removed; null where none is known */
+            /** @description The title of the computer, the last known one if it was removed; null if unknown */
             computer_title: string | null;
             cancel_requested: components["schemas"]["CancelRequested"];
         };
         /**
-         * @description Its cancel was accepted and is not carried out yet; false once it has ended. True on a group when all of it is to be
-         *     canceled, and then on its operations too
+         * @description A cancel was accepted but not carried out yet; false once it has ended. True on a group when all of it is being
+         *     canceled, and then also on its operations
          */
         CancelRequested: boolean;
-        /** @description An activity that is nobody's child */
+        /** @description An activity without a parent */
         ParentActivity: {
             id: components["schemas"]["Id"];
             /** @example ActivityGroup */
@@ -2108,7 +2108,7 @@ export interface components {
             result_code: number | null;
             activity_status: components["schemas"]["ActivityStatus"];
             children_count: number;
-            /** @description good succeeded, bad failed or was canceled, warning is anything else */
+            /** @description Counts of those that succeeded (`good`), failed or were canceled (`bad`), and all others (`warning`) */
             children_statuses: {
                 good: number;
                 warning: number;
@@ -2139,7 +2139,7 @@ export interface components {
             result_text: string | null;
             result_code: number | null;
             activity_status: components["schemas"]["ActivityStatus"];
-            /** @description Of an operation on a computer; a group has none */
+            /** @description Only operations have one */
             computer_id?: number;
             delivery_time: components["schemas"]["OptionalTime"];
             deliver_after_time: components["schemas"]["OptionalTime"];
@@ -2162,27 +2162,27 @@ export interface components {
             reapplied_from: number | null;
             /** @description The latest activity that repeats this one */
             reapplied_by: number | null;
-            /** @description The activity that this one undoes */
+            /** @description The activity that this one reverts */
             reverts: number | null;
-            /** @description The latest activity that undoes this one */
+            /** @description The latest activity that reverts this one */
             reverted_by: number | null;
-            /** @description The activity that has to succeed on each computer first; only where one was named */
+            /** @description The activity that must succeed on each computer first; absent without one */
             after?: number;
             /**
-             * @description Only of a group that undoes another activity: the operations of that activity that it leaves out, in lists the
+             * @description Only for a group that reverts another activity: the operations of that activity that it leaves out; lists have the
              *     first 100
              */
             not_reverted?: components["schemas"]["NotReverted"][];
-            /** @description Only of work that the server does, such as reports; percent, -1 when it failed */
+            /** @description Only for work of the server, such as reports; percent, -1 when it failed */
             progress?: number;
         };
         NotReverted: {
             activity_id: components["schemas"]["Id"];
             computer_id: components["schemas"]["Id"];
-            /** @description The title of the computer at the time of the revert; null where none was known */
+            /** @description The title of the computer at the time of the revert; null if unknown */
             computer_title: string | null;
             /**
-             * @description Why it is left out: it failed, was canceled, its computer was archived or removed, it was undone already, or it
+             * @description Why it is left out: it failed, was canceled, its computer was archived or removed, it was already reverted, or it
              *     had changed nothing
              * @enum {string}
              */
@@ -2223,13 +2223,13 @@ export interface components {
         Role: {
             name: string;
             description: string;
-            /** @description Hold in the access groups and all groups below them */
+            /** @description Apply to the access groups and all groups below them */
             permissions: string[];
-            /** @description Hold in the whole account */
+            /** @description Apply to the whole account */
             global_permissions: string[];
             /** @description Names */
             access_groups: string[];
-            /** @description Email addresses of those who hold the role */
+            /** @description Email addresses of those who have the role */
             persons: string[];
         };
         RolePage: {
@@ -2258,7 +2258,7 @@ export interface components {
         Permission: {
             name: string;
             title: string;
-            /** @description Holds in the whole account rather than in access groups */
+            /** @description Applies to the whole account rather than to access groups */
             global: boolean;
         };
         PermissionPage: {
@@ -2279,12 +2279,12 @@ export interface components {
              */
             scope: "computer" | "profile";
             /**
-             * @description `dismissed` when it is active, but only where the caller has dismissed it
+             * @description `dismissed` when it is active only where the caller has dismissed it
              * @enum {string}
              */
             status: "active" | "dismissed" | "inactive";
             subscribed: boolean;
-            /** @description It is about every computer in sight */
+            /** @description It covers all visible computers */
             all_computers: boolean;
             tags: string[];
         };
@@ -2304,43 +2304,43 @@ export interface components {
         Time: string;
         /** @description UTC, whole seconds, or null */
         OptionalTime: string | null;
-        /** @description One line of 1 to 255 characters; white space around it is dropped */
+        /** @description One line of 1 to 255 characters; surrounding white space is removed */
         Line: string;
-        /** @description One line of 1 to 255 characters; white space around it is dropped */
+        /** @description One line of 1 to 255 characters; surrounding white space is removed */
         OptionalLine: string | null;
         /**
-         * @description Name in the IANA time zone database, `UTC` by default. A rule and cron fields mean what clocks in that zone show:
-         *     BYDAY, BYMONTHDAY and the other BY parts, and the fields for days, choose days there, hours are hours there, and the
-         *     start of a rule is the time that clocks there show at `start_date`. So a run keeps its time of day over the year,
+         * @description Name in the IANA time zone database, `UTC` by default. Rules and cron fields refer to local time in that zone:
+         *     BYDAY, BYMONTHDAY and the other BY parts, and the fields for days and hours, are local, and the
+         *     start of a rule is the local time of `start_date`. So a run keeps its local time of day over the year,
          *     and in UTC it may fall on the day before or after.
          *
-         *     Where clocks are set forward, a run at a time that they skip is as much later: 02:30 becomes 03:30 when an hour is
-         *     skipped. Where they are set back, a run at a time that they show twice is made once, the first time. Two dates that
-         *     become one moment make one run.
+         *     A run at a time that is skipped when clocks are set forward is that much later: 02:30 becomes 03:30 when an hour is
+         *     skipped. A run at a time that occurs twice when they are set back happens once, the first time. Two dates that
+         *     become the same moment cause one run.
          *
-         *     `start_date`, `start_after`, UNTIL with `Z` and all times in answers are moments and do not depend on the zone.
+         *     `start_date`, `start_after`, UNTIL with `Z` and all times in responses are instants and do not depend on the zone.
          * @example Europe/Madrid
          */
         ProfileTimezone: string | null;
-        /** @description One plain address; white space around it is dropped */
+        /** @description One plain address; surrounding white space is removed */
         EmailAddress: string;
-        /** @description One plain address; white space around it is dropped */
+        /** @description One plain address; surrounding white space is removed */
         OptionalEmailAddress: string | null;
         /** @description Letters with their marks, digits and dashes */
         Tag: string;
         /**
-         * @description ISO 8601 date, or date and time; without a zone UTC
+         * @description ISO 8601 date, or date and time; UTC without a zone
          * @example 2026-05-04
          */
         Moment: string;
         /**
-         * @description ISO 8601, in the future; without a zone UTC
+         * @description ISO 8601, in the future; UTC without a zone
          * @example 2036-05-04T22:00:00Z
          */
         DeliverAfter: string | null;
         /**
-         * @description Activity that has to succeed on each computer before anything of this is handed over to it; where it fails or is
-         *     canceled, this is canceled. It must do something on every computer concerned
+         * @description Activity that must succeed on each computer before this is delivered to it; where it fails or is
+         *     canceled, this is canceled. It must have an operation on every computer concerned
          */
         After: number | null;
         FollowingRequest: {
@@ -2348,21 +2348,21 @@ export interface components {
         };
         /** @description Minutes; each computer waits a random time within it */
         DeliverDelayWindow: number | null;
-        /** @description Another name of `deliver_delay_window`; the same value where both are given */
+        /** @description Alias of `deliver_delay_window`; must have the same value when both are given */
         DeliverAfterWindow: number | null;
-        /** @description Absolute address of a neighbouring page */
+        /** @description Absolute URL of the next or previous page */
         PageLink: string | null;
         Error: {
             /**
-             * @description Stable code to branch on
+             * @description Stable error code for programs
              * @example InvalidParameter
              */
             error: string;
             /** @description Text for people; may change */
             message: string;
-            /** @description The HTTP status again */
+            /** @description The HTTP status */
             code: number;
-            /** @description Refused points of the request */
+            /** @description The faults of the request */
             details?: {
                 /** @example query.limit */
                 path?: string;
@@ -2384,15 +2384,15 @@ export interface components {
             mac_address: string;
             broadcast_address: string;
             netmask: string;
-            /** @description With with_all_network */
+            /** @description Only with with_all_network */
             active?: boolean;
             /** @description With with_all_network: Mbit/s, 0 when unplugged */
             speed?: number | null;
-            /** @description With with_all_network */
+            /** @description Only with with_all_network */
             duplex?: boolean | null;
         };
         HardwareDevice: {
-            /** @description Place in the report */
+            /** @description Position in the report */
             id: number;
             parent_id: number | null;
             class: string;
@@ -2419,7 +2419,7 @@ export interface components {
             model: string;
             vendor: string;
         };
-        /** @description With with_grouped_hardware; text that was not reported is "Not available" */
+        /** @description With with_grouped_hardware; "Not available" for text that was not reported */
         GroupedHardware: {
             cpu: {
                 architecture: string;
@@ -2437,7 +2437,7 @@ export interface components {
                 size: string;
             };
             multimedia: components["schemas"]["HardwareProduct"];
-            /** @description The text when the hardware was never reported */
+            /** @description When the hardware was never reported */
             network: "Not available" | {
                 description: string;
                 ip: string;
@@ -2452,7 +2452,7 @@ export interface components {
                 attached_devices: components["schemas"]["HardwareItem"][];
             }[];
             scsi: components["schemas"]["HardwareItem"][];
-            /** @description The text when the hardware was never reported */
+            /** @description When the hardware was never reported */
             storage: "Not available" | {
                 description: string;
                 product: string;
@@ -2484,13 +2484,13 @@ export interface components {
             type: "package" | "reboot" | "removal" | "repository" | "usg" | "script" | "upgrade" | "wsl";
         };
         /**
-         * @description Selectors and keywords; the empty text means every computer
+         * @description Selectors and keywords; an empty text matches every computer
          * @example tag:lab NOT tag:gpu
          */
         ComputerQueryText: string;
         /**
-         * @description Texts of the saved searches that the query names, as the client saw them: `{"lab": "tag:lab"}`. Where one of them is
-         *     another by now, nothing is done, and 409 `SavedSearchChanged` shows both
+         * @description Texts of the saved searches in the query, as the client saw them: `{"lab": "tag:lab"}`. If one of them has
+         *     changed, nothing is done, and 409 `SavedSearchChanged` shows both
          * @example {
          *       "lab": "tag:lab NOT tag:gpu"
          *     }
@@ -2509,7 +2509,7 @@ export interface components {
         ComputerTagsRemoval: {
             query: components["schemas"]["ComputerQueryText"];
             searches?: components["schemas"]["SeenSearches"];
-            /** @description Also such as only agents can make */
+            /** @description May also be one that only agents can set */
             tags: string[];
         };
         ComputerAnnotation: {
@@ -2521,21 +2521,21 @@ export interface components {
         ComputerAnnotationKey: {
             query: components["schemas"]["ComputerQueryText"];
             searches?: components["schemas"]["SeenSearches"];
-            /** @description Also such as only agents can make */
+            /** @description May also be one that only agents can set */
             key: string;
         };
         ComputerAccessGroup: {
             query: components["schemas"]["ComputerQueryText"];
             searches?: components["schemas"]["SeenSearches"];
-            /** @description Name of the group they go to */
+            /** @description Name of the new group */
             access_group: string;
         };
         ComputerTitle: {
-            /** @description The title of the computer, so that no other one is hit by mistake */
+            /** @description The title of the computer, for confirmation */
             computer_title: string;
         };
         SanitizeRequest: {
-            /** @description The title of the computer, so that no other one is hit by mistake */
+            /** @description The title of the computer, for confirmation */
             computer_title: string;
             after?: components["schemas"]["After"];
         };
@@ -2549,11 +2549,11 @@ export interface components {
             "instance-type"?: string;
             "ami-id"?: string;
         };
-        /** @description Empty when nothing was reported; as the tool on the computer prints it */
+        /** @description As printed by the tool on the computer; empty when nothing was reported */
         CloudInit: {
             availability_zone?: string | null;
         };
-        /** @description As the tool on the computer prints it; further keys depend on its version */
+        /** @description As printed by the tool on the computer; further keys depend on its version */
         DistroProInfo: {
             attached?: boolean;
             expires?: string | null;
@@ -2575,7 +2575,7 @@ export interface components {
             } | null;
             services?: components["schemas"]["DistroProService"][];
         };
-        /** @description One service of the subscription, as the tool on the computer prints it */
+        /** @description A service of the subscription, as printed by the tool on the computer */
         DistroProService: {
             available?: string;
             blocked_by?: unknown[];
@@ -2587,7 +2587,7 @@ export interface components {
             status_details?: string;
             warning?: unknown;
         };
-        /** @description Two reports of the patch tool, for people and for programs; null when there was none */
+        /** @description Two reports of the patch tool, one for people and one for programs; null without a report */
         HotpatchReports: {
             humane?: components["schemas"]["ToolReport"];
             json?: components["schemas"]["ToolReport"];
@@ -2599,7 +2599,7 @@ export interface components {
             /** @description -1 when the tool is missing */
             return_code?: number;
         };
-        /** @description Why and whether a restart is needed, as the tool on the computer prints it; null when there was no report */
+        /** @description Whether and why a restart is needed, as printed by the tool on the computer; null without a report */
         DistroProRebootRequired: {
             error?: string;
             output?: {
@@ -2610,7 +2610,7 @@ export interface components {
                 } | null;
             } | string | null;
         } | null;
-        /** @description A computer as its parent or child shows it */
+        /** @description A computer as the parent or child of another */
         ComputerReference: {
             id: components["schemas"]["Id"];
             title: string;
@@ -2667,7 +2667,7 @@ export interface components {
             reboot_packages?: string[];
             /** @description With with_network or with_all_network, the latter with three further keys */
             network_devices?: components["schemas"]["NetworkDevice"][];
-            /** @description With with_hardware; each device after the one it belongs to */
+            /** @description With with_hardware; each device follows its parent */
             hardware?: components["schemas"]["HardwareDevice"][];
             /** @description With with_annotations */
             annotations?: {
@@ -2703,17 +2703,17 @@ export interface components {
             /** @example Activity */
             entity_type: string;
             entity_id: number | null;
-            /** @description Name or title at that time */
+            /** @description Name or title at the time */
             entity_name: string;
             /** @example Set the message backlog limit to 5; there was none */
             message: string;
-            /** @description Null when it is not known who asked */
+            /** @description Null when the person is unknown */
             person_id: number | null;
             /** @description Name at that time */
             person_name: string;
             /** @description Network address of the client */
             address: string;
-            /** @description The `X-Request-Id` of the answer */
+            /** @description The `X-Request-Id` of the response */
             request_id: string;
         };
         EventPage: {
@@ -2728,9 +2728,9 @@ export interface components {
             name: string;
             description: string;
             enabled: boolean;
-            /** @description What decides; nothing is switched per account */
+            /** @description Features are not configured per account */
             details: {
-                /** @description Whether the settings of the server allow it */
+                /** @description Whether it is enabled by the settings of the server */
                 configuration: boolean;
             };
         };
@@ -2747,7 +2747,7 @@ export interface components {
             identity?: string | null;
             /**
              * Format: password
-             * @description At most 1,024 bytes; that of a newcomer with an invitation is held to the rules of new passwords, see `PUT /password`
+             * @description At most 1,024 bytes; for a new person with an invitation the rules for new passwords apply, see `PUT /password`
              */
             password: string;
             /** @description Name of the account to become current */
@@ -2781,12 +2781,12 @@ export interface components {
             name: components["schemas"]["Line"];
             /**
              * Format: password
-             * @description 12 to 128 characters unless the deployment is set otherwise, and no common one
+             * @description 12 to 128 characters unless configured otherwise; common passwords are rejected
              */
             password: string;
-            /** @description An upper case letter, a lower case letter and a digit are needed; when absent, as the deployment is set */
+            /** @description Whether an upper case letter, a lower case letter and a digit are required; defaults to the deployment's setting */
             enforce_password_strength?: boolean;
-            /** @description Needed where the server listens beyond its own machine, as in containers: the first API to start writes it into its log. FLOTILLA_SETUP_TOKEN sets one, or none */
+            /** @description Required when the server listens beyond its own machine, as in containers: the first API to start logs it. FLOTILLA_SETUP_TOKEN sets or disables it */
             setup_token?: string;
         };
         StandaloneAccountState: {
@@ -2810,18 +2810,18 @@ export interface components {
             enabled_features: string[];
             subdomain: string | null;
         };
-        /** @description Absent keys stay as they are, and so do null ones except preferred_account */
+        /** @description Absent and null fields stay unchanged, except a null preferred_account */
         PersonEdit: {
             name?: components["schemas"]["OptionalLine"];
-            /** @description Any address that nobody else has, in any case; it has to be confirmed */
+            /** @description An address that nobody else has, ignoring case; it has to be confirmed */
             email?: components["schemas"]["OptionalEmailAddress"];
             /** @description Name in the IANA database */
             timezone?: string | null;
-            /** @description Name of one of the person's accounts, which logins choose; null for none */
+            /** @description Name of the account that logins choose; null for none */
             preferred_account?: string | null;
         };
         Person: {
-            /** @description The present address */
+            /** @description The current address */
             allowable_emails: string[];
             name: string;
             email: string;
@@ -2830,25 +2830,25 @@ export interface components {
             last_login_time: components["schemas"]["OptionalTime"];
             last_login_host: string | null;
             preferred_account: string | null;
-            /** @description The address that waits for its confirmation; null for none */
+            /** @description The address waiting for confirmation; null for none */
             pending_email: string | null;
         };
         EmailConfirmation: {
-            /** @description As it was mailed to the new address */
+            /** @description From the mail to the new address */
             token: string;
         };
         Invitation: {
             id: components["schemas"]["Id"];
-            /** @description Identifies the invitation to the invitee; empty for callers without ManageRole in the whole account, as it gives roles away */
+            /** @description Secret of the invitee, which grants roles; empty for callers without ManageRole in the whole account */
             secure_id: string;
             /** @description Title of the account */
             account: string;
             name: string;
             email: string;
             creation_time: components["schemas"]["Time"];
-            /** @description From then on it is unknown */
+            /** @description Time of expiry */
             expires_at: components["schemas"]["Time"];
-            /** @description Whether only the person with this address, or a new person with it, may accept it */
+            /** @description Whether only an existing or new person with this address may accept it */
             bind_to_email: boolean;
         };
         InvitationPage: {
@@ -2863,7 +2863,7 @@ export interface components {
             /** @description GlobalAdmin when absent */
             roles?: string[] | null;
             /**
-             * @description Whether only the person with this address, or a new person with it, may accept the invitation
+             * @description Whether only an existing or new person with this address may accept the invitation
              * @default false
              */
             bind_to_email: boolean;
@@ -2901,7 +2901,7 @@ export interface components {
              * @example 6.8.0.51
              */
             version_rounded: string;
-            /** @description What the version mends, where it is known */
+            /** @description What the version fixes, if known */
             fixes: {
                 cves: string[];
                 name: string;
@@ -2912,8 +2912,8 @@ export interface components {
         };
         KernelListing: {
             /**
-             * @description Of several kernel packages that are installed the one that the running kernel comes from, as far as the hot-patch
-             *     report names it, else the newest
+             * @description Of several installed kernel packages the one of the running kernel, if the hot-patch
+             *     report names it, otherwise the newest
              */
             installed: components["schemas"]["KernelPackage"] | null;
             /** @description Newest first */
@@ -2923,14 +2923,14 @@ export interface components {
             /** @description Why nothing is listed */
             message: string;
             /**
-             * @description The first that holds, in the order of the values; without data the last. A hot-patch state that requires another
+             * @description The first that applies, in the order of the values; without data the last. A hot-patch state that requires another
              *     kernel counts as an available upgrade
              * @enum {string}
              */
             smart_status: "Hotpatch disabled" | "Restart required" | "End of life" | "Kernel upgrade available" | "Fully patched" | "Waiting for status";
         };
         KernelChange: {
-            /** @description One of the upgrades (downgrades); needed here or in the query */
+            /** @description One of the upgrades or downgrades; required here or in the query */
             kernel_package_id?: number | null;
             /** @description Restart once the change has succeeded */
             reboot_after?: boolean | null;
@@ -2940,11 +2940,11 @@ export interface components {
             deliver_after_window?: components["schemas"]["DeliverAfterWindow"];
         };
         MessageBacklogSetting: {
-            /** @description Most messages that wait for one computer */
+            /** @description Maximum number of messages waiting for one computer */
             max_message_backlog: number;
         };
         /**
-         * @description `security` and `upgrade` are installed packages with a newer version on offer
+         * @description `security` and `upgrade` are installed packages with a newer version available
          * @enum {string}
          */
         PackageStatus: "installed" | "available" | "upgrade" | "held" | "security";
@@ -2965,9 +2965,9 @@ export interface components {
             summary: string;
             status: components["schemas"]["PackageStatus"];
             current_version: string | null;
-            /** @description The newest on offer */
+            /** @description The newest available */
             available_version: string | null;
-            /** @description What to install to get the newest on offer */
+            /** @description Id of the newest available version */
             available_id: number | null;
         };
         PackagePage: {
@@ -2988,8 +2988,8 @@ export interface components {
             /** @description Repeated ids count once */
             computer_ids: components["schemas"]["Id"][];
             /**
-             * @description Versions of packages, or packages by the `id` that the lists show. A version with which a computer can do it is
-             *     taken as it is; else the id stands for its package: the newest on offer is installed or upgraded to, the newest
+             * @description Versions of packages, or packages by the `id` in lists. A version that suits the action on a computer is
+             *     used as it is; otherwise the id means its package: the newest available is installed or upgraded to, the newest
              *     older one downgraded to, and the installed one removed, held or released. Repeated ids count once
              */
             package_ids: components["schemas"]["Id"][];
@@ -3003,11 +3003,11 @@ export interface components {
             title: string;
             hostname: string;
             creation_time: components["schemas"]["Time"];
-            /** @description Tags the machine asked for */
+            /** @description Requested tags */
             client_tags: string[];
             vm_info: string | null;
             container_info: string | null;
-            /** @description Where the machine asked to be; the root when there is no such group */
+            /** @description The requested group; the root if it does not exist */
             access_group: string;
         };
         PendingComputerPage: {
@@ -3018,7 +3018,7 @@ export interface components {
         };
         PendingAcceptance: {
             computer_ids: components["schemas"]["ComputerIdList"];
-            /** @description Name of the group they go to */
+            /** @description Name of the new group */
             access_group?: string | null;
         };
         PendingRejection: {
@@ -3027,7 +3027,7 @@ export interface components {
         /** @description Repeated ids count once */
         ComputerIdList: components["schemas"]["Id"][];
         IdList: components["schemas"]["Id"][];
-        /** @description When it goes out; at once unless told otherwise */
+        /** @description When it is delivered; at once by default */
         DeliveryRequest: {
             deliver_after?: components["schemas"]["DeliverAfter"];
             deliver_delay_window?: components["schemas"]["DeliverDelayWindow"];
@@ -3035,7 +3035,7 @@ export interface components {
             deliver_after_window?: components["schemas"]["DeliverAfterWindow"];
         };
         Process: {
-            /** @description As pid; unique on its computer */
+            /** @description Same as pid; unique on its computer */
             id: number;
             computer_id: components["schemas"]["Id"];
             pid: number;
@@ -3049,7 +3049,7 @@ export interface components {
             start_time: components["schemas"]["Time"];
             /** @description KiB */
             vm_size: number | null;
-            /** @description Per cent */
+            /** @description Percent */
             cpu_utilisation: number | null;
         };
         ProcessPage: {
@@ -3061,7 +3061,7 @@ export interface components {
         SignalRequest: {
             computer_id: components["schemas"]["Id"];
             /**
-             * @description Process ids, as a list or as text with commas; repeated ones count once
+             * @description Process ids, as a list or as text separated by commas; repeated ones count once
              * @example [
              *       812,
              *       4711
@@ -3077,7 +3077,7 @@ export interface components {
             fde_recovery_key: string | null;
         };
         RecoveryKeyRequest: {
-            /** @description Also while another is open; wins over the query */
+            /** @description Even while another is open; overrides the query */
             force?: boolean | null;
             after?: components["schemas"]["After"];
         };
@@ -3093,9 +3093,9 @@ export interface components {
             next: components["schemas"]["PageLink"];
             previous: components["schemas"]["PageLink"];
         };
-        /** @description With a name or a title */
+        /** @description A name or a title is required */
         SavedSearchRequest: {
-            /** @description Lower-case letters, digits and dashes; made of the title when absent */
+            /** @description Lower-case letters, digits and dashes; derived from the title when absent */
             name?: string | null;
             /** @description One line; the name when absent */
             title?: components["schemas"]["OptionalLine"];
@@ -3111,7 +3111,7 @@ export interface components {
             id: components["schemas"]["Id"];
             title: string;
             script_id: components["schemas"]["Id"];
-            /** @description That of the script; descendants are included */
+            /** @description That of the script */
             access_group: string;
             created_by: components["schemas"]["PersonName"];
             created_at: components["schemas"]["LocalTime"];
@@ -3122,12 +3122,12 @@ export interface components {
             tags: string[];
             /** @description Seconds after which the script is killed */
             time_limit: number;
-            /** @description User it runs as */
+            /** @description User to run it as */
             username: string;
-            /** @description Name in the IANA time zone database; cron fields mean what clocks there show */
+            /** @description Name in the IANA time zone database; cron fields are in local time there */
             timezone: string;
             computers: {
-                /** @description Computers it applies to now; 0 for one that runs when computers are enrolled */
+                /** @description Computers that it applies to now; 0 for a profile that runs when computers are enrolled */
                 num_associated_computers: number;
             };
             activities: {
@@ -3148,7 +3148,7 @@ export interface components {
             /** @enum {string} */
             trigger_type: "one_time";
             timestamp: components["schemas"]["Time"];
-            /** @description It has run */
+            /** @description Whether it has run */
             is_finished: boolean;
             last_run: components["schemas"]["OptionalTime"];
             next_run: components["schemas"]["OptionalTime"];
@@ -3167,18 +3167,18 @@ export interface components {
             next: components["schemas"]["PageLink"];
             previous: components["schemas"]["PageLink"];
         };
-        /** @description A type and the fields of that type, no others; of a recurring trigger those left out stay */
+        /** @description A type and only the fields of that type; absent fields of a recurring trigger stay unchanged */
         ScriptProfileTriggerPatch: {
             /** @enum {string|null} */
             trigger_type?: "event" | "one_time" | "recurring" | null;
             /** @description With `event`: `post_enrollment` */
             event_type?: string | null;
             /**
-             * @description With `one_time`: ISO 8601 between 1900 and 2099, without a zone UTC; a past one runs at once
+             * @description With `one_time`: ISO 8601 between 1900 and 2099, UTC without a zone; a past one runs at once
              * @example 2036-05-04T02:00:00Z
              */
             timestamp?: string | null;
-            /** @description With `recurring`: ISO 8601 between 1900 and 2099, without a zone UTC; the earliest moment at which it may run */
+            /** @description With `recurring`: ISO 8601 between 1900 and 2099, UTC without a zone; the earliest time of a run */
             start_after?: string | null;
             /**
              * @description With `recurring`: five cron fields in the `timezone` of the profile with numbers, names of months and weekdays,
@@ -3187,18 +3187,18 @@ export interface components {
              */
             interval?: string | null;
         };
-        /** @description A type and the fields of that type, no others */
+        /** @description A type and only the fields of that type */
         ScriptProfileTriggerRequest: {
             /** @enum {string|null} */
             trigger_type?: "event" | "one_time" | "recurring" | null;
             /** @description With `event`: `post_enrollment` */
             event_type?: string | null;
             /**
-             * @description With `one_time`: ISO 8601 between 1900 and 2099, without a zone UTC; a past one runs at once
+             * @description With `one_time`: ISO 8601 between 1900 and 2099, UTC without a zone; a past one runs at once
              * @example 2036-05-04T02:00:00Z
              */
             timestamp?: string | null;
-            /** @description With `recurring`: ISO 8601 between 1900 and 2099, without a zone UTC; the earliest moment at which it may run */
+            /** @description With `recurring`: ISO 8601 between 1900 and 2099, UTC without a zone; the earliest time of a run */
             start_after?: string | null;
             /**
              * @description With `recurring`: five cron fields in the `timezone` of the profile with numbers, names of months and weekdays,
@@ -3246,11 +3246,11 @@ export interface components {
             trigger?: components["schemas"]["ScriptProfileTriggerPatch"] | null;
         };
         ScriptProfileLimits: {
-            /** @description Computers of one run; those with the lowest ids are taken */
+            /** @description Computers of one run; the lowest ids are chosen */
             max_num_computers: number;
             /** @description Profiles that are not archived */
             max_num_profiles: number;
-            /** @description Minutes between two runs of a recurring profile by what clocks show */
+            /** @description Minutes between two runs of a recurring profile */
             min_interval: number;
         };
         /**
@@ -3265,13 +3265,13 @@ export interface components {
         ScriptItem: {
             id: components["schemas"]["Id"];
             title: string;
-            /** @description Counts the changes of the code */
+            /** @description Incremented when the code changes */
             version_number: number;
             created_by: components["schemas"]["PersonName"];
             created_at: components["schemas"]["LocalTime"];
             last_edited_by: components["schemas"]["PersonName"];
             last_edited_at: components["schemas"]["LocalTime"];
-            /** @description Profiles that run it and are not archived */
+            /** @description Active profiles that run it */
             script_profiles: {
                 id: components["schemas"]["Id"];
                 title: string;
@@ -3286,9 +3286,9 @@ export interface components {
             interpreter: string;
             /** @description Name of its access group */
             access_group: string;
-            /** @description Seconds; runs may say otherwise */
+            /** @description Seconds; runs may override it */
             time_limit: number;
-            /** @description User it runs as; runs may say otherwise */
+            /** @description User to run it as; runs may override it */
             username: string;
             /** @description The caller may redact it */
             is_redactable: boolean;
@@ -3300,13 +3300,13 @@ export interface components {
         Script: {
             id: components["schemas"]["Id"];
             title: string;
-            /** @description Counts the changes of the code */
+            /** @description Incremented when the code changes */
             version_number: number;
             created_by: components["schemas"]["PersonName"];
             created_at: components["schemas"]["LocalTime"];
             last_edited_by: components["schemas"]["PersonName"];
             last_edited_at: components["schemas"]["LocalTime"];
-            /** @description Profiles that run it and are not archived */
+            /** @description Active profiles that run it */
             script_profiles: {
                 id: components["schemas"]["Id"];
                 title: string;
@@ -3321,9 +3321,9 @@ export interface components {
             interpreter: string;
             /** @description Name of its access group */
             access_group: string;
-            /** @description Seconds; runs may say otherwise */
+            /** @description Seconds; runs may override it */
             time_limit: number;
-            /** @description User it runs as; runs may say otherwise */
+            /** @description User to run it as; runs may override it */
             username: string;
             /** @description The caller may redact it */
             is_redactable: boolean;
@@ -3369,27 +3369,27 @@ export interface components {
         /** @description A login name */
         ScriptUsername: string | null;
         /**
-         * @description Text whose first line is `#!` and the absolute path of an interpreter. A byte-order mark before it is dropped
+         * @description Text whose first line is `#!` and the absolute path of an interpreter. A byte-order mark is removed
          * @example #!/bin/bash
          *     uname -r
          */
         ScriptCode: string;
-        /** @description At most 5 files of 1 MB together; those without content stay as they are */
+        /** @description At most 5 files of 1 MB in total; those without content stay unchanged */
         ScriptAttachments: {
-            /** @description Name of a file, not `.` or `..`; each once */
+            /** @description File name, not `.` or `..`; unique */
             filename: string;
-            /** @description Base64; absent or null for a file that is there */
+            /** @description Base64; absent or null for an existing file */
             content?: string | null;
         }[] | null;
-        /** @description At most 5 files of 1 MB together */
+        /** @description At most 5 files of 1 MB in total */
         NewScriptAttachments: ({
-            /** @description Name of a file, not `.` or `..`; each once */
+            /** @description File name, not `.` or `..`; unique */
             filename: string;
             /** @description Base64 */
             content?: string;
         } & unknown)[] | null;
         ScriptRequest: {
-            /** @description One line; no other active script has it */
+            /** @description One line; unique among active scripts */
             title: components["schemas"]["Line"];
             code: components["schemas"]["ScriptCode"];
             time_limit?: components["schemas"]["ScriptTimeLimit"];
@@ -3404,7 +3404,7 @@ export interface components {
             code?: components["schemas"]["ScriptCode"] | null;
             time_limit?: components["schemas"]["ScriptTimeLimit"];
             username?: components["schemas"]["ScriptUsername"];
-            /** @description Its profiles move along */
+            /** @description Its profiles move with it */
             access_group?: string | null;
             attachments?: components["schemas"]["ScriptAttachments"];
         };
@@ -3415,7 +3415,7 @@ export interface components {
              */
             query: string;
             searches?: components["schemas"]["SeenSearches"];
-            /** @description Default is the script's */
+            /** @description Defaults to the script's */
             username?: components["schemas"]["ScriptUsername"];
             time_limit?: components["schemas"]["ScriptTimeLimit"];
             deliver_after?: components["schemas"]["DeliverAfter"];
@@ -3439,19 +3439,19 @@ export interface components {
             /** @example hello */
             name: string;
             /**
-             * @description On install and refresh
+             * @description For install and refresh
              * @example latest/stable
              */
             channel?: string | null;
             /**
-             * @description On install and refresh
+             * @description For install and refresh
              * @example 29619
              */
             revision?: string | number | null;
-            /** @description On install */
+            /** @description For install */
             classic?: boolean | null;
             /**
-             * @description On hold, until when; ISO 8601 or `forever`, the default
+             * @description End of a hold; ISO 8601 or `forever`, the default
              * @example forever
              */
             time?: string | null;
@@ -3461,7 +3461,7 @@ export interface components {
             revision: string;
             /** @example latest/stable */
             tracking_channel: string | null;
-            /** @description `forever` or a moment; null when updates are not held */
+            /** @description `forever` or a time; null when updates are not held */
             held_until: string | null;
             /** @example strict */
             confinement: string | null;
@@ -3521,17 +3521,17 @@ export interface components {
         PasswordChange: {
             /**
              * Format: password
-             * @description The present one, at most 1,024 bytes
+             * @description The current one, at most 1,024 bytes
              */
             password: string;
             /**
              * Format: password
              * @description 12 to 128 characters unless the deployment is set otherwise; with an upper case letter, a lower case letter and a
-             *     digit where it is set so; no common password, name, sequence or repetition, also with digits or signs around it
+             *     digit if configured; no common password, name, sequence or repetition, even with digits or signs around it
              */
             new_password: string;
             /**
-             * @description Whether access keys stay good
+             * @description Whether access keys stay valid
              * @default false
              */
             keep_access_keys: boolean;
@@ -3541,40 +3541,40 @@ export interface components {
             account: string;
             /**
              * Format: password
-             * @description The person's own, at most 1,024 bytes; PAM judges it for those who logged in by `identity` where PAM is on
+             * @description The caller's password, at most 1,024 bytes; verified by PAM, if enabled, for those who logged in by `identity`
              */
             password: string;
-            /** @description What the key is for; no two keys of a person for an account have the same. When absent, `Access key`, with a number where that is taken */
+            /** @description What the key is for; unique per person and account. Defaults to `Access key`, with a number if that is taken */
             name?: components["schemas"]["OptionalLine"];
             /**
-             * @description ISO 8601, in the future, without a zone UTC; when absent the key does not expire. Its tokens end with it
+             * @description ISO 8601, in the future, UTC without a zone; without it the key does not expire. Its tokens expire with it
              * @example 2036-05-04T22:00:00Z
              */
             expires_at?: string | null;
         };
         TokenInvalidation: {
             /**
-             * @description Whether access keys stay good
+             * @description Whether access keys stay valid
              * @default false
              */
             keep_access_keys: boolean;
         };
         Credential: {
-            /** @description Null while there is none */
+            /** @description Null without a key */
             access_key: string | null;
-            /** @description Null except in the answer that made the key */
+            /** @description Null except in the response that created the key */
             secret_key: string | null;
             account_name: string;
             account_title: string;
-            /** @description Base address of the API */
+            /** @description Base URL of the API */
             endpoint: string;
-            /** @description The pair as lines for a shell; null where the secret is not shown */
+            /** @description The key as shell commands; null when the secret is not shown */
             exports: string | null;
             name: string | null;
             creation_time: components["schemas"]["OptionalTime"];
-            /** @description Null where it does not expire */
+            /** @description Null if it does not expire */
             expires_at: components["schemas"]["OptionalTime"];
-            /** @description The last login with it; null where there was none */
+            /** @description The last login with it; null for none */
             last_used_at: components["schemas"]["OptionalTime"];
         };
         Credentials: {
@@ -3583,15 +3583,15 @@ export interface components {
         UsgProfile: {
             id: components["schemas"]["Id"];
             account_id: components["schemas"]["Id"];
-            /** @description Made of the first title; never changes */
+            /** @description Derived from the first title; never changes */
             name: string;
             title: string;
-            /** @description Name of the access group it applies to, descendants included */
+            /** @description Name of the access group that it applies to, including descendants */
             access_group: string;
             /** @description Applies to all computers of the access group regardless of `tags` */
             all_computers: boolean;
             tags: string[];
-            /** @description Computers it applies to now */
+            /** @description Computers that it applies to now */
             associated_instances: number;
             /** @example cis_level1_server */
             benchmark: string;
@@ -3601,7 +3601,7 @@ export interface components {
              * @example FREQ=MONTHLY;BYDAY=1MO
              */
             schedule: string;
-            /** @description Name in the IANA time zone database; the schedule means what clocks there show */
+            /** @description Name in the IANA time zone database; the schedule is in local time there */
             timezone: string;
             /** @enum {string} */
             status: "active" | "archived";
@@ -3612,7 +3612,7 @@ export interface components {
             restart_deliver_delay: number;
             /** @description Minutes */
             restart_deliver_delay_window: number;
-            /** @description Days that results are kept; negative means for ever */
+            /** @description Days to keep results; negative for ever */
             retention_period: number;
             tailoring_file_uri: string | null;
             last_run_results: components["schemas"]["UsgRunResults"];
@@ -3620,7 +3620,7 @@ export interface components {
         /** @enum {string} */
         UsgMode: "audit" | "fix-audit" | "fix-restart-audit";
         /**
-         * @description The latest run; each computer counts once. A run that was cancelled before it had any result does not replace the one
+         * @description The latest run; each computer counts once. A run that was canceled before it had any result does not replace the one
          *     before.
          */
         UsgRunResults: {
@@ -3628,10 +3628,10 @@ export interface components {
             passing: number;
             /** @description The audit is delivered and open; 0 on an archived profile */
             in_progress: number;
-            /** @description Not delivered yet, or cancelled without a result */
+            /** @description Not delivered yet, or canceled without a result */
             not_started: number;
             /**
-             * @description Percent of the computers with a result that pass. 100 only when none fails, 0 only when none passes; null without
+             * @description Percentage of the computers with a result that pass. 100 only when none fails, 0 only when none passes; null without
              *     a result
              */
             pass_rate: number | null;
@@ -3648,20 +3648,20 @@ export interface components {
         UsgProfileRequest: {
             title: components["schemas"]["Line"];
             /**
-             * @description Required unless there is a tailoring file, with which it is ignored
+             * @description Required without a tailoring file, ignored with one
              * @example cis_level1_server
              */
             benchmark?: string | null;
             /**
-             * @description `audit-fix` and `audit-fix-restart` are older spellings
+             * @description `audit-fix` and `audit-fix-restart` are aliases
              * @enum {string}
              */
             mode: "audit" | "fix-audit" | "fix-restart-audit" | "audit-fix" | "audit-fix-restart";
             schedule: components["schemas"]["UsgSchedule"];
             timezone?: components["schemas"]["ProfileTimezone"];
             /**
-             * @description ISO 8601, from 1900 to 2099, without a zone UTC; DTSTART of the rule, as clocks in `timezone` show it. It is the
-             *     first run, whether the rule has that date or not, and the first that COUNT counts.
+             * @description ISO 8601, from 1900 to 2099, UTC without a zone; DTSTART of the rule, in local time of `timezone`. It is the
+             *     first run, even if the rule does not contain that date, and the first that COUNT counts.
              * @example 2036-05-04T02:00:00Z
              */
             start_date: string;
@@ -3690,16 +3690,16 @@ export interface components {
             restart_deliver_delay_window?: components["schemas"]["UsgRestartWindow"];
         };
         /**
-         * @description One RFC 5545 recurrence rule, with or without `RRULE:`, without DTSTART; it counts from `start_date`, which stays when
+         * @description An RFC 5545 recurrence rule, with or without `RRULE:`, without DTSTART; it starts at `start_date`, which stays when
          *     the schedule is changed.
          *
-         *     Not more frequent than weekly: no two dates that the rule can have over the years are less than seven days apart by
-         *     what clocks in `timezone` show, whatever the start, COUNT and UNTIL are; else `IntervalTooShort`. Dates of the rule
-         *     less than seven days after a later `start_date` are left out. A rule without a date from now on is refused; that of
-         *     a new profile may have no date but a start that is past, which runs at once.
+         *     Not more frequent than weekly: no two dates that the rule can produce are less than seven days apart in
+         *     local time of `timezone`, whatever the start, COUNT and UNTIL are; otherwise `IntervalTooShort`. Dates of the rule
+         *     less than seven days after a later `start_date` are left out. A rule without future dates is rejected; that of
+         *     a new profile may consist of a start in the past, which runs at once.
          *
-         *     BYDAY and the other BY parts, and UNTIL without `Z`, mean what clocks in `timezone` show. UNTIL as a date includes
-         *     that day. BYSETPOS chooses from all dates of a period, also of the first one.
+         *     BYDAY and the other BY parts, and UNTIL without `Z`, are in local time of `timezone`. UNTIL as a date includes
+         *     that day. BYSETPOS selects from all dates of a period, including the first one.
          * @example FREQ=WEEKLY;INTERVAL=2;BYDAY=MO
          */
         UsgSchedule: string;
@@ -3710,7 +3710,7 @@ export interface components {
         /** @description Minutes that the restarts are spread over, with mode `fix-restart-audit` */
         UsgRestartWindow: number | null;
         /**
-         * @description A run that was just started, `in-progress`; reads of it show an activity status. One that found no computer has
+         * @description A run that has just started, `in-progress`; later reads show an activity status. One that found no computer has
          *     `succeeded`.
          */
         UsgRunStarted: {
@@ -3731,7 +3731,7 @@ export interface components {
             /** @enum {string} */
             activity_status: "in-progress" | "succeeded";
         };
-        /** @description A report that is there */
+        /** @description An existing report */
         UsgReportFound: {
             id: null;
             /**
@@ -3744,7 +3744,7 @@ export interface components {
             /** @enum {integer} */
             result_code: 0;
         };
-        /** @description The activity that makes a report; reads of it show an activity status */
+        /** @description The activity that creates a report; later reads show an activity status */
         UsgReportStarted: {
             id: components["schemas"]["Id"];
             /** @enum {string} */
@@ -3769,14 +3769,14 @@ export interface components {
     };
     responses: never;
     parameters: {
-        /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+        /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
         Limit: number;
         /** @description Page size; more than 1000 counts as 1000 */
         PositiveLimit: number;
         /** @description Rows to skip */
         Offset: number;
         /**
-         * @description Terms separated by spaces, all of which hold: keywords (part of the summary, in any case) and selectors
+         * @description Terms separated by spaces, all of which must match: keywords (part of the summary, in any case) and selectors
          *     `name:value`. `OR` binds tighter than a space, `NOT` negates the next term; both in upper case. Double quotes
          *     keep spaces together. At most 8 KiB and 200 terms; anything wrong is `InvalidQueryError`.
          *
@@ -3784,10 +3784,10 @@ export interface components {
          *     |---|---|
          *     | `id:<id>` `parent-id:<id>` | that activity; the operations of that group |
          *     | `status:<status>` `activity_status:<status>` | as it is shown; `in-progress` is `delivered`, `complete` is `succeeded`, `queued` is `undelivered` |
-         *     | `type:<type>` | exactly that, `GET /activity-types` lists them |
-         *     | `creator:<email>` | made by that person, in any case |
+         *     | `type:<type>` | exactly that, see `GET /activity-types` |
+         *     | `creator:<email>` | created by that person, in any case |
          *     | `created-after:<time>` `created-before:<time>` | at or after, strictly before the start of a month (`2026-05`), day (`2026-05-04`) or minute (`2026-05-04T10:30`) in UTC |
-         *     | `computer:<term>` | operations on computers that a keyword or selector of `GET /computers` finds, and the groups they are in: `computer:tag:lab`; quoted for more terms, `computer:"tag:lab OR tag:gpu"` |
+         *     | `computer:<term>` | operations on computers that a keyword or selector of `GET /computers` finds, and their groups: `computer:tag:lab`; quoted for more terms, `computer:"tag:lab OR tag:gpu"` |
          */
         ActivityQuery: string;
         ComputerId: components["schemas"]["Id"];
@@ -3797,28 +3797,28 @@ export interface components {
         PackageNames: string[];
         /** @description Only installed, or only not installed packages */
         PackageInstalled: boolean;
-        /** @description Only packages on offer, or only others */
+        /** @description Only available packages, or only others */
         PackageAvailable: boolean;
         /**
-         * @description Only upgrades of something installed, or only others. Beside `upgrade=true` and `security=true` the states of the
-         *     installed version count: `installed=true`, `available=false` and `held`.
+         * @description Only upgrades of installed packages, or only others. With `upgrade=true` and `security=true` the other parameters
+         *     refer to the installed version: `installed=true`, `available=false` and `held`.
          */
         PackageUpgrade: boolean;
         /** @description Only held, or only other packages */
         PackageHeld: boolean;
         /** @description Only security upgrades, or only others */
         PackageSecurity: boolean;
-        /** @description One of the upgrades (downgrades); needed here or in the body */
+        /** @description One of the upgrades or downgrades; required here or in the body */
         KernelPackageId: number;
         /** @description Restart once the change has succeeded */
         RebootAfter: boolean;
-        /** @description ISO 8601, in the future; without a zone UTC */
+        /** @description ISO 8601, in the future; UTC without a zone */
         DeliverAfter: components["schemas"]["Moment"];
         /** @description Minutes; each computer waits a random time within it */
         DeliverDelayWindow: number;
-        /** @description Activity that has to succeed on the computer first */
+        /** @description Activity that must succeed on the computer first */
         After: components["schemas"]["Id"];
-        /** @description Another name of `deliver_delay_window`; the same value where both are given */
+        /** @description Alias of `deliver_delay_window`; must have the same value when both are given */
         DeliverAfterWindow: number;
         InvitationId: components["schemas"]["Id"];
         SecureId: string;
@@ -3834,15 +3834,15 @@ export interface components {
     };
     requestBodies: never;
     headers: {
-        /** @description The caller's own, where it is short and plain, or a new one; the server's log names it */
+        /** @description The client's own if it is short and plain, otherwise a new one; it appears in the server's log */
         RequestId: string;
-        /** @description Only where the server is set to ignore unknown parameters and fields (`FLOTILLA_UNKNOWN_KEYS=ignore`): those of the request, with commas between them */
+        /** @description Only if the server is set to ignore unknown parameters and fields (`FLOTILLA_UNKNOWN_KEYS=ignore`): those of the request, separated by commas */
         Ignored: string;
-        /** @description How to prove who calls */
+        /** @description Authentication scheme */
         Authenticate: "Bearer";
-        /** @description Seconds after which trying again makes sense */
+        /** @description Seconds to wait before the next attempt */
         RetryAfter: number;
-        /** @description Seconds after which trying again makes sense, where that is known */
+        /** @description Seconds to wait before the next attempt, if known */
         RetryAfterIfKnown: number;
     };
     pathItems: never;
@@ -3852,7 +3852,7 @@ export interface operations {
     listAccessGroups: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -4039,12 +4039,12 @@ export interface operations {
     listActivities: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
                 /**
-                 * @description Terms separated by spaces, all of which hold: keywords (part of the summary, in any case) and selectors
+                 * @description Terms separated by spaces, all of which must match: keywords (part of the summary, in any case) and selectors
                  *     `name:value`. `OR` binds tighter than a space, `NOT` negates the next term; both in upper case. Double quotes
                  *     keep spaces together. At most 8 KiB and 200 terms; anything wrong is `InvalidQueryError`.
                  *
@@ -4052,10 +4052,10 @@ export interface operations {
                  *     |---|---|
                  *     | `id:<id>` `parent-id:<id>` | that activity; the operations of that group |
                  *     | `status:<status>` `activity_status:<status>` | as it is shown; `in-progress` is `delivered`, `complete` is `succeeded`, `queued` is `undelivered` |
-                 *     | `type:<type>` | exactly that, `GET /activity-types` lists them |
-                 *     | `creator:<email>` | made by that person, in any case |
+                 *     | `type:<type>` | exactly that, see `GET /activity-types` |
+                 *     | `creator:<email>` | created by that person, in any case |
                  *     | `created-after:<time>` `created-before:<time>` | at or after, strictly before the start of a month (`2026-05`), day (`2026-05-04`) or minute (`2026-05-04T10:30`) in UTC |
-                 *     | `computer:<term>` | operations on computers that a keyword or selector of `GET /computers` finds, and the groups they are in: `computer:tag:lab`; quoted for more terms, `computer:"tag:lab OR tag:gpu"` |
+                 *     | `computer:<term>` | operations on computers that a keyword or selector of `GET /computers` finds, and their groups: `computer:tag:lab`; quoted for more terms, `computer:"tag:lab OR tag:gpu"` |
                  */
                 query?: components["parameters"]["ActivityQuery"];
             };
@@ -4079,12 +4079,12 @@ export interface operations {
     listParentActivities: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
                 /**
-                 * @description Terms separated by spaces, all of which hold: keywords (part of the summary, in any case) and selectors
+                 * @description Terms separated by spaces, all of which must match: keywords (part of the summary, in any case) and selectors
                  *     `name:value`. `OR` binds tighter than a space, `NOT` negates the next term; both in upper case. Double quotes
                  *     keep spaces together. At most 8 KiB and 200 terms; anything wrong is `InvalidQueryError`.
                  *
@@ -4092,10 +4092,10 @@ export interface operations {
                  *     |---|---|
                  *     | `id:<id>` `parent-id:<id>` | that activity; the operations of that group |
                  *     | `status:<status>` `activity_status:<status>` | as it is shown; `in-progress` is `delivered`, `complete` is `succeeded`, `queued` is `undelivered` |
-                 *     | `type:<type>` | exactly that, `GET /activity-types` lists them |
-                 *     | `creator:<email>` | made by that person, in any case |
+                 *     | `type:<type>` | exactly that, see `GET /activity-types` |
+                 *     | `creator:<email>` | created by that person, in any case |
                  *     | `created-after:<time>` `created-before:<time>` | at or after, strictly before the start of a month (`2026-05`), day (`2026-05-04`) or minute (`2026-05-04T10:30`) in UTC |
-                 *     | `computer:<term>` | operations on computers that a keyword or selector of `GET /computers` finds, and the groups they are in: `computer:tag:lab`; quoted for more terms, `computer:"tag:lab OR tag:gpu"` |
+                 *     | `computer:<term>` | operations on computers that a keyword or selector of `GET /computers` finds, and their groups: `computer:tag:lab`; quoted for more terms, `computer:"tag:lab OR tag:gpu"` |
                  */
                 query?: components["parameters"]["ActivityQuery"];
             };
@@ -4129,7 +4129,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Ids of the activities, in the order asked for, newest first for a query */
+            /** @description Ids of the activities, in the order of the request; newest first for a query */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4153,7 +4153,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Ids of the activities, in the order asked for, newest first for a query */
+            /** @description Ids of the activities, in the order of the request; newest first for a query */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4177,7 +4177,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Ids of the new activities, in the order asked for */
+            /** @description Ids of the new activities, in the order of the request */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4201,7 +4201,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Ids of the new activities, in the order asked for */
+            /** @description Ids of the new activities, in the order of the request */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4257,9 +4257,9 @@ export interface operations {
     listComputerActivities: {
         parameters: {
             query: {
-                /** @description Ids with commas between them */
+                /** @description Ids, separated by commas */
                 computer_ids: components["schemas"]["Id"][];
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -4284,7 +4284,7 @@ export interface operations {
     listAdministrators: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -4343,7 +4343,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The person is no administrator of this account any more */
+            /** @description The person is no longer an administrator of this account */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -4381,7 +4381,7 @@ export interface operations {
     listRoles: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -4438,7 +4438,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The role is gone */
+            /** @description The role has been removed */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -4476,7 +4476,7 @@ export interface operations {
     listPermissions: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -4573,7 +4573,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Ids of all computers meant, rising */
+            /** @description Ids of all matching computers, in ascending order */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4597,7 +4597,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Ids of all computers meant, rising */
+            /** @description Ids of all matching computers, in ascending order */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4621,7 +4621,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Ids of all computers meant, rising */
+            /** @description Ids of all matching computers, in ascending order */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4645,7 +4645,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Ids of all computers meant, rising */
+            /** @description Ids of all matching computers, in ascending order */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4669,7 +4669,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Ids of all computers meant, rising */
+            /** @description Ids of all matching computers, in ascending order */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4745,7 +4745,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The computers are gone */
+            /** @description The computers have been removed */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -4757,12 +4757,12 @@ export interface operations {
     listComputers: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
                 /**
-                 * @description Terms separated by spaces, all of which hold: keywords (part of hostname or title, in any case) and selectors
+                 * @description Terms separated by spaces, all of which must match: keywords (part of hostname or title, in any case) and selectors
                  *     `name:value`. `OR` binds tighter than a space, `NOT` negates the next term; both in upper case. Double quotes
                  *     keep spaces together, `title:"lab 1"`. At most 8 KiB and 200 terms; anything wrong is `InvalidQueryError`.
                  *
@@ -4784,7 +4784,7 @@ export interface operations {
                  *     | `has:upgrade-profile` | associated with an upgrade profile |
                  */
                 query?: string;
-                /** @description Where a page begins, as links to next pages carry it: following them shows every computer that stays once, while others come and go. It counts beside the `offset` of the same link only. */
+                /** @description Cursor of a page, taken from the links to next pages. Following them shows every remaining computer once, even while others are added or removed. It is only valid with the `offset` of the same link. */
                 after?: string;
                 /** @description Default `active`; `all` also lists archived computers */
                 status?: "active" | "archived" | "all";
@@ -4793,25 +4793,25 @@ export interface operations {
                 root_only?: boolean;
                 wsl_parents?: boolean;
                 wsl_children?: boolean;
-                /** @description Adds alerts: the active ones */
+                /** @description Adds alerts, only active ones */
                 with_alerts?: boolean;
                 /** @description Adds upgrades: counts of regular and security upgrades */
                 with_upgrades?: boolean;
                 /** @description Adds has_release_upgrades */
                 with_release_upgrades?: boolean;
-                /** @description Adds reboot_packages: packages that wait for a restart */
+                /** @description Adds reboot_packages: packages that require a restart */
                 with_reboot_packages?: boolean;
-                /** @description Adds network_devices: the active ones */
+                /** @description Adds network_devices, only active ones */
                 with_network?: boolean;
-                /** @description Adds network_devices: all of them; wins over with_network */
+                /** @description Adds network_devices, all of them; overrides with_network */
                 with_all_network?: boolean;
                 /** @description Adds hardware: every device in one list */
                 with_hardware?: boolean;
                 /** @description Adds annotations */
                 with_annotations?: boolean;
-                /** @description Adds grouped_hardware: ten groups, always all of them */
+                /** @description Adds grouped_hardware, always with all ten groups */
                 with_grouped_hardware?: boolean;
-                /** @description Adds profiles: all of the computer */
+                /** @description Adds all profiles of the computer */
                 with_profiles?: boolean;
                 /** @description Adds wsl_profiles to Windows computers */
                 with_wsl_profiles?: boolean;
@@ -4836,25 +4836,25 @@ export interface operations {
     getComputer: {
         parameters: {
             query?: {
-                /** @description Adds alerts: the active ones */
+                /** @description Adds alerts, only active ones */
                 with_alerts?: boolean;
                 /** @description Adds upgrades: counts of regular and security upgrades */
                 with_upgrades?: boolean;
                 /** @description Adds has_release_upgrades */
                 with_release_upgrades?: boolean;
-                /** @description Adds reboot_packages: packages that wait for a restart */
+                /** @description Adds reboot_packages: packages that require a restart */
                 with_reboot_packages?: boolean;
-                /** @description Adds network_devices: the active ones */
+                /** @description Adds network_devices, only active ones */
                 with_network?: boolean;
-                /** @description Adds network_devices: all of them; wins over with_network */
+                /** @description Adds network_devices, all of them; overrides with_network */
                 with_all_network?: boolean;
                 /** @description Adds hardware: every device in one list */
                 with_hardware?: boolean;
                 /** @description Adds annotations */
                 with_annotations?: boolean;
-                /** @description Adds grouped_hardware: ten groups, always all of them */
+                /** @description Adds grouped_hardware, always with all ten groups */
                 with_grouped_hardware?: boolean;
-                /** @description Adds profiles: all of the computer */
+                /** @description Adds all profiles of the computer */
                 with_profiles?: boolean;
                 /** @description Adds wsl_profiles to Windows computers */
                 with_wsl_profiles?: boolean;
@@ -4907,13 +4907,13 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
-                /** @description Only events of the last so many days */
+                /** @description Only events of this many last days */
                 days?: number;
-                /** @description Part of the message or of a name, in any case; no character has a special meaning */
+                /** @description Part of the message or of a name, in any case; there are no wildcards */
                 search?: string;
             };
             header?: never;
@@ -4936,7 +4936,7 @@ export interface operations {
     listFeatures: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -5103,7 +5103,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The mail server took the mail */
+            /** @description The mail server accepted the mail */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5115,7 +5115,7 @@ export interface operations {
     listInvitations: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -5304,7 +5304,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The reports; null where nothing was reported */
+            /** @description The reports; null for those that were never sent */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5340,17 +5340,17 @@ export interface operations {
     upgradeKernel: {
         parameters: {
             query?: {
-                /** @description One of the upgrades (downgrades); needed here or in the body */
+                /** @description One of the upgrades or downgrades; required here or in the body */
                 kernel_package_id?: components["parameters"]["KernelPackageId"];
                 /** @description Restart once the change has succeeded */
                 reboot_after?: components["parameters"]["RebootAfter"];
-                /** @description ISO 8601, in the future; without a zone UTC */
+                /** @description ISO 8601, in the future; UTC without a zone */
                 deliver_after?: components["parameters"]["DeliverAfter"];
                 /** @description Minutes; each computer waits a random time within it */
                 deliver_delay_window?: components["parameters"]["DeliverDelayWindow"];
-                /** @description Activity that has to succeed on the computer first */
+                /** @description Activity that must succeed on the computer first */
                 after?: components["parameters"]["After"];
-                /** @description Another name of `deliver_delay_window`; the same value where both are given */
+                /** @description Alias of `deliver_delay_window`; must have the same value when both are given */
                 deliver_after_window?: components["parameters"]["DeliverAfterWindow"];
             };
             header?: never;
@@ -5365,7 +5365,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The group of operations; its status is null in this answer */
+            /** @description The group of operations; its status is null in this response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5379,17 +5379,17 @@ export interface operations {
     downgradeKernel: {
         parameters: {
             query?: {
-                /** @description One of the upgrades (downgrades); needed here or in the body */
+                /** @description One of the upgrades or downgrades; required here or in the body */
                 kernel_package_id?: components["parameters"]["KernelPackageId"];
                 /** @description Restart once the change has succeeded */
                 reboot_after?: components["parameters"]["RebootAfter"];
-                /** @description ISO 8601, in the future; without a zone UTC */
+                /** @description ISO 8601, in the future; UTC without a zone */
                 deliver_after?: components["parameters"]["DeliverAfter"];
                 /** @description Minutes; each computer waits a random time within it */
                 deliver_delay_window?: components["parameters"]["DeliverDelayWindow"];
-                /** @description Activity that has to succeed on the computer first */
+                /** @description Activity that must succeed on the computer first */
                 after?: components["parameters"]["After"];
-                /** @description Another name of `deliver_delay_window`; the same value where both are given */
+                /** @description Alias of `deliver_delay_window`; must have the same value when both are given */
                 deliver_after_window?: components["parameters"]["DeliverAfterWindow"];
             };
             header?: never;
@@ -5404,7 +5404,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The group of operations; its status is null in this answer */
+            /** @description The group of operations; its status is null in this response */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5424,7 +5424,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The setting; 404 `NoMessageBacklogSetting` when there is no bound */
+            /** @description The setting; 404 `NoMessageBacklogSetting` when there is no limit */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5468,7 +5468,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description There is no bound now, whether or not there was one */
+            /** @description There is no limit any more */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5480,7 +5480,7 @@ export interface operations {
     listPackages: {
         parameters: {
             query?: {
-                /** @description Selectors and keywords that choose computers */
+                /** @description Selectors and keywords for computers */
                 query?: string;
                 /** @description Part of the name or of the summary, in any case */
                 search?: components["parameters"]["PackageSearch"];
@@ -5488,18 +5488,18 @@ export interface operations {
                 names?: components["parameters"]["PackageNames"];
                 /** @description Only installed, or only not installed packages */
                 installed?: components["parameters"]["PackageInstalled"];
-                /** @description Only packages on offer, or only others */
+                /** @description Only available packages, or only others */
                 available?: components["parameters"]["PackageAvailable"];
                 /**
-                 * @description Only upgrades of something installed, or only others. Beside `upgrade=true` and `security=true` the states of the
-                 *     installed version count: `installed=true`, `available=false` and `held`.
+                 * @description Only upgrades of installed packages, or only others. With `upgrade=true` and `security=true` the other parameters
+                 *     refer to the installed version: `installed=true`, `available=false` and `held`.
                  */
                 upgrade?: components["parameters"]["PackageUpgrade"];
                 /** @description Only held, or only other packages */
                 held?: components["parameters"]["PackageHeld"];
                 /** @description Only security upgrades, or only others */
                 security?: components["parameters"]["PackageSecurity"];
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -5554,18 +5554,18 @@ export interface operations {
                 names?: components["parameters"]["PackageNames"];
                 /** @description Only installed, or only not installed packages */
                 installed?: components["parameters"]["PackageInstalled"];
-                /** @description Only packages on offer, or only others */
+                /** @description Only available packages, or only others */
                 available?: components["parameters"]["PackageAvailable"];
                 /**
-                 * @description Only upgrades of something installed, or only others. Beside `upgrade=true` and `security=true` the states of the
-                 *     installed version count: `installed=true`, `available=false` and `held`.
+                 * @description Only upgrades of installed packages, or only others. With `upgrade=true` and `security=true` the other parameters
+                 *     refer to the installed version: `installed=true`, `available=false` and `held`.
                  */
                 upgrade?: components["parameters"]["PackageUpgrade"];
                 /** @description Only held, or only other packages */
                 held?: components["parameters"]["PackageHeld"];
                 /** @description Only security upgrades, or only others */
                 security?: components["parameters"]["PackageSecurity"];
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -5592,7 +5592,7 @@ export interface operations {
     listPendingComputers: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -5627,7 +5627,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Ids of the computers, rising */
+            /** @description Ids of the computers, in ascending order */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5651,7 +5651,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Ids of the computers, rising */
+            /** @description Ids of the computers, in ascending order */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5717,7 +5717,7 @@ export interface operations {
     listProcesses: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -5800,7 +5800,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The key, null when none was made, and the latest generation unless it succeeded */
+            /** @description The key, null when there is none, and the latest generation unless it succeeded */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5814,7 +5814,7 @@ export interface operations {
     generateRecoveryKey: {
         parameters: {
             query?: {
-                /** @description Also while another is open */
+                /** @description Even while another is open */
                 force?: boolean;
             };
             header?: never;
@@ -5843,7 +5843,7 @@ export interface operations {
     listSavedSearches: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -5900,7 +5900,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone */
+            /** @description It has been removed */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5946,7 +5946,7 @@ export interface operations {
                 search?: string;
                 /** @description Exact titles */
                 names?: string[];
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -6063,7 +6063,7 @@ export interface operations {
     listScriptProfileActivities: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -6090,7 +6090,7 @@ export interface operations {
     listScriptProfileComputers: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -6137,7 +6137,7 @@ export interface operations {
     listProfilesOfScript: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -6170,7 +6170,7 @@ export interface operations {
                 script_type?: "v2" | "active" | "archived" | "redacted" | "all";
                 /** @description Part of the title, in any case */
                 search?: string;
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -6333,7 +6333,7 @@ export interface operations {
     listScriptVersions: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -6430,7 +6430,7 @@ export interface operations {
     listInstalledSnaps: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -6457,7 +6457,7 @@ export interface operations {
     listTags: {
         parameters: {
             query?: {
-                /** @description Page size; more than 1000 counts as 1000, and 0 answers the count without rows */
+                /** @description Page size; more than 1000 counts as 1000, and 0 returns the count without rows */
                 limit?: components["parameters"]["Limit"];
                 /** @description Rows to skip */
                 offset?: components["parameters"]["Offset"];
@@ -6512,7 +6512,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The ways by name */
+            /** @description The methods by name */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6532,7 +6532,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The token in use and the person's accounts */
+            /** @description The current token and the person's accounts */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6576,7 +6576,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The token; the one in use stays good */
+            /** @description The token; the current one stays valid */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6600,7 +6600,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The tokens have ended */
+            /** @description The tokens are invalid */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6618,7 +6618,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The tokens have ended */
+            /** @description The tokens are invalid */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6636,7 +6636,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The tokens have ended */
+            /** @description The tokens are invalid */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6656,7 +6656,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The tokens have ended */
+            /** @description The tokens are invalid */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6678,7 +6678,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The password is changed */
+            /** @description The password has been changed */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6722,7 +6722,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The new key, its secret included */
+            /** @description The new key, including its secret */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6744,7 +6744,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone */
+            /** @description It has been removed */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6895,7 +6895,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The run; it is read by its id later on */
+            /** @description The run, an activity */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6909,7 +6909,7 @@ export interface operations {
     getUsgProfileReport: {
         parameters: {
             query: {
-                /** @description ISO 8601. Alone it stands for the runs started in that day, minute or second, by its precision */
+                /** @description ISO 8601. Without `end_date` it selects the runs started in that day, minute or second, by its precision */
                 start_date: components["schemas"]["Moment"];
                 /** @description ISO 8601, not before `start_date`. Runs started up to then are included; a date covers its day */
                 end_date?: components["schemas"]["Moment"];
@@ -6924,7 +6924,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Where the report is, or the activity that makes it */
+            /** @description The path of the report, or the activity that creates it */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6938,7 +6938,7 @@ export interface operations {
     getUsgProfileBlob: {
         parameters: {
             query: {
-                /** @description As the report endpoint, `report_uri` or `tailoring_file_uri` gave it; any other text is not found */
+                /** @description From the report endpoint, `report_uri` or `tailoring_file_uri`; any other text is not found */
                 path: string;
             };
             header?: never;

@@ -1,14 +1,14 @@
 import type { Services } from '../../services/setup/services.ts';
+import { toParentResponse } from '../activities/activities.wire.ts';
 import type { Handlers } from '../http/handler.ts';
-import { JsonText } from '../http/request/json-text.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { traceparentOf } from '../http/trace-context.ts';
-import { wireParent } from '../activities/activities.wire.ts';
+import { JsonText } from '../http/response-bodies.ts';
+import { traceparentOf } from '../http/tracing.ts';
 import {
   readScriptProfilePatch,
   readScriptProfileQuery,
   readScriptProfileRequest,
-  wireScriptProfile,
+  toScriptProfileResponse,
 } from './script-profiles.wire.ts';
 
 const idOf = (params: Record<string, string | number>) => params['script_profile_id'] as number;
@@ -22,18 +22,18 @@ export function scriptProfilesRoutes(deps: {
     async listScriptProfiles(context) {
       const query = readScriptProfileQuery(context.query, pageOf(context));
       const { count, results } = await scriptProfiles.list(context.caller, query);
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireScriptProfile) }) };
+      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toScriptProfileResponse) }) };
     },
     async createScriptProfile({ caller, body, request }) {
       const profile = await scriptProfiles.create(caller, readScriptProfileRequest(body, traceparentOf(request)));
-      return { status: 201, body: wireScriptProfile(profile) };
+      return { status: 201, body: toScriptProfileResponse(profile) };
     },
     async getScriptProfile({ caller, params }) {
-      return { body: wireScriptProfile(await scriptProfiles.get(caller, idOf(params))) };
+      return { body: toScriptProfileResponse(await scriptProfiles.get(caller, idOf(params))) };
     },
     async patchScriptProfile({ caller, params, body, request }) {
       const patch = readScriptProfilePatch(body, traceparentOf(request));
-      return { body: wireScriptProfile(await scriptProfiles.patch(caller, idOf(params), patch)) };
+      return { body: toScriptProfileResponse(await scriptProfiles.patch(caller, idOf(params), patch)) };
     },
     async archiveScriptProfile({ caller, params }) {
       await scriptProfiles.archive(caller, idOf(params));
@@ -42,7 +42,7 @@ export function scriptProfilesRoutes(deps: {
     async listScriptProfileActivities(context) {
       const { caller, params } = context;
       const { count, results } = await scriptProfiles.activities(caller, idOf(params), pageOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireParent) }) };
+      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toParentResponse) }) };
     },
     async listScriptProfileComputers(context) {
       const query = await scriptProfiles.computersQuery(context.caller, idOf(context.params));
@@ -58,7 +58,7 @@ export function scriptProfilesRoutes(deps: {
     async listProfilesOfScript(context) {
       const id = context.params['script_id'] as number;
       const { count, results } = await scriptProfiles.listOfScript(context.caller, id, pageOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireScriptProfile) }) };
+      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toScriptProfileResponse) }) };
     },
     async getScriptProfileLimits() {
       const { maxComputers, maxProfiles, minIntervalMinutes } = scriptProfiles.limits;

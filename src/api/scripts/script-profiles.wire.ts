@@ -5,52 +5,51 @@ import type {
   ScriptProfileRequest,
   TriggerRequest,
 } from '../../services/scripts/profiles/model.ts';
-import type { components } from '../openapi/types.generated.ts';
-import type { Page } from '../http/request/pagination.ts';
-import { wireParent } from '../activities/activities.wire.ts';
+import { toParentResponse } from '../activities/activities.wire.ts';
 import { readListStatus, type StatusAlias } from '../common/list-status.wire.ts';
-import { wireLocalTime, wireTime } from '../common/time.wire.ts';
+import { formatLocalTime, formatTime } from '../common/time.wire.ts';
+import type { Page } from '../http/request/pagination.ts';
+import type { components } from '../openapi/types.generated.ts';
 
 type Schemas = components['schemas'];
 
-/** A profile as answers show it. */
-export function wireScriptProfile(profile: ScriptProfile): Schemas['ScriptProfile'] {
+export function toScriptProfileResponse(profile: ScriptProfile): Schemas['ScriptProfile'] {
   return {
     id: profile.id,
     title: profile.title,
     script_id: profile.script_id,
     access_group: profile.access_group,
     created_by: profile.created_by,
-    created_at: wireLocalTime(profile.created_at),
-    last_edited_at: wireLocalTime(profile.last_edited_at),
-    trigger: wireTrigger(profile),
+    created_at: formatLocalTime(profile.created_at),
+    last_edited_at: formatLocalTime(profile.last_edited_at),
+    trigger: toTriggerResponse(profile),
     all_computers: profile.all_computers,
     tags: profile.tags,
     time_limit: profile.time_limit,
     username: profile.username,
     timezone: profile.timezone,
     computers: { num_associated_computers: profile.computers },
-    activities: { last_activity: profile.lastActivity === null ? null : wireParent(profile.lastActivity) },
+    activities: { last_activity: profile.lastActivity === null ? null : toParentResponse(profile.lastActivity) },
     archived: profile.archived,
   };
 }
 
-function wireTrigger({ trigger, state }: ScriptProfile): Schemas['ScriptProfileTrigger'] {
-  const runs = { last_run: wireTime(state.lastRun), next_run: wireTime(state.nextRun) };
+function toTriggerResponse({ trigger, state }: ScriptProfile): Schemas['ScriptProfileTrigger'] {
+  const runs = { last_run: formatTime(state.lastRun), next_run: formatTime(state.nextRun) };
   switch (trigger.type) {
     case 'event':
       return { trigger_type: 'event', event_type: trigger.eventType };
     case 'one_time':
       return {
         trigger_type: 'one_time',
-        timestamp: wireTime(trigger.timestamp),
+        timestamp: formatTime(trigger.timestamp),
         is_finished: state.isFinished,
         ...runs,
       };
     case 'recurring':
       return {
         trigger_type: 'recurring',
-        start_after: wireTime(trigger.startAfter),
+        start_after: formatTime(trigger.startAfter),
         interval: trigger.interval,
         ...runs,
       };

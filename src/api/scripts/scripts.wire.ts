@@ -1,24 +1,23 @@
 import type { Script, ScriptCommand, ScriptPatch, ScriptQuery, ScriptRequest } from '../../services/scripts/model.ts';
 import type { ScriptVersionView } from '../../services/setup/views.ts';
-import type { components } from '../openapi/types.generated.ts';
-import type { Page } from '../http/request/pagination.ts';
 import { readActingQuery } from '../activities/acting-query.wire.ts';
 import { readDeliveryFields } from '../activities/delivery.wire.ts';
 import { readListStatus, type StatusAlias } from '../common/list-status.wire.ts';
-import { wireLocalTime } from '../common/time.wire.ts';
+import { formatLocalTime } from '../common/time.wire.ts';
+import type { Page } from '../http/request/pagination.ts';
+import type { components } from '../openapi/types.generated.ts';
 
 type Schemas = components['schemas'];
 
-/** A script as lists show it. */
-export function wireScript(script: Script): Schemas['ScriptItem'] {
+export function toScriptResponse(script: Script): Schemas['ScriptItem'] {
   return {
     id: script.id,
     title: script.title,
     version_number: script.version,
     created_by: script.created_by,
-    created_at: wireLocalTime(script.created_at),
+    created_at: formatLocalTime(script.created_at),
     last_edited_by: script.last_edited_by,
-    last_edited_at: wireLocalTime(script.last_edited_at),
+    last_edited_at: formatLocalTime(script.last_edited_at),
     script_profiles: script.script_profiles,
     status: script.status.toUpperCase() as Schemas['ScriptItem']['status'],
     attachments: script.attachments,
@@ -32,36 +31,34 @@ export function wireScript(script: Script): Schemas['ScriptItem'] {
   };
 }
 
-/** A script with its code; redacted code is empty. */
-export function wireScriptDetail(script: Script): Schemas['Script'] {
-  return { ...wireScript(script), code: script.code ?? '' };
+/** Redacted code is empty. */
+export function toScriptDetailResponse(script: Script): Schemas['Script'] {
+  return { ...toScriptResponse(script), code: script.code ?? '' };
 }
 
-/** An item of the versions of a script. */
-export function wireScriptVersion(id: number, version: ScriptVersionView): Schemas['ScriptVersionItem'] {
+export function toScriptVersionResponse(id: number, version: ScriptVersionView): Schemas['ScriptVersionItem'] {
   return {
     id,
     title: version.title,
     version_number: version.version,
     created_by: version.created_by,
-    created_at: wireLocalTime(version.created_at),
+    created_at: formatLocalTime(version.created_at),
   };
 }
 
-/** A version with its code; redacted code is empty. */
-export function wireScriptVersionDetail(id: number, version: ScriptVersionView): Schemas['ScriptVersion'] {
-  return { ...wireScriptVersion(id, version), interpreter: version.interpreter, code: version.code ?? '' };
+/** Redacted code is empty. */
+export function toScriptVersionDetailResponse(id: number, version: ScriptVersionView): Schemas['ScriptVersion'] {
+  return { ...toScriptVersionResponse(id, version), interpreter: version.interpreter, code: version.code ?? '' };
 }
 
 type ScriptStatus = NonNullable<ScriptQuery['status']> | 'all';
 
-/** All scripts are of version 2. */
 const SCRIPT_TYPE: StatusAlias<ScriptStatus> = {
   name: 'script_type',
   meaning: { v2: 'active', active: 'active', archived: 'archived', redacted: 'redacted', all: 'all' },
 };
 
-/** Those in use are meant where nothing else is said. @throws {DomainError} InvalidParameterCombination */
+/** Active scripts by default. @throws {DomainError} InvalidParameterCombination */
 export function readScriptQuery(query: Record<string, unknown>, page: Page): ScriptQuery {
   const status = readListStatus(query, SCRIPT_TYPE, 'active');
   const { search } = query as { search?: string };

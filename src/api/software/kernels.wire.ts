@@ -1,13 +1,12 @@
 import { roundVersion } from '../../domain/software/debian-version.ts';
 import type { HotpatchReports } from '../../domain/software/kernel.ts';
 import { refusedField } from '../../services/common/fields.ts';
-import type { KernelCommand, KernelListing } from '../../services/software/kernels.service.ts';
 import type { KernelView } from '../../services/setup/views.ts';
-import type { RequestContext } from '../http/handler.ts';
+import type { KernelCommand, KernelListing } from '../../services/software/kernels.service.ts';
 import { type DeliveryFields, readWindow } from '../activities/delivery.wire.ts';
+import type { RequestContext } from '../http/handler.ts';
 
-/** The reports, under the names of the API and otherwise untouched. */
-export function wireHotpatchInfo({ hotpatchInfo, serviceInfo, rebootRequiredInfo }: HotpatchReports) {
+export function toHotpatchInfoResponse({ hotpatchInfo, serviceInfo, rebootRequiredInfo }: HotpatchReports) {
   return {
     hotpatch_info: hotpatchInfo,
     distro_pro_hotpatch_service_info: serviceInfo,
@@ -15,30 +14,30 @@ export function wireHotpatchInfo({ hotpatchInfo, serviceInfo, rebootRequiredInfo
   };
 }
 
-export function wireKernelListing({ installed, upgrades, downgrades, message, smartStatus }: KernelListing) {
+export function toKernelListingResponse({ installed, upgrades, downgrades, message, smartStatus }: KernelListing) {
   return {
-    installed: installed && wireKernel(installed),
-    upgrades: upgrades.map(wireKernel),
-    downgrades: downgrades.map(wireKernel),
+    installed: installed && toKernelResponse(installed),
+    upgrades: upgrades.map(toKernelResponse),
+    downgrades: downgrades.map(toKernelResponse),
     message,
     smart_status: smartStatus,
   };
 }
 
-function wireKernel({ id, name, version, fixes }: KernelView) {
+function toKernelResponse({ id, name, version, fixes }: KernelView) {
   return { id, name, version, version_rounded: roundVersion(version), fixes };
 }
 
-/** Parameters of a kernel change, as the document admits them in the body and in the query. */
+/** In the body or in the query. */
 interface KernelParameters extends DeliveryFields {
   kernel_package_id?: number | null;
   reboot_after?: boolean | null;
 }
 
 /**
- * What a request asks for; what the body has wins over the query, null counts as absent.
+ * The body takes precedence over the query; null counts as absent.
  *
- * @throws {DomainError} InvalidParameter when no package is named, InvalidParameterCombination
+ * @throws {DomainError} InvalidParameter without a package, InvalidParameterCombination
  */
 export function readKernelCommand({ params, query, body }: RequestContext, traceparent: string | null): KernelCommand {
   const [first, second] = [(body ?? {}) as KernelParameters, query as KernelParameters];

@@ -1,9 +1,14 @@
 import type { Services } from '../../services/setup/services.ts';
+import { toActivityResponse } from '../activities/activities.wire.ts';
 import type { Handlers } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { traceparentOf } from '../http/trace-context.ts';
-import { wireActivity } from '../activities/activities.wire.ts';
-import { readPackageCommand, readPackagesQuery, wireComputerPackage, wirePackage } from './packages.wire.ts';
+import { traceparentOf } from '../http/tracing.ts';
+import {
+  readPackageCommand,
+  readPackagesQuery,
+  toComputerPackageResponse,
+  toPackageResponse,
+} from './packages.wire.ts';
 
 export function packagesRoutes(deps: { services: Pick<Services, 'packages'>; publicUrl: string }): Handlers {
   const { packages } = deps.services;
@@ -12,16 +17,16 @@ export function packagesRoutes(deps: { services: Pick<Services, 'packages'>; pub
       const query = (context.query['query'] as string | undefined) ?? '';
       const filter = readPackagesQuery(context);
       const { count, results } = await packages.list(context.caller, query, filter, pageOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(wirePackage) }) };
+      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toPackageResponse) }) };
     },
     async listComputerPackages(context) {
       const computer = context.params['computer_id'] as number;
       const filter = readPackagesQuery(context);
       const { count, results } = await packages.listOfComputer(context.caller, computer, filter, pageOf(context));
-      return { body: envelope(context, deps.publicUrl, { count, results: results.map(wireComputerPackage) }) };
+      return { body: envelope(context, deps.publicUrl, { count, results: results.map(toComputerPackageResponse) }) };
     },
     async actOnPackages({ caller, body, request }) {
-      return { body: wireActivity(await packages.act(caller, readPackageCommand(body, traceparentOf(request)))) };
+      return { body: toActivityResponse(await packages.act(caller, readPackageCommand(body, traceparentOf(request)))) };
     },
   };
 }

@@ -1,17 +1,17 @@
 import type { PackageAction } from '../../domain/software/package-operations.ts';
 import { PACKAGE_STATES } from '../../domain/software/package-states.ts';
 import type { PackageCommand, PackageOnComputers, PackagesQuery } from '../../services/software/packages.service.ts';
-import type { RequestContext } from '../http/handler.ts';
 import { type DeliveryFields, readDeliveryFields } from '../activities/delivery.wire.ts';
+import type { RequestContext } from '../http/handler.ts';
 
-/** Body of POST /packages, as the document admits it. */
+/** Body of POST /packages. */
 interface PackageBody extends DeliveryFields {
   action: PackageAction;
   computer_ids: number[];
   package_ids: number[];
 }
 
-/** What a request to POST /packages asks for. @throws {DomainError} InvalidParameterCombination */
+/** @throws {DomainError} InvalidParameterCombination */
 export function readPackageCommand(body: unknown, traceparent: string | null): PackageCommand {
   const { action, computer_ids, package_ids, ...delivery } = body as PackageBody;
   return {
@@ -23,7 +23,6 @@ export function readPackageCommand(body: unknown, traceparent: string | null): P
   };
 }
 
-/** What a listing is narrowed to. */
 export function readPackagesQuery({ query }: RequestContext): PackagesQuery {
   const given = PACKAGE_STATES.filter((state) => query[state] !== undefined);
   return {
@@ -33,8 +32,7 @@ export function readPackagesQuery({ query }: RequestContext): PackagesQuery {
   };
 }
 
-/** An item of the listing over computers. */
-export function wirePackage({ id, name, summary, computers }: PackageOnComputers) {
+export function toPackageResponse({ id, name, summary, computers }: PackageOnComputers) {
   return {
     id,
     name,
@@ -48,8 +46,7 @@ export function wirePackage({ id, name, summary, computers }: PackageOnComputers
   };
 }
 
-/** An item of the listing of one computer. */
-export function wireComputerPackage({ name, summary, computers }: PackageOnComputers) {
+export function toComputerPackageResponse({ name, summary, computers }: PackageOnComputers) {
   const { id, status, current_version, available_version, available_id } = computers[0]!;
   return { id, name, summary, status, current_version, available_version, available_id };
 }

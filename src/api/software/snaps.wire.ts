@@ -1,6 +1,6 @@
 import type { SnapAction, SnapEntry } from '../../domain/activities/snap-actions.ts';
-import type { SnapCommand } from '../../services/software/snaps.service.ts';
 import type { InstalledSnapView } from '../../services/setup/views.ts';
+import type { SnapCommand } from '../../services/software/snaps.service.ts';
 import { type DeliveryFields, readDeliveryFields } from '../activities/delivery.wire.ts';
 
 interface SnapInBody {
@@ -11,14 +11,14 @@ interface SnapInBody {
   time?: string | null;
 }
 
-/** Body of POST /snaps, as the document admits it. */
+/** Body of POST /snaps. */
 interface SnapBody extends DeliveryFields {
   action: SnapAction;
   computer_ids: number[];
   snaps: SnapInBody[];
 }
 
-/** What a request to POST /snaps asks for. @throws {DomainError} InvalidParameterCombination */
+/** @throws {DomainError} InvalidParameterCombination */
 export function readSnapCommand(body: unknown, traceparent: string | null): SnapCommand {
   const { action, computer_ids, snaps, ...delivery } = body as SnapBody;
   return {
@@ -40,8 +40,7 @@ function readSnap({ name, channel, revision, classic, time }: SnapInBody): SnapE
   };
 }
 
-/** An item of the listing of installed snaps. */
-export function wireInstalledSnap(snap: InstalledSnapView) {
+export function toInstalledSnapResponse(snap: InstalledSnapView) {
   return {
     version: snap.version,
     revision: snap.revision,

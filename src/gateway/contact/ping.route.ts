@@ -1,11 +1,12 @@
 import type { Request, Response } from 'express';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
-import { BodyBudget } from '../../process/body-budget.ts';
+import type { ClientAddress } from '../../process/client-address.ts';
+import { RequestMemoryLimit } from '../../process/request-memory.ts';
 import { encode } from '../../protocol/bpickle.ts';
 import type { Clock } from '../../services/common/ports.ts';
 import type { TokenBuckets } from '../../services/common/token-buckets.ts';
 import type { GatewayMetrics } from '../http/metrics.ts';
-import { type ClientAddress, withBody } from '../http/request.ts';
+import { withBody } from '../http/request.ts';
 import { HttpError, sendBytes } from '../http/response.ts';
 import type { ContactBuffer } from './contact-buffer.ts';
 import type { PingHandler, PingStatus } from './ping-handler.ts';
@@ -40,9 +41,9 @@ export interface PingDeps {
  * @throws {HttpError} 413 and 429; a body without a computer gets the response for an unknown one
  */
 export function pingRoute(deps: PingDeps) {
-  const budget = new BodyBudget(Number.POSITIVE_INFINITY);
+  const memoryLimit = new RequestMemoryLimit(Number.POSITIVE_INFINITY);
   return async (req: Request, res: Response): Promise<void> => {
-    const status = await withBody(req, BODY_LIMITS, budget, async ({ start: body }) => {
+    const status = await withBody(req, BODY_LIMITS, memoryLimit, async ({ start: body }) => {
       const computerId = Number(FORM.exec(body.toString('latin1'))?.[1] ?? 0);
       return computerId < 1 || computerId > MAX_INT4 ? 'unknown' : ping(deps, computerId, deps.clientAddress(req));
     });

@@ -2,7 +2,7 @@ import type { Database } from '../../persistence/database/sql.ts';
 import type { Logger } from '../../process/logger.ts';
 import { type BObject, type BValue, isDict } from '../../protocol/bpickle.ts';
 import type { Clock } from '../../services/common/ports.ts';
-import { senderOf, type TokenBuckets } from '../../services/common/token-buckets.ts';
+import { rateLimitKey, type TokenBuckets } from '../../services/common/token-buckets.ts';
 import type { ProfileRunDeps } from '../../services/scripts/profiles/script-profile-runs.ts';
 import { acceptedTypesMessage, registrationMessage, setIdMessage } from '../exchange/response.ts';
 import { MalformedMessage } from '../facts/fields.ts';
@@ -46,7 +46,7 @@ export async function register(
   const { clock, metrics, logger } = deps;
   const message = messages.findLast((item) => messageType(item) === 'register');
   if (!isDict(message)) return [acceptedTypesMessage(REGISTER_ONLY.types)];
-  const sender = senderOf(address);
+  const sender = rateLimitKey(address);
   rejectIfLimited(deps.failedRegistrations.wait(sender, 1, clock.now().getTime()));
   consume(deps, deps.registrations, sender);
   const registration = tryRead(message);

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { LARGE_BYTES } from '../../process/body-budget.ts';
+import { LARGE_BYTES } from '../../process/request-memory.ts';
 import type { BValue } from '../../protocol/bpickle.ts';
 import { typeListDigest } from '../../protocol/type-digest.ts';
-import { senderOf } from '../../services/common/token-buckets.ts';
+import { rateLimitKey } from '../../services/common/token-buckets.ts';
 import { emptyFacts, type Facts, type OperationResult } from '../facts/facts.ts';
 import { isUnstorable } from '../facts/fields.ts';
 import { messageType, readMessages, readMessagesInTurns, rejectMessage } from '../facts/read-messages.ts';
@@ -176,7 +176,7 @@ function sessionChange(received: ReceivedExchange, plan: ResponsePlan): SessionC
     servedApproved: session.approved,
     ...packageResyncAfter(session, resyncRequest, now),
     lastSequence: incoming.gap ? session.lastSequence : payload.sequence,
-    lastAddress: senderOf(received.address),
+    lastAddress: rateLimitKey(received.address),
     acked: dropped !== null && isAnswered ? [...ack.acked, dropped] : ack.acked,
     sends: slots.flatMap((slot) => {
       if (slot.kind !== 'send') return [];

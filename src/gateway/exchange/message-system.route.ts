@@ -1,10 +1,11 @@
 import type { Request, Response } from 'express';
-import type { BodyBudget } from '../../process/body-budget.ts';
+import type { ClientAddress } from '../../process/client-address.ts';
+import type { RequestMemoryLimit } from '../../process/request-memory.ts';
 import type { Clock } from '../../services/common/ports.ts';
 import type { TokenBuckets } from '../../services/common/token-buckets.ts';
 import { hashSecureId } from '../enrolment/identity.ts';
 import { type RegistrationDeps, register } from '../enrolment/register.ts';
-import { type ChargeMemory, type ClientAddress, contentLength, type RequestBody, withBody } from '../http/request.ts';
+import { type ChargeMemory, contentLength, type RequestBody, withBody } from '../http/request.ts';
 import { HttpError, sendBytes } from '../http/response.ts';
 import type { IdentifiedExchange } from './exchange.ts';
 import { type ExchangePayload, readPayload } from './payload.ts';
@@ -15,7 +16,7 @@ export interface MessageSystemDeps {
   registration: RegistrationDeps;
   serverUuid(): Promise<string>;
   clock: Clock;
-  budget: BodyBudget;
+  memoryLimit: RequestMemoryLimit;
   exchanges: TokenBuckets;
   clientAddress: ClientAddress;
 }
@@ -39,7 +40,7 @@ export function messageSystemRoute(deps: MessageSystemDeps) {
       throw new HttpError(404, 'NotFound', 'This version of the message API is not supported');
     }
     const limits = { keptBytes: MAX_BODY_BYTES, readBytes: await maxReadBytes(deps, req) };
-    sendBytes(res, await withBody(req, limits, deps.budget, (body, charge) => exchange(deps, req, body, charge)));
+    sendBytes(res, await withBody(req, limits, deps.memoryLimit, (body, charge) => exchange(deps, req, body, charge)));
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Sql } from '../../persistence/database/sql.ts';
-import { SpanBudget } from '../../process/span-budget.ts';
+import { SpanLimit } from '../../process/span-limit.ts';
 import { isTracing, recordSpan, SpanKind } from '../../process/tracing.ts';
 
 /** Operations of a computer that an exchange sent, and those that it brought results of. */
@@ -13,7 +13,7 @@ export interface ExchangeEffects {
 /** Adds spans of the gateway to the traces of the API requests that created the operations. */
 export class OperationTraces {
   readonly #db: Sql;
-  readonly #budget = new SpanBudget();
+  readonly #budget = new SpanLimit();
 
   constructor(db: Sql) {
     this.#db = db;

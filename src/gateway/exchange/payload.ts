@@ -1,4 +1,4 @@
-import { LARGE_BYTES } from '../../process/body-budget.ts';
+import { LARGE_BYTES } from '../../process/request-memory.ts';
 import { type BObject, BpickleError, type BValue, decode, decodePartialDict, isDict } from '../../protocol/bpickle.ts';
 import { TOO_LARGE } from '../facts/read-messages.ts';
 import { ConcurrencyLimiter } from '../http/concurrency.ts';

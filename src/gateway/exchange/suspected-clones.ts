@@ -1,5 +1,5 @@
 import type { Sql } from '../../persistence/database/sql.ts';
-import { senderOf } from '../../services/common/token-buckets.ts';
+import { rateLimitKey } from '../../services/common/token-buckets.ts';
 import { MAX_MESSAGES_PER_RESPONSE } from './counters.ts';
 import type { ExchangePayload } from './payload.ts';
 import type { Session } from './session.ts';
@@ -44,7 +44,7 @@ function describeSuspicion(session: Session, { token, address, payload }: Exchan
 
 /** Compares networks, as IPv6 hosts change their addresses within one. */
 export function isOtherNetwork(lastAddress: string | null, address: string): boolean {
-  return lastAddress !== null && lastAddress !== senderOf(address);
+  return lastAddress !== null && lastAddress !== rateLimitKey(address);
 }
 
 /**

@@ -2,9 +2,9 @@ import type { Request, Response } from 'express';
 import { MAX_INT4 } from '../../domain/common/integers.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 import { readAttachmentFor } from '../../persistence/scripts/script-attachments.repository.ts';
+import type { ClientAddress } from '../../process/client-address.ts';
 import { hashSecureId } from '../enrolment/identity.ts';
 import { isOtherNetwork, recordSuspectedClones } from '../exchange/suspected-clones.ts';
-import type { ClientAddress } from './request.ts';
 import { HttpError, sendBytes } from './response.ts';
 
 /**

@@ -2,9 +2,10 @@ import { getHeapStatistics } from 'node:v8';
 import { type NextFunction, type Request, type Response, Router } from 'express';
 import { Registry } from 'prom-client';
 import type { Persistence } from '../../persistence/orm/orm.ts';
-import { BodyBudget } from '../../process/body-budget.ts';
+import type { ClientAddress } from '../../process/client-address.ts';
 import type { Config } from '../../process/config.ts';
 import type { Logger } from '../../process/logger.ts';
+import { RequestMemoryLimit } from '../../process/request-memory.ts';
 import type { Clock } from '../../services/common/ports.ts';
 import { TokenBuckets } from '../../services/common/token-buckets.ts';
 import { simulationKey } from '../../services/computers/simulated-computers.ts';
@@ -19,7 +20,6 @@ import { PackageCatalogue } from '../facts/saving/package-catalogue.ts';
 import { attachmentRoute } from './attachments.ts';
 import { ConcurrencyLimiter } from './concurrency.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts';
-import type { ClientAddress } from './request.ts';
 import { HttpError, sendError, toHttpError } from './response.ts';
 
 export interface GatewayDeps {
@@ -89,7 +89,7 @@ export function createGateway(deps: GatewayDeps): Gateway {
   };
   const exchangeHandler = messageSystemRoute({
     ...{ exchange, registration, serverUuid, clock, clientAddress },
-    budget: new BodyBudget(MAX_BODIES_BYTES),
+    memoryLimit: new RequestMemoryLimit(MAX_BODIES_BYTES),
     exchanges: new TokenBuckets(EXCHANGE_LIMITS),
   });
   const pingHandler = pingRoute({

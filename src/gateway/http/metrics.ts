@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { CLIENT_CLOSED } from '../../process/http-answers.ts';
+import { CLIENT_CLOSED_REQUEST } from '../../process/http-response.ts';
 import type { Fault } from '../facts/faults.ts';
 import { EVERYTHING, REGISTER_ONLY } from './message-types.ts';
 
@@ -101,7 +101,7 @@ function measure(registry: Registry): GatewayMetrics['measured'] {
     inFlight.inc();
     res.once('close', () => {
       inFlight.dec();
-      const status = res.writableFinished ? res.statusCode : CLIENT_CLOSED;
+      const status = res.writableFinished ? res.statusCode : CLIENT_CLOSED_REQUEST;
       seconds.observe({ route, status }, (performance.now() - startedAt) / 1000);
     });
     return handler(req, res);

@@ -1,11 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { BodyBudget, HeldBody } from '../../process/body-budget.ts';
+import type { RequestMemory, RequestMemoryLimit } from '../../process/request-memory.ts';
 import { HttpError } from './response.ts';
 
-/** Finds the network address that a request comes from. */
-export type ClientAddress = (req: Pick<IncomingMessage, 'headers' | 'socket'>) => string;
-
-/** Counts memory that is allocated for a body. @throws {HttpError} 503 beyond the budget */
+/** Counts memory that is allocated for a body. @throws {HttpError} 503 beyond the memory limit */
 export type ChargeMemory = (bytes: number) => void;
 
 /** A body, or its beginning and end. */
@@ -25,15 +22,15 @@ export interface BodyLimits {
 const END_BYTES = 4096;
 
 /**
- * Reads a request's body and hands it to `use`; its bytes, and those that `use` charges, count against `budget` until
+ * Reads a request's body and hands it to `use`; its bytes, and those that `use` charges, count against `limit` until
  * `use` is done.
  *
- * @throws {HttpError} 413 beyond `limits.readBytes`, 503 beyond the budget, 415 when it is compressed, 400 when cut off
+ * @throws {HttpError} 413 beyond `limits.readBytes`, 503 beyond the memory limit, 415 when it is compressed, 400 when cut off
  */
 export async function withBody<T>(
   req: IncomingMessage,
   limits: BodyLimits,
-  budget: BodyBudget,
+  limit: RequestMemoryLimit,
   use: (body: RequestBody, charge: ChargeMemory) => Promise<T>,
 ): Promise<T> {
   const encoding = req.headers['content-encoding'];
@@ -41,17 +38,17 @@ export async function withBody<T>(
     throw new HttpError(415, 'UnsupportedMediaType', 'The body must not be compressed');
   }
   if (contentLength(req) > limits.readBytes) throw tooLarge();
-  const held = budget.open();
+  const memory = limit.reserve();
   try {
-    const body = await collect(req, limits, held);
+    const body = await collect(req, limits, memory);
     const charge = (bytes: number): void => {
-      if (!held.take(bytes)) throw overBudget();
+      if (!memory.add(bytes)) throw outOfMemory();
     };
     return await use(body, charge);
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'ECONNRESET' ? cutOff() : error;
   } finally {
-    held.release();
+    memory.release();
   }
 }
 
@@ -61,7 +58,11 @@ export function contentLength(req: IncomingMessage): number {
 }
 
 // Events instead of an async iterator: it costs several times as much for bodies that nearly always are one chunk.
-function collect(req: IncomingMessage, { keptBytes, readBytes }: BodyLimits, held: HeldBody): Promise<RequestBody> {
+function collect(
+  req: IncomingMessage,
+  { keptBytes, readBytes }: BodyLimits,
+  memory: RequestMemory,
+): Promise<RequestBody> {
   const chunks: Buffer[] = [];
   let size = 0;
   let last: Buffer | null = null;
@@ -77,7 +78,7 @@ function collect(req: IncomingMessage, { keptBytes, readBytes }: BodyLimits, hel
       if (size > readBytes) return abort(tooLarge());
       if (size > keptBytes) last = lastBytes([...(last ? [last] : chunks), chunk]);
       if (kept.length === 0) return;
-      if (!held.takePiece(kept.length)) return abort(overBudget());
+      if (!memory.addChunk(kept.length)) return abort(outOfMemory());
       chunks.push(kept);
     };
     const end = () => {
@@ -101,7 +102,7 @@ function cutOff(): HttpError {
   return new HttpError(400, 'InvalidParameter', 'The body was cut off');
 }
 
-function overBudget(): HttpError {
+function outOfMemory(): HttpError {
   return new HttpError(503, 'ServiceUnavailable', 'Too much at once');
 }
 

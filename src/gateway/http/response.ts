@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
-import { ANSWER_HEADERS, endUnread } from '../../process/http-answers.ts';
+import { endWithUnreadBody, RESPONSE_HEADERS } from '../../process/http-response.ts';
 import type { Logger } from '../../process/logger.ts';
 import { isDatabaseAway } from '../../services/common/availability.ts';
 
@@ -46,7 +46,7 @@ export function sendError(res: Response, error: HttpError): void {
   const { complete } = res.req;
   const body = JSON.stringify({ error: code, message, code: status });
   res.writeHead(status, {
-    ...ANSWER_HEADERS,
+    ...RESPONSE_HEADERS,
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': Buffer.byteLength(body),
     ...(RETRY_STATUSES.has(status) && { 'Retry-After': retryAfterSeconds }),
@@ -54,14 +54,14 @@ export function sendError(res: Response, error: HttpError): void {
     ...(!complete && { Connection: 'close' }),
   });
   if (complete) res.end(body);
-  else endUnread(res.req, res, body);
+  else endWithUnreadBody(res.req, res, body);
 }
 
 /** Responds with status 200 and these bytes. */
 export function sendBytes(res: ServerResponse, bytes: Uint8Array): void {
   // Setting headers one by one is measurably slower at tens of thousands of pings a second.
   res.writeHead(200, {
-    ...ANSWER_HEADERS,
+    ...RESPONSE_HEADERS,
     'Content-Type': 'application/octet-stream',
     'Content-Length': bytes.length,
   });

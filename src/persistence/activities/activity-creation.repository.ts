@@ -59,7 +59,7 @@ export interface GroupPlan {
   traceparent?: string | null;
 }
 
-export type LaneSettings = Pick<ActivitySettings, 'singleLaneLimit' | 'laneMinSize' | 'laneMaxSize'>;
+export type LaneSettings = Pick<ActivitySettings, 'singleBatchLimit' | 'batchMinSize' | 'batchMaxSize'>;
 
 /**
  * Creates a group: parent, lanes, operations, payloads and the order to start its workflow.
@@ -181,7 +181,7 @@ function groupValues(plan: Omit<GroupPlan, 'operations'>, parent: number, settin
 
 /** Whether each computer has a lane of its own. */
 function hasSingleLanes(computers: readonly number[], settings: LaneSettings): boolean {
-  return computers.length <= settings.singleLaneLimit;
+  return computers.length <= settings.singleBatchLimit;
 }
 
 /** What the statements that create groups end with. */
@@ -205,7 +205,7 @@ const MAX_LANES = 1000;
  * @see docs/architecture.md#how-many-workflows
  */
 export function laneSize(computers: number, settings: LaneSettings): number {
-  const size = Math.min(settings.laneMaxSize, Math.max(settings.laneMinSize, Math.ceil(computers / 10)));
+  const size = Math.min(settings.batchMaxSize, Math.max(settings.batchMinSize, Math.ceil(computers / 10)));
   return Math.max(size, Math.ceil(computers / MAX_LANES));
 }
 

@@ -1,4 +1,4 @@
-import { runOneShot } from '../../process/one-shot.ts';
+import { runCommand } from '../../process/command.ts';
 import { openWhenThere } from './open-when-there.ts';
 import { migrate } from './orm.ts';
 
@@ -11,7 +11,7 @@ Brings the schema of FLOTILLA_DATABASE_URL up to date. Can be repeated; several 
 const WAIT_MS = 30_000;
 
 /** `npm run migrate` */
-await runOneShot({ name: 'migrate', role: 'migrate', help: HELP }, async (config, logger) => {
+await runCommand({ name: 'migrate', role: 'migrate', help: HELP }, async (config, logger) => {
   const options = { url: config.databaseUrl!, poolSize: 2, applicationName: 'flotilla-migrate' };
   const persistence = await openWhenThere(options, logger, WAIT_MS);
   try {

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { inTurn } from './crowd.ts';
 import { FairGate, type FairGateLimits } from './fair-gate.ts';
-import { senderOf } from './token-buckets.ts';
+import { rateLimitKey } from './token-buckets.ts';
 
 /** Who wants a password hashed: a person who is known by a token, else whoever is at an address. */
 export type Asker = { personId: number } | { address: string };
@@ -35,6 +35,6 @@ export function createHashing(limits: FairGateLimits = LIMITS): Hashing {
   const gate = new FairGate(limits);
   return {
     run: (by, work) =>
-      inTurn(gate, 'personId' in by ? by.personId : senderOf(by.address), 'Too many logins at once', work),
+      inTurn(gate, 'personId' in by ? by.personId : rateLimitKey(by.address), 'Too many logins at once', work),
   };
 }

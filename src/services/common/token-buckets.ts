@@ -56,7 +56,7 @@ export class TokenBuckets {
 const NETWORK_GROUPS = 4;
 
 /** What counts as one sender: an IPv4 address, or the /64 network that one IPv6 host has for itself. */
-export function senderOf(address: string): string {
+export function rateLimitKey(address: string): string {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.toLowerCase().split('::');
   const before = head === '' ? [] : head.split(':');

@@ -1,6 +1,6 @@
 import { DomainError } from '../../domain/common/errors.ts';
+import { rateLimitKey } from '../common/token-buckets.ts';
 import { digestName, type LoginThrottle } from './login/login-throttle.ts';
-import { senderOf } from '../common/token-buckets.ts';
 
 /** Bounds how often secret ids of invitations can be tried, by the same numbers as failed logins. */
 export interface InvitationGuard {
@@ -28,7 +28,7 @@ export function createInvitationGuard(deps: { throttle: LoginThrottle }): Invita
     async guard({ personId, address }, attempt) {
       // No login name contains U+0000, so neither kind of failure counts as the other.
       const key = digestName(
-        personId === null ? `\0invitation at ${senderOf(address)}` : `\0invitation by ${personId}`,
+        personId === null ? `\0invitation at ${rateLimitKey(address)}` : `\0invitation by ${personId}`,
       );
       await throttle.check(key, address);
       try {

@@ -68,9 +68,7 @@ describe('the window of a delivery', () => {
     const [before] = await world.db.query('select count(*) from activity');
     const { body } = await act(id, { [WINDOW]: 0, [OTHER]: 30 });
     expect(body).toMatchObject({ error: 'InvalidParameterCombination', code: 400 });
-    expect(body.details).toEqual([
-      { path: `body.${OTHER}`, message: `must be the same as ${WINDOW} where both are given` },
-    ]);
+    expect(body.details).toEqual([{ path: `body.${OTHER}`, message: `must equal ${WINDOW} when both are given` }]);
     expect(await world.db.query('select count(*) from activity')).toEqual([before]);
   });
 

@@ -6,9 +6,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen } from '../../../src/api/app/server.ts';
-import { endUnread } from '../../../src/process/http-answers.ts';
-import { createTestApp, type TestApp } from '../../support/http/app.ts';
+import { endWithUnreadBody } from '../../../src/process/http-response.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createTestApp, type TestApp } from '../../support/http/app.ts';
 
 let database: TestDatabase;
 let app: TestApp;
@@ -138,7 +138,7 @@ describe('the listener', () => {
         served.push(req.url!);
         if (req.url === '/refused') {
           res.writeHead(413, { 'Content-Length': 2, Connection: 'close' });
-          endUnread(req, res, 'no');
+          endWithUnreadBody(req, res, 'no');
         } else req.resume().once('end', () => setTimeout(() => res.end('served'), 50));
       },
       { host: '127.0.0.1', port: 0 },

@@ -1,11 +1,11 @@
 import { request } from 'node:http';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codecAccess } from '../../../src/api/identity/codec-access.ts';
+import { createCodecAccess } from '../../../src/api/identity/codec-access.ts';
 import type { Authenticator } from '../../../src/services/identity/login/authenticator.ts';
 import { createMember } from '../../../tools/harness/accounts.ts';
-import { createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 
 const UI = 'http://127.0.0.1:8233';
 const TOKEN = 'a-token-of-the-codec-long-enough-for-all';
@@ -21,7 +21,7 @@ function createCodecApp(codecToken: string | null): Promise<TestApp> {
     authenticate: (token) => late.authenticator!.authenticate(token),
   };
   const config = { codecToken, codecHosts: ['api'], publicUrl: 'https://flotilla.example.com', host: '0.0.0.0' };
-  const access = codecAccess({ authenticator, config });
+  const access = createCodecAccess({ authenticator, config });
   const decode = express.Router().post('/decode', async (req, res) => {
     res.json({ allowed: await access.allow(req) });
   });

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { metricsIn, readAlertRules, readPanels } from '../../support/stack/alert-rules.ts';
-import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../../support/temporal/otlp-receiver.ts';
-import { script } from '../../support/scripts/scripts.ts';
 import type { TestStack } from '../../../tools/harness/stack.ts';
 import { environmentOf } from '../../../tools/harness/stack-processes.ts';
+import { script } from '../../support/scripts/scripts.ts';
+import { metricsIn, readAlertRules, readPanels } from '../../support/stack/alert-rules.ts';
 import { Scenario } from '../../support/stack/stack-scenario.ts';
+import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../../support/temporal/otlp-receiver.ts';
 
 const TIMEOUT_MS = 180_000;
 const CANARY = `canary-${crypto.randomUUID()}`;
@@ -199,7 +199,7 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
     const traceId = crypto.randomUUID().replaceAll('-', '');
     await order(`00-${traceId}-${traceId.slice(0, 16)}-01`);
     const lines = logLines(scenario.stack).filter((line) => line['trace_id'] === traceId);
-    expect(lines.find(({ role, msg }) => role === 'api' && msg === 'answered')).toMatchObject({
+    expect(lines.find(({ role, msg }) => role === 'api' && msg === 'request completed')).toMatchObject({
       requestId: expect.any(String),
       status: 200,
       span_id: expect.stringMatching(/^[\da-f]{16}$/),

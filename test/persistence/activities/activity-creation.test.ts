@@ -147,10 +147,10 @@ describe('creating a group', () => {
   });
 
   it('makes no more than a thousand lanes, however small the settings want them', () => {
-    const tiny = { singleLaneLimit: 0, laneMinSize: 1, laneMaxSize: 3 };
+    const tiny = { singleBatchLimit: 0, batchMinSize: 1, batchMaxSize: 3 };
     expect([30, 3000, 3001, 100_000, 200_001].map((n) => laneSize(n, tiny))).toEqual([3, 3, 4, 100, 201]);
     for (const n of [1, 999, 1001, 3001, 99_999, 100_000]) {
-      expect(Math.ceil(n / laneSize(n, { ...tiny, laneMaxSize: 1 }))).toBeLessThanOrEqual(1000);
+      expect(Math.ceil(n / laneSize(n, { ...tiny, batchMaxSize: 1 }))).toBeLessThanOrEqual(1000);
     }
   });
 

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 beforeEach(() => world.begin());
 
-const LANES_OF_TWO = { singleLaneLimit: 0, laneMinSize: 2, laneMaxSize: 2 };
+const LANES_OF_TWO = { singleBatchLimit: 0, batchMinSize: 2, batchMaxSize: 2 };
 
 async function ordered(group: number) {
   const inbox = await world.db.query<{ lane_id: number }>(
@@ -96,7 +96,9 @@ describe('what operators read of chains', () => {
 describe('groups', () => {
   it('names open lanes in order and settles lanes that were never opened', async () => {
     const account = await anAccount(world.db, { computers: 5 });
-    const group = await aGroup(world.db, account, { settings: { singleLaneLimit: 0, laneMinSize: 2, laneMaxSize: 2 } });
+    const group = await aGroup(world.db, account, {
+      settings: { singleBatchLimit: 0, batchMinSize: 2, batchMaxSize: 2 },
+    });
     const plans = await world.engine.listOpenBatches(group);
     expect(plans.map(({ workflowId, single, summary }) => ({ workflowId, single, summary }))).toEqual([
       { workflowId: `activity/${group}/lane/1`, single: false, summary: 'computers 1-2 of 5' },
@@ -145,7 +147,9 @@ describe('groups', () => {
 
   it('keeps the counters right when lanes of one group advance at once', async () => {
     const account = await anAccount(world.db, { computers: 40 });
-    const group = await aGroup(world.db, account, { settings: { singleLaneLimit: 0, laneMinSize: 5, laneMaxSize: 5 } });
+    const group = await aGroup(world.db, account, {
+      settings: { singleBatchLimit: 0, batchMinSize: 5, batchMaxSize: 5 },
+    });
     const lanes = (await world.engine.listOpenBatches(group)).map(({ lane }) => lane);
     await Promise.all(lanes.concat(lanes).map((lane) => world.engine.processPendingEvents(lane, false)));
     await world.db.query(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { wireParent } from '../../../src/api/activities/activities.wire.ts';
+import { toParentResponse } from '../../../src/api/activities/activities.wire.ts';
 import { WITHOUT_BLOCKS } from '../../../src/persistence/computers/computer-items.ts';
 import { listComputers } from '../../../src/persistence/computers/computers.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
@@ -195,7 +195,7 @@ class CountedTrial {
     });
     expect([count, results.map(({ id }) => id)]).toEqual([recount.parents.length, recount.parents]);
     const seen = results
-      .map(wireParent)
+      .map(toParentResponse)
       .map((row) => [row.children_count, row.children_statuses, row.computer_count, row.cancel_requested]);
     const byId = new Map(rows.map((row) => [row.id, row]));
     const expected = recount.parents.map((parent) => {

@@ -124,7 +124,7 @@ export function childrenOf(db: Sql, group: number): Promise<ChildState[]> {
 }
 
 /** Settings that give every group one lane. */
-export const ONE_LANE = { singleLaneLimit: 0 };
+export const ONE_LANE = { singleBatchLimit: 0 };
 
 export interface InboxNews {
   lane: number;

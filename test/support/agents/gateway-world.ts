@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { Registry } from 'prom-client';
-import { createClientAddress } from '../../../src/api/http/client-address.ts';
+import { createClientAddress } from '../../../src/process/client-address.ts';
 import { createGateway, type Gateway } from '../../../src/gateway/http/gateway.ts';
 import { EVERYTHING } from '../../../src/gateway/http/message-types.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';

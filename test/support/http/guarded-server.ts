@@ -79,7 +79,14 @@ async function main(): Promise<void> {
   const services = createServices({ persistence, temporal, clock, jwtSecrets: [JWT_SECRET], logger, settings: config });
   const gateway = createGateway({ persistence, config, logger, clock });
   const { publicUrl, deployment } = config;
-  const app = createApp({ services, logger, publicUrl, deployment, gateway: gateway.router, prepareAhead: true });
+  const app = createApp({
+    services,
+    logger,
+    publicUrl,
+    deployment,
+    gateway: gateway.router,
+    prepareInBackground: true,
+  });
   const limits = JSON.parse(process.env['GUARD_HTTP_LIMITS'] || '{}') as Parameters<typeof listen>[2];
   const server = await listen(plant(app), { host: '127.0.0.1', port: 0 }, limits);
   const meter = new Meter();

@@ -9,7 +9,7 @@ import {
   parametersOf,
   resolveReference,
 } from '../../../src/api/openapi/document.ts';
-import { refusalsOf } from '../../../src/api/openapi/refusals.ts';
+import { errorCodesOf } from '../../../src/api/openapi/error-responses.ts';
 
 /** One operation of the document, as tests over all of them need it. */
 export interface DocumentedOperation {
@@ -52,7 +52,7 @@ export const OPERATIONS: readonly DocumentedOperation[] = eachOperation(document
     queryParameters: namesOf(operation, (p) => p.in === 'query' && p.required === true),
     allQueryParameters: namesOf(operation, (p) => p.in === 'query'),
     body: bodySchema(document, operation),
-    refusals: [...refusalsOf(operation, method, parametersOf(document, operation))].flatMap(([status, codes]) =>
+    refusals: [...errorCodesOf(operation, method, parametersOf(document, operation))].flatMap(([status, codes]) =>
       [...codes].map((code) => `${status} ${code}`),
     ),
     ownRefusals: Object.entries(operation['x-errors'] ?? {}).flatMap(([status, codes]) =>

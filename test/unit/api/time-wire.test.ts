@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { wireTime } from '../../../src/api/common/time.wire.ts';
+import { formatTime } from '../../../src/api/common/time.wire.ts';
 
 describe('instants of the API', () => {
   it.each([
@@ -9,18 +9,18 @@ describe('instants of the API', () => {
     ['0044-03-15T12:00:00.000Z', '0044-03-15T12:00:00Z'],
     ['+012026-11-22T04:05:06.000Z', '+012026-11-22T04:05:06Z'],
   ])('of %s have whole seconds', (instant, shown) => {
-    expect(wireTime(new Date(instant))).toBe(shown);
+    expect(formatTime(new Date(instant))).toBe(shown);
   });
 
   it('are those of the calendar', () => {
     fc.assert(
       fc.property(fc.date({ noInvalidDate: true }), (instant) => {
-        expect(wireTime(instant)).toBe(`${instant.toISOString().split('.')[0]}Z`);
+        expect(formatTime(instant)).toBe(`${instant.toISOString().split('.')[0]}Z`);
       }),
     );
   });
 
   it('may be missing', () => {
-    expect(wireTime(null)).toBeNull();
+    expect(formatTime(null)).toBeNull();
   });
 });

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { withBody } from '../../../src/gateway/http/request.ts';
-import { BodyBudget } from '../../../src/process/body-budget.ts';
+import { RequestMemoryLimit } from '../../../src/process/request-memory.ts';
 
 const KIB = 1024;
 const LIMIT = 1024 * KIB;
@@ -13,7 +13,7 @@ const request = (bytes: number) =>
 
 describe('the memory of bodies under way', () => {
   it('counts what is made of them, until they are done', async () => {
-    const budget = new BodyBudget(LIMIT);
+    const budget = new RequestMemoryLimit(LIMIT);
     const made = await withBody(request(KIB), LIMITS, budget, async ({ start: body }, charge) => {
       const receivedBytes = budget.usedBytes;
       expect(receivedBytes).toBeGreaterThanOrEqual(KIB);
@@ -28,13 +28,13 @@ describe('the memory of bodies under way', () => {
   });
 
   it('leaves a part to those that tell little', async () => {
-    const budget = new BodyBudget(LIMIT);
-    const others = budget.open();
-    others.take(0.85 * LIMIT);
+    const budget = new RequestMemoryLimit(LIMIT);
+    const others = budget.reserve();
+    others.add(0.85 * LIMIT);
     await expect(withBody(request(100 * KIB), LIMITS, budget, async () => 'read')).rejects.toMatchObject({
       status: 503,
     });
-    others.take(0.1 * LIMIT);
+    others.add(0.1 * LIMIT);
     await expect(withBody(request(KIB), LIMITS, budget, async () => 'read')).resolves.toBe('read');
   });
 });

@@ -30,13 +30,13 @@ describe('the sink of the log', () => {
 
   it('STDOUT-blocked: a pipe that nobody reads holds up nobody, and tells of the gap when it is read again', async () => {
     const pipe = aPipe();
-    const sink = createLogSink(pipe.write, { maxWaitingBytes: 8 * LINE.length, retryMs: 5 });
+    const sink = createLogSink(pipe.write, { maxBufferedBytes: 8 * LINE.length, retryMs: 5 });
     for (let n = 0; n < 2000; n++) sink.write(LINE);
     expect(sink.dropped()).toBeGreaterThan(1000);
     const dropped = sink.dropped();
     let text = '';
     const buffer = Buffer.alloc(65_536);
-    while (!text.includes('lines of the log were dropped')) {
+    while (!text.includes('log lines were dropped')) {
       text += buffer.toString('latin1', 0, readSync(pipe.read, buffer));
       await new Promise((resolve) => setTimeout(resolve, 20));
     }

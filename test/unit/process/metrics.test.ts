@@ -31,9 +31,9 @@ async function aPort(): Promise<number> {
 describe('metrics of a process', () => {
   it('counts requests under way, answered and failed', async () => {
     metrics = await startMetrics({ config: { metricsHost: '127.0.0.1', metricsPort: await aPort() }, logger });
-    metrics.beginRequest();
-    metrics.beginRequest();
-    metrics.observeRequest('getComputers', 500, 0.02);
+    metrics.startRequest();
+    metrics.startRequest();
+    metrics.endRequest('getComputers', 500, 0.02);
     const text = await scrape();
     expect(text).toContain('flotilla_requests_in_flight 1\n');
     expect(text).toContain('flotilla_request_errors_total 1\n');
@@ -51,7 +51,7 @@ describe('metrics of a process', () => {
   it('shows pools as they are at the scrape', async () => {
     metrics = await startMetrics({ config: { metricsHost: '127.0.0.1', metricsPort: await aPort() }, logger });
     let waiting = 0;
-    metrics.watchPools(() => [{ name: 'main', used: 3, idle: 1, waiting, max: 10 }]);
+    metrics.registerPools(() => [{ name: 'main', used: 3, idle: 1, waiting, max: 10 }]);
     expect(await scrape()).toContain('flotilla_database_connections{pool="main",state="used"} 3\n');
     waiting = 7;
     const text = await scrape();

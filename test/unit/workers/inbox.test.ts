@@ -33,7 +33,7 @@ function aRelay(error: Error) {
   const deps = {
     db: { query: async () => news },
     client: { withDeadline: (_: number, work: () => Promise<void>) => work(), workflow: { getHandle } },
-    settings: { nudgeMinMs: 500, nudgeMaxMs: 5000 },
+    settings: { wakeUpMinMs: 500, wakeUpMaxMs: 5000 },
     logger: createLogger({ level: 'silent', role: 'test' }),
     isLeader: () => true,
     count: (what: string) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { BatchEvents } from '../../../src/persistence/engine/pending-events.repository.ts';
 import { NudgePlanner } from '../../../workers/relay/nudge-planner.ts';
 
-const SETTINGS = { nudgeMinMs: 500, nudgeMaxMs: 5000 };
+const SETTINGS = { wakeUpMinMs: 500, wakeUpMaxMs: 5000 };
 const events = (overrides: Partial<BatchEvents> = {}): BatchEvents => ({
   lane: 1,
   account: 7,

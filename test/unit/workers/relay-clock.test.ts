@@ -18,7 +18,7 @@ describe('the relay', () => {
     };
     const deps = {
       db: { query },
-      settings: { nudgeMinMs: 0, nudgeMaxMs: 0 },
+      settings: { wakeUpMinMs: 0, wakeUpMaxMs: 0 },
       logger: createLogger({ level: 'silent', role: 'test' }),
       isLeader: () => true,
     } as unknown as InboxDeps;

@@ -57,7 +57,9 @@ export const MATRIX: readonly MatrixRow[] = [
   {
     row: 12,
     fault: 'disk full, read-only',
-    elsewhere: [at('test/api/http/database-away.test.ts', 'answers 503 with a time to wait, is not ready but alive')],
+    elsewhere: [
+      at('test/api/http/database-unavailable.test.ts', 'answers 503 with a time to wait, is not ready but alive'),
+    ],
   },
   {
     row: 13,

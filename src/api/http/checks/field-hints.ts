@@ -3,42 +3,41 @@ import { bodySchemaOf, type PathOperation, parametersOf, resolveReference } from
 import type { Hints } from './schema-check.ts';
 
 /**
- * What to say of fields that an operation does not take although its answer shows them, or the call that makes such an
- * object takes them: those of an object that is changed are refused as fixed, whatever their value is, and whether or
- * not unknown fields are ignored.
+ * Messages for fields that an operation does not accept, but its response or the operation that creates the object has.
+ * Those of an object that is updated are rejected as read-only, even if unknown fields are ignored.
  */
-export function fieldHints(document: OpenApiDocument, placed: PathOperation): Hints {
-  const { path, operation } = placed;
-  const shown = answerOf(document, operation);
-  const changes = isChange(document, placed);
-  const creates = '201' in operation.responses;
-  const maker = document.paths[path.replace(/\/\{\w+\}$/, '')]?.post;
-  const made = changes && maker ? bodySchemaOf(document, maker) : null;
+export function fieldHints(document: OpenApiDocument, pathOperation: PathOperation): Hints {
+  const { operation } = pathOperation;
+  const response = responseSchemaOf(document, operation);
+  const isUpdate = isUpdateOperation(document, pathOperation);
+  const isCreation = '201' in operation.responses;
+  const creation = document.paths[pathOperation.path.replace(/\/\{\w+\}$/, '')]?.post;
+  const created = isUpdate && creation ? bodySchemaOf(document, creation) : null;
   const inQuery = new Set(parametersOf(document, operation).flatMap((p) => (p.in === 'query' ? [p.name] : [])));
   return {
-    hintOf(place, key) {
-      const steps = [...place.split('.').slice(1), key];
-      const isShown = shown !== null && hasProperty(document, shown, steps);
-      if (changes && (isShown || (made !== null && hasProperty(document, made, steps)))) {
-        const other = steps.length === 1 ? operation['x-changed-by']?.[key] : undefined;
-        return { message: `cannot be changed${other ? `; use ${other}` : ''}`, isRefused: true };
+    hintOf(parent, key) {
+      const path = [...parent.split('.').slice(1), key];
+      const isShown = response !== null && hasProperty(document, response, path);
+      if (isUpdate && (isShown || (created !== null && hasProperty(document, created, path)))) {
+        const other = path.length === 1 ? operation['x-changed-by']?.[key] : undefined;
+        return { message: `cannot be changed${other ? `; use ${other}` : ''}`, isReadOnly: true };
       }
-      if (creates && isShown) return { message: 'cannot be set', isRefused: false };
-      if (steps.length > 1 || !inQuery.has(key)) return null;
-      return { message: `unknown field "${key}"; it is a parameter of the query`, isRefused: false };
+      if (isCreation && isShown) return { message: 'cannot be set', isReadOnly: false };
+      if (path.length > 1 || !inQuery.has(key)) return null;
+      return { message: `unknown field "${key}"; it is a parameter of the query`, isReadOnly: false };
     },
   };
 }
 
-/** Whether a call changes something that is there: by its method, or because a GET shows the same thing at its address. */
-function isChange(document: OpenApiDocument, { path, method, operation }: PathOperation): boolean {
+/** Whether an operation updates an object: by its method, or because a GET at its path responds with the same schema. */
+function isUpdateOperation(document: OpenApiDocument, { path, method, operation }: PathOperation): boolean {
   if (method !== 'post') return method === 'patch' || method === 'put';
   const read = document.paths[path]?.get;
-  const schema = answerOf(document, operation);
-  return read !== undefined && schema !== null && answerOf(document, read) === schema;
+  const schema = responseSchemaOf(document, operation);
+  return read !== undefined && schema !== null && responseSchemaOf(document, read) === schema;
 }
 
-function answerOf(document: OpenApiDocument, operation: OperationObject): JsonSchema | null {
+function responseSchemaOf(document: OpenApiDocument, operation: OperationObject): JsonSchema | null {
   const response = (operation.responses['200'] ?? operation.responses['201']) as
     | { content?: Record<string, { schema: JsonSchema }> }
     | undefined;
@@ -46,7 +45,7 @@ function answerOf(document: OpenApiDocument, operation: OperationObject): JsonSc
   return schema ? resolveReference<JsonSchema>(document, schema) : null;
 }
 
-/** Whether a schema, or any of its branches, describes what is at the end of a path. */
+/** Whether a schema, or any of its branches, has a property at a path. */
 function hasProperty(document: OpenApiDocument, given: JsonSchema, [step, ...rest]: readonly string[]): boolean {
   if (step === undefined) return true;
   const schema = resolveReference<JsonSchema>(document, given);

@@ -3,31 +3,30 @@ import { nearestName } from '../../../domain/common/nearest-name.ts';
 import { quoted } from '../../../services/common/fields.ts';
 import type { JsonSchema, OpenApiDocument } from '../../openapi/objects.ts';
 import { bodySchemaOf, type PathOperation, parametersOf, resolveReference } from '../../openapi/reading.ts';
+import { queryFault, type SelectorLanguage, selectorNames, suggestedQuery } from '../../openapi/selector-hints.ts';
 import type { Operation } from '../operations.ts';
-import { parseQueryString, readParameters, type SentQuery } from '../request/query.ts';
+import { parseQueryString, type RawQuery, readParameters } from '../request/query.ts';
 import { fieldHints } from './field-hints.ts';
-import { Findings, type UnknownKeys } from './findings.ts';
+import { RequestFaults, type UnknownKeys } from './request-faults.ts';
 import { checkValue, prepareCheck, unknownMessage, type ValueCheck } from './schema-check.ts';
-import { meantQuery, queryFault, type SelectorLanguage, selectorNames } from '../../openapi/selector-hints.ts';
 import { isObject } from './value-rules.ts';
 
-/** What the check of a request has come to. */
 export interface CheckedRequest {
-  /** The declared parameters that were given, in the spelling that the validator takes. */
+  /** The given parameters that are declared, as text that the validator accepts. */
   query: Record<string, unknown>;
-  /** What was ignored, for a header; null for nothing. Ignored fields are gone from the body. */
+  /** Ignored names, for a header; null for none. Ignored fields are removed from the body. */
   ignored: string | null;
-  /** InvalidParameter naming every fault, twenty at most; null where there is none. */
-  refusal: DomainError | null;
+  /** InvalidParameter naming up to twenty faults; null for none. */
+  error: DomainError | null;
 }
 
-/** Checks the parameters and the body of one request. @throws {DomainError} NotFound for a key that cannot be one */
+/** Checks the parameters and the body of one request. @throws {DomainError} NotFound for an impossible key */
 export type RequestCheck = (queryString: string, body: unknown) => CheckedRequest;
 
 /**
  * Prepares the check of an operation's requests.
  *
- * @throws when a schema has a keyword that is not known here
+ * @throws when a schema has an unsupported keyword
  */
 export function prepareRequestCheck(
   document: OpenApiDocument,
@@ -35,27 +34,27 @@ export function prepareRequestCheck(
   unknownKeys: UnknownKeys,
 ): RequestCheck {
   const { path, method } = operation;
-  const placed: PathOperation = { path, method, operation: document.paths[path]![method]! };
-  const schema = bodySchemaOf(document, placed.operation);
-  const hints = fieldHints(document, placed);
+  const pathOperation: PathOperation = { path, method, operation: document.paths[path]![method]! };
+  const schema = bodySchemaOf(document, pathOperation.operation);
+  const hints = fieldHints(document, pathOperation);
   const body = prepareCheck(document, schema ?? NO_BODY, hints);
-  const parameters = parameterChecks(document, placed);
+  const parameters = parameterChecks(document, pathOperation);
   const queries = queriesOf(document, operation, schema);
   const bodyFields = Object.keys((schema?.['properties'] as object | undefined) ?? {});
   return (queryString, sentBody) => {
-    const findings = new Findings(unknownKeys);
+    const findings = new RequestFaults(unknownKeys);
     const sent = parseQueryString(queryString);
     const query = readParameters(operation, sent, findings);
     checkParameters(parameters, sent, query, findings);
     checkUnknown(operation, sent, bodyFields, findings);
     if (sentBody !== undefined && !(schema === null && sentBody === null)) checkValue(body, sentBody, 'body', findings);
     else if (operation.needsBody) findings.add('body', 'is required');
-    if (findings.refusal !== null) checkQueries(queries, { query, body: sentBody }, findings);
-    return { query, ignored: findings.ignored, refusal: findings.refusal };
+    if (findings.error !== null) checkQueries(queries, { query, body: sentBody }, findings);
+    return { query, ignored: findings.ignored, error: findings.error };
   };
 }
 
-/** A text in a query language, in the query string or the body. */
+/** A parameter or field in a query language. */
 interface QueryText {
   place: 'query' | 'body';
   name: string;
@@ -71,11 +70,11 @@ function queriesOf(document: OpenApiDocument, { selectors }: Operation, body: Js
   return selectors === null ? inBody : [{ place: 'query', name: 'query', language: selectors }, ...inBody];
 }
 
-/** A wrong query alone is refused as such where it is carried out; beside other faults it is named with them. */
+/** An invalid query is reported here only along with other faults; alone it gets the service's own error code. */
 function checkQueries(
   queries: readonly QueryText[],
   sent: Readonly<Record<QueryText['place'], unknown>>,
-  findings: Findings,
+  findings: RequestFaults,
 ): void {
   for (const { place, name, language } of queries) {
     const text = isObject(sent[place]) ? sent[place][name] : undefined;
@@ -84,7 +83,7 @@ function checkQueries(
   }
 }
 
-/** What is taken where no body is described: none, or one that says nothing. */
+/** Operations without a body accept an empty object. */
 const NO_BODY: JsonSchema = { type: 'object', additionalProperties: false, properties: {} };
 
 function parameterChecks(document: OpenApiDocument, { operation }: PathOperation): Map<string, ParameterCheck> {
@@ -110,33 +109,37 @@ interface ParameterCheck {
 
 function checkParameters(
   parameters: ReadonlyMap<string, ParameterCheck>,
-  sent: SentQuery,
+  sent: RawQuery,
   query: Record<string, unknown>,
-  findings: Findings,
+  findings: RequestFaults,
 ): void {
   for (const [name, parameter] of parameters) {
     const path = `query.${name}`;
     const value = query[name];
-    if (value !== undefined) checkValue(parameter.check, spelledBy(parameter, value), path, findings);
+    if (value !== undefined) checkValue(parameter.check, parseParameter(parameter, value), path, findings);
     else if (parameter.isRequired && sent[name] === undefined) findings.add(path, 'is required');
   }
 }
 
-/** Texts as the values that they spell. */
-function spelledBy({ type, itemType }: ParameterCheck, value: unknown): unknown {
+function parseParameter({ type, itemType }: ParameterCheck, value: unknown): unknown {
   if (type === 'integer') return Number(value);
   if (type === 'boolean') return value === 'true';
   return itemType === 'integer' ? (value as string[]).map(Number) : value;
 }
 
-function checkUnknown(operation: Operation, sent: SentQuery, bodyFields: readonly string[], findings: Findings): void {
+function checkUnknown(
+  operation: Operation,
+  sent: RawQuery,
+  bodyFields: readonly string[],
+  findings: RequestFaults,
+): void {
   for (const key of Object.keys(sent)) {
     if (operation.queryParameters.has(key)) continue;
     findings.addUnknown('query', key, () => describeUnknown(operation, sent, bodyFields, key));
   }
 }
 
-function describeUnknown(operation: Operation, sent: SentQuery, bodyFields: readonly string[], key: string): string {
+function describeUnknown(operation: Operation, sent: RawQuery, bodyFields: readonly string[], key: string): string {
   if (bodyFields.includes(key)) return `unknown parameter ${quoted(key)}; it is a field of the body`;
   const { selectors } = operation;
   const parameters = [...operation.queryParameters.keys()];
@@ -145,6 +148,7 @@ function describeUnknown(operation: Operation, sent: SentQuery, bodyFields: read
     return unknownMessage('parameter', key, parameters);
   }
   const query = [sent['query'] ?? ''].flat().join(' ');
-  const meant = meantQuery(selectors, nearest, [sent[key]!].flat(), query) ?? `the selector "${nearest}:" of query`;
-  return `unknown parameter ${quoted(key)}; did you mean ${meant}?`;
+  const suggestion =
+    suggestedQuery(selectors, nearest, [sent[key]!].flat(), query) ?? `the selector "${nearest}:" of query`;
+  return `unknown parameter ${quoted(key)}; did you mean ${suggestion}?`;
 }

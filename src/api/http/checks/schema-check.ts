@@ -2,39 +2,36 @@ import { nearestName } from '../../../domain/common/nearest-name.ts';
 import { quoted } from '../../../services/common/fields.ts';
 import type { JsonSchema, OpenApiDocument } from '../../openapi/objects.ts';
 import { resolveReference } from '../../openapi/reading.ts';
-import { Findings } from './findings.ts';
+import { RequestFaults } from './request-faults.ts';
 import { isObject, type Rule, ruleOf, typeMessage, typesOf, typeTest } from './value-rules.ts';
 
-/** How values of one schema are checked. */
 export interface ValueCheck {
-  /** For the value by itself. */
+  /** For the value itself. */
   rule: Rule;
-  /** Notes every fault within a value that is right by itself; null where nothing can be within. */
-  look: ((value: unknown, path: string, findings: Findings) => void) | null;
+  /** Reports faults within a value that satisfies `rule`; null for values without parts. */
+  checkNested: ((value: unknown, path: string, findings: RequestFaults) => void) | null;
   types: ReturnType<typeof typesOf>;
 }
 
-/** What an object does not know although its reader might think so. */
 export interface Hints {
-  /** What to say of an unknown field whose name is known from somewhere else; null for any other. */
-  hintOf(path: string, key: string): { message: string; isRefused: boolean } | null;
+  /** Message for an unknown field whose name is known from elsewhere; null for any other. */
+  hintOf(path: string, key: string): { message: string; isReadOnly: boolean } | null;
 }
 
 /**
- * Prepares the check of a schema. It takes what the validator takes, as far as it looks, and names every fault where
- * that names one: in words for people, each place once.
+ * Prepares the check of a schema. It accepts what the validator accepts, but reports all faults, in plain words and once
+ * per path.
  *
- * @throws when the schema has a keyword that is not known here
+ * @throws when the schema has an unsupported keyword
  */
 export function prepareCheck(document: OpenApiDocument, given: JsonSchema, hints: Hints): ValueCheck {
   return prepare({ document, hints }, given);
 }
 
-/** Whether a value is wrong, noted under its path. */
-export function checkValue(check: ValueCheck, value: unknown, path: string, findings: Findings): void {
+export function checkValue(check: ValueCheck, value: unknown, path: string, findings: RequestFaults): void {
   const fault = check.rule(value);
   if (fault !== null) findings.add(path, fault);
-  else check.look?.(value, path, findings);
+  else check.checkNested?.(value, path, findings);
 }
 
 interface Context {
@@ -42,34 +39,34 @@ interface Context {
   hints: Hints;
 }
 
-type Look = NonNullable<ValueCheck['look']>;
+type NestedCheck = NonNullable<ValueCheck['checkNested']>;
 
 function prepare(context: Context, given: JsonSchema): ValueCheck {
   const schema = resolveReference<JsonSchema>(context.document, given);
-  const left = (schema['x-service-checks'] ?? []) as string[];
+  const skipped = (schema['x-service-checks'] ?? []) as string[];
   const branches = ['oneOf', 'anyOf'].flatMap((keyword) =>
-    left.includes(keyword) ? [] : ((schema[keyword] ?? []) as JsonSchema[]),
+    skipped.includes(keyword) ? [] : ((schema[keyword] ?? []) as JsonSchema[]),
   );
-  const all = left.includes('allOf') ? [] : ((schema['allOf'] ?? []) as JsonSchema[]);
-  const looks = [
+  const all = skipped.includes('allOf') ? [] : ((schema['allOf'] ?? []) as JsonSchema[]);
+  const nested = [
     schema['properties'] || schema['required'] || isObject(schema['additionalProperties'])
-      ? lookIntoObject(context, schema)
+      ? checkProperties(context, schema)
       : null,
-    schema['items'] ? lookIntoList(context, schema['items'] as JsonSchema) : null,
-    ...all.map((part) => prepare(context, part).look),
-  ].filter((look): look is Look => look !== null);
-  const own = { rule: ruleOf(schema), look: inTurn(looks), types: typesOf(schema) };
+    schema['items'] ? checkItems(context, schema['items'] as JsonSchema) : null,
+    ...all.map((part) => prepare(context, part).checkNested),
+  ].filter((check): check is NestedCheck => check !== null);
+  const own = { rule: ruleOf(schema), checkNested: combine(nested), types: typesOf(schema) };
   return branches.length > 0 ? withBranches(context, schema, own, branches) : own;
 }
 
-function inTurn(looks: readonly Look[]): Look | null {
-  if (looks.length <= 1) return looks[0] ?? null;
+function combine(checks: readonly NestedCheck[]): NestedCheck | null {
+  if (checks.length <= 1) return checks[0] ?? null;
   return (value, path, findings) => {
-    for (const look of looks) look(value, path, findings);
+    for (const check of checks) check(value, path, findings);
   };
 }
 
-function lookIntoObject(context: Context, schema: JsonSchema): Look {
+function checkProperties(context: Context, schema: JsonSchema): NestedCheck {
   const properties = new Map(
     Object.entries((schema['properties'] ?? {}) as Record<string, JsonSchema>).map(
       ([name, property]) => [name, prepare(context, property)] as const,
@@ -95,10 +92,10 @@ function checkUnknown(
   { hints }: Context,
   value: Record<string, unknown>,
   { path, key, known }: { path: string; key: string; known: Iterable<string> },
-  findings: Findings,
+  findings: RequestFaults,
 ): void {
   const hint = hints.hintOf(path, key);
-  if (hint?.isRefused) {
+  if (hint?.isReadOnly) {
     findings.add(`${path}.${key}`, hint.message);
     return;
   }
@@ -112,21 +109,21 @@ export function unknownMessage(what: 'field' | 'parameter', key: string, known: 
   return `unknown ${what} ${quoted(key)}${nearest === null ? '' : `; did you mean "${nearest}"?`}`;
 }
 
-function lookIntoList(context: Context, schema: JsonSchema): Look {
-  const { rule, look } = prepare(context, schema);
+function checkItems(context: Context, schema: JsonSchema): NestedCheck {
+  const { rule, checkNested } = prepare(context, schema);
   return (value, path, findings) => {
     if (!Array.isArray(value)) return;
-    // A hundred thousand entries may come: their paths are made where something is wrong.
+    // There may be a hundred thousand entries, so paths are built only where needed.
     for (let i = 0; i < value.length; i++) {
       const fault = rule(value[i]);
       if (fault !== null) findings.add(`${path}.${i}`, fault);
-      else look?.(value[i], `${path}.${i}`, findings);
+      else checkNested?.(value[i], `${path}.${i}`, findings);
       if (findings.isFull) return;
     }
   };
 }
 
-/** Of several schemas the one that is for such a value says what is wrong with it. */
+/** Of several schemas the one for the type of the value reports its faults. */
 function withBranches(
   context: Context,
   schema: JsonSchema,
@@ -137,11 +134,11 @@ function withBranches(
     const check = prepare(context, branch);
     return { ...check, isFor: typeTest(check.types) };
   });
-  const selector = selectorOf(context, schemas);
+  const selector = findDiscriminator(context, schemas);
   const isUntyped = branches.some((branch) => branch.types.length === 0);
   if (selector || isUntyped) {
-    const look = selector ? lookBySelector(selector, branches) : lookByTrial(branches);
-    return { ...own, look: inTurn(own.look ? [own.look, look] : [look]) };
+    const checkBranch = selector ? checkByDiscriminator(selector, branches) : checkByTrial(branches);
+    return { ...own, checkNested: combine(own.checkNested ? [own.checkNested, checkBranch] : [checkBranch]) };
   }
   const types = [...own.types, ...branches.flatMap((branch) => branch.types)];
   const message = schema['x-message'] as string | undefined;
@@ -154,33 +151,33 @@ function withBranches(
       const fault = own.rule(value) ?? branch.rule(value);
       return fault && (message ?? fault);
     },
-    look(value, path, findings) {
-      own.look?.(value, path, findings);
-      branchOf(value)?.look?.(value, path, findings);
+    checkNested(value, path, findings) {
+      own.checkNested?.(value, path, findings);
+      branchOf(value)?.checkNested?.(value, path, findings);
     },
   };
 }
 
-/** Where nothing tells the branches apart: one has to take the value, or the last says what is wrong with it. */
-function lookByTrial(branches: readonly ValueCheck[]): Look {
+/** Without a discriminator: one branch has to accept the value, otherwise the last one reports its faults. */
+function checkByTrial(branches: readonly ValueCheck[]): NestedCheck {
   return (value, path, findings) => {
-    let trial = new Findings('refuse');
+    let trial = new RequestFaults('refuse');
     for (const branch of branches) {
-      trial = new Findings('refuse');
+      trial = new RequestFaults('refuse');
       checkValue(branch, value, path, trial);
-      if (trial.refusal === null) return;
+      if (trial.error === null) return;
     }
-    for (const fault of trial.refusal?.details ?? []) findings.add(fault.path!, fault.message);
+    for (const fault of trial.error?.details ?? []) findings.add(fault.path!, fault.message);
   };
 }
 
-/** The property whose value tells the branches apart. */
-interface Selector {
+/** The property whose value identifies the branch. */
+interface Discriminator {
   name: string;
   values: unknown[];
 }
 
-function selectorOf({ document }: Context, schemas: readonly JsonSchema[]): Selector | null {
+function findDiscriminator({ document }: Context, schemas: readonly JsonSchema[]): Discriminator | null {
   const onlyValues = schemas.map((given) => {
     const { properties = {} } = resolveReference<JsonSchema>(document, given) as {
       properties?: Record<string, JsonSchema>;
@@ -193,11 +190,11 @@ function selectorOf({ document }: Context, schemas: readonly JsonSchema[]): Sele
   return { name, values: onlyValues.map((only) => only!.value) };
 }
 
-function lookBySelector({ name, values }: Selector, branches: readonly ValueCheck[]): Look {
+function checkByDiscriminator({ name, values }: Discriminator, branches: readonly ValueCheck[]): NestedCheck {
   return (value, path, findings) => {
     const selected = (value as Record<string, unknown>)[name];
     const branch = branches[values.indexOf(selected)];
-    if (branch) branch.look?.(value, path, findings);
+    if (branch) branch.checkNested?.(value, path, findings);
     else if (selected === undefined || selected === null) findings.add(`${path}.${name}`, 'is required');
     else findings.add(`${path}.${name}`, `must be one of ${values.join(', ')}`);
   };

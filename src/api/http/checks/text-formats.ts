@@ -3,30 +3,29 @@ import { parseInstant } from '../../../domain/common/instant.ts';
 import { isCronProblem, parseCron } from '../../../domain/schedules/cron.ts';
 import { isProblem, parseRule } from '../../../domain/schedules/recurrence-rule.ts';
 import { isAttachmentName } from '../../../domain/scripts/script.ts';
-import { readAnnotationKey, readTags } from '../../../services/common/tag-fields.ts';
 import { readEmail, readLine, readTimezone } from '../../../services/common/fields.ts';
+import { readAnnotationKey, readTags } from '../../../services/common/tag-fields.ts';
 import { readScheduleMoment } from '../../../services/schedules/moments.ts';
 import { readBase64, readScriptBody, readUsername } from '../../../services/scripts/fields.ts';
 
-/** What is wrong with a text, or null. */
+/** Returns what is wrong with a text, or null. */
 export type TextFormat = (text: string) => string | null;
 
 /**
- * Formats that the document names by `x-format`: rules of services that a pattern cannot say, or not in words that a
- * person understands.
+ * The values of `x-format`: rules of services that a pattern cannot express, or not readably.
  */
 export const TEXT_FORMATS: Readonly<Record<string, TextFormat>> = {
-  line: refusalOf((text) => readLine('', text)),
-  email: refusalOf((text) => readEmail('', text)),
-  tag: refusalOf((text) => readTags('', [text])),
-  'annotation-key': refusalOf((text) => readAnnotationKey('', text)),
+  line: errorMessageOf((text) => readLine('', text)),
+  email: errorMessageOf((text) => readEmail('', text)),
+  tag: errorMessageOf((text) => readTags('', [text])),
+  'annotation-key': errorMessageOf((text) => readAnnotationKey('', text)),
   'file-name': (text) => (isAttachmentName(text) ? null : 'must be the name of a file'),
   base64: (text) => (readBase64(text) === null ? 'must be base64' : null),
-  'time-zone': refusalOf((text) => readTimezone('', text)),
-  username: refusalOf(readUsername),
-  'script-code': refusalOf(readScriptBody),
+  'time-zone': errorMessageOf((text) => readTimezone('', text)),
+  username: errorMessageOf(readUsername),
+  'script-code': errorMessageOf(readScriptBody),
   moment: (text) => (parseInstant(text) ? null : 'must be an ISO 8601 date, or date and time'),
-  'schedule-moment': refusalOf((text) => readScheduleMoment('', text)),
+  'schedule-moment': errorMessageOf((text) => readScheduleMoment('', text)),
   cron(text) {
     const cron = parseCron(text);
     return isCronProblem(cron) ? cron.problem : null;
@@ -37,7 +36,7 @@ export const TEXT_FORMATS: Readonly<Record<string, TextFormat>> = {
   },
 };
 
-function refusalOf(read: (text: string) => unknown): TextFormat {
+function errorMessageOf(read: (text: string) => unknown): TextFormat {
   return (text) => {
     try {
       read(text);

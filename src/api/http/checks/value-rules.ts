@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../../openapi/objects.ts';
 import { TEXT_FORMATS } from './text-formats.ts';
 
-/** What is wrong with a value by itself, whatever is in it; null when nothing is. */
+/** Returns what is wrong with a value itself, without its parts, or null. */
 export type Rule = (value: unknown) => string | null;
 
 type TypeName = 'null' | 'boolean' | 'integer' | 'number' | 'string' | 'array' | 'object';
@@ -20,12 +20,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Types that a schema names; none where it names none. */
 export function typesOf(schema: JsonSchema): TypeName[] {
   return [schema['type'] ?? []].flat() as TypeName[];
 }
 
-/** Whether values are of one of the types; any value is where none is named. */
+/** Whether values have one of the types; without types any value does. */
 export function typeTest(types: readonly TypeName[]): (value: unknown) => boolean {
   const tests = types.map((type) => TYPES[type].isOf);
   if (tests.length <= 1) return tests[0] ?? (() => true);
@@ -37,7 +36,7 @@ export function typeMessage(types: readonly TypeName[]): string {
   return `must be ${[...new Set(types)].map((type) => TYPES[type].words).join(' or ')}`;
 }
 
-/** Keywords that are rules of their own, in the order in which they are looked at. */
+/** Keywords that are rules, in the order of their evaluation. */
 const RULES: Readonly<Record<string, (limit: never, schema: JsonSchema) => Rule>> = {
   enum: (values: unknown[]) => {
     const words = values.filter((value) => value !== null).map(String);
@@ -76,24 +75,24 @@ const RULES: Readonly<Record<string, (limit: never, schema: JsonSchema) => Rule>
   },
 };
 
-/** Keywords that describe, that others look at, or that services check. */
-const OTHERS = new Set(
+/** Keywords that need no rule here. */
+const OTHER_KEYWORDS = new Set(
   `type properties required additionalProperties items oneOf anyOf allOf uniqueItems default description examples format
   $ref x-service-checks x-message x-selectors`.split(/\s+/),
 );
 
 /**
- * The rule of a schema for a value by itself. `x-message` says in plain words what all its keywords but `type` come to.
+ * The rule of a schema for a value itself. `x-message` replaces the messages of all keywords but `type`.
  *
- * @throws when the schema has a keyword that is not known here
+ * @throws when the schema has an unsupported keyword
  */
 export function ruleOf(schema: JsonSchema): Rule {
-  const unknown = Object.keys(schema).filter((keyword) => !(keyword in RULES) && !OTHERS.has(keyword));
+  const unknown = Object.keys(schema).filter((keyword) => !(keyword in RULES) && !OTHER_KEYWORDS.has(keyword));
   if (unknown.length > 0) throw new Error(`OpenAPI: requests are not checked for ${unknown.join(', ')}`);
   const types = typesOf(schema);
-  const left = (schema['x-service-checks'] ?? []) as string[];
+  const skipped = (schema['x-service-checks'] ?? []) as string[];
   const rules = Object.entries(RULES).flatMap(([keyword, make]) =>
-    keyword in schema && !left.includes(keyword) ? [make(schema[keyword] as never, schema)] : [],
+    keyword in schema && !skipped.includes(keyword) ? [make(schema[keyword] as never, schema)] : [],
   );
   const message = schema['x-message'] as string | undefined;
   const wrongType = typeMessage(types);
@@ -109,7 +108,7 @@ export function ruleOf(schema: JsonSchema): Rule {
   };
 }
 
-/** Counts characters, not units, and no more of them than needed. */
+/** Counts characters, not UTF-16 units, and only when necessary. */
 function isLonger(text: string, most: number): boolean {
   if (text.length <= most) return false;
   if (text.length > 2 * most) return true;

@@ -1,10 +1,10 @@
 import type { Transform } from 'node:stream';
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import type { Request } from 'express';
-import type { HeldBody } from '../../../process/body-budget.ts';
 import { DomainError } from '../../../domain/common/errors.ts';
+import type { RequestMemory } from '../../../process/request-memory.ts';
 
-/** As much as the largest body of any route; a frame may ask for 16 times as much, before anybody knows who sends it. */
+/** As large as the largest body of any operation; a frame could request 16 times as much. */
 const ZSTD_WINDOW_LOG = 23;
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
@@ -14,46 +14,46 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } }),
 };
 
-/** What an unpacker takes before it has unpacked anything, as measured. */
+/** Measured memory of an idle decoder. */
 const DECODER_BYTES = 32 * 1024;
-/** It looks back at what it has unpacked: that is there twice, until it is done. */
-const UNPACKED_COPIES = 2;
+/** A decoder keeps a copy of its output as its window. */
+const DECODED_COPIES = 2;
 
-/** The refusal of a body for which there is no room now; what is left of it is not waited for. */
-export class NoRoomForBody extends DomainError {
+/** The connection closes without reading the rest of the body. */
+export class RequestMemoryExceeded extends DomainError {
   constructor() {
     super('ServiceUnavailable', 'Too much is being sent at once; try again shortly', { retryAfterSeconds: 1 });
   }
 }
 
 /**
- * Reads a body up to a limit, whatever it is; empty when there is none. Both what is sent and what it unpacks to are
- * held to the limit, and nothing is waited for once it is passed: the rest flows away unread.
+ * Reads and decompresses a body; empty when there is none. The limit applies to the compressed and the decompressed size;
+ * beyond it the rest is discarded.
  *
- * @param held - counts what is kept; the caller releases it
- * @throws {DomainError} PayloadTooLarge, UnsupportedMediaType on an unknown encoding, InvalidJson when it breaks off or
- * cannot be unpacked, {@link NoRoomForBody}
+ * @param memory - released by the caller
+ * @throws {DomainError} PayloadTooLarge, UnsupportedMediaType on an unknown encoding, InvalidJson when it is aborted or
+ * cannot be decompressed, {@link RequestMemoryExceeded}
  * @see docs/reliability.md#bad-input
  */
-export function readBodyBytes(req: Request, limitBytes: number, held: HeldBody): Promise<Buffer> {
-  const sentBytes = Number(req.headers['content-length'] ?? 0);
-  if (sentBytes > limitBytes) return Promise.reject(tooLarge(limitBytes));
-  if (sentBytes === 0 && req.headers['transfer-encoding'] === undefined) return Promise.resolve(Buffer.alloc(0));
-  // It tells nothing any more, not even its end.
-  if (req.destroyed) return Promise.reject(brokenOff());
-  if (!held.hasRoom(sentBytes)) return Promise.reject(new NoRoomForBody());
+export function readBodyBytes(req: Request, limitBytes: number, memory: RequestMemory): Promise<Buffer> {
+  const contentLength = Number(req.headers['content-length'] ?? 0);
+  if (contentLength > limitBytes) return Promise.reject(tooLarge(limitBytes));
+  if (contentLength === 0 && req.headers['transfer-encoding'] === undefined) return Promise.resolve(Buffer.alloc(0));
+  // A destroyed request emits no more events.
+  if (req.destroyed) return Promise.reject(aborted());
+  if (!memory.hasRoom(contentLength)) return Promise.reject(new RequestMemoryExceeded());
   const encoding = (req.headers['content-encoding'] ?? 'identity').toLowerCase();
-  if (encoding === 'identity') return collect(req, null, limitBytes, held);
+  if (encoding === 'identity') return collect(req, null, limitBytes, memory);
   if (!Object.hasOwn(DECODERS, encoding)) {
-    return Promise.reject(new DomainError('UnsupportedMediaType', 'The content encoding is not known here'));
+    return Promise.reject(new DomainError('UnsupportedMediaType', 'The content encoding is not supported'));
   }
-  if (!held.take(DECODER_BYTES)) return Promise.reject(new NoRoomForBody());
-  return collect(req, DECODERS[encoding]!(), limitBytes, held);
+  if (!memory.add(DECODER_BYTES)) return Promise.reject(new RequestMemoryExceeded());
+  return collect(req, DECODERS[encoding]!(), limitBytes, memory);
 }
 
-function collect(req: Request, decoder: Transform | null, limitBytes: number, held: HeldBody): Promise<Buffer> {
+function collect(req: Request, decoder: Transform | null, limitBytes: number, memory: RequestMemory): Promise<Buffer> {
   const source = decoder ?? req;
-  const copies = decoder ? UNPACKED_COPIES : 1;
+  const copies = decoder ? DECODED_COPIES : 1;
   const chunks: Buffer[] = [];
   return new Promise((resolve, reject) => {
     const fail = (error: DomainError): void => {
@@ -69,25 +69,25 @@ function collect(req: Request, decoder: Transform | null, limitBytes: number, he
       return (chunk: Buffer): void => {
         size += chunk.length;
         if (size > limitBytes) fail(tooLarge(limitBytes));
-        else if (keep && held.takePiece(copies * chunk.length)) chunks.push(chunk);
-        else if (keep) fail(new NoRoomForBody());
+        else if (keep && memory.addChunk(copies * chunk.length)) chunks.push(chunk);
+        else if (keep) fail(new RequestMemoryExceeded());
       };
     };
-    const breakOff = (): void => fail(brokenOff());
+    const abort = (): void => fail(aborted());
     source.on('data', counter(true));
     source.once('end', () => {
       resolve(Buffer.concat(chunks));
-      // The request, which these listeners are of, stays as long as its connection.
+      // The connection keeps the request and with it these listeners.
       chunks.length = 0;
     });
-    source.on('error', breakOff);
+    source.on('error', abort);
     if (decoder) req.on('data', counter(false)).pipe(decoder);
-    req.once('close', () => void (req.complete || breakOff()));
+    req.once('close', () => void (req.complete || abort()));
   });
 }
 
-function brokenOff(): DomainError {
-  return new DomainError('InvalidJson', 'The body could not be read whole');
+function aborted(): DomainError {
+  return new DomainError('InvalidJson', 'The body could not be read completely');
 }
 
 function tooLarge(limitBytes: number): DomainError {

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Request } from 'express';
-import type { HeldBody } from '../../../process/body-budget.ts';
 import { DomainError } from '../../../domain/common/errors.ts';
+import type { RequestMemory } from '../../../process/request-memory.ts';
 import { quoted } from '../../../services/common/fields.ts';
 import { findJsonFault, scanJson } from '../request/json-scan.ts';
 import { findSyntaxFault } from '../request/json-syntax.ts';
@@ -15,21 +15,21 @@ import { readBodyBytes } from './body-bytes.ts';
  * @throws {DomainError} PayloadTooLarge, UnsupportedMediaType, InvalidJson, ServiceUnavailable
  * @see docs/api-conventions.md#error-codes
  */
-export async function readJsonBody(req: Request, limitBytes: number, held: HeldBody): Promise<unknown> {
+export async function readJsonBody(req: Request, limitBytes: number, memory: RequestMemory): Promise<unknown> {
   if (Number(req.headers['content-length'] ?? 0) > 0) checkMediaType(req);
   else if (req.headers['transfer-encoding'] === undefined) return undefined;
-  const bytes = await readBodyBytes(req, limitBytes, held);
+  const bytes = await readBodyBytes(req, limitBytes, memory);
   if (bytes.length === 0) return undefined;
   checkMediaType(req);
   return parseJson(bytes);
 }
 
 /**
- * Parses JSON text strictly: UTF-8 without byte order mark, bounded depth and number of values, no repeated keys,
- * storable text.
+ * Parses JSON strictly: UTF-8 without byte order mark, limited depth and number of values, no repeated keys, and only text
+ * that the database can store.
  *
  * @throws {DomainError} InvalidJson
- * @remarks Others get their turns while a long text is looked through; only what is bounded is parsed.
+ * @remarks Yields to the event loop while it scans a long text.
  */
 export async function parseJson(bytes: Buffer): Promise<unknown> {
   if (!isUtf8(bytes) || bytes.subarray(0, 3).equals(BYTE_ORDER_MARK))
@@ -42,21 +42,21 @@ export async function parseJson(bytes: Buffer): Promise<unknown> {
   } catch {
     throw invalidJson(`is not JSON${text.length > LONG ? '' : placeOfFault(text)}`);
   } finally {
-    if (text.length > LONG) await turn();
+    if (text.length > LONG) await nextTurn();
   }
 }
 
-/** What is longer is read in several turns. */
+/** Longer texts are scanned in several turns of the event loop. */
 const LONG = 128 * 1024;
 
 async function findFault(text: string): Promise<string | null> {
   if (text.length <= LONG) return findJsonFault(text);
   const scan = scanJson(text);
   for (;;) {
-    await turn();
+    await nextTurn();
     const { done, value } = scan.next();
     if (done) {
-      await turn();
+      await nextTurn();
       return value;
     }
   }

@@ -3,28 +3,26 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { DomainError } from '../../../domain/common/errors.ts';
-import { ANSWER_HEADERS, endUnread } from '../../../process/http-answers.ts';
+import { endWithUnreadBody, RESPONSE_HEADERS } from '../../../process/http-response.ts';
 import type { Logger } from '../../../process/logger.ts';
 import { isDatabaseAway } from '../../../services/common/availability.ts';
-import { JsonText } from '../request/json-text.ts';
-import { RawBody } from '../request/raw-body.ts';
+import { JsonText, RawBody } from '../response-bodies.ts';
 import { MethodNotAllowed } from '../route-table.ts';
-import { NoRoomForBody } from './body-bytes.ts';
-import { type ErrorReply, errorReply } from './error-body.ts';
+import { RequestMemoryExceeded } from './body-bytes.ts';
+import { type ErrorResponse, formatError } from './error-response.ts';
 
-/** Headers of every answer of the API. */
 export const API_HEADERS: Readonly<Record<string, string>> = {
-  ...ANSWER_HEADERS,
+  ...RESPONSE_HEADERS,
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 };
 
-/** Sends an answer in one write, as JSON where the body is not raw. An undefined body sends none. */
+/** Sends a response in one write, as JSON unless the body is raw. */
 export function sendJson(
   req: Request,
   res: Response,
-  answer: { status: number; body: unknown; headers: Record<string, string>; requestId: string },
+  response: { status: number; body: unknown; headers: Record<string, string>; requestId: string },
 ): void {
-  const { status, body, headers, requestId } = answer;
+  const { status, body, headers, requestId } = response;
   if (body === undefined) {
     res.writeHead(status, { ...API_HEADERS, 'X-Request-Id': requestId, ...headers });
     res.end();
@@ -39,8 +37,7 @@ export function sendJson(
     'Content-Length': Buffer.byteLength(bytes),
     ...headers,
   });
-  // Where the connection ends with the answer, what is still under way would reset it.
-  if (!req.complete && !res.shouldKeepAlive) endUnread(req, res, bytes);
+  if (!req.complete && !res.shouldKeepAlive) endWithUnreadBody(req, res, bytes);
   else res.end(req.method === 'HEAD' ? undefined : bytes);
 }
 
@@ -49,85 +46,86 @@ function jsonBody(body: unknown): { bytes: string; mediaType: string } {
   return { bytes, mediaType: 'application/json; charset=utf-8' };
 }
 
-/**
- * Sends text piece by piece, no faster than the client takes it.
- *
- * @throws when the text cannot be read to its end; before the first piece nothing is sent
- */
+/** @throws when reading fails; nothing is sent before the first piece */
 export async function sendStream(
   req: Request,
   res: Response,
-  answer: { type: string; pieces: AsyncIterable<Buffer | string>; headers: Record<string, string>; requestId: string },
+  response: {
+    type: string;
+    pieces: AsyncIterable<Buffer | string>;
+    headers: Record<string, string>;
+    requestId: string;
+  },
 ): Promise<void> {
-  const pieces = Readable.from(answer.pieces);
+  const pieces = Readable.from(response.pieces);
   await once(pieces, 'readable');
   res.writeHead(200, {
     ...API_HEADERS,
-    'X-Request-Id': answer.requestId,
-    'Content-Type': answer.type,
-    ...answer.headers,
+    'X-Request-Id': response.requestId,
+    'Content-Type': response.type,
+    ...response.headers,
   });
   if (req.method !== 'HEAD') return await pipeline(pieces, res);
   pieces.destroy();
   res.end();
 }
 
-/** How streams tell that their reader is gone. */
-const CUT: ReadonlySet<unknown> = new Set([
+/** Error codes of streams whose reader has disconnected. */
+const DISCONNECT_CODES: ReadonlySet<unknown> = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
   'ERR_STREAM_DESTROYED',
   'ERR_STREAM_UNABLE_TO_PIPE',
 ]);
 
-/** Whether what {@link sendStream} threw means that the client took no more of the answer. */
-export function isCutByClient(error: unknown): boolean {
-  return CUT.has((error as { code?: unknown } | null)?.code);
+/** Whether an error of {@link sendStream} means that the client disconnected. */
+export function isClientDisconnect(error: unknown): boolean {
+  return DISCONNECT_CODES.has((error as { code?: unknown } | null)?.code);
 }
 
-/** Whether the client is gone: before it had the answer, or before it had sent the whole request. */
-export function hasLeft(req: Request, res: Response): boolean {
-  // One that took all of a stream: both are destroyed behind it.
+/** Whether the client disconnected before it had received the response or sent the whole request. */
+export function hasDisconnected(req: Request, res: Response): boolean {
+  // After a complete stream both are destroyed as well.
   if (res.writableFinished) return false;
   return res.destroyed || (req.destroyed && !req.complete);
 }
 
 /**
- * Turns anything thrown into an answer. Refusals answer as they say, an unreachable database 503, everything else is a
- * defect: logged with its cause and answered 500 without inner text.
+ * Turns an error into a response: a DomainError into its own, an unavailable database into 503. Everything else is a
+ * defect: it is logged, and the 500 reveals nothing of it.
  */
-export function replyToError(error: unknown, requestId: string, logger: Logger): ErrorReply {
+export function toErrorResponse(error: unknown, requestId: string, logger: Logger): ErrorResponse {
   if (error instanceof DomainError) {
-    const reply = errorReply(error);
-    if (error instanceof MethodNotAllowed) reply.headers['Allow'] = error.allow;
-    // The rest of such a body is not waited for: the connection ends with the answer.
-    if (error.code === 'PayloadTooLarge' || error instanceof NoRoomForBody) reply.headers['Connection'] = 'close';
-    return reply;
+    const response = formatError(error);
+    if (error instanceof MethodNotAllowed) response.headers['Allow'] = error.allow;
+    // The rest of the body is not read, so the connection has to close.
+    if (error.code === 'PayloadTooLarge' || error instanceof RequestMemoryExceeded)
+      response.headers['Connection'] = 'close';
+    return response;
   }
-  const unreadable = unreadableRequest(error);
-  if (unreadable) return replyToError(unreadable, requestId, logger);
+  const unreadable = bodyParserError(error);
+  if (unreadable) return toErrorResponse(unreadable, requestId, logger);
   if (isDatabaseAway(error)) {
-    logger.warn({ requestId, err: error }, 'the database is away');
-    return errorReply(
-      new DomainError('ServiceUnavailable', 'The database is away; try again shortly', { retryAfterSeconds: 2 }),
+    logger.warn({ requestId, err: error }, 'the database is unavailable');
+    return formatError(
+      new DomainError('ServiceUnavailable', 'The database is unavailable; try again shortly', { retryAfterSeconds: 2 }),
     );
   }
   logger.error({ requestId, err: error }, 'a request failed');
-  return errorReply(new DomainError('InternalError', `Something went wrong here; request ${requestId}`));
+  return formatError(new DomainError('InternalError', `An internal error occurred; request ${requestId}`));
 }
 
-/** Refusals of the body reader, which have a status of their own, as ours. */
-function unreadableRequest(error: unknown): DomainError | null {
+/** Express and its parsers throw errors with a status. */
+function bodyParserError(error: unknown): DomainError | null {
   const status = (error as { status?: unknown } | null)?.status;
   if (status === 413) return new DomainError('PayloadTooLarge', 'The body is too large');
-  if (status === 415)
-    return new DomainError('UnsupportedMediaType', 'The body has a type or encoding that is not known here');
+  if (status === 415) return new DomainError('UnsupportedMediaType', 'The body has an unsupported type or encoding');
   if (status === 400) return new DomainError('InvalidParameter', 'The request could not be read');
   return null;
 }
 
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 
-/** The caller's own `X-Request-Id` where it is short and plain, else a new one. */
+/** The client's `X-Request-Id` if it is short and plain, otherwise a new one. */
 export function requestIdOf(req: Request): string {
   const sent = req.headers['x-request-id'];
   return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : crypto.randomUUID();

@@ -3,27 +3,25 @@ import type { Request, RequestHandler, Response } from 'express';
 import { type error as EovErrors, middleware as openApiMiddleware } from 'express-openapi-validator';
 import { DomainError, type ErrorDetail } from '../../../domain/common/errors.ts';
 import { MAX_FAULTS } from '../../../services/common/fields.ts';
-import type { UnknownKeys } from '../checks/findings.ts';
-import { prepareRequestCheck, type RequestCheck } from '../checks/request-check.ts';
 import type { OpenApiDocument } from '../../openapi/document.ts';
+import { prepareRequestCheck, type RequestCheck } from '../checks/request-check.ts';
+import type { UnknownKeys } from '../checks/request-faults.ts';
 import type { Operation } from '../operations.ts';
 
-/** What a request brings, beside its path. */
 export interface RequestInput {
-  /** Behind the question mark. */
+  /** Without the question mark. */
   queryString: string;
-  /** Undefined when there is none. */
   body: unknown;
   params: Record<string, string | number>;
 }
 
-/** Checks requests, and in tests answers, against the document. */
+/** Validates requests, and in tests responses, against the document. */
 export interface Validator {
   /**
-   * Checks parameters and body. What is unknown and ignored is taken out of the body and named in a header of the answer.
+   * Validates parameters and body. Unknown fields that are ignored are removed from the body and named in a response header.
    *
-   * @returns the declared parameters of the query as values
-   * @throws {DomainError} InvalidParameter naming every fault, twenty at most; NotFound for a key that cannot be one
+   * @returns the declared query parameters
+   * @throws {DomainError} InvalidParameter naming up to twenty faults; NotFound for an impossible key
    */
   checkRequest(
     operation: Operation,
@@ -32,54 +30,53 @@ export interface Validator {
     input: RequestInput,
   ): Promise<Record<string, unknown>>;
   /**
-   * Prepares every operation that no request has asked for yet, one at a time between requests.
+   * Prepares all operations, one at a time between requests.
    *
    * @throws when a schema cannot be compiled, or an operation is shadowed by another
    */
   prepareAll(): Promise<void>;
-  /** Throws when an answer does not fit the document. Null when answers are not checked. */
-  checkAnswer: ((operation: Operation, req: Request, status: number, body: unknown) => Promise<void>) | null;
+  /** Throws when a response does not match the document. Null when responses are not validated. */
+  checkResponse: ((operation: Operation, req: Request, status: number, body: unknown) => Promise<void>) | null;
 }
 
 type Metadata = NonNullable<OpenApiRequest['openapi']>;
 interface OpenApiRequest extends Request {
   openapi?: { pathParams: Record<string, unknown>; schema: { operationId: string } };
 }
-type Step = RequestHandler;
-/** Puts on a request what the validator's route lookup would have found. */
+/** Sets on a request what the validator's own route lookup would have found. */
 type Prepare = (operation: Operation, req: OpenApiRequest, params: Record<string, unknown>) => Promise<void>;
 
 /**
- * Prepares express-openapi-validator; an operation is prepared when it is first asked for, or by `prepareAll`.
+ * Wraps express-openapi-validator; an operation is prepared by its first request or by `prepareAll`.
  *
- * @remarks Its own route lookup compiles one pattern per preceding route and request. Requests are routed before, so
- * the lookup runs once per operation here, and its result is put on each request instead.
+ * @remarks Its own route lookup compiles a pattern per preceding route and request. Our requests are routed already, so
+ * the lookup runs once per operation, and its result is set on each request.
  */
 export function createValidator(
   document: OpenApiDocument,
   operations: readonly Operation[],
   options: { validateResponses: boolean; unknownKeys: UnknownKeys },
 ): Validator {
-  const steps = openApiMiddleware({
+  const middlewares = openApiMiddleware({
     apiSpec: validatedPart(document) as never,
     validateRequests: { allowUnknownQueryParameters: true, coerceTypes: false },
     validateResponses: options.validateResponses && { removeAdditional: false, coerceTypes: false },
-    // The document is fixed at build time: tests hold it to the OpenAPI schema, a start need not.
+    // The document is fixed at build time, and tests validate it.
     validateApiSpec: options.validateResponses,
     validateSecurity: false,
     fileUploader: false,
-  }) as unknown as Step[];
-  const step = (name: string): Step => {
-    const found = steps.find((candidate) => candidate.name === name);
+  }) as unknown as RequestHandler[];
+  const middleware = (name: string): RequestHandler => {
+    const found = middlewares.find((candidate) => candidate.name === name);
     if (!found) throw new Error(`express-openapi-validator has no ${name}`);
     return found;
   };
-  const validate = step('requestMiddleware');
+  const validate = middleware('requestMiddleware');
   const basePath = document.servers[0]!.url;
-  const lookup = [step('pathParamsMiddleware'), step('metadataMiddleware')];
+  const lookup = [middleware('pathParamsMiddleware'), middleware('metadataMiddleware')];
   const known = new Map<Operation, Promise<Metadata>>();
   const metadataOf = (operation: Operation): Promise<Metadata> => {
-    const metadata = known.get(operation) ?? learn(operation, basePath, lookup);
+    const metadata = known.get(operation) ?? lookUpMetadata(operation, basePath, lookup);
     known.set(operation, metadata);
     return metadata;
   };
@@ -94,14 +91,14 @@ export function createValidator(
   };
   return {
     async checkRequest(operation, req, res, { queryString, body, params }) {
-      const { query, ignored, refusal } = checkOf(operation)(queryString, body);
+      const { query, ignored, error } = checkOf(operation)(queryString, body);
       if (ignored !== null) res.setHeader('Flotilla-Ignored', ignored);
-      if (refusal) throw refusal;
+      if (error) throw error;
       if (!operation.takesBody && operation.queryParameters.size === 0) return query;
       req.body = body;
       Object.defineProperty(req, 'query', { value: query, writable: true, configurable: true });
       await prepare(operation, req, params);
-      // The media type is checked already; the validator would keep compiled schemas for every spelling of it.
+      // The media type is checked already; the validator would cache compiled schemas for every spelling of it.
       req.headers['content-type'] = JSON_TYPE;
       await run(validate, req, res).catch((error: unknown) => {
         throw toDomainError(error);
@@ -115,14 +112,14 @@ export function createValidator(
         await warmUp(operation, await metadataOf(operation), validate);
       }
     },
-    checkAnswer: options.validateResponses ? answerChecker(step('responseMiddleware'), prepare) : null,
+    checkResponse: options.validateResponses ? responseChecker(middleware('responseMiddleware'), prepare) : null,
   };
 }
 
 const JSON_TYPE = 'application/json';
 
-/** The validator checks what goes through `res.json`; it gets a response of its own, so that the real one stays unsent. */
-function answerChecker(hook: Step, prepare: Prepare) {
+/** The validator hooks into `res.json`, so it gets a dummy response. */
+function responseChecker(hook: RequestHandler, prepare: Prepare) {
   return async (operation: Operation, req: OpenApiRequest, status: number, body: unknown): Promise<void> => {
     if (!req.openapi) await prepare(operation, req, {});
     const probe = {
@@ -140,20 +137,24 @@ function answerChecker(hook: Step, prepare: Prepare) {
   };
 }
 
-/** Runs the validator's route lookup once, for a sample address of the operation. */
-async function learn(operation: Operation, basePath: string, lookup: readonly Step[]): Promise<Metadata> {
+/** Runs the validator's route lookup for a sample path of the operation. */
+async function lookUpMetadata(
+  operation: Operation,
+  basePath: string,
+  lookup: readonly RequestHandler[],
+): Promise<Metadata> {
   let sample = operation.path;
   for (const { name } of operation.pathParameters) sample = sample.replace(`{${name}}`, '1');
   const req = sampleRequest(operation, `${basePath}${sample}`);
-  for (const step of lookup) await run(step, req, {} as Response);
+  for (const middleware of lookup) await run(middleware, req, {} as Response);
   if (req.openapi?.schema.operationId !== operation.id) {
     throw new Error(`OpenAPI: ${operation.path} is shadowed by ${req.openapi?.schema.operationId}`);
   }
   return req.openapi;
 }
 
-/** Compiles the schemas of an operation: a refusal of the empty sample is fine, anything else is a broken schema. */
-async function warmUp(operation: Operation, metadata: Metadata, validate: Step): Promise<void> {
+/** Compiles the schemas of an operation: status 400 for the empty sample is fine, any other error is a broken schema. */
+async function warmUp(operation: Operation, metadata: Metadata, validate: RequestHandler): Promise<void> {
   const req = sampleRequest(operation, operation.path);
   req.openapi = metadata;
   await run(validate, req, {} as Response).catch((error: { status?: number }) => {
@@ -177,11 +178,11 @@ function sampleRequest(operation: Operation, path: string): OpenApiRequest {
   } as unknown as OpenApiRequest;
 }
 
-/** Runs one step; `late` hears of errors it reports after having let the request pass. */
-function run(step: Step, req: Request, res: Response, late?: (error: unknown) => void): Promise<void> {
+/** Runs a middleware; `late` receives errors that it reports after it called `next`. */
+function run(middleware: RequestHandler, req: Request, res: Response, late?: (error: unknown) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     try {
-      void step(req, res, (error?: unknown) => {
+      void middleware(req, res, (error?: unknown) => {
         if (!error) return resolve();
         late?.(error);
         reject(error as Error);
@@ -192,30 +193,29 @@ function run(step: Step, req: Request, res: Response, late?: (error: unknown) =>
   });
 }
 
-/** What our own check lets pass and the validator refuses is refused in its words. */
+/** For requests that pass our own check and fail the validator. */
 function toDomainError(error: unknown): unknown {
   const { status, errors } = error as Partial<InstanceType<typeof EovErrors.BadRequest>>;
-  if (status === 415) return new DomainError('UnsupportedMediaType', 'The body must be typed application/json');
+  if (status === 415) return new DomainError('UnsupportedMediaType', 'The Content-Type must be application/json');
   if (status !== 400 || !errors) return error;
   const details = errors.slice(0, MAX_FAULTS).map(({ path, message }): ErrorDetail => {
     return { path: path.replace(/^\//, '').replaceAll('/', '.'), message };
   });
   const first = details[0];
-  return new DomainError('InvalidParameter', first ? `${first.path} ${first.message}` : 'The request is not valid', {
+  return new DomainError('InvalidParameter', first ? `${first.path} ${first.message}` : 'The request is invalid', {
     details,
   });
 }
 
-/** The document as the validator holds requests to it. */
 function validatedPart(document: OpenApiDocument): OpenApiDocument {
   const copy = structuredClone(document);
-  openForReservedCharacters(copy);
-  leaveToServices(copy);
+  allowReservedCharacters(copy);
+  removeServiceChecks(copy);
   return copy;
 }
 
-/** Clients send `query=tag:web` and times unescaped; the validator would refuse their colons. */
-function openForReservedCharacters(document: OpenApiDocument): void {
+/** Clients send `query=tag:web` and times unescaped; the validator would reject their colons. */
+function allowReservedCharacters(document: OpenApiDocument): void {
   const open = (parameter: unknown) => {
     const { in: place } = parameter as { in?: string };
     if (place === 'query') (parameter as { allowReserved?: boolean }).allowReserved = true;
@@ -226,11 +226,11 @@ function openForReservedCharacters(document: OpenApiDocument): void {
   Object.values(document.components['parameters'] ?? {}).forEach(open);
 }
 
-/** `x-service-checks` names keywords that tell clients what services check, and refuse in plainer words. */
-function leaveToServices(node: unknown): void {
+/** `x-service-checks` names keywords that services check, with better error messages. */
+function removeServiceChecks(node: unknown): void {
   if (typeof node !== 'object' || node === null) return;
   const schema = node as Record<string, unknown>;
   const left = schema['x-service-checks'];
   if (Array.isArray(left)) for (const keyword of left) delete schema[keyword as string];
-  for (const child of Object.values(schema)) leaveToServices(child);
+  for (const child of Object.values(schema)) removeServiceChecks(child);
 }

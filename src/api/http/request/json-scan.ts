@@ -1,10 +1,10 @@
 const MAX_DEPTH = 32;
-/** Above the longest list that any body may have (100,000), so that one beyond it is refused by its name. */
+/** Above the longest list of any body (100,000), so that a longer one is rejected by the field's own message. */
 const MAX_VALUES = 150_000;
 const MAX_CONTAINERS = 20_000;
 const MAX_KEYS = 20_000;
-/** What is looked through before others get their turn: about a millisecond of work. */
-const TURN = 128 * 1024;
+/** Characters between two yields: about a millisecond of work. */
+const YIELD_INTERVAL = 128 * 1024;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -14,24 +14,24 @@ const ARRAY_START = 0x5b;
 const ARRAY_END = 0x5d;
 const COLON = 0x3a;
 const COMMA = 0x2c;
-/** Escapes that may stand for what cannot be stored. */
+/** Escapes that may encode unstorable text. */
 const SUSPICIOUS = /\\u(?:0000|[dD][89a-fA-F])/;
 
 /**
- * Looks through JSON text, before it is parsed, for what is refused: nesting deeper than 32, more values than any body
- * needs, a key repeated in one object, U+0000 or unpaired surrogates in a string.
- * Linear in time, without recursion; yields now and then, so that a long text can be looked through in turns.
+ * Scans JSON text, before it is parsed, for what is not accepted: nesting deeper than 32, too many values, repeated keys in
+ * an object, U+0000 or unpaired surrogates in strings. Runs in linear time without recursion; yields now and then, so that
+ * other requests can run.
  *
- * @returns what is wrong, or null; of text that does not parse it need not find anything
+ * @returns the fault, or null; text that is not JSON may have none
  */
 export function* scanJson(text: string): Generator<void, string | null> {
   const stack: Array<Set<string> | null> = [];
   let last = '';
   let [commas, containers, keys] = [0, 0, 0];
-  let rest = TURN;
+  let nextYield = YIELD_INTERVAL;
   for (let at = 0; at < text.length; at++) {
-    if (at > rest) {
-      rest = at + TURN;
+    if (at > nextYield) {
+      nextYield = at + YIELD_INTERVAL;
       yield;
     }
     const code = text.charCodeAt(at);
@@ -57,7 +57,7 @@ export function* scanJson(text: string): Generator<void, string | null> {
   return null;
 }
 
-/** As {@link scanJson}, in one go. */
+/** As {@link scanJson}, without yielding. */
 export function findJsonFault(text: string): string | null {
   const scan = scanJson(text);
   for (;;) {
@@ -76,7 +76,6 @@ function isUnstorable(raw: string): boolean {
   return text !== null && (text.includes('\0') || !text.isWellFormed());
 }
 
-/** Adds a key to those of its object, however it was written. */
 function isRepeated(keys: Set<string> | null | undefined, raw: string): boolean {
   const key = raw.includes('\\') ? unescaped(raw) : raw;
   if (!keys || key === null) return false;
@@ -85,7 +84,6 @@ function isRepeated(keys: Set<string> | null | undefined, raw: string): boolean 
   return false;
 }
 
-/** Null for what is no JSON string. */
 function unescaped(raw: string): string | null {
   try {
     return JSON.parse(`"${raw}"`) as string;
@@ -94,7 +92,7 @@ function unescaped(raw: string): string | null {
   }
 }
 
-/** Place of the closing quote; the end of the text when there is none. */
+/** Index of the closing quote; the end of the text when there is none. */
 function endOfString(text: string, start: number): number {
   for (let from = start + 1; ; ) {
     const quote = text.indexOf('"', from);

@@ -1,6 +1,6 @@
 import { MAX_INT4 } from '../../../domain/common/integers.ts';
 import type { RequestContext } from '../handler.ts';
-import { JsonText } from './json-text.ts';
+import { JsonText } from '../response-bodies.ts';
 
 const MAX_LIMIT = 1000;
 
@@ -9,31 +9,31 @@ export interface Page {
   offset: number;
 }
 
-/** The page asked for; a larger limit counts as 1000, so that `next` still walks the whole list. 0 asks for the count. */
+/** A larger limit counts as 1000, so that `next` still walks the whole list; with 0 only the count is returned. */
 export function pageOf(context: RequestContext): Page {
   const { limit, offset } = context.query as Partial<Page>;
   return { limit: Math.min(limit ?? MAX_LIMIT, MAX_LIMIT), offset: offset ?? 0 };
 }
 
 /**
- * The key that the page begins behind, from the cursor of a link to it. A cursor counts only beside the offset that it
- * was made for: whoever changes that in a link gets the page asked for.
+ * The key after which the page starts, from the cursor in a link. The cursor is ignored unless the offset is the one it was
+ * created for, so that a client can change the offset in a link.
  */
 export function cursorOf(context: RequestContext): number | null {
   const [, offset, key] = /^(\d{1,16})-(\d{1,10})$/.exec(String(context.query['after'] ?? '')) ?? [];
-  const isMeant = Number(offset) === pageOf(context).offset && Number(key) <= MAX_INT4;
-  return isMeant ? Number(key) : null;
+  const isValid = Number(offset) === pageOf(context).offset && Number(key) <= MAX_INT4;
+  return isValid ? Number(key) : null;
 }
 
-/** What lists with a cursor say of the page after theirs: whether there is one, and the key it begins behind. */
+/** For lists with a cursor: the key after which the next page starts; null when there is none. */
 export type NextPage = { after: number } | null;
 
 /**
  * The paginated envelope, with absolute links that keep all other parameters.
  *
  * @param publicUrl - base of links, without a trailing slash
- * @param list.results - rows, or their JSON array as made by the database
- * @param list.nextPage - of lists with a cursor; where it is absent `count` tells whether there is a next page
+ * @param list.results - rows, or a JSON array built by the database
+ * @param list.nextPage - only for lists with a cursor; otherwise `count` decides whether there is a next page
  */
 export function envelope(
   context: RequestContext,
@@ -53,16 +53,16 @@ export function envelope(
   );
 }
 
-/** Where the page before begins; before a page past the end comes the last one. */
+/** Offset of the previous page; before a page past the end comes the last one. */
 function offsetBefore(limit: number, offset: number, count: number): number {
   const last = Math.max(0, Math.floor((count - 1) / limit) * limit);
   return Math.max(0, Math.min(offset - limit, last));
 }
 
-/** The address of the request with other parameters; null takes one out. */
+/** The URL of the request with changed parameters; null removes one. */
 function pageLink(context: RequestContext, publicUrl: string, changes: Record<string, number | string | null>): string {
   const { originalUrl } = context.request;
-  // Another question mark belongs to a value.
+  // Further question marks belong to values.
   const mark = originalUrl.indexOf('?');
   const path = mark < 0 ? originalUrl : originalUrl.slice(0, mark);
   const parameters = new URLSearchParams(mark < 0 ? '' : originalUrl.slice(mark + 1));

@@ -1,24 +1,22 @@
 import { type ParsedUrlQuery, parse } from 'node:querystring';
 import { DomainError } from '../../../domain/common/errors.ts';
-import type { Findings } from '../checks/findings.ts';
+import type { RequestFaults } from '../checks/request-faults.ts';
 import type { Operation, ParameterKind } from '../operations.ts';
-import { NO_BOOLEAN, readBoolean } from './spellings.ts';
 
-/** Every key of a query string with its values. */
-export type SentQuery = ParsedUrlQuery;
+export type RawQuery = ParsedUrlQuery;
 
-/** Takes a query string apart; bounded by the size of a request's head alone, as what is left out counts as absent. */
-export function parseQueryString(text: string): SentQuery {
+/** `maxKeys: 0` because dropped keys would count as absent; the size of the request's head is limit enough. */
+export function parseQueryString(text: string): RawQuery {
   return text === '' ? {} : parse(text, '&', '=', { maxKeys: 0 });
 }
 
 /**
- * The declared parameters of a query, in the spelling the validator takes: booleans in any of their six spellings, lists
- * with commas or repeated keys. What cannot be read is noted and left out.
+ * Reads the declared parameters of a query as text that the validator accepts. Booleans have six spellings; lists use commas or
+ * repeated keys. Invalid values are reported and left out.
  *
  * @throws {DomainError} NotFound on a key with U+0000
  */
-export function readParameters(operation: Operation, sent: SentQuery, findings: Findings): Record<string, unknown> {
+export function readParameters(operation: Operation, sent: RawQuery, findings: RequestFaults): Record<string, unknown> {
   const query: Record<string, unknown> = {};
   for (const [name, kind] of operation.queryParameters) {
     const value = sent[name];
@@ -34,26 +32,36 @@ export function readParameters(operation: Operation, sent: SentQuery, findings: 
 
 type Fault = (message: string, path?: string) => undefined;
 
-/** @returns undefined for what cannot be read, which is noted */
+/** @returns undefined for an invalid value, which is reported */
 function readValue(name: string, kind: ParameterKind, values: readonly string[], fault: Fault): unknown {
   if (values.some((value) => value.includes('\0'))) {
-    if (kind === 'key') throw new DomainError('NotFound', `There is nothing of this ${name}`);
+    if (kind === 'key') throw new DomainError('NotFound', `There is no such ${name}`);
     return fault('must not contain U+0000');
   }
   if (kind === 'array' || kind === 'integers') {
     const items = values.flatMap((value) => value.split(',')).filter((item) => item !== '');
     const wrong = kind === 'integers' ? items.findIndex((item) => !isInteger(item)) : -1;
-    return wrong === -1 ? items : fault(NO_INTEGER, `${name}.${wrong}`);
+    return wrong === -1 ? items : fault(NOT_INTEGER, `${name}.${wrong}`);
   }
   if (values.length > 1) return fault('must be given once');
   const value = values[0]!;
-  if (kind === 'boolean') return readBoolean(value) ?? fault(NO_BOOLEAN);
-  return kind === 'integer' && !isInteger(value) ? fault(NO_INTEGER) : value;
+  if (kind === 'boolean') return parseBoolean(value) ?? fault('must be true or false');
+  return kind === 'integer' && !isInteger(value) ? fault(NOT_INTEGER) : value;
 }
 
-const NO_INTEGER = 'must be an integer';
+const NOT_INTEGER = 'must be an integer';
 
-/** The validator would take whatever JavaScript reads as a number. */
+/** Stricter than the validator, which accepts whatever JavaScript converts to a number. */
 function isInteger(text: string): boolean {
   return /^-?\d{1,16}$/.test(text);
+}
+
+const TRUE = new Set(['true', '1', 'yes']);
+const FALSE = new Set(['false', '0', 'no']);
+
+/** @returns null for a text that is no boolean */
+export function parseBoolean(text: string): 'true' | 'false' | null {
+  const lower = text.toLowerCase();
+  if (TRUE.has(lower)) return 'true';
+  return FALSE.has(lower) ? 'false' : null;
 }

@@ -1,9 +1,9 @@
 import type { Origin } from '../../../domain/events/events.ts';
-import { type LoginPerson, recordFailedLogin, recordLogin } from '../../../persistence/identity/logins.repository.ts';
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
-import type { LoginThrottle } from './login-throttle.ts';
+import { type LoginPerson, recordFailedLogin, recordLogin } from '../../../persistence/identity/logins.repository.ts';
 import type { AuthMethod } from '../../common/ports.ts';
-import { senderOf } from '../../common/token-buckets.ts';
+import { rateLimitKey } from '../../common/token-buckets.ts';
+import type { LoginThrottle } from './login-throttle.ts';
 
 const MEANS: Readonly<Record<AuthMethod, string>> = {
   pwd: 'a password',
@@ -39,7 +39,7 @@ export function rememberSuccess(
     accountId,
     accessKey,
     nameDigest,
-    sender: senderOf(origin.address),
+    sender: rateLimitKey(origin.address),
     origin,
     message,
     at,

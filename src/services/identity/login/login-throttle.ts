@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
-import type { LoginThrottleSettings } from '../../../process/config.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../domain/common/durations.ts';
 import { tooMany } from '../../../domain/common/errors.ts';
+import type { Sql } from '../../../persistence/database/sql.ts';
 import {
   countLoginFailures,
   type FailureCounts,
   recordLoginFailure,
 } from '../../../persistence/identity/logins.repository.ts';
-import type { Sql } from '../../../persistence/database/sql.ts';
+import type { LoginThrottleSettings } from '../../../process/config.ts';
 import type { Clock } from '../../common/ports.ts';
-import { senderOf } from '../../common/token-buckets.ts';
+import { rateLimitKey } from '../../common/token-buckets.ts';
 
 const HERE = { failures: 20, windowMs: 5 * MINUTE_MS };
 const EVERYWHERE = { failures: 100, windowMs: HOUR_MS };
@@ -80,7 +80,7 @@ export class LoginThrottle {
     if (!this.#settings.isOn) return;
     const at = this.#clock.now();
     const forgetBefore = new Date(at.getTime() - EVERYWHERE.windowMs);
-    await recordLoginFailure(sql, { nameDigest, address: senderOf(address), at, forgetBefore });
+    await recordLoginFailure(sql, { nameDigest, address: rateLimitKey(address), at, forgetBefore });
   }
 
   /** Counts a registration. @param sql - its transaction */
@@ -91,7 +91,7 @@ export class LoginThrottle {
   #count(sql: Sql, nameDigest: Buffer, address: string, now: Date): Promise<FailureCounts> {
     return countLoginFailures(sql, {
       nameDigest,
-      address: senderOf(address),
+      address: rateLimitKey(address),
       hereSince: new Date(now.getTime() - HERE.windowMs),
       everywhereSince: new Date(now.getTime() - EVERYWHERE.windowMs),
       acrossAtMost: this.#settings.addressLimit,

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import type { PamSettings } from '../../../process/config.ts';
 import { DomainError } from '../../../domain/common/errors.ts';
+import type { PamSettings } from '../../../process/config.ts';
 import type { Logger } from '../../../process/logger.ts';
 import { inTurn } from '../../common/crowd.ts';
 import { FairGate } from '../../common/fair-gate.ts';
 import type { IdentityAuthenticator } from '../../common/ports.ts';
-import { senderOf } from '../../common/token-buckets.ts';
+import { rateLimitKey } from '../../common/token-buckets.ts';
 
 export interface PamOptions {
   /** Program and arguments; the login goes to its standard input as `service NUL name NUL password NUL`. */
@@ -40,7 +40,7 @@ export function createPamAuthenticator(options: PamOptions): IdentityAuthenticat
     async verify({ identity, password, address }) {
       const deadlineMs = performance.now() + (options.limitMs ?? LIMIT_MS);
       const task = () => ask(options, identity, password, deadlineMs);
-      const outcome = await inTurn(gate, senderOf(address), 'Too many logins at once', task);
+      const outcome = await inTurn(gate, rateLimitKey(address), 'Too many logins at once', task);
       if (outcome === EXIT_YES || outcome === EXIT_NO) return outcome === EXIT_YES;
       options.logger?.warn({ outcome }, 'PAM could not judge a login');
       throw new DomainError('ServiceUnavailable', 'Logins by identity are not possible now; try again shortly', {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { announceSetupToken } from '../../../../src/api/identity/first-account.ts';
+import { logSetupToken } from '../../../../src/api/identity/first-account.ts';
 import { loadConfig } from '../../../../src/process/config.ts';
 import type { Logger } from '../../../../src/process/logger.ts';
-import { ADMIN, createTestApp, type TestApp } from '../../../support/http/app.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database/database.ts';
+import { ADMIN, createTestApp, type TestApp } from '../../../support/http/app.ts';
 
 let database: TestDatabase;
 const apps: TestApp[] = [];
@@ -24,7 +24,7 @@ async function anApi(settings: Record<string, string>) {
   apps.push(app);
   const lines: string[] = [];
   const logger = { warn: (line: string) => lines.push(line) } as unknown as Logger;
-  await announceSetupToken(app.services.accounts, logger);
+  await logSetupToken(app.services.accounts, logger);
   const create = (setup_token?: string) =>
     app.call('POST', '/standalone-account', { body: { ...ADMIN, ...(setup_token !== undefined && { setup_token }) } });
   return { app, lines, create };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { senderOf, TokenBuckets } from '../../../../src/services/common/token-buckets.ts';
+import { rateLimitKey, TokenBuckets } from '../../../../src/services/common/token-buckets.ts';
 
 describe('TokenBuckets', () => {
   it('gives a burst, then so much a second, to each key', () => {
@@ -28,7 +28,7 @@ describe('TokenBuckets', () => {
   });
 });
 
-describe('senderOf', () => {
+describe('rateLimitKey', () => {
   it.each([
     ['192.0.2.7', '192.0.2.7'],
     ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
@@ -37,6 +37,6 @@ describe('senderOf', () => {
     ['::1', '0:0:0:0'],
     ['fe80::', 'fe80:0:0:0'],
   ])('takes %s as %s', (address, sender) => {
-    expect(senderOf(address)).toBe(sender);
+    expect(rateLimitKey(address)).toBe(sender);
   });
 });

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { BodyBudget } from '../../../src/process/body-budget.ts';
-import { ADMIN, createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
+import { RequestMemoryLimit } from '../../../src/process/request-memory.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { ADMIN, createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 
 const KIB = 1024;
 const LIMIT = 4 * 1024 * KIB;
@@ -15,7 +15,7 @@ const LOGIN = { email: ADMIN.email, password: 'wrong' };
 let database: TestDatabase;
 let app: TestApp;
 let token: string;
-const bodies = new BodyBudget(LIMIT);
+const bodies = new RequestMemoryLimit(LIMIT);
 const sockets: Socket[] = [];
 
 beforeAll(async () => {

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
-import { ADMIN, createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { ADMIN, createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 
 const PINO_LEVELS = { debug: 20, info: 30 };
 const TRACE_ID = '0123456789abcdef0123456789abcdef';
@@ -40,7 +40,9 @@ const text = () => readFileSync(join(directory, 'log'), 'utf8');
 
 function answered(): Array<Record<string, unknown>> {
   const lines = text().trimEnd().split('\n');
-  return lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ msg }) => msg === 'answered');
+  return lines
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ msg }) => msg === 'request completed');
 }
 
 describe('the line of an answered request', () => {

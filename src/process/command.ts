@@ -2,26 +2,25 @@ import { parseArgs } from 'node:util';
 import { type Config, type ConfigRole, loadConfig } from './config.ts';
 import { createLogger, type Logger } from './logger.ts';
 
-/** A command that does one thing and ends. */
-export interface OneShot {
-  /** In its log lines. */
+export interface Command {
+  /** Role in log lines. */
   name: string;
-  /** Which settings it cannot do without. */
+  /** Determines the required settings. */
   role: ConfigRole;
-  /** What `--help` prints. */
+  /** Output of `--help`. */
   help: string;
-  /** Options that it takes, without a value each. */
+  /** Names of its boolean options. */
   flags?: readonly string[];
 }
 
 /**
- * Runs a command: exit code 0 when it is done or `--help` was asked for, 1 with one message when it is not. An argument
- * that it does not know ends it before anything is done.
+ * Runs a command and exits: with 0 on success and after `--help`, with 1 and a message on failure. An unknown argument
+ * fails before anything is done.
  *
- * @param work - gets the flags that were given
+ * @param work - receives the given flags
  */
-export async function runOneShot(
-  command: OneShot,
+export async function runCommand(
+  command: Command,
   work: (config: Config, logger: Logger, flags: ReadonlySet<string>) => Promise<void>,
 ): Promise<never> {
   const { name, role, help } = command;
@@ -40,12 +39,12 @@ export async function runOneShot(
   }
 }
 
-function readFlags({ flags = [] }: OneShot, args: string[]): ReadonlySet<string> {
+function readFlags({ flags = [] }: Command, args: string[]): ReadonlySet<string> {
   const options = Object.fromEntries([...flags, 'help'].map((flag) => [flag, { type: 'boolean' as const }]));
   return new Set(Object.keys(parseArgs({ args, options }).values));
 }
 
-/** A refused connection to a name with several addresses is an error without a message of its own. */
+/** A refused connection to a host with several addresses is an AggregateError without a message. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof AggregateError && !error.message) return error.errors.map(describe).join(', ');

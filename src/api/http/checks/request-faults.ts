@@ -1,17 +1,16 @@
-import type { Config } from '../../../process/config.ts';
 import { DomainError, type ErrorDetail } from '../../../domain/common/errors.ts';
+import type { Config } from '../../../process/config.ts';
 import { MAX_FAULTS } from '../../../services/common/fields.ts';
 
-/** Most characters of all names in the header that tells what was ignored. */
-const MAX_IGNORED = 4000;
-/** Most characters of a name that are shown. */
+/** Characters of the header that lists ignored names. */
+const MAX_HEADER_CHARACTERS = 4000;
+/** Characters of a name in an error message. */
 const MAX_NAME = 100;
 
-/** What to do with parameters and fields that an operation does not know. */
 export type UnknownKeys = Config['unknownKeys'];
 
-/** What a check of one request has found, each place once. */
-export class Findings {
+/** Collects the faults of one request, one per path. */
+export class RequestFaults {
   readonly #unknownKeys: UnknownKeys;
   readonly #faults = new Map<string, { message: string; sentence: string }>();
   readonly #ignored: string[] = [];
@@ -21,23 +20,23 @@ export class Findings {
     this.#unknownKeys = unknownKeys;
   }
 
-  /** No further fault would be named: the check can end. */
+  /** Further faults are not reported, so the check can stop. */
   get isFull(): boolean {
     return this.#faults.size >= MAX_FAULTS;
   }
 
-  /** Notes a fault; the first one at a place counts. @param sentence - for the message of the whole answer */
+  /** The first fault of a path counts. @param sentence - for the message of the whole response */
   add(path: string, message: string, sentence = `${path} ${message}`): void {
     if (!this.isFull && !this.#faults.has(path)) this.#faults.set(path, { message, sentence });
   }
 
   /**
-   * Notes a parameter or field that the operation does not know.
+   * Adds an unknown parameter or field.
    *
-   * @returns whether it is to be left out of the request rather than refused
+   * @returns whether it is ignored, so that the caller removes it from the request
    */
-  addUnknown(place: string, key: string, describe: () => string): boolean {
-    const path = `${place}.${key.slice(0, MAX_NAME)}`;
+  addUnknown(parent: string, key: string, describe: () => string): boolean {
+    const path = `${parent}.${key.slice(0, MAX_NAME)}`;
     if (this.#unknownKeys === 'refuse') {
       if (this.isFull) return false;
       const message = describe();
@@ -46,17 +45,17 @@ export class Findings {
     }
     const name = headerName(path);
     this.#ignoredLength += name.length + 1;
-    if (this.#ignoredLength <= MAX_IGNORED) this.#ignored.push(name);
+    if (this.#ignoredLength <= MAX_HEADER_CHARACTERS) this.#ignored.push(name);
     return true;
   }
 
-  /** What was ignored, for a header: names with commas between them; null for nothing. */
+  /** Ignored names, separated by commas, for a header; null for none. */
   get ignored(): string | null {
     return this.#ignored.length === 0 ? null : this.#ignored.join(',');
   }
 
-  /** InvalidParameter naming every fault; null where there is none. */
-  get refusal(): DomainError | null {
+  /** InvalidParameter naming every fault; null for none. */
+  get error(): DomainError | null {
     if (this.#faults.size === 0) return null;
     const details: ErrorDetail[] = [...this.#faults].map(([path, { message }]) => ({ path, message }));
     const sentences = [...this.#faults.values()].map(({ sentence }) => sentence);
@@ -64,7 +63,7 @@ export class Findings {
   }
 }
 
-/** Letters, digits and marks that mean nothing in a header; all else percent-encoded. */
+/** Percent-encodes everything but unreserved characters. */
 function headerName(path: string): string {
   return path
     .toWellFormed()

@@ -1,6 +1,6 @@
 import type { DomainError, ErrorCode, ErrorDetail } from '../../../domain/common/errors.ts';
 
-/** The one table of statuses. @see docs/api-conventions.md#error-codes */
+/** The status of every error code. @see docs/api-conventions.md#error-codes */
 export const ERROR_STATUS: Readonly<Record<ErrorCode, number>> = {
   Unauthorized: 401,
   AuthenticationFailed: 401,
@@ -72,15 +72,13 @@ export interface ErrorBody {
   details?: ErrorDetail[];
 }
 
-/** A refusal as status, body and headers. */
-export interface ErrorReply {
+export interface ErrorResponse {
   status: number;
   body: ErrorBody;
   headers: Record<string, string>;
 }
 
-/** Turns a refusal into its answer. */
-export function errorReply(error: DomainError): ErrorReply {
+export function formatError(error: DomainError): ErrorResponse {
   const status = error.namedInBody ? 400 : ERROR_STATUS[error.code];
   const headers: Record<string, string> = {};
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer';

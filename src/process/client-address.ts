@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 
-/** Tells the network address a request comes from. */
+/** The network address that a request comes from. */
 export type ClientAddress = (req: Pick<IncomingMessage, 'headers' | 'socket'>) => string;
 
 const MAPPED = /^::ffff:(?=\d+\.)/i;
 
 /**
- * The peer's address; behind trusted proxies the address that the outermost of them saw. What clients themselves write
- * into `X-Forwarded-For` is never believed.
+ * The peer's address; behind trusted proxies, the address that the outermost of them saw. `X-Forwarded-For` entries
+ * written by clients are ignored.
  *
  * @param trustedProxies - addresses and networks such as `10.0.0.0/8`
  */

@@ -2,29 +2,29 @@ import { STATUS_CODES } from 'node:http';
 import type { ErrorCode } from '../../domain/common/errors.ts';
 import type { HttpMethod, OpenApiDocument, OperationObject, ParameterObject } from './objects.ts';
 
-/** Error codes that an operation can answer with, by status. */
-export type Refusals = ReadonlyMap<number, ReadonlySet<ErrorCode>>;
+/** Error codes of an operation, by status. */
+export type ErrorCodes = ReadonlyMap<number, ReadonlySet<ErrorCode>>;
 
 /**
- * Every refusal of an operation: what follows from its permission, feature, parameters and body, and what its
- * `x-errors` add.
+ * All error codes of an operation: those that follow from its permission, feature, parameters and body, and those of its
+ * `x-errors`.
  *
  * @param parameters - of the operation, references followed
  * @see docs/api-conventions.md#error-codes
  */
-export function refusalsOf(
+export function errorCodesOf(
   operation: OperationObject,
   method: HttpMethod,
   parameters: readonly ParameterObject[],
-): Refusals {
-  const refusals = new Map<number, Set<ErrorCode>>();
+): ErrorCodes {
+  const errorCodes = new Map<number, Set<ErrorCode>>();
   const add = (status: number, codes: Iterable<ErrorCode>): void => {
-    refusals.set(status, new Set([...(refusals.get(status) ?? []), ...codes].sort()));
+    errorCodes.set(status, new Set([...(errorCodes.get(status) ?? []), ...codes].sort()));
   };
   add(408, ['InvalidParameter']);
   add(429, ['TooManyRequests']);
   add(431, ['PayloadTooLarge']);
-  // Nothing stored is looked at: neither can the database be away nor can what it holds be broken.
+  // Without database access neither can occur.
   if (!operation['x-stateless']) {
     add(500, ['InternalError']);
     add(503, ['ServiceUnavailable']);
@@ -34,7 +34,7 @@ export function refusalsOf(
     add(403, forbidden(operation));
   }
   for (const parameter of parameters) if (parameter.in === 'path') add(404, ['NotFound', ...unknown(parameter)]);
-  // Parameters and fields that are not known are refused everywhere.
+  // Unknown parameters and fields.
   add(400, ['InvalidParameter']);
   if (method !== 'get') {
     add(400, ['InvalidJson']);
@@ -42,16 +42,19 @@ export function refusalsOf(
     add(415, ['UnsupportedMediaType']);
   }
   for (const [status, codes] of Object.entries(operation['x-errors'] ?? {})) add(Number(status), codes);
-  return new Map([...refusals].sort(([a], [b]) => a - b));
+  return new Map([...errorCodes].sort(([a], [b]) => a - b));
 }
 
 /**
- * Writes the refusals of an operation into its responses. Those of one status with the same codes are one component of
- * the document.
+ * Adds the error responses of an operation to the document. Equal ones share a component.
  */
-export function describeRefusals(document: OpenApiDocument, operation: OperationObject, refusals: Refusals): void {
+export function describeErrorResponses(
+  document: OpenApiDocument,
+  operation: OperationObject,
+  errorCodes: ErrorCodes,
+): void {
   const components = document.components['responses'] as Record<string, unknown>;
-  for (const [status, codes] of refusals) {
+  for (const [status, codes] of errorCodes) {
     const name = `${status}.${[...codes].join('.')}`;
     components[name] ??= describe(status, [...codes]);
     operation.responses[String(status)] = { $ref: `#/components/responses/${name}` };
@@ -68,7 +71,7 @@ function forbidden(operation: OperationObject): ErrorCode[] {
   ];
 }
 
-/** What is named otherwise has its code in `x-errors`. */
+/** Codes for parameters with other names are in `x-errors`. */
 function unknown({ name }: ParameterObject): ErrorCode[] {
   return name.endsWith('_id') && name !== 'secure_id' ? [unknownCodeOf(name) as ErrorCode] : [];
 }
@@ -81,7 +84,7 @@ export function unknownCodeOf(parameter: string): string {
 
 const REQUEST_ID = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } };
 
-/** Headers that a status has beside the id of the request. */
+/** Additional headers by status. */
 const HEADERS: Readonly<Record<number, Record<string, unknown>>> = {
   401: { 'WWW-Authenticate': { $ref: '#/components/headers/Authenticate' } },
   429: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } },

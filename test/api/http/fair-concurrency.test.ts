@@ -1,8 +1,8 @@
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccount } from '../../../tools/harness/accounts.ts';
-import { createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 
 let database: TestDatabase;
 let app: TestApp;

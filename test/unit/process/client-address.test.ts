@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { createClientAddress } from '../../../src/api/http/client-address.ts';
+import { createClientAddress } from '../../../src/process/client-address.ts';
 
 const from = (trusted: string[], peer: string | undefined, forwarded?: string) =>
   createClientAddress(trusted)({

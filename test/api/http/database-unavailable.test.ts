@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPersistence, type Persistence } from '../../../src/persistence/orm/orm.ts';
-import { ADMIN, createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createTcpProxy } from '../../../tools/harness/tcp-proxy.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { ADMIN, createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 
 let database: TestDatabase;
 let proxy: Awaited<ReturnType<typeof createTcpProxy>>;

@@ -27,7 +27,9 @@ afterAll(async () => {
 /** The last line of an answered request. */
 function line(): Record<string, unknown> {
   const lines = readFileSync(join(directory, 'log'), 'utf8').trimEnd().split('\n');
-  return lines.map((text) => JSON.parse(text) as Record<string, unknown>).findLast(({ msg }) => msg === 'answered')!;
+  return lines
+    .map((text) => JSON.parse(text) as Record<string, unknown>)
+    .findLast(({ msg }) => msg === 'request completed')!;
 }
 
 describe('the line of an answered request', () => {

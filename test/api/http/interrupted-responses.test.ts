@@ -5,17 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { BodyBudget } from '../../../src/process/body-budget.ts';
 import { createLogger } from '../../../src/process/logger.ts';
-import { createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
+import { RequestMemoryLimit } from '../../../src/process/request-memory.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
+import { createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 
 const ERROR = 50;
 const BLOB = '/usg-profiles/blob?path=report';
 /** More than the connection takes while nobody reads. */
 const PIECE = Buffer.alloc(8 * 1024 * 1024, 'x');
 
-const bodies = new BodyBudget(64 * 1024 * 1024);
+const bodies = new RequestMemoryLimit(64 * 1024 * 1024);
 let database: TestDatabase;
 let directory: string;
 let app: TestApp;
@@ -51,7 +51,7 @@ function lines(): Array<Record<string, unknown>> {
 }
 
 const errors = () => lines().filter(({ level }) => level === ERROR);
-const answered = () => lines().findLast(({ msg }) => msg === 'answered');
+const answered = () => lines().findLast(({ msg }) => msg === 'request completed');
 
 function serveFile(pieces: () => AsyncGenerator<Buffer>): void {
   vi.spyOn(app.services.usgReports, 'open').mockResolvedValue({ id: 1, kind: 'report', profileId: 1, size: 1, pieces });
@@ -74,7 +74,7 @@ describe('an answer that breaks off', () => {
     await expect.poll(() => ended).toEqual([['getUsgProfileBlob', 500]]);
     expect(errors()).toEqual([
       expect.objectContaining({
-        msg: 'an answer broke off',
+        msg: 'a response broke off',
         requestId: 'broken-1',
         err: expect.objectContaining({ message: 'the file is gone' }),
       }),

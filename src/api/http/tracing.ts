@@ -1,14 +1,10 @@
 import type { Request } from 'express';
 import { traceField, withLogFields } from '../../process/log-fields.ts';
-import { failSpan, inSpan, type Span, SpanKind } from '../../process/tracing.ts';
+import { activeTraceparent, failSpan, inSpan, parseTraceparent, type Span, SpanKind } from '../../process/tracing.ts';
 import type { Operation } from './operations.ts';
-import { traceparentHeader } from './trace-context.ts';
 
-/**
- * Runs one request within its span, which continues the client's trace, and with its ids in every line of the log. The
- * span says which operation it was and how it ended, and nothing of what was sent.
- */
-export function asRequest<T>(
+/** Runs a request within its span, which continues the client's trace, and with its ids in every log line. */
+export function withRequestSpan<T>(
   req: Request,
   requestId: string,
   work: (describe: (operation: Operation | undefined, status: number) => void) => Promise<T>,
@@ -27,4 +23,14 @@ function describe(span: Span | null, operation: Operation | undefined, status: n
   if (operation) span.updateName(operation.id);
   span.setAttribute('http.response.status_code', status);
   if (status >= 500) failSpan(span, null);
+}
+
+/** W3C trace context for the work that a request starts: the request's span, or the client's context while tracing is off. */
+export function traceparentOf(request: Request): string | null {
+  return activeTraceparent() ?? traceparentHeader(request);
+}
+
+function traceparentHeader(request: Request): string | null {
+  const header = request.headers['traceparent'];
+  return typeof header === 'string' && parseTraceparent(header) ? header : null;
 }
