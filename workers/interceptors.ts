@@ -4,6 +4,7 @@ import { withLogFields } from '../src/process/log-fields.ts';
 import { inSpan, isTracing, SpanKind } from '../src/process/tracing.ts';
 import { readTraceHeader } from '../temporal/trace-headers.ts';
 import type { TraceSinks } from '../workflows/contracts/tracing.contract.ts';
+import { toActivityFailure } from './activity-failures.ts';
 import type { EndedSpans } from './ended-spans.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
@@ -28,6 +29,8 @@ export function stepInterceptors(measures: Pick<WorkerMetrics, 'step'>): Activit
           );
           isDone = true;
           return result;
+        } catch (error) {
+          throw toActivityFailure(error);
         } finally {
           measures.step(info.activityType, isDone, (performance.now() - startedAt) / 1000);
         }

@@ -68,7 +68,18 @@ async function run(queues: readonly TaskQueue[]): Promise<void> {
   const engine = createEngine({ db: persistence.db, clock: systemClock, settings: config.activities, onProcessed });
   const { publicUrl, activities: settings, scriptProfiles: limits } = config;
   const kinds = createProfileKinds({ db: persistence.db, settings, limits, publicUrl, logger });
-  const parts: Parts = { db: persistence.db, client, engine, publicUrl, logger, kinds, clock: systemClock, measures };
+  const parts: Parts = {
+    db: persistence.db,
+    client,
+    engine,
+    publicUrl,
+    logger,
+    kinds,
+    clock: systemClock,
+    measures,
+    buildId: bundle.digest,
+    stuck: measures.stuck,
+  };
   workers = await startWorkers(queues, config, bundle, parts);
   const servesActivities = queues.includes(TASK_QUEUES.activity);
   const repaired: RelayOptions['repaired'] = (outcome) => measures.repaired('relay', outcome);

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { PROFILE_KINDS } from '../src/domain/schedules/schedule-id.ts';
 import { type Clock, systemClock } from '../src/services/common/ports.ts';
 import { RELAY_EVENTS, type RelayEvent } from './relay/relay.ts';
-import { REPAIRS, type RepairMade } from './relay/repair.ts';
+import { REPAIRS, type RepairMade, STUCK_REASONS, type StuckReason } from './relay/repair.ts';
 
 /** What a worker process counts of its own work. */
 export interface WorkerMetrics {
@@ -16,6 +16,8 @@ export interface WorkerMetrics {
   laneClosed(): void;
   /** Counts a row whose workflow was lost or stuck, once it is repaired. */
   repaired(foundBy: RepairFinder, outcome: RepairMade): void;
+  /** Counts a workflow that cannot go on, each time it is found. */
+  stuck(reason: StuckReason): void;
   /** Records a run of the reconciler that came to its end. */
   reconciled(seconds: number): void;
   /** Counts a date that passed without its schedule. */
@@ -65,7 +67,7 @@ export function createWorkerMetrics(registry: Registry, clock: Clock = systemClo
   };
 }
 
-function repairMetrics(registry: Registry): Pick<WorkerMetrics, 'repaired'> {
+function repairMetrics(registry: Registry): Pick<WorkerMetrics, 'repaired' | 'stuck'> {
   const repairs = new Counter({
     name: 'flotilla_repairs_total',
     help: 'Open rows whose workflow was lost or stuck and that were repaired, by who found them and what became of them',
@@ -73,7 +75,17 @@ function repairMetrics(registry: Registry): Pick<WorkerMetrics, 'repaired'> {
     registers: [registry],
   });
   for (const found_by of REPAIR_FINDERS) for (const outcome of REPAIRS) repairs.inc({ found_by, outcome }, 0);
-  return { repaired: (found_by, outcome) => repairs.inc({ found_by, outcome }) };
+  const stuck = new Counter({
+    name: 'flotilla_workflows_stuck_total',
+    help: 'Workflows found that cannot go on and are left as they are, by why; each counts again a minute later',
+    labelNames: ['reason'] as const,
+    registers: [registry],
+  });
+  for (const reason of STUCK_REASONS) stuck.inc({ reason }, 0);
+  return {
+    repaired: (found_by, outcome) => repairs.inc({ found_by, outcome }),
+    stuck: (reason) => stuck.inc({ reason }),
+  };
 }
 
 function reconcilerMetrics(registry: Registry, clock: Clock): Pick<WorkerMetrics, 'reconciled' | 'scheduleMissed'> {

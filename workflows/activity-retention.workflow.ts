@@ -1,10 +1,9 @@
-import { proxyActivities, proxyLocalActivities, workflowInfo } from '@temporalio/workflow';
+import { workflowInfo } from '@temporalio/workflow';
 import type { RetentionActivities } from './contracts/activities.ts';
 import { RETENTION_STEPS, type RetentionResult } from './contracts/activity-retention.contract.ts';
-import { PATIENT, QUICK, runStep } from './support/step.ts';
+import { proxyDatabaseActivities } from './support/database-activities.ts';
 
-const quick = proxyLocalActivities<RetentionActivities>(QUICK);
-const patient = proxyActivities<RetentionActivities>(PATIENT);
+const { forgetActivities } = proxyDatabaseActivities<RetentionActivities>();
 
 /**
  * One run of the retention schedule: removes old activities in small steps, from where the last run stopped to the end,
@@ -14,11 +13,7 @@ export async function activityRetention(): Promise<RetentionResult> {
   let next = (workflowInfo().lastResult as RetentionResult | undefined)?.next ?? null;
   let gone = 0;
   for (let step = 0; step < RETENTION_STEPS; step += 1) {
-    const after = next;
-    const done = await runStep(
-      () => quick.forgetActivities(after),
-      () => patient.forgetActivities(after),
-    );
+    const done = await forgetActivities(next);
     gone += done.gone;
     next = done.next;
     if (next === null) break;

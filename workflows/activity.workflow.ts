@@ -1,5 +1,4 @@
 import {
-  ApplicationFailure,
   CancellationScope,
   condition,
   continueAsNew,
@@ -7,13 +6,15 @@ import {
   setCurrentDetails,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { GroupProgress, LanePlan } from './contracts/activities.ts';
+import type { GroupProgress, LaneActivities, LanePlan } from './contracts/activities.ts';
 import type { ActivityInput, ActivityResult } from './contracts/activity.contract.ts';
-import { AGENT_FAILURE_MESSAGES, FAILURE_TYPES } from './contracts/failures.ts';
+import { AGENT_FAILURE_MESSAGES, operationFailure } from './contracts/failures.ts';
 import { type CancelWatch, closeAsCanceled, watchCancellation } from './support/cancellation.ts';
-import { steps } from './support/database-steps.ts';
+import { proxyDatabaseActivities } from './support/database-activities.ts';
 import { rowsLine } from './support/details.ts';
 import { runLanes } from './support/lanes.ts';
+
+const steps = proxyDatabaseActivities<LaneActivities>();
 
 const FIRST_LOOK_MS = 60_000;
 const LAST_LOOK_MS = 10 * 60_000;
@@ -45,7 +46,7 @@ export async function activity(input: ActivityInput): Promise<ActivityResult> {
   const end = await settled(input, cancellation, lanes);
   const { succeeded, failed, canceled } = end;
   if (end.status === 'failed') {
-    throw ApplicationFailure.nonRetryable(AGENT_FAILURE_MESSAGES.group, FAILURE_TYPES.agent);
+    throw operationFailure(AGENT_FAILURE_MESSAGES.group);
   }
   if (end.status === 'canceled') await closeAsCanceled(cancellation);
   return { succeeded, failed, canceled };

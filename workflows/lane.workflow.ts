@@ -1,5 +1,4 @@
 import {
-  ApplicationFailure,
   CancellationScope,
   condition,
   continueAsNew,
@@ -9,14 +8,15 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { LaneProgress } from './contracts/activities.ts';
-import { AGENT_FAILURE_MESSAGES, FAILURE_TYPES } from './contracts/failures.ts';
+import type { LaneActivities, LaneProgress } from './contracts/activities.ts';
+import { AGENT_FAILURE_MESSAGES, operationFailure } from './contracts/failures.ts';
 import { type LaneInput, type LaneResult, NUDGE_SIGNAL } from './contracts/lane.contract.ts';
 import { type CancelWatch, closeAsCanceled, watchCancellation } from './support/cancellation.ts';
-import { steps } from './support/database-steps.ts';
+import { proxyDatabaseActivities } from './support/database-activities.ts';
 import { laneLine } from './support/details.ts';
 import { DueTimer } from './support/due-timer.ts';
 
+const steps = proxyDatabaseActivities<LaneActivities>();
 const nudge = defineSignal(NUDGE_SIGNAL);
 
 /** Patch: a computer of whose operations one was canceled closes as Canceled, also when others succeeded. */
@@ -71,7 +71,7 @@ function historyIsLong(input: LaneInput): boolean {
 async function close(input: LaneInput, end: LaneProgress, cancellation: CancelWatch): Promise<LaneResult> {
   const { succeeded, failed, canceled } = end;
   if (input.single && failed > 0) {
-    throw ApplicationFailure.nonRetryable(AGENT_FAILURE_MESSAGES.computer, FAILURE_TYPES.agent);
+    throw operationFailure(AGENT_FAILURE_MESSAGES.computer);
   }
   if (canceled > 0 && isCanceled(input, end, cancellation)) await closeAsCanceled(cancellation);
   return { succeeded, failed, canceled };

@@ -1,11 +1,14 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import { workflowInfo } from '@temporalio/workflow';
+import type { ProfileActivities } from './contracts/activities.ts';
 import {
   type ProfileTriggerInput,
   type ProfileTriggerResult,
   parseTriggerDate,
 } from './contracts/profile-trigger.contract.ts';
-import { profileSteps } from './support/profile-steps.ts';
+import { proxyDatabaseActivities } from './support/database-activities.ts';
+
+const { startDueRun, refillSchedule } = proxyDatabaseActivities<ProfileActivities>();
 
 /** Set by the server on everything that a schedule starts. */
 const NOMINAL_TIME = defineSearchAttributeKey('TemporalScheduledStartTime', SearchAttributeType.DATETIME);
@@ -17,8 +20,8 @@ const NOMINAL_TIME = defineSearchAttributeKey('TemporalScheduledStartTime', Sear
  */
 export async function profileTrigger({ kind, profileId }: ProfileTriggerInput): Promise<ProfileTriggerResult> {
   const nominalTime = readNominalTime();
-  const outcome = await profileSteps.startDueRun(kind, profileId, nominalTime);
-  await profileSteps.refillSchedule(kind, profileId);
+  const outcome = await startDueRun(kind, profileId, nominalTime);
+  await refillSchedule(kind, profileId);
   return { nominalTime, outcome };
 }
 

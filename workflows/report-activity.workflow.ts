@@ -3,16 +3,14 @@ import {
   CancellationScope,
   isCancellation,
   proxyActivities,
-  proxyLocalActivities,
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { ActivityStatus } from '../src/domain/activities/status.ts';
 import type { ReportActivities } from './contracts/activities.ts';
 import { FAILURE_TYPES } from './contracts/failures.ts';
 import type { ReportInput } from './contracts/report.contract.ts';
 import { closeAsCanceled, watchCancellation } from './support/cancellation.ts';
-import { PATIENT, QUICK, runStep } from './support/step.ts';
+import { proxyDatabaseActivities } from './support/database-activities.ts';
 
 /** A worker that dies is noticed by its missing heartbeats, and the report begun anew by another one. */
 const { generateReport } = proxyActivities<ReportActivities>({
@@ -21,8 +19,7 @@ const { generateReport } = proxyActivities<ReportActivities>({
   cancellationType: 'WAIT_CANCELLATION_COMPLETED',
   retry: { initialInterval: '1s', maximumInterval: '1m', maximumAttempts: 30 },
 });
-const quick = proxyLocalActivities<ReportActivities>(QUICK);
-const patient = proxyActivities<ReportActivities>(PATIENT);
+const { endReport } = proxyDatabaseActivities<ReportActivities>();
 
 // A report takes minutes: it ends on the build that began it. Servers refuse this of workers without a version.
 setWorkflowOptions(
@@ -44,11 +41,4 @@ export async function reportActivity({ id }: ReportInput): Promise<void> {
   if (status === 'failed') {
     throw ApplicationFailure.nonRetryable('the report could not be made', FAILURE_TYPES.report);
   }
-}
-
-function endReport(id: number, status: 'failed' | 'canceled'): Promise<ActivityStatus> {
-  return runStep(
-    () => quick.endReport(id, status),
-    () => patient.endReport(id, status),
-  );
 }

@@ -47,8 +47,7 @@ describe('replay of recorded histories', () => {
   });
 
   it('refuses workflow code that does something else', async () => {
-    const changed = code.replace('await (0,_support_database_steps_ts__WEBPACK_IMPORTED_MODULE_3__', '$&');
-    const other = changed.replaceAll('.advance(', '.settle(');
+    const other = code.replaceAll('.advance(', '.settle(');
     expect(other).not.toBe(code);
     await expect(replay(await load('lane-succeeded.1.json'), other)).rejects.toThrow(DeterminismViolationError);
   });

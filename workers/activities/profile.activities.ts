@@ -1,16 +1,23 @@
+import { ApplicationFailure } from '@temporalio/activity';
 import type { ProfileKind, ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import type { ProfileActivities } from '../../workflows/contracts/activities.ts';
+import { FAILURE_TYPES } from '../../workflows/contracts/failures.ts';
 import type { ProfileKindName } from '../../workflows/contracts/profile-trigger.contract.ts';
 
 /**
  * The steps of `profileTrigger` over the kinds of profiles; each is harmless when run again.
  *
- * @remarks A kind that is not known came with a newer build: the step fails until a worker of that build takes a try.
+ * @throws {ApplicationFailure} of type `UnknownKind`, not to be retried, for a kind that came with a newer build
  */
 export function createProfileActivities(deps: { kinds: ProfileKinds; clock: { now(): Date } }): ProfileActivities {
   const kindOf = (name: ProfileKindName): ProfileKind => {
     const kind = deps.kinds.get(name);
-    if (!kind) throw new Error(`this worker knows no profiles of the kind ${name}`);
+    if (!kind) {
+      throw ApplicationFailure.nonRetryable(
+        `this build knows no profiles of the kind ${name}`,
+        FAILURE_TYPES.unknownKind,
+      );
+    }
     return kind;
   };
   return {

@@ -15,14 +15,21 @@ import type { ReconcileActivities } from '../../workflows/contracts/activities.t
 import { activityWorkflowId, parseActivityWorkflowId } from '../../workflows/contracts/activity.contract.ts';
 import type { ReconcileCursor, ReconcileResult } from '../../workflows/contracts/reconcile.contract.ts';
 import type { WorkerMetrics } from '../metrics.ts';
-import { type Repair, type RepairDeps, type RepairMade, repairGroup, repairLane } from '../relay/repair.ts';
+import {
+  type Repair,
+  type RepairDeps,
+  type RepairMade,
+  repairGroup,
+  repairLane,
+  type StuckReason,
+} from '../relay/repair.ts';
 import { createStarter } from '../relay/starter.ts';
 import { repairAfterRestore } from '../restore/repair-after-restore.ts';
 import { type EventRetention, shortenEventLog } from './event-retention.ts';
 import { wakeLeftRunning } from './left-running.ts';
 import { repairReports } from './lost-reports.ts';
 import { compareSchedules, orderEverySchedule, startMissedDates } from './missed-dates.ts';
-import { repairStuck } from './stuck.ts';
+import { wakeStillLanes } from './stuck.ts';
 import { closedAbnormally, deleteOldRuns, runningAmong } from './visibility.ts';
 
 export interface ReconcilerOptions extends EventRetention {
@@ -36,6 +43,10 @@ export interface ReconcilerOptions extends EventRetention {
   /** Lanes younger than this are left alone: the relay may be about to start them. Default 60,000. */
   settleMs?: number;
   metrics?: Pick<WorkerMetrics, 'repaired' | 'reconciled' | 'scheduleMissed'>;
+  /** The build of this process; absent for a worker without a version. */
+  buildId?: string;
+  /** Called each time a workflow is found that cannot go on. */
+  stuck?: (reason: StuckReason) => void;
 }
 
 const PAGE = 500;
@@ -80,7 +91,7 @@ export function createReconciler(options: ReconcilerOptions): ReconcileActivitie
       await repairClosed(deps, closedSince, repairs);
       const laneAfter = await comparePages(deps, options, cursor?.laneAfter ?? 0, repairs);
       const settleMs = options.settleMs ?? SETTLE_MS;
-      const stillAfter = await repairStuck(deps, { settleMs, after: cursor?.stillAfter ?? 0, count: repairs.add });
+      const stillAfter = await wakeStillLanes(deps, { settleMs, after: cursor?.stillAfter ?? 0 });
       const runningBefore = await wakeLeftRunning(options, settleMs, cursor?.runningBefore);
       await repairReports(deps, { settleMs, now: options.clock.now(), count: repairs.add });
       await startMissedDates(options, options.clock.now(), options.metrics?.scheduleMissed);

@@ -9,7 +9,7 @@ import { startListener } from './listener.ts';
 import { startLoop } from './loop.ts';
 import type { NudgeSettings } from './nudge-planner.ts';
 import { outboxRound } from './outbox.ts';
-import { type RepairMade, repairLane } from './repair.ts';
+import { type RepairMade, repairLane, type StuckReason } from './repair.ts';
 import { scheduleOrdersRound } from './schedule-orders.ts';
 import { createStarter } from './starter.ts';
 
@@ -26,6 +26,10 @@ export interface RelayOptions {
   clock: { now(): Date };
   /** Counts what the relay did, for metrics and tests. */
   count?: (what: RelayEvent) => void;
+  /** The build of this process; absent for a worker without a version. */
+  buildId?: string;
+  /** Called each time a workflow is found that cannot go on. */
+  stuck?: (reason: StuckReason) => void;
   /** Called once per lane whose workflow was lost, when it is repaired. */
   repaired?: (outcome: RepairMade) => void;
 }
@@ -72,7 +76,7 @@ export function startRelay(options: RelayOptions): Relay {
   const count = options.count ?? (() => undefined);
   const starter = createStarter(client, options.publicUrl);
   const repair = async (lane: number): Promise<void> => {
-    const outcome = await repairLane({ db, client, engine, starter, logger }, lane);
+    const outcome = await repairLane({ ...options, starter }, lane);
     if (outcome !== 'none') options.repaired?.(outcome);
   };
   const outbox = startLoop({

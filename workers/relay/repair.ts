@@ -10,16 +10,23 @@ import { readStartableActivities, readStartableBatches } from '../../src/persist
 import type { Logger } from '../../src/process/logger.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import { reached } from '../reached.ts';
-import { isOrphaned } from '../restore/orphaned.ts';
+import { failedForGood, isOrphaned } from '../restore/close-events.ts';
 import type { Starter } from './starter.ts';
 
-/** How a workflow stands on the server; `orphaned` is one that a repair after a restore ended, of other rows than there are now. */
-export type WorkflowState = 'running' | 'terminated' | 'closed' | 'missing' | 'orphaned';
+/**
+ * How a workflow stands on the server. `orphaned`: a repair after a restore ended it, of other rows than there are now.
+ * `failed`: by a defect or a missing row, in the build that this process is of.
+ */
+export type WorkflowState = 'running' | 'terminated' | 'closed' | 'failed' | 'missing' | 'orphaned';
 
 /** What became of a row whose workflow was lost or stuck. */
 export const REPAIRS = ['restarted', 'closed'] as const;
 export type RepairMade = (typeof REPAIRS)[number];
 export type Repair = 'none' | RepairMade;
+
+/** Why a workflow cannot go on: its tasks fail, or it failed for good. */
+export const STUCK_REASONS = ['task', 'failure'] as const;
+export type StuckReason = (typeof STUCK_REASONS)[number];
 
 export interface RepairDeps {
   db: Database;
@@ -27,16 +34,31 @@ export interface RepairDeps {
   engine: Engine;
   starter: Starter;
   logger: Logger;
+  /** The build of this process; absent for a worker without a version. */
+  buildId?: string;
+  /** Called each time a workflow is found that cannot go on and is left as it is. */
+  stuck?: (reason: StuckReason) => void;
+}
+
+/** Reports a workflow that is left to a fixed build or an operator. */
+export function reportStuck({ logger, stuck }: RepairDeps, workflowId: string, reason: StuckReason): void {
+  stuck?.(reason);
+  logger.error({ workflowId, reason }, 'workflow cannot go on: it waits for a fixed build or an operator');
 }
 
 /** Result of what an operator ended. */
 export const TERMINATED_TEXT = 'The workflow was terminated by an operator.';
 
 /** Reads the newest run of a workflow id. */
-export async function readState(client: Client, workflowId: string): Promise<WorkflowState> {
+export async function readState(client: Client, workflowId: string, buildId?: string): Promise<WorkflowState> {
   try {
-    const { status, runId } = await client.workflow.getHandle(workflowId).describe();
+    const { status, runId, raw } = await client.workflow.getHandle(workflowId).describe();
     if (status.name === 'RUNNING' || status.name === 'PAUSED') return 'running';
+    if (status.name === 'FAILED') {
+      const { deploymentVersion } = raw.workflowExecutionInfo?.versioningInfo ?? {};
+      const isSameBuild = (deploymentVersion?.buildId || undefined) === buildId;
+      return isSameBuild && (await failedForGood(client, { workflowId, runId })) ? 'failed' : 'closed';
+    }
     if (status.name !== 'TERMINATED') return 'closed';
     return (await isOrphaned(client, { workflowId, runId })) ? 'orphaned' : 'terminated';
   } catch (error) {
@@ -55,8 +77,12 @@ export async function readState(client: Client, workflowId: string): Promise<Wor
 export async function repairLane(deps: RepairDeps, lane: number): Promise<Repair> {
   const row = await readBatchState(deps.db, lane);
   if (!row || row.open_count === 0) return 'none';
-  const state = await readState(deps.client, row.wf_id);
+  const state = await readState(deps.client, row.wf_id, deps.buildId);
   if (state === 'running') return 'none';
+  if (state === 'failed') {
+    reportStuck(deps, row.wf_id, 'failure');
+    return 'none';
+  }
   if (state === 'terminated') {
     await closeLane(deps, lane, TERMINATED_TEXT);
     deps.logger.warn({ workflowId: row.wf_id }, 'workflow was terminated: its open operations are cancelled');
@@ -75,10 +101,14 @@ export async function repairGroup(deps: RepairDeps, activityId: number): Promise
   const [startable] = await readStartableActivities(deps.db, [activityId]);
   if (!startable) return 'none';
   const { workflowId } = startable;
-  const state = await readState(deps.client, workflowId);
+  const state = await readState(deps.client, workflowId, deps.buildId);
   if (state === 'running') return 'none';
   // Read after the workflow, which ends after its rows: a group that ended a moment ago is not taken for a lost one.
   if (!(await isGroupOpen(deps.db, activityId))) return 'none';
+  if (state === 'failed') {
+    reportStuck(deps, workflowId, 'failure');
+    return 'none';
+  }
   if (state === 'terminated') {
     for (const { id, wf_id } of await readOpenBatchWorkflows(deps.db, activityId)) {
       // Its workflow before its rows: nobody would look for one whose rows have ended.

@@ -5,7 +5,7 @@ import { parseWorkflowOwner } from '../../workflows/contracts/activity.contract.
 import { BATCH_TYPES, GROUP_TYPES, isOfType, REPORT_TYPES } from '../../workflows/contracts/workflow-types.ts';
 import { reached } from '../reached.ts';
 import { workflowIdsOf } from '../reconciler/visibility.ts';
-import { ORPHANED } from './orphaned.ts';
+import { ORPHANED } from './close-events.ts';
 
 const OURS = isOfType([...GROUP_TYPES, ...BATCH_TYPES, ...REPORT_TYPES]);
 const RUNNING = `ExecutionStatus = 'Running' AND ${OURS}`;

@@ -141,8 +141,8 @@ export interface ReconcileActivities {
    *    cancels what is open where an operator terminated it.
    * 3. Does the same for open lanes, and their groups, that have no running workflow, as many as 25 s allow; the next
    *    run goes on behind them.
-   * 4. Replaces workflows that run and cannot move, nudges lanes that stand still, and wakes lane workflows that run
-   * although everything in their rows has ended.
+   * 4. Reports workflows that run and cannot move, nudges lanes that stand still, and wakes lane workflows that run
+   *    although everything in their rows has ended.
    * 5. Starts workflows of reports again that have none; replaces those that run and told nothing new for 30 minutes;
    *    ends reports whose workflow an operator terminated.
    * 6. Makes the runs of dates that passed without their schedule; lets those pass, with an event, whose schedule an

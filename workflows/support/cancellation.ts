@@ -1,16 +1,8 @@
-import {
-  CancellationScope,
-  CancelledFailure,
-  condition,
-  proxyActivities,
-  proxyLocalActivities,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { CancellationScope, CancelledFailure, condition, workflowInfo } from '@temporalio/workflow';
 import type { CancelActivities } from '../contracts/activities.ts';
-import { PATIENT, QUICK, runStep } from './step.ts';
+import { proxyDatabaseActivities } from './database-activities.ts';
 
-const quick = proxyLocalActivities<CancelActivities>(QUICK);
-const patient = proxyActivities<CancelActivities>(PATIENT);
+const { requestCancel } = proxyDatabaseActivities<CancelActivities>();
 
 /** Whether a cancel of this workflow was requested, by the API, the parent or an operator. */
 export interface CancelWatch {
@@ -35,12 +27,7 @@ export function watchCancellation(): CancelWatch {
  */
 export async function closeAsCanceled(watch: CancelWatch): Promise<never> {
   const { workflowId, runId } = workflowInfo();
-  if (!watch.requested) {
-    await runStep(
-      () => quick.requestCancel(workflowId, runId),
-      () => patient.requestCancel(workflowId, runId),
-    );
-  }
+  if (!watch.requested) await requestCancel(workflowId, runId);
   await CancellationScope.nonCancellable(() => condition(() => watch.requested));
   throw new CancelledFailure('canceled');
 }

@@ -1,3 +1,4 @@
+import { DomainError } from '../../domain/common/errors.ts';
 import type { GroupProgress } from '../../domain/engine/progress.ts';
 import type { ChildCounts } from '../../domain/engine/roll-up.ts';
 import type { Sql } from '../database/sql.ts';
@@ -5,11 +6,11 @@ import type { Sql } from '../database/sql.ts';
 /**
  * How a group stands.
  *
- * @throws when there is no such activity: somebody deleted its row, as retention keeps groups that have not ended
+ * @throws {DomainError} UnknownActivity when there is no such activity: somebody deleted its row, as retention keeps groups that have not ended
  */
 export async function readGroupProgress(db: Sql, group: number): Promise<GroupProgress> {
   const [row] = await db.query<GroupProgress & Record<string, unknown>>(READ_PROGRESS, [group]);
-  if (!row) throw new Error(`there is no activity ${group}`);
+  if (!row) throw new DomainError('UnknownActivity', `there is no activity ${group}`);
   return row;
 }
 

@@ -109,11 +109,11 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
     const parents: Array<[string, string, string]> = [
       ['database transaction', 'flotilla-api', 'executeScript'],
       ['relay start', 'flotilla-worker', 'executeScript'],
-      ['workflow activity', 'flotilla-worker', 'relay start'],
-      ['begin', 'flotilla-worker', 'workflow activity'],
-      ['workflow lane', 'flotilla-worker', 'workflow activity'],
-      ['advance', 'flotilla-worker', 'workflow lane'],
-      ['settle', 'flotilla-worker', 'workflow activity'],
+      ['workflow ScriptRun', 'flotilla-worker', 'relay start'],
+      ['begin', 'flotilla-worker', 'workflow ScriptRun'],
+      ['workflow ComputerOperation', 'flotilla-worker', 'workflow ScriptRun'],
+      ['advance', 'flotilla-worker', 'workflow ComputerOperation'],
+      ['settle', 'flotilla-worker', 'workflow ScriptRun'],
       ['deliver execute-script', 'flotilla-api', 'executeScript'],
       ['result execute-script', 'flotilla-api', 'executeScript'],
     ];
@@ -154,7 +154,8 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
     const mine = (name: string) => receiver.spans.filter((span) => span.traceId === traceId && span.name === name);
     await expect.poll(() => mine('advance').length, { timeout: 30_000 }).toBeGreaterThan(0);
     await scenario.api.post('/activities/cancel', { activity_ids: [group] });
-    const ended = () => ['workflow activity', 'workflow lane'].map((name) => mine(name).map(({ failed }) => failed));
+    const ended = () =>
+      ['workflow ScriptRun', 'workflow ComputerOperation'].map((name) => mine(name).map(({ failed }) => failed));
     await expect.poll(ended, { timeout: 30_000 }).toEqual([[false], [false]]);
   });
 

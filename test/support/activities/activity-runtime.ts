@@ -13,6 +13,7 @@ import { createRetentionActivities } from '../../../workers/activities/activity-
 import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
 import { createProfileActivities } from '../../../workers/activities/profile.activities.ts';
 import { createReportActivities } from '../../../workers/activities/report.activities.ts';
+import { stepInterceptors } from '../../../workers/interceptors.ts';
 import { createProfileKinds } from '../../../workers/profile-kinds.ts';
 import { createReconciler, type ReconcilerOptions } from '../../../workers/reconciler/reconciler.ts';
 import { type Relay, type RelayEvent, startRelay } from '../../../workers/relay/relay.ts';
@@ -147,6 +148,7 @@ async function runWorker(
     namespace,
     taskQueue,
     activities,
+    interceptors: { activity: [stepInterceptors({ step: () => undefined })] },
     workflowBundle: { code: await workflowCode() },
     dataConverter: TEST_DATA_CONVERTER,
     maxCachedWorkflows: 100,

@@ -28,6 +28,8 @@ export class FakeLanes {
   /** So many calls fail from now on. */
   failures = 0;
   failureText = 'connection refused';
+  /** What they fail with instead. */
+  failure: Error | null = null;
   /** Time of the environment; never the wall clock, which time skipping leaves behind. */
   now: () => Promise<number> = async () => Date.now();
   readonly #lanes = new Map<number, FakeLane>();
@@ -82,7 +84,7 @@ export class FakeLanes {
       this.calls.push(name);
       if (this.failures > 0) {
         this.failures -= 1;
-        throw Object.assign(new Error(this.failureText), { stack: this.failureText });
+        throw this.failure ?? Object.assign(new Error(this.failureText), { stack: this.failureText });
       }
       return await work();
     };

@@ -1,10 +1,10 @@
 import { type Client, WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
-import { type ApplicationFailure, CancelledFailure, type SearchAttributePair } from '@temporalio/common';
+import { CancelledFailure, type SearchAttributePair } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ActivityInput, ActivityResult } from '../../../workflows/contracts/activity.contract.ts';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/contracts/search-attributes.ts';
-import { ACTIVITY_WORKFLOW, LANE_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
+import { groupWorkflow, OPERATION_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeLanes } from '../../support/activities/fake-lanes.ts';
 import { addSearchAttributes, createTimeSkippingEnvironment } from '../../support/temporal/temporal.ts';
 import {
@@ -57,7 +57,7 @@ async function withGroup(sizes: readonly number[], run: (context: Context) => Pr
   const attributes: SearchAttributePair[] = [{ key: SEARCH_ATTRIBUTES.accountId, value: '1' }];
   await withWorker(setup, async (taskQueue) => {
     const start = () =>
-      client.workflow.start<Group>(ACTIVITY_WORKFLOW, {
+      client.workflow.start<Group>(groupWorkflow('InstallSnaps'), {
         taskQueue,
         workflowId: `activity/${group}`,
         args: [{ id: group }],
@@ -78,7 +78,11 @@ const detailsOf = async (handle: WorkflowHandle<Group>) =>
   (await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata')).currentDetails;
 /** As after a repair: the lane is no child of its group's workflow. */
 const driveElsewhere = ({ client, taskQueue }: Context, lane: number) =>
-  client.workflow.start(LANE_WORKFLOW, { taskQueue, workflowId: `activity/${lane}`, args: [{ lane, single: true }] });
+  client.workflow.start(OPERATION_WORKFLOW, {
+    taskQueue,
+    workflowId: `activity/${lane}`,
+    args: [{ lane, single: true }],
+  });
 const failureOf = (handle: WorkflowHandle<Group>) =>
   handle.result().then(
     () => null,
@@ -157,7 +161,7 @@ describe('activity', () => {
       expect(await statusOf(context.client, handle.workflowId)).toBe('RUNNING');
       await context.report(second, 'succeeded');
       const failure = await failureOf(handle);
-      expect((failure as ApplicationFailure).type).toBe('AgentFailure');
+      expect(failure).toMatchObject({ type: 'AgentFailure', category: 'BENIGN' });
     }));
 
   it('passes a cancel on to its lanes and closes as Canceled when nothing was done', () =>

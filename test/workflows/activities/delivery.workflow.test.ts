@@ -5,7 +5,7 @@ import { scriptOperation } from '../../../src/domain/scripts/script.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createEngine } from '../../../src/services/engine/engine.ts';
 import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
-import { ACTIVITY_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
+import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { aGroup, anAccount, childrenOf, type TestAccount, tell } from '../../support/activities/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createSkippedServer, SkippedClock } from '../../support/temporal/skipped-time.ts';
@@ -70,7 +70,11 @@ async function withFleet(run: (fleet: Fleet) => Promise<void>): Promise<void> {
     await run({
       async start(group) {
         const args = [{ id: group }] as [{ id: number }];
-        await client.workflow.start(ACTIVITY_WORKFLOW, { taskQueue, workflowId: `activity/${group}`, args });
+        await client.workflow.start(groupWorkflow('InstallSnaps'), {
+          taskQueue,
+          workflowId: `activity/${group}`,
+          args,
+        });
         await until(async () => (await childrenOf(db, group)).every(({ message }) => message !== null));
       },
       async fetch(computers) {

@@ -6,7 +6,7 @@ import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createEngine } from '../../../src/services/engine/engine.ts';
 import { createKernelsService, type KernelCommand } from '../../../src/services/software/kernels.service.ts';
 import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
-import { ACTIVITY_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
+import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { anAccount, childrenOf, SETTINGS, tell } from '../../support/activities/activity-rows.ts';
 import { reportKernels } from '../../support/computers/packages.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
@@ -87,7 +87,7 @@ async function withChain(command: Partial<KernelCommand>, run: (chain: Chain) =>
     await nudge(client, row!.wf_id);
   };
   await withWorker(setup, async (taskQueue) => {
-    const handle = await client.workflow.start(ACTIVITY_WORKFLOW, {
+    const handle = await client.workflow.start(groupWorkflow('UpgradeKernelPackageRequest'), {
       taskQueue,
       workflowId: `activity/${group}`,
       args: [{ id: group }],

@@ -8,8 +8,9 @@ import {
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FAILURE_TYPES } from '../../../workflows/contracts/failures.ts';
 import { type LaneInput, type LaneResult, NUDGE_SIGNAL } from '../../../workflows/contracts/lane.contract.ts';
-import { LANE_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
+import { batchWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { FakeLanes } from '../../support/activities/fake-lanes.ts';
 import { createTimeSkippingEnvironment } from '../../support/temporal/temporal.ts';
 import {
@@ -55,12 +56,11 @@ async function withLanes(run: Run): Promise<void> {
     activities: lanes.activities(client),
   };
   await withWorker(setup, async (taskQueue) => {
-    const start: Start = (lane, input = {}) =>
-      client.workflow.start<Lane>(LANE_WORKFLOW, {
-        taskQueue,
-        workflowId: `activity/${lane}`,
-        args: [{ lane, single: lanes.progress(lane).open === 1, ...input }],
-      });
+    const start: Start = (lane, input = {}) => {
+      const { single = lanes.progress(lane).open === 1 } = input;
+      const args: [LaneInput] = [{ lane, single, ...input }];
+      return client.workflow.start<Lane>(batchWorkflow(single), { taskQueue, workflowId: `activity/${lane}`, args });
+    };
     await run({ lanes, client, start, nudge: (id) => nudge(client, `activity/${id}`) });
   });
 }
@@ -96,7 +96,7 @@ describe('lane of one computer', () => {
       await nudge(lane);
       const failure = await failureOf(handle);
       expect(failure).toBeInstanceOf(ApplicationFailure);
-      expect((failure as ApplicationFailure).type).toBe('AgentFailure');
+      expect(failure).toMatchObject({ type: 'AgentFailure', category: 'BENIGN' });
       expect(await statusOf(client, handle.workflowId)).toBe('FAILED');
     }));
 
@@ -212,6 +212,19 @@ describe('lane of one computer', () => {
       const events = await countEvents(handle);
       expect(events.of('activityTaskScheduled')).toBe(1);
       expect(events.total).toBeLessThanOrEqual(17);
+    }));
+
+  it('fails with a name, and is not tried again, where that would change nothing', () =>
+    withLanes(async ({ lanes, start }) => {
+      const lane = nextLane++;
+      lanes.add(lane, 1);
+      lanes.failures = Number.POSITIVE_INFINITY;
+      lanes.failure = ApplicationFailure.nonRetryable('rows is not iterable', FAILURE_TYPES.defect);
+      const handle = await start(lane);
+      const failure = await failureOf(handle);
+      expect(failure).toBeInstanceOf(ApplicationFailure);
+      expect(failure).toMatchObject({ type: FAILURE_TYPES.defect, message: 'rows is not iterable' });
+      expect(advances(lanes)).toBe(1);
     }));
 
   it('shows operators what it waits for', () =>

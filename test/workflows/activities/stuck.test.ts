@@ -28,7 +28,21 @@ async function statusOf(id: number): Promise<string> {
   return row!.status;
 }
 
-const restartedOne = async () => (await runtime.reconciler.reconcile(null)).restarted === 1;
+/** What was reported of workflows that cannot go on. */
+const reported: string[] = [];
+
+async function reconcile(): Promise<void> {
+  const reconciler = runtime.reconcilerWith(runtime.client, { stuck: (reason) => reported.push(reason) });
+  expect((await reconciler.reconcile(null)).restarted).toBe(0);
+}
+
+/** What an operator does who wants a workflow started again from its rows. */
+async function deleteWorkflow(id: number): Promise<void> {
+  const workflowExecution = { workflowId: `activity/${id}` };
+  await runtime.client.workflowService.deleteWorkflowExecution({ namespace: runtime.namespace, workflowExecution });
+  await until(async () => (await runtime.status(`activity/${id}`).catch(() => 'GONE')) === 'GONE');
+  await until(async () => (await runtime.reconciler.reconcile(null)).restarted === 1, 60_000);
+}
 
 /** Starts the workflow of an activity as somebody does whose key the workers lack. */
 async function startUnreadable(type: string, id: number, input: object): Promise<void> {
@@ -41,7 +55,7 @@ async function startUnreadable(type: string, id: number, input: object): Promise
 }
 
 describe('a workflow that runs and cannot move', () => {
-  it('is started anew when nobody can read its input, and its group goes on', async () => {
+  it('is reported and left as it is when nobody can read its input, and others go on', async () => {
     await relay.stop();
     const id = await fleet.act(fleet.computers.slice(0, 3));
     await startUnreadable(ACTIVITY_WORKFLOW, id, { id });
@@ -52,7 +66,13 @@ describe('a workflow that runs and cannot move', () => {
       await fleet.deliver();
       return (await statusOf(healthy)) === 'delivered';
     });
-    await until(restartedOne, 60_000);
+    await until(async () => {
+      await reconcile();
+      return reported.length > 0;
+    }, 60_000);
+    expect(reported).toContain('task');
+    expect(await runtime.status(`activity/${id}`)).toBe('RUNNING');
+    await deleteWorkflow(id);
     await until(async () => {
       await fleet.deliver();
       await fleet.report();
@@ -61,7 +81,7 @@ describe('a workflow that runs and cannot move', () => {
     await until(async () => (await runtime.status(`activity/${id}`)) === 'COMPLETED');
   }, 180_000);
 
-  it('is started anew when all it waits for is a moment that has passed', async () => {
+  it('is reported when all it waits for is a moment that has passed', async () => {
     const id = await fleet.actAlone(fleet.computers[0]!);
     await until(async () => {
       await fleet.deliver();
@@ -77,10 +97,47 @@ describe('a workflow that runs and cannot move', () => {
     );
     await runtime.db.query(`update lane set next_due_at = now() - interval '1 day' where id = $1`, [row!.lane]);
     expect(await runtime.db.query('select from agent_inbox where lane_id = $1', [row!.lane])).toEqual([]);
-    await until(restartedOne, 60_000);
+    reported.length = 0;
+    await until(async () => {
+      await reconcile();
+      return reported.includes('task');
+    }, 60_000);
+    await deleteWorkflow(id);
     await until(async () => (await statusOf(id)) === 'failed');
     await until(async () => (await runtime.status(`activity/${id}`)) === 'FAILED');
   }, 180_000);
+});
+
+describe('a workflow that failed for good', () => {
+  it('is left to another build, which starts it again', async () => {
+    const id = await fleet.actAlone(fleet.computers[2]!);
+    await until(async () => (await runtime.status(`activity/${id}`).catch(() => '')) === 'RUNNING');
+    await relay.stop();
+    await runtime.db.query(
+      `update lane set wf_id = 'activity/' || $1 || '/lane/9' where id =
+      (select lane_id from activity where id = $1)`,
+      [id],
+    );
+    // As if a defect had ended it: the row of another group that is not there.
+    const options = {
+      workflowId: `activity/${id}/lane/9`,
+      taskQueue: TASK_QUEUES.activity,
+      args: [{ id: 2_000_000_000 }],
+    };
+    const failed = await runtime.client.workflow.start('SnapAction', options);
+    await expect(failed.result()).rejects.toMatchObject({ cause: { type: 'MissingRow' } });
+    reported.length = 0;
+    await until(async () => {
+      await reconcile();
+      return reported.includes('failure');
+    });
+    expect(await runtime.status(options.workflowId)).toBe('FAILED');
+    const next = runtime.reconcilerWith(runtime.client, { buildId: 'fixed' });
+    await until(async () => (await next.reconcile(null)).restarted === 1, 60_000);
+    await until(async () => (await runtime.status(options.workflowId)) === 'RUNNING');
+    await runtime.client.workflow.getHandle(`activity/${id}`).terminate('by test');
+    relay = runtime.startRelay();
+  }, 120_000);
 });
 
 /** As after a loss of the server's last moments, or with a worker that stood still: rows know more than the workflow. */

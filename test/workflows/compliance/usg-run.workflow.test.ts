@@ -6,7 +6,7 @@ import { readAuditReport } from '../../../src/services/compliance/audits/read-re
 import { takeInReports } from '../../../src/services/compliance/audits/take-in.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
-import { ACTIVITY_WORKFLOW } from '../../../workflows/contracts/workflow-types.ts';
+import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
 import { childrenOf, tell } from '../../support/activities/activity-rows.ts';
 import { auditReport } from '../../support/compliance/audit-reports.ts';
 import { createUsgWorld } from '../../support/compliance/usg-world.ts';
@@ -125,7 +125,7 @@ describe('a run that fixes, restarts and audits', () => {
     };
     await withWorker(setup, async (taskQueue) => {
       const workflowId = `activity/${group}`;
-      const handle = await environment.client.workflow.start(ACTIVITY_WORKFLOW, {
+      const handle = await environment.client.workflow.start(groupWorkflow('UsgActivity'), {
         taskQueue,
         workflowId,
         args: [{ id: group }],

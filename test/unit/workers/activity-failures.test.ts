@@ -1,0 +1,25 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { describe, expect, it } from 'vitest';
+import { DomainError } from '../../../src/domain/common/errors.ts';
+import { toActivityFailure } from '../../../workers/activity-failures.ts';
+
+describe('a Temporal activity', () => {
+  it.each([
+    ['MissingRow', new DomainError('UnknownActivity', 'there is no activity 7')],
+    ['Defect', new TypeError("Cannot read properties of undefined (reading 'id')")],
+    ['Defect', new RangeError('Invalid time value')],
+  ])('fails for good with %s', (type, error) => {
+    const failure = toActivityFailure(error);
+    expect(failure).toBeInstanceOf(ApplicationFailure);
+    expect(failure).toMatchObject({ type, nonRetryable: true, message: error.message, cause: error });
+  });
+
+  it.each([
+    Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }),
+    Object.assign(new Error('relation "lane" does not exist'), { code: '42P01' }),
+    new TypeError('fetch failed', { cause: new Error('ECONNRESET') }),
+    ApplicationFailure.nonRetryable('unknown', 'UnknownKind'),
+  ])('leaves %s as it is', (error) => {
+    expect(toActivityFailure(error)).toBe(error);
+  });
+});
