@@ -1,6 +1,5 @@
-import type { ActivitySettings } from '../../process/config.ts';
-import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
 import type { Delivery } from '../../domain/activities/delivery.ts';
+import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
 import { readBaseActivity } from '../../persistence/activities/activities.repository.ts';
 import {
   createGroup,
@@ -10,10 +9,11 @@ import {
   type PlacedGroupPlan,
 } from '../../persistence/activities/activity-creation.repository.ts';
 import { type EmptyRun, insertEmptyRun } from '../../persistence/activities/empty-runs.repository.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
-import { type BaseActivity, toBaseActivity } from './activity-views.ts';
+import { recordEvent } from '../../persistence/events/events.repository.ts';
+import type { ActivitySettings } from '../../process/config.ts';
 import type { Caller, Clock } from '../common/ports.ts';
+import { type BaseActivity, toBaseActivity } from './activity-views.ts';
 import { requirePrior } from './prior-activity.ts';
 
 /** What services that act on computers are made of. */
@@ -43,7 +43,7 @@ export interface ComputerAction extends Delivery {
 /**
  * Creates the group of an action and its line in the event log. A group without computers has succeeded.
  *
- * @returns id of the group
+ * @returns the group
  * @throws {DomainError} UnknownActivity, InvalidParameter as {@link requirePrior}
  */
 export async function createAction(
@@ -51,7 +51,7 @@ export async function createAction(
   caller: Caller,
   action: ComputerAction,
   at: { now: Date; settings: ActivitySettings },
-): Promise<number> {
+): Promise<BaseActivity> {
   const { event, after, operations, ...rest } = action;
   const afterActivity = await requirePrior(tx, caller, after, action.computers, at.now);
   const who = { accountId: caller.accountId, creatorId: caller.personId };
@@ -63,7 +63,7 @@ export async function createAction(
     entityName: action.summary,
     message: event,
   });
-  return group;
+  return toBaseActivity(await readBaseActivity(tx, group, at.now), at.now);
 }
 
 async function createGroupOf(
@@ -76,18 +76,4 @@ async function createGroupOf(
   return 'messages' in operations
     ? await createPlacedGroup(tx, { ...plan, ...operations }, settings)
     : await createGroup(tx, { ...plan, operations }, settings);
-}
-
-/**
- * Makes an activity in one transaction.
- *
- * @param work - creates it and gives its id; everything it writes is there with the activity or not at all
- */
-export async function answerWithActivity(
-  deps: ActingDeps,
-  work: (tx: Sql, now: Date) => Promise<number>,
-): Promise<BaseActivity> {
-  const now = deps.clock.now();
-  const row = await deps.db.transaction(async (tx) => readBaseActivity(tx, await work(tx, now), now));
-  return toBaseActivity(row, now);
 }

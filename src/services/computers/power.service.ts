@@ -1,9 +1,9 @@
-import { type PowerAction, powerOperation } from '../../domain/activities/machine-operations.ts';
 import { readDelivery } from '../../domain/activities/delivery.ts';
+import { type PowerAction, powerOperation } from '../../domain/activities/machine-operations.ts';
 import type { BaseActivity } from '../activities/activity-views.ts';
-import { type ActingDeps, answerWithActivity, createAction } from '../activities/computer-actions.ts';
-import type { Caller } from '../common/ports.ts';
+import { type ActingDeps, createAction } from '../activities/computer-actions.ts';
 import { requireTargets } from '../activities/targets.ts';
+import type { Caller } from '../common/ports.ts';
 
 /** A request to restart one computer or to turn it off. */
 export interface PowerCommand {
@@ -30,9 +30,10 @@ export interface PowerService {
 export function createPowerService(deps: ActingDeps): PowerService {
   return {
     async act(caller, action, { computerId, deliverAfter, windowMinutes, after, traceparent }) {
-      const delivery = readDelivery(deliverAfter, windowMinutes, deps.clock.now(), 'body.deliver_after');
+      const now = deps.clock.now();
+      const delivery = readDelivery(deliverAfter, windowMinutes, now, 'body.deliver_after');
       const operation = powerOperation(action);
-      return answerWithActivity(deps, async (tx, now) => {
+      return deps.db.transaction(async (tx) => {
         await requireTargets(tx, caller, [computerId], 'ManageComputer');
         const plan = {
           ...delivery,

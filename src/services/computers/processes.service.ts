@@ -4,13 +4,13 @@ import {
   signalSummary,
   unreportedText,
 } from '../../domain/activities/machine-operations.ts';
-import type { PageRequest } from '../../persistence/database/page.ts';
 import { findSignalTargets, listProcesses, type ProcessRow } from '../../persistence/computers/processes.repository.ts';
+import type { PageRequest } from '../../persistence/database/page.ts';
 import { failUnsent } from '../../persistence/identity/undeliverable.repository.ts';
 import type { BaseActivity } from '../activities/activity-views.ts';
-import { type ActingDeps, answerWithActivity, createAction } from '../activities/computer-actions.ts';
-import type { Caller } from '../common/ports.ts';
+import { type ActingDeps, createAction } from '../activities/computer-actions.ts';
 import { requireTargets, requireVisible } from '../activities/targets.ts';
+import type { Caller } from '../common/ports.ts';
 
 /** A request to end processes of one computer. */
 export interface SignalCommand {
@@ -43,11 +43,12 @@ export function createProcessesService(deps: ActingDeps): ProcessesService {
       return listProcesses(deps.db, computer, page);
     },
     async signal(caller, signal, { computerId, pids, after, traceparent }) {
-      return answerWithActivity(deps, async (tx, now) => {
+      const now = deps.clock.now();
+      return deps.db.transaction(async (tx) => {
         await requireTargets(tx, caller, [computerId], 'ManageComputer');
         const targets = await findSignalTargets(tx, computerId, [...new Set(pids)]);
         const summary = signalSummary(signal, targets);
-        const group = await createAction(
+        const activity = await createAction(
           tx,
           caller,
           {
@@ -66,8 +67,8 @@ export function createProcessesService(deps: ActingDeps): ProcessesService {
         const unreported = targets.flatMap(({ pid, startTime }, step) =>
           startTime === null ? [{ step, text: unreportedText(pid) }] : [],
         );
-        await failUnsent(tx, group, unreported, now);
-        return group;
+        await failUnsent(tx, activity.id, unreported, now);
+        return activity;
       });
     },
   };

@@ -1,16 +1,16 @@
-import { computersText } from '../../domain/activities/summary.ts';
 import { readDelivery } from '../../domain/activities/delivery.ts';
+import { computersText } from '../../domain/activities/summary.ts';
 import { DomainError } from '../../domain/common/errors.ts';
 import { runEnvironment } from '../../domain/scripts/environment.ts';
 import { type RunnableScript, runSummary, scriptOperation } from '../../domain/scripts/script.ts';
 import { keepFleet } from '../../persistence/computers/fleet-lock.ts';
-import { lockScript, readRunnableScript } from '../../persistence/scripts/scripts.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
+import { lockScript, readRunnableScript } from '../../persistence/scripts/scripts.repository.ts';
 import type { BaseActivity } from '../activities/activity-views.ts';
-import { answerWithActivity, createAction } from '../activities/computer-actions.ts';
-import { type ActingQuery, resolveComputerQuery } from '../query/computer-queries.ts';
-import type { Caller } from '../common/ports.ts';
+import { createAction } from '../activities/computer-actions.ts';
 import { requireTargets } from '../activities/targets.ts';
+import type { Caller } from '../common/ports.ts';
+import { type ActingQuery, resolveComputerQuery } from '../query/computer-queries.ts';
 import { requireActive } from './changes.ts';
 import type { ScriptsDeps } from './deps.ts';
 import { readUsername } from './fields.ts';
@@ -26,9 +26,10 @@ export async function executeScript(
   id: number,
   command: ScriptCommand,
 ): Promise<BaseActivity> {
-  const delivery = readDelivery(command.deliverAfter, command.windowMinutes, deps.clock.now(), 'body.deliver_after');
+  const now = deps.clock.now();
+  const delivery = readDelivery(command.deliverAfter, command.windowMinutes, now, 'body.deliver_after');
   const asked = command.username === null ? null : readUsername(command.username);
-  return answerWithActivity(deps, async (tx, now) => {
+  return deps.db.transaction(async (tx) => {
     await keepFleet(tx, caller.accountId);
     const row = await requireScript(tx, caller, id);
     requireRight(caller, row, 'ExecuteScript');

@@ -1,19 +1,19 @@
-import { type KernelAction, kernelGroupSummary, kernelOperations } from '../../domain/software/package-operations.ts';
 import { readDelivery } from '../../domain/activities/delivery.ts';
 import { DomainError } from '../../domain/common/errors.ts';
 import { type HotpatchReports, kernelChoices, type SmartStatus, smartStatus } from '../../domain/software/kernel.ts';
+import { type KernelAction, kernelGroupSummary, kernelOperations } from '../../domain/software/package-operations.ts';
+import { namePackages } from '../../persistence/activities/package-changes.repository.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
 import {
   type KernelFacts,
   type KernelRow,
   readHotpatchReports,
   readKernelFacts,
 } from '../../persistence/software/kernels.repository.ts';
-import { namePackages } from '../../persistence/activities/package-changes.repository.ts';
-import type { Sql } from '../../persistence/database/sql.ts';
 import type { BaseActivity } from '../activities/activity-views.ts';
-import { type ActingDeps, answerWithActivity, createAction } from '../activities/computer-actions.ts';
-import type { Caller } from '../common/ports.ts';
+import { type ActingDeps, createAction } from '../activities/computer-actions.ts';
 import { requireTargets, requireVisible } from '../activities/targets.ts';
+import type { Caller } from '../common/ports.ts';
 
 /** The kernel of one computer and what it could be changed to. @see docs/api-conventions.md#kernels */
 export interface KernelListing {
@@ -74,13 +74,14 @@ export function createKernelsService(deps: ActingDeps): KernelsService {
     },
     async change(caller, action, command) {
       const { windowMinutes, computerId, packageId, rebootAfter, traceparent } = command;
-      const delivery = readDelivery(command.deliverAfter, windowMinutes, deps.clock.now(), command.deliverAfterPath);
-      return answerWithActivity(deps, async (tx, now) => {
+      const now = deps.clock.now();
+      const delivery = readDelivery(command.deliverAfter, windowMinutes, now, command.deliverAfterPath);
+      return deps.db.transaction(async (tx) => {
         await requireTargets(tx, caller, [computerId], 'ManageComputer');
         const { install, remove } = await eligible(tx, action, computerId, packageId);
         const operations = kernelOperations(action, { install, remove }, rebootAfter);
         const event = `${operations[0]!.summary} on computer ${computerId}${rebootAfter ? ', then restart' : ''}`;
-        const group = await createAction(
+        const activity = await createAction(
           tx,
           caller,
           {
@@ -95,8 +96,8 @@ export function createKernelsService(deps: ActingDeps): KernelsService {
           },
           { now, settings: deps.settings },
         );
-        await namePackages(tx, group, [install.id, remove.id]);
-        return group;
+        await namePackages(tx, activity.id, [install.id, remove.id]);
+        return activity;
       });
     },
   };

@@ -1,17 +1,17 @@
-import type { PackageAction } from '../../domain/software/package-operations.ts';
-import { computersText } from '../../domain/activities/summary.ts';
 import { readDelivery } from '../../domain/activities/delivery.ts';
+import { computersText } from '../../domain/activities/summary.ts';
+import type { PackageAction } from '../../domain/software/package-operations.ts';
 import { type PackageStanding, standingOf } from '../../domain/software/package-states.ts';
+import { nameSentPackages } from '../../persistence/activities/package-changes.repository.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
 import { groupsOf } from '../../persistence/query/group-scope.ts';
-import { nameSentPackages } from '../../persistence/activities/package-changes.repository.ts';
 import { listPackages, type PackageFilter, type PackageRow } from '../../persistence/software/packages.repository.ts';
 import type { BaseActivity } from '../activities/activity-views.ts';
-import { type ActingDeps, answerWithActivity, createAction } from '../activities/computer-actions.ts';
+import { type ActingDeps, createAction } from '../activities/computer-actions.ts';
+import { requireTargets, requireVisible } from '../activities/targets.ts';
+import type { Caller } from '../common/ports.ts';
 import { NOTHING_SEEN, resolveComputerQuery } from '../query/computer-queries.ts';
 import { choosePackages } from './package-choices.ts';
-import type { Caller } from '../common/ports.ts';
-import { requireTargets, requireVisible } from '../activities/targets.ts';
 
 /** What a listing of packages is narrowed to. */
 export type PackagesQuery = Pick<PackageFilter, 'search' | 'names' | 'states'>;
@@ -94,10 +94,11 @@ export function createPackagesService(deps: ActingDeps): PackagesService {
 
 async function act(deps: ActingDeps, caller: Caller, command: PackageCommand): Promise<BaseActivity> {
   const { action, deliverAfter, windowMinutes, after, traceparent } = command;
-  const delivery = readDelivery(deliverAfter, windowMinutes, deps.clock.now(), 'body.deliver_after');
+  const now = deps.clock.now();
+  const delivery = readDelivery(deliverAfter, windowMinutes, now, 'body.deliver_after');
   const computers = [...new Set(command.computerIds)];
   const ids = [...new Set(command.packageIds)];
-  return answerWithActivity(deps, async (tx, now) => {
+  return deps.db.transaction(async (tx) => {
     await requireTargets(tx, caller, computers, 'ManageComputer');
     const choice = await choosePackages(tx, { accountId: caller.accountId, action, computers, ids });
     const plan = {
@@ -109,9 +110,9 @@ async function act(deps: ActingDeps, caller: Caller, command: PackageCommand): P
       traceparent,
       event: `${choice.summary} on ${computersText(computers.length)}`,
     };
-    const group = await createAction(tx, caller, plan, { now, settings: deps.settings });
-    await nameSentPackages(tx, group);
-    return group;
+    const activity = await createAction(tx, caller, plan, { now, settings: deps.settings });
+    await nameSentPackages(tx, activity.id);
+    return activity;
   });
 }
 

@@ -1,3 +1,4 @@
+import { readDelivery } from '../../domain/activities/delivery.ts';
 import {
   type SnapAction,
   type SnapEntry,
@@ -7,15 +8,14 @@ import {
   snapOperationType,
 } from '../../domain/activities/snap-actions.ts';
 import { computersText } from '../../domain/activities/summary.ts';
-import { readDelivery } from '../../domain/activities/delivery.ts';
 import { parseInstant } from '../../domain/common/instant.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
 import { type InstalledSnapRow, listInstalledSnaps } from '../../persistence/software/installed-snaps.repository.ts';
 import type { BaseActivity } from '../activities/activity-views.ts';
-import { type ActingDeps, answerWithActivity, createAction } from '../activities/computer-actions.ts';
+import { type ActingDeps, createAction } from '../activities/computer-actions.ts';
+import { requireTargets, requireVisible } from '../activities/targets.ts';
 import { refusedFields } from '../common/fields.ts';
 import type { Caller } from '../common/ports.ts';
-import { requireTargets, requireVisible } from '../activities/targets.ts';
 
 /** A request to do one thing with snaps on many computers. */
 export interface SnapCommand {
@@ -54,10 +54,11 @@ export function createSnapsService(deps: ActingDeps): SnapsService {
     },
     async act(caller, command) {
       const { action, deliverAfter, windowMinutes } = command;
-      const delivery = readDelivery(deliverAfter, windowMinutes, deps.clock.now(), 'body.deliver_after');
+      const now = deps.clock.now();
+      const delivery = readDelivery(deliverAfter, windowMinutes, now, 'body.deliver_after');
       const snaps = checkSnaps(action, command.snaps);
       const computers = [...new Set(command.computerIds)];
-      return answerWithActivity(deps, async (tx, now) => {
+      return deps.db.transaction(async (tx) => {
         await requireTargets(tx, caller, computers, 'ManageComputer');
         const plan = {
           ...delivery,
