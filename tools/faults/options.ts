@@ -16,7 +16,7 @@ export interface Options {
 export const USAGE = `npm run faults -- [options]
 
 Runs mixed work over a real stack with faults among it, one seed after another, and checks the invariants I1 to I7
-after each from the agents' ledgers, the databases and Temporal. Exit code 1 when a seed failed.
+after each from the agents' execution logs, the databases and Temporal. Exit code 1 when a seed failed.
 
   --seeds 20          how many seeds
   --from 1            the first of them

@@ -60,7 +60,7 @@ export function outOfOrder(deliveries: readonly Delivery[]): string[] {
 }
 
 /**
- * Operations that computers carried out in another order than they got them, by the agents' own ledgers.
+ * Operations that computers carried out in another order than they got them, by the agents' own execution logs.
  *
  * @param except - computers whose agents may have carried something out twice or on two machines
  */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { createLogger } from '../../src/process/logger.ts';
+import type { FaultShares } from '../simulator/computer-options.ts';
+import { readExecutionLog } from '../simulator/execution-log.ts';
 import { createFleet, type Fleet } from '../simulator/fleet.ts';
-import type { FaultShares } from '../simulator/knobs.ts';
-import { readLedgerLines } from '../simulator/ledger.ts';
 import type { Executions } from './delivery-order.ts';
 import type { TestStack } from './stack.ts';
 
@@ -11,7 +11,7 @@ const TAKE_SNAPS = 23 / 25;
 
 /**
  * Simulated computers in the test's own process: like real ones they live on whatever happens to the server. Their
- * identities and their ledger are kept in the stack's directory, so that a fleet can follow on another.
+ * identities and their execution log are kept in the stack's directory, so that a fleet can follow on another.
  */
 export class FleetBeside {
   readonly #stack: TestStack;
@@ -53,11 +53,11 @@ export class FleetBeside {
 
   /** What the agents carried out so far, by operation. */
   executions(): Executions {
-    return readExecutions(this.#ledgerFile);
+    return readExecutions(this.#executionLogFile);
   }
 
-  get #ledgerFile(): string {
-    return join(this.#stack.root, 'beside', 'ledger.jsonl');
+  get #executionLogFile(): string {
+    return join(this.#stack.root, 'beside', 'execution-log.jsonl');
   }
 
   #create(shares: Partial<FaultShares>): Fleet {
@@ -66,7 +66,7 @@ export class FleetBeside {
       url: this.#stack.url,
       logger: createLogger({ level: 'silent', role: 'fleet' }),
       stateFile: join(this.#stack.root, 'beside', 'fleet.jsonl'),
-      ledgerFile: this.#ledgerFile,
+      executionLogFile: this.#executionLogFile,
       // Long enough operations that a fault finds some before, some in and some behind theirs.
       times: { pingMs: 1500, urgentMs: 500, operationMs: 1500, retryMs: 500 },
       shares,
@@ -76,10 +76,10 @@ export class FleetBeside {
   }
 }
 
-/** Reads a ledger file into executions by operation. */
-export function readExecutions(ledgerFile: string): Executions {
+/** Reads an execution log into executions by operation. */
+export function readExecutions(executionLogFile: string): Executions {
   const executions = new Map<number, { computerId: number | null }[]>();
-  for (const { operationId, computerId } of readLedgerLines(ledgerFile)) {
+  for (const { operationId, computerId } of readExecutionLog(executionLogFile)) {
     const list = executions.get(operationId);
     if (list) list.push({ computerId });
     else executions.set(operationId, [{ computerId }]);

@@ -146,7 +146,7 @@ async function compareComputers(stack: TestStack, group: number, computerIds: re
   ];
 }
 
-/** I3, from the agents' ledgers: an operation with a result ran once, on its computer; one that was withdrawn never. */
+/** I3, from the agents' execution logs: an operation with a result ran once, on its computer; one that was withdrawn never. */
 async function compareExecutions(stack: TestStack, group: number, executions: Executions): Promise<string[]> {
   const rows = await stack.rows<{ id: number; computer_id: number; status: string; state: string }>(
     `select a.id, a.computer_id, a.status, m.state

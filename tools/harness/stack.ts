@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { encryptionKeys } from '../../src/process/setting-types.ts';
 import { connectClient, type TemporalClient } from '../../temporal/connection.ts';
 import { findFreePorts } from '../stack/processes/ports.ts';
 import { isAlive, signalProcess } from '../stack/processes/processes.ts';
-import { encryptionKeys } from '../../src/process/setting-types.ts';
+import { asSuperuser, stackTls } from './stack-access.ts';
 import {
   environmentOf,
   killHard,
@@ -19,8 +20,6 @@ import {
   type StackRole,
 } from './stack-processes.ts';
 import { get, inheritedEnvironment, spawnProgram } from './stack-programs.ts';
-import { stackTls } from './stack-access.ts';
-import { asSuperuser } from './stack-access.ts';
 import { searchStackLogs } from './test-log.ts';
 
 const PREFIX = 'flotilla-e2e-';

@@ -8,15 +8,15 @@ Simulated computers whose agents enrol at a gateway and do what it asks. Without
 that runs in the project, or in FLOTILLA_DATA_DIR.
 
   --computers N           how many (default FLOTILLA_SIMULATED_COMPUTERS, else 25)
-  --url URL[,URL...]      the gateway, or several that are asked in turn
+  --url URL[,URL...]      the gateway, or several that are used in turn
                           (default FLOTILLA_PUBLIC_URL, else made of FLOTILLA_HOST and FLOTILLA_PORT)
   --account NAME          account to enrol in (default standalone)
   --registration-key KEY  its registration key (default FLOTILLA_REGISTRATION_KEY, else none)
-  --seed N                everything random follows from it (default 1; beside npm start any, which is printed)
-  --state FILE            keeps identities, counters and unsent results over restarts (default: nowhere)
-  --ledger FILE           one JSON line for each executed operation (default: nowhere)
-  --connections N         connections to the gateway at most (default 64)
-  --audit-rules N         rules that a compliance audit looks at (default 38)
+  --seed N                determines everything random (default 1; beside npm start any, which is printed)
+  --state FILE            keeps identities, counters and unsent results across restarts (default: none)
+  --execution-log FILE    one JSON line for each executed operation (default: none)
+  --connections N         maximum connections to the gateway (default 64)
+  --audit-rules N         rules that a compliance audit checks (default 38)
 
 Times, in seconds; defaults suit the size of the fleet:
   --ping-interval S       between pings of a computer (default 2, or computers/500 if more)
@@ -26,23 +26,22 @@ Times, in seconds; defaults suit the size of the fleet:
   --retry-interval S      first wait after a failed exchange (default 1, or computers/1000 if more)
 
 Faults, as shares from 0 to 1:
-  --offline S             computers that go away once they enrolled and told about themselves
+  --offline S             computers that go offline once they enrolled and reported their facts
   --slow S                computers whose operations take ten times as long
   --failing S             operations that fail
-  --lost-answers S        exchanges whose answer is lost; the payload is sent again
+  --lost-answers S        exchanges whose response is lost; the payload is sent again
   --duplicate-sends S     exchanges sent twice
-  --die-before S          operations at which the agent dies before it carries them out
-  --die-after S           operations after which the agent dies before it can say so; they run twice
+  --die-before S          operations before which the agent crashes
+  --die-after S           operations after which the agent crashes without reporting them; they run twice
 
   --help                  this text
 
-A set-intervals message of the server overrides the times, in later runs on the same state too.
-State and ledger survive kill -9.`;
+A set-intervals message of the server overrides the times, also in later runs with the same state.
+State and execution log survive kill -9.`;
 
-/** Everything the command line and the environment say. */
 export type CommandLine = Omit<FleetOptions, 'logger'> | 'help';
 
-/** A wrong option; the message names it. */
+/** The message names the invalid option. */
 export class UsageError extends Error {}
 
 const VALUE = { type: 'string' } as const;
@@ -54,7 +53,7 @@ const OPTIONS = {
   'registration-key': VALUE,
   seed: VALUE,
   state: VALUE,
-  ledger: VALUE,
+  'execution-log': VALUE,
   connections: VALUE,
   'audit-rules': VALUE,
   'ping-interval': VALUE,
@@ -93,9 +92,7 @@ const SHORTEST_SECONDS = 0.01;
 const LONGEST_SECONDS = 86_400;
 
 /**
- * Reads the command line of the fleet.
- *
- * @throws {UsageError} naming the wrong option
+ * @throws {UsageError} on an invalid option
  */
 export function parseCommandLine(args: readonly string[], env: Environment): CommandLine {
   const values = parse(args);
@@ -103,21 +100,21 @@ export function parseCommandLine(args: readonly string[], env: Environment): Com
   const read = new OptionReader(values);
   return {
     computers: read.whole('computers', 0, MAX_COMPUTERS, env.FLOTILLA_SIMULATED_COMPUTERS || '25')!,
-    url: urlOf(values.url ?? (env.FLOTILLA_PUBLIC_URL || urlHere(env))),
+    url: urlOf(values.url ?? (env.FLOTILLA_PUBLIC_URL || localUrl(env))),
     account: values.account,
     registrationKey: values['registration-key'] ?? (env.FLOTILLA_REGISTRATION_KEY || undefined),
     seed: read.whole('seed', 0, 2 ** 31),
     stateFile: values.state,
-    ledgerFile: values.ledger,
+    executionLogFile: values['execution-log'],
     connections: read.whole('connections', 1, 10_000),
     auditRules: read.whole('audit-rules', 1, 5000),
-    times: dropAbsent({
+    times: {
       pingMs: read.ms('ping-interval'),
       urgentMs: read.ms('urgent-interval'),
       exchangeMs: read.ms('exchange-interval'),
       operationMs: read.ms('operation-time'),
       retryMs: read.ms('retry-interval'),
-    }),
+    },
     shares: {
       offline: read.share('offline'),
       slow: read.share('slow'),
@@ -169,8 +166,8 @@ function parse(args: readonly string[]) {
   }
 }
 
-/** The gateway that a stack with the same settings serves on this machine. */
-function urlHere({ FLOTILLA_HOST: host, FLOTILLA_PORT: port }: Environment): string {
+/** The gateway of a stack with the same settings on this machine. */
+function localUrl({ FLOTILLA_HOST: host, FLOTILLA_PORT: port }: Environment): string {
   return `http://${localHost(host?.trim() || '127.0.0.1')}:${port?.trim() || 8080}`;
 }
 
@@ -179,10 +176,4 @@ function urlOf(text: string): string {
   if (!['http:', 'https:'].includes(protocols[0]!) || new Set(protocols).size > 1)
     throw new UsageError('--url must be http URLs or https URLs, separated by commas');
   return text;
-}
-
-function dropAbsent<T extends object>(object: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: NonNullable<T[K]>;
-  };
 }

@@ -1,4 +1,4 @@
-import type { Ledger } from './ledger.ts';
+import type { ExecutionLog } from './execution-log.ts';
 import type { PackageIdRegistry } from './package-ids.ts';
 import type { Random } from './random.ts';
 import type { FleetSettings } from './settings.ts';
@@ -6,7 +6,6 @@ import type { StateFile } from './state-file.ts';
 import type { TimerWheel } from './timer-wheel.ts';
 import type { Transport } from './transport.ts';
 
-/** What happened so far in a fleet. */
 export interface FleetStatistics {
   exchanges: number;
   failedExchanges: number;
@@ -17,20 +16,19 @@ export interface FleetStatistics {
 /** What all agents of a fleet share. */
 export interface FleetContext {
   readonly settings: FleetSettings;
-  /** When the fleet was first started, seconds. */
+  /** First start of the fleet, in seconds. */
   readonly epoch: number;
   readonly wheel: TimerWheel;
   readonly transport: Transport;
-  readonly ledger: Ledger;
+  readonly executionLog: ExecutionLog;
   readonly registry: PackageIdRegistry;
   readonly state: StateFile;
   readonly statistics: FleetStatistics;
-  /** The fleet has ended and its files are closed; what still runs has no effect. */
+  /** The files of the fleet are closed; what still runs has no effect. */
   readonly isClosed: boolean;
-  /** Draws of mishaps and of moments, which do not follow from the seed alone: they depend on the order of events. */
-  readonly draws: Random;
-  /** Notes that the server does not take a registration. */
-  refused(reason: string): void;
-  /** Notes what no real agent would accept from a server. */
+  /** Random faults and times. They depend on the order of events, not only on the seed. */
+  readonly random: Random;
+  registrationRefused(reason: string): void;
+  /** Records what would break real agents. */
   violation(text: string): void;
 }

@@ -1,9 +1,8 @@
-import type { Logger } from '../../src/process/logger.ts';
-import { Agent } from './agent.ts';
+import { Agent } from './agent/agent.ts';
+import { type ComputerOptions, type FaultShares, NO_FAULTS } from './computer-options.ts';
+import { type ExecutionLog, openExecutionLog } from './execution-log.ts';
 import type { FleetContext, FleetStatistics } from './fleet-context.ts';
 import type { Machine } from './inventory/machine.ts';
-import { type FaultShares, type Knobs, NO_FAULTS } from './knobs.ts';
-import { type Ledger, openLedger } from './ledger.ts';
 import { PackageIdRegistry } from './package-ids.ts';
 import { createRandom } from './random.ts';
 import { DEFAULT_AUDIT_RULES, defaultTimes, type FleetSettings, type FleetTimes } from './settings.ts';
@@ -11,84 +10,63 @@ import { type AgentRecord, openStateFile } from './state-file.ts';
 import { createTimerWheel } from './timer-wheel.ts';
 import { createTransport } from './transport.ts';
 
-/** What a fleet is made from; everything but the first three has a default. */
-export interface FleetOptions {
-  computers: number;
-  /** Base URL of the gateway, before `/message-system` and `/ping`. */
-  url: string;
-  logger: Logger;
-  /** Default `standalone`. */
-  account?: string;
-  /** Default none. */
-  registrationKey?: string | null;
-  /** Default 1. */
-  seed?: number;
-  /** Where identities and counters are kept; default nowhere. */
-  stateFile?: string | null;
-  /** Where executions are counted; default in memory alone. */
-  ledgerFile?: string | null;
-  /** Default 64. */
-  connections?: number;
-  /** Milliseconds; defaults depend on the size of the fleet. */
+/** Everything but the first three has a default. */
+export interface FleetOptions
+  extends Pick<FleetSettings, 'computers' | 'url' | 'logger'>,
+    Partial<Omit<FleetSettings, 'computers' | 'url' | 'logger' | 'times' | 'shares'>> {
   times?: Partial<FleetTimes>;
   shares?: Partial<FaultShares>;
-  /** Rules that an audit looks at; default a few dozen. */
-  auditRules?: number | undefined;
-  /** Granularity of all times; default 50. */
-  tickMs?: number;
 }
 
 /** A simulated computer as tests see it. */
 export interface SimulatedComputer {
   readonly index: number;
   readonly title: string;
-  /** Number under which the server knows it; null before it enrolled. */
+  /** Id at the server; null before it enrolled. */
   readonly computerId: number | null;
-  readonly knobs: Knobs;
+  readonly options: ComputerOptions;
   readonly machine: Machine;
   readonly isEnrolled: boolean;
-  /** Turned off, or restarting. */
+  /** Off or restarting. */
   readonly isDown: boolean;
-  /** Approved, its inventory told, nothing left to do or to send. */
+  /** Approved, its inventory reported, nothing left to do or to send. */
   readonly isSettled: boolean;
-  /** Makes an exchange due now. */
   exchangeSoon(): void;
-  /** Starts a machine that was turned off. */
   powerOn(): void;
 }
 
 /** Many simulated agents in one process. */
 export interface Fleet {
   readonly computers: readonly SimulatedComputer[];
-  readonly ledger: Ledger;
+  readonly executionLog: ExecutionLog;
   readonly statistics: Readonly<FleetStatistics>;
-  /** What the server did that no real agent would accept, with how often; empty for a correct server. */
+  /** What the server did that breaks real agents, with counts; empty for a correct server. */
   readonly violations: ReadonlyMap<string, number>;
-  /** Begins once the gateway answers; resolves then. Enrolment follows by itself. */
+  /** Resolves when the gateway responds; enrolment follows. */
   start(): Promise<void>;
-  /** Resolves when every computer is settled. @throws after the time limit, naming some that are not */
+  /** Resolves when every computer is settled. @throws after the time limit */
   settled(limitMs: number): Promise<void>;
-  /** Ends all exchanges and writes the state; nothing is sent or written afterwards. May be called twice. */
+  /** Ends all exchanges and writes the state. Idempotent. */
   stop(): Promise<void>;
 }
 
 const GATEWAY_POLL_MS = 1000;
-const GATEWAY_COMPLAINT_EVERY = 30;
+const GATEWAY_POLLS_PER_LOG = 30;
 const SETTLED_POLL_MS = 100;
-const HOUSEKEEPING_MS = 30_000;
+const MAINTENANCE_MS = 30_000;
 const DRAIN_MS = 1000;
 
 /**
  * Makes a fleet of simulated computers whose agents speak the real protocol over HTTP.
  *
- * @throws when the state file belongs to a fleet of another seed
- * @remarks Like a real agent, an agent loses what it had not committed when it is killed: facts, which it tells again,
- *   and the batch it kept for a server that steps back. Identity, counters, results and operations taken over survive;
- *   a recovery key does not: its result becomes one of failure.
+ * @throws if the state file belongs to a fleet of another seed
+ * @remarks Like a real agent, a killed agent loses facts, which it reports again, and the batch it kept for a server that
+ *   steps back. Identity, counters, results and accepted operations survive. A recovery key does not: its result becomes
+ *   a failure.
  */
 export function createFleet(options: FleetOptions): Fleet {
   const settings = settingsOf(options);
-  const context = createContext(settings, options.tickMs);
+  const context = createContext(settings);
   const agents = Array.from(
     { length: settings.computers },
     (_, index) => new Agent(context, index, context.state.agents.get(index)),
@@ -98,18 +76,23 @@ export function createFleet(options: FleetOptions): Fleet {
 
 function settingsOf(options: FleetOptions): FleetSettings {
   return {
-    computers: options.computers,
-    url: options.url,
-    account: options.account ?? 'standalone',
-    registrationKey: options.registrationKey ?? null,
-    seed: options.seed ?? 1,
-    stateFile: options.stateFile ?? null,
-    ledgerFile: options.ledgerFile ?? null,
-    connections: options.connections ?? 64,
-    times: { ...defaultTimes(options.computers), ...options.times },
+    account: 'standalone',
+    registrationKey: null,
+    seed: 1,
+    stateFile: null,
+    executionLogFile: null,
+    connections: 64,
+    auditRules: DEFAULT_AUDIT_RULES,
+    tickMs: 50,
+    ...withoutUndefined(options),
+    times: { ...defaultTimes(options.computers), ...withoutUndefined(options.times ?? {}) },
     shares: { ...NO_FAULTS, ...options.shares },
-    auditRules: options.auditRules ?? DEFAULT_AUDIT_RULES,
-    logger: options.logger,
+  };
+}
+
+function withoutUndefined<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
   };
 }
 
@@ -118,7 +101,7 @@ interface RunningContext extends FleetContext {
   isClosed: boolean;
 }
 
-function createContext(settings: FleetSettings, tickMs: number | undefined): RunningContext {
+function createContext(settings: FleetSettings): RunningContext {
   const { seed, logger } = settings;
   const fresh = { seed, epoch: Math.floor(Date.now() / 1000), packageIds: {} };
   const state = openStateFile(settings.stateFile, fresh);
@@ -129,24 +112,23 @@ function createContext(settings: FleetSettings, tickMs: number | undefined): Run
   return {
     settings,
     epoch: state.fleet.epoch,
-    wheel: createTimerWheel(tickMs),
+    wheel: createTimerWheel(settings.tickMs),
     transport: createTransport(settings.url, settings.connections),
-    ledger: openLedger(settings.ledgerFile),
+    executionLog: openExecutionLog(settings.executionLogFile),
     registry,
     state,
     statistics: { exchanges: 0, failedExchanges: 0, pings: 0, failedPings: 0 },
-    draws: createRandom(seed, 'events', Date.now()),
+    random: createRandom(seed, 'events', Date.now()),
     isClosed: false,
     violations,
-    refused(reason) {
-      if (!refusals.has(reason))
-        logger.warn({ reason, account: settings.account }, 'registration refused, trying again');
+    registrationRefused(reason) {
+      if (!refusals.has(reason)) logger.warn({ reason, account: settings.account }, 'registration refused, will retry');
       refusals.add(reason);
     },
     violation(text) {
       const count = (violations.get(text) ?? 0) + 1;
       violations.set(text, count);
-      if (count === 1) logger.warn({ violation: text }, 'the server did what no agent accepts');
+      if (count === 1) logger.warn({ violation: text }, 'the server violated the protocol');
     },
   };
 }
@@ -161,8 +143,8 @@ class RunningFleet implements Fleet {
     this.computers = agents;
   }
 
-  get ledger(): Ledger {
-    return this.#context.ledger;
+  get executionLog(): ExecutionLog {
+    return this.#context.executionLog;
   }
 
   get statistics(): FleetStatistics {
@@ -174,11 +156,11 @@ class RunningFleet implements Fleet {
   }
 
   async start(): Promise<void> {
-    await this.#gatewayAnswers();
+    await this.#waitForGateway();
     if (this.#stopped) return;
     const { rampMs } = this.#context.settings.times;
     for (const agent of this.computers) agent.start((rampMs * agent.index) / this.computers.length);
-    this.#keepHouse();
+    this.#scheduleMaintenance();
   }
 
   async settled(limitMs: number): Promise<void> {
@@ -200,7 +182,7 @@ class RunningFleet implements Fleet {
   }
 
   async #end(): Promise<void> {
-    const { wheel, transport, ledger, state } = this.#context;
+    const { wheel, transport, executionLog, state } = this.#context;
     wheel.stop();
     const end = performance.now() + DRAIN_MS;
     while (this.computers.some((agent) => agent.isExchanging) && performance.now() < end) await pause(20);
@@ -208,10 +190,10 @@ class RunningFleet implements Fleet {
     transport.close();
     this.#savePackageIds();
     state.close(this.#records());
-    ledger.close();
+    executionLog.close();
   }
 
-  async #gatewayAnswers(): Promise<void> {
+  async #waitForGateway(): Promise<void> {
     const { transport, settings } = this.#context;
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
     for (let tries = 1; !this.#stopped; tries++) {
@@ -220,19 +202,19 @@ class RunningFleet implements Fleet {
         () => null,
       );
       if (status === 200) return;
-      if (tries % GATEWAY_COMPLAINT_EVERY === 1) {
+      if (tries % GATEWAY_POLLS_PER_LOG === 1) {
         settings.logger.info({ url: settings.url, status }, 'waiting for the gateway');
       }
       await pause(GATEWAY_POLL_MS);
     }
   }
 
-  #keepHouse(): void {
+  #scheduleMaintenance(): void {
     const { state, wheel } = this.#context;
-    wheel.after(HOUSEKEEPING_MS, () => {
+    wheel.after(MAINTENANCE_MS, () => {
       this.#savePackageIds();
       if (state.isBloated) state.compact(this.#records());
-      this.#keepHouse();
+      this.#scheduleMaintenance();
     });
   }
 

@@ -1,10 +1,9 @@
-/** Runs a job as soon as fewer than the limit are running; jobs start in the order they came. */
+/** Runs a job when fewer than the limit are running, in order of arrival. */
 export type Limiter = <T>(job: () => Promise<T>) => Promise<T>;
 
-/** Started jobs are dropped from the front of the queue in portions of at least this many. */
+/** The queue is compacted after this many jobs have started. */
 const COMPACT_FROM = 1024;
 
-/** Bounds how many jobs run at once; nothing of a waiting job exists but its closure. */
 export function createLimiter(limit: number): Limiter {
   const waiting: (() => void)[] = [];
   let head = 0;

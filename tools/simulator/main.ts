@@ -15,7 +15,7 @@ function read(): CommandLine {
   }
 }
 
-/** Says how enrolment gets on until every computer is settled. */
+/** Logs the progress until every computer is settled. */
 function reportProgress(fleet: Fleet, logger: Logger): void {
   const total = fleet.computers.length;
   let before = -1;

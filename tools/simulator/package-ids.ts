@@ -1,18 +1,17 @@
 import type { Catalogue } from './catalogue/packages.ts';
 
-/** The server's ids by catalogue position; zero where unknown. */
+/** The server's ids by catalogue position; 0 if unknown. */
 export type PackageIds = Int32Array;
 
 /**
- * What the server calls each package version. Its ids are the same for all computers, so all agents share one table;
- * each still asks for its own before it uses them.
+ * The server's ids of packages. They are the same for all computers, so all agents share one table; each agent still
+ * requests its ids before it uses them.
  */
 export class PackageIdRegistry {
-  /** Something was learned since this was last set to false. */
+  /** Set by {@link learn}; the owner resets it. */
   isDirty = false;
   readonly #tables = new Map<string, PackageIds>();
 
-  /** Ids given by the server with this UUID. */
   of(serverUuid: string, catalogue: Catalogue): PackageIds {
     const key = `${serverUuid} ${catalogue.release} ${catalogue.kernelMeta}`;
     let table = this.#tables.get(key);

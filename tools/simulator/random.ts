@@ -1,4 +1,4 @@
-/** A source of draws that depend on nothing but the path it was made from. */
+/** A deterministic generator of random values. */
 export interface Random {
   /** A number from 0 up to, not including, 1. */
   next(): number;
@@ -16,9 +16,7 @@ export interface Random {
 const GOLDEN = 0x9e3779b9;
 
 /**
- * Makes a source of draws from a seed and a path such as `('disks', 7)`.
- *
- * @remarks Equal paths give equal draws on every machine; other paths give unrelated ones.
+ * Makes a generator from a seed and a path such as `('disks', 7)`. Equal paths give equal values on every machine.
  */
 export function createRandom(seed: number, ...path: readonly (string | number)[]): Random {
   let state = hashPath(seed, path);

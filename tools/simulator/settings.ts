@@ -1,49 +1,50 @@
 import type { Logger } from '../../src/process/logger.ts';
-import type { FaultShares } from './knobs.ts';
+import type { FaultShares } from './computer-options.ts';
 
-/** Times of the simulated agents, milliseconds. */
+/** Times of the simulated agents, in milliseconds. */
 export interface FleetTimes {
   pingMs: number;
-  /** From a ping that says messages wait, or from a result, to the exchange. */
+  /** From a ping with waiting messages, or from a result, to the exchange. */
   urgentMs: number;
   exchangeMs: number;
-  /** The usual time of an operation. */
   operationMs: number;
-  /** How long a machine is away when it restarts. */
   rebootMs: number;
-  /** First retry after a failed exchange; doubles up to four times that. */
+  /** Delay of the first retry after a failed exchange; doubles up to four times that. */
   retryMs: number;
-  /** Over this time the agents begin, in order. */
+  /** The agents start evenly over this time. */
   rampMs: number;
 }
 
-/** The times of one agent that its server may set. */
+/** Times that the server may set. */
 export type Intervals = Pick<FleetTimes, 'pingMs' | 'urgentMs' | 'exchangeMs'>;
 
-/** Everything a fleet is made from. */
 export interface FleetSettings {
   computers: number;
-  /** Base URL of the gateway. */
+  /** Base URL of the gateway, before `/message-system` and `/ping`; or several, separated by commas. */
   url: string;
   account: string;
   registrationKey: string | null;
-  /** A whole number from which everything random follows. */
+  /** Determines everything random. */
   seed: number;
+  /** Stores identities, counters and unsent results; null for none. */
   stateFile: string | null;
-  ledgerFile: string | null;
-  /** Connections to the gateway at most. */
+  /** Null to keep the log in memory. */
+  executionLogFile: string | null;
+  /** Maximum connections to the gateway. */
   connections: number;
   times: FleetTimes;
   shares: FaultShares;
-  /** Rules that an audit looks at. */
+  /** Number of rules that an audit checks. */
   auditRules: number;
   logger: Logger;
+  /** Granularity of all times. */
+  tickMs: number;
 }
 
-/** As many rules as the simulated benchmark has names for; real ones have a few hundred. */
+/** The named rules of the simulated benchmark; real ones have a few hundred. */
 export const DEFAULT_AUDIT_RULES = 38;
 
-/** The times of a fleet of this size: larger fleets ping less often, so that the gateway sees 500 pings a second at most. */
+/** Larger fleets ping less often, so that the gateway gets at most 500 pings a second. */
 export function defaultTimes(computers: number): FleetTimes {
   const perComputer = (perSecond: number): number => (computers / perSecond) * 1000;
   return {

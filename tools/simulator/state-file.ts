@@ -1,30 +1,28 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { SessionRecord } from './broker/session.ts';
+import type { SessionRecord } from './agent/session.ts';
 import type { MachineChanges } from './inventory/machine.ts';
 import type { Intervals } from './settings.ts';
 
-/** What of an agent outlives the simulator. */
+/** What is stored of an agent. */
 export interface AgentRecord {
   session: Omit<SessionRecord, 'types'>;
-  /** Message types the server takes. */
+  /** Message types that the server accepts. */
   types: readonly string[];
-  /** Queued messages in order: their bytes in base64, or 0 for a fact, which can be told again. */
+  /** Queued messages in order: base64, or 0 for a fact, which can be reported again. */
   queue: (string | 0)[];
-  /** Operations taken over and not finished, as bytes in base64. */
+  /** Accepted operations that have not finished. */
   operations: string[];
   machine: MachineChanges;
   packagesReported: boolean;
-  /** The server did what no agent survives: this one is silent for good. */
   bricked: boolean;
-  /** Those that the server set. */
+  /** Set by the server. */
   intervals: Partial<Intervals>;
 }
 
-/** What of a whole fleet outlives the simulator. */
 export interface FleetRecord {
   seed: number;
-  /** When the fleet was first started, seconds. */
+  /** First start of the fleet, in seconds. */
   epoch: number;
   packageIds: Record<string, number[]>;
 }
@@ -36,14 +34,14 @@ export interface StateFile {
   readonly fleet: FleetRecord;
   /** The agents of earlier runs by index. */
   readonly agents: ReadonlyMap<number, AgentRecord>;
-  /** Writes the parts of an agent that changed; call it before anything of them becomes visible outside. */
+  /** Stores a change of an agent; call it before the change becomes visible outside. */
   save(index: number, patch: Partial<AgentRecord>): void;
   saveFleet(patch: Partial<FleetRecord>): void;
-  /** The file has grown enough to be worth writing anew. */
+  /** The file is large enough to be compacted. */
   readonly isBloated: boolean;
-  /** Writes the file anew with one line an agent. */
+  /** Rewrites the file with one line per agent. */
   compact(current: AgentRecords): void;
-  /** Compacts and closes: nothing is written afterwards. */
+  /** Compacts and closes the file. */
   close(current: AgentRecords): void;
 }
 

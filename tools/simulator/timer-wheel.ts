@@ -1,12 +1,11 @@
-/** A moment that was asked for; cancelling it twice or after it passed changes nothing. */
-export interface Moment {
+export interface Timer {
   cancel(): void;
 }
 
 export interface TimerWheel {
-  /** Calls `run` once, `delayMs` from now, at most one tick late. */
-  after(delayMs: number, run: () => void): Moment;
-  /** Forgets all moments and takes no new ones. */
+  /** Calls `run` once, at most one tick late. */
+  after(delayMs: number, run: () => void): Timer;
+  /** Cancels all timers and ignores new ones. */
   stop(): void;
 }
 
@@ -14,12 +13,8 @@ interface Entry {
   run: (() => void) | null;
 }
 
-const DEFAULT_TICK_MS = 50;
-
-/**
- * One timer for any number of moments: ten thousand agents would otherwise keep twenty thousand timers of the runtime.
- */
-export function createTimerWheel(tickMs = DEFAULT_TICK_MS): TimerWheel {
+/** Any number of timers on one interval of the runtime: ten thousand agents need twenty thousand. */
+export function createTimerWheel(tickMs: number): TimerWheel {
   const slots = new Map<number, Entry[]>();
   const now = (): number => Math.floor(performance.now() / tickMs);
   let last = now();

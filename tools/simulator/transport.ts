@@ -9,29 +9,29 @@ export interface Reply {
 
 /** The network of all simulated computers. */
 export interface Transport {
-  /** @throws when no whole answer came within the time limit */
+  /** @throws after the time limit */
   post(path: string, body: Buffer | string, headers: Record<string, string>): Promise<Reply>;
-  /** @throws when no whole answer came within the time limit */
+  /** @throws after the time limit */
   get(path: string, headers: Record<string, string>): Promise<Reply>;
   /**
-   * Runs a job when a connection is free for it, so that only what can be sent now is prepared.
+   * Runs a job when a connection is free, so that payloads are not prepared earlier.
    *
-   * @throws when the transport was closed before its turn
+   * @throws if the transport is closed
    */
-  turn<T>(job: () => Promise<T>): Promise<T>;
-  /** Ends what is under way; nothing is sent afterwards. */
+  whenConnectionFree<T>(job: () => Promise<T>): Promise<T>;
+  /** Aborts open requests; nothing is sent afterwards. */
   close(): void;
 }
 
 const TIMEOUT_MS = 60_000;
 const CLOSED = 'the transport is closed';
 
-/** The version the simulated agents call themselves. */
 export const USER_AGENT = 'landscape-client/26.08';
 
 /**
- * Opens the way to a gateway, or to several in turn as behind a load balancer, over at most `connections` kept
- * connections to each.
+ * Sends requests to one gateway, or to several in turn, as behind a load balancer.
+ *
+ * @param connections - maximum keep-alive connections to each
  *
  * @param baseUrls - `http://host:port`, optionally with a path, before `/message-system` and `/ping`; comma-separated
  */
@@ -49,7 +49,7 @@ export function createTransport(baseUrls: string, connections: number): Transpor
       if (closed) throw new Error(CLOSED);
       const base = bases[requests++ % bases.length];
       const request = open(new URL(path, base), { method, agent, headers: { 'User-Agent': USER_AGENT, ...headers } });
-      request.setTimeout(TIMEOUT_MS, () => request.destroy(new Error(`no answer within ${TIMEOUT_MS} ms`)));
+      request.setTimeout(TIMEOUT_MS, () => request.destroy(new Error(`no response within ${TIMEOUT_MS} ms`)));
       request.on('error', reject);
       request.on('response', (response) => collect(response, resolve, reject));
       request.end(body);
@@ -58,7 +58,7 @@ export function createTransport(baseUrls: string, connections: number): Transpor
     post: (path, body, headers) =>
       send('POST', path, { ...headers, 'Content-Length': String(Buffer.byteLength(body)) }, body),
     get: (path, headers) => send('GET', path, headers),
-    turn: (job) =>
+    whenConnectionFree: (job) =>
       limit(() => {
         if (closed) throw new Error(CLOSED);
         return job();

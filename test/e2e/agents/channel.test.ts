@@ -59,8 +59,8 @@ describe('agents behind a network that does everything', { timeout: TIMEOUT_MS }
   });
 
   it('has seen every kind of mischief, and a real copy is still noticed', async () => {
-    expect(world.channel.done.size).toBeGreaterThan(SEEDS.length > 2 ? 18 : 10);
-    world.channel.turnBad(SEEDS[0]!, SHARE);
+    expect(world.channel.faultCounts.size).toBeGreaterThan(SEEDS.length > 2 ? 18 : 10);
+    world.channel.injectFaults(SEEDS[0]!, SHARE);
     const [computer] = world.able;
     const id = computer!.computerId!;
     const copy = world.channel.lastSent(({ headers, body }) => headers['x-exchange-token'] !== undefined && isOf(body));
@@ -68,7 +68,7 @@ describe('agents behind a network that does everything', { timeout: TIMEOUT_MS }
     if (!isDict(payload)) throw new Error('no payload');
     payload['messages'] = [{ type: 'computer-tags', tags: 'copied', api: Buffer.from('3.3'), timestamp: 1 }];
     const reply = await world.channel.forward({ ...copy!, body: encode(payload) });
-    await world.channel.turnHonest();
+    await world.channel.stopFaults();
     const answer = decode(reply.body);
     const [first] = isDict(answer) ? (answer['messages'] as { type: string; 'clone-of'?: string }[]) : [];
     expect(first).toMatchObject({ type: 'unknown-id', 'clone-of': expect.any(String) });
@@ -85,7 +85,7 @@ describe('agents behind a network that does everything', { timeout: TIMEOUT_MS }
   async function run(seed: number): Promise<void> {
     const random = createRandom(seed, 'workload');
     const { api, channel, fleet, stack } = world;
-    channel.turnBad(seed, SHARE);
+    channel.injectFaults(seed, SHARE);
     if (fleet.computers.every((computer) => !computer.isEnrolled)) await fleet.start();
     await stack.until('most computers to be there', () => enrolledOnes().length > COMPUTERS * 0.8, {
       limitMs: CONVERGENCE_MS,
@@ -104,7 +104,7 @@ describe('agents behind a network that does everything', { timeout: TIMEOUT_MS }
         expect((await api.request('POST', '/computers:delete', { computer_ids: leaving })).status).toBe(204);
       await sleep(random.int(100, 900));
     }
-    await channel.turnHonest();
+    await channel.stopFaults();
     for (const { id } of groups) await api.pollActivity(id, CONVERGENCE_MS);
     for (const { id } of groups) await waitUntilDrained(stack, id, CONVERGENCE_MS);
     await fleet.settled(CONVERGENCE_MS);
@@ -165,7 +165,7 @@ describe('agents behind a network that does everything', { timeout: TIMEOUT_MS }
     );
     expect(owners.filter((row) => executions.get(row.id)![0]!.computerId !== row.computer_id)).toEqual([]);
     expect([...fleet.violations]).toEqual([]);
-    expect(channel.complaints).toEqual([]);
+    expect(channel.errors).toEqual([]);
     expect(await stack.rows('select * from agent_rejected_message')).toEqual([]);
     let left: string[] = [];
     const converged = async () => {

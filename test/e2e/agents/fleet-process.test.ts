@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Execution, readLedgerLines } from '../../../tools/simulator/ledger.ts';
 import { createAccount } from '../../../tools/harness/accounts.ts';
+import { type Execution, readExecutionLog } from '../../../tools/simulator/execution-log.ts';
 import { startGateway, type TestGateway } from '../../support/agents/fleet-gateway.ts';
 
 const COMPUTERS = 20;
@@ -15,7 +15,7 @@ const KILLS_AT = [3, 9, 15];
 let gateway: TestGateway;
 let running: ChildProcess | null = null;
 const folder = mkdtempSync(join(tmpdir(), 'fleet-process-'));
-const ledger = join(folder, 'ledger');
+const executionLog = join(folder, 'execution-log');
 
 beforeAll(async () => {
   gateway = await startGateway();
@@ -36,8 +36,8 @@ function launch(...options: string[]): ChildProcess {
     String(COMPUTERS),
     '--state',
     join(folder, 'state'),
-    '--ledger',
-    ledger,
+    '--execution-log',
+    executionLog,
   ];
   const times = [
     '--ping-interval',
@@ -59,7 +59,7 @@ async function line(child: ChildProcess, wanted: string): Promise<void> {
 }
 
 function executions(): Execution[] {
-  return existsSync(ledger) ? readLedgerLines(ledger) : [];
+  return existsSync(executionLog) ? readExecutionLog(executionLog) : [];
 }
 
 /** Computers that still check in; a registration whose answer was lost leaves another behind. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Fleet, SimulatedComputer } from '../../../tools/simulator/fleet.ts';
 import { createAccount } from '../../../tools/harness/accounts.ts';
-import { createTestApp } from '../../support/http/app.ts';
+import type { Fleet, SimulatedComputer } from '../../../tools/simulator/fleet.ts';
 import { startGateway, type TestGateway } from '../../support/agents/fleet-gateway.ts';
+import { createTestApp } from '../../support/http/app.ts';
 
 let gateway: TestGateway;
 let administrator: Awaited<ReturnType<typeof createAccount>>;
@@ -65,7 +65,7 @@ describe('a fleet of 25 at the real gateway', () => {
     const id = await gateway.give(computer.computerId!, type, fields);
     const [result, ...more] = await gateway.resultsOf(id);
     expect(more).toEqual([]);
-    expect(fleet.ledger.count(computer.title, id)).toBe(1);
+    expect(fleet.executionLog.count(computer.title, id)).toBe(1);
     return result!;
   }
 
@@ -143,7 +143,9 @@ describe('a fleet of 25 at the real gateway', () => {
     );
     const results = await Promise.all(ids.map((id) => gateway.resultsOf(id)));
     expect(results.every(([first, ...more]) => first!.ok && more.length === 0)).toBe(true);
-    expect(able.map(({ title }, position) => fleet.ledger.count(title, ids[position]!))).toEqual(able.map(() => 1));
+    expect(able.map(({ title }, position) => fleet.executionLog.count(title, ids[position]!))).toEqual(
+      able.map(() => 1),
+    );
     const [row] = await query(`select count(*)::int as count from computer_snap where name = 'hello'`);
     expect(row).toEqual({ count: able.length });
   });
@@ -194,6 +196,6 @@ describe('a fleet of 25 at the real gateway', () => {
 
   it('leaves nothing to complain of after all that', () => {
     expect([...fleet.violations]).toEqual([]);
-    expect(fleet.ledger.repeated()).toEqual([]);
+    expect(fleet.executionLog.repeated()).toEqual([]);
   });
 });

@@ -30,7 +30,7 @@ const TIMEOUT_MS = 180_000;
 
 /**
  * Kernel changes with a restart behind them, on simulated computers of which some fail, while worker and API are
- * killed. The agents' ledger is the judge.
+ * killed. The agents' execution logs decide.
  */
 describe('kernel changes', { timeout: TIMEOUT_MS }, () => {
   let scenario: Scenario;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { base64, script } from '../../support/scripts/scripts.ts';
-import { filesWith, readableHistory } from '../../support/identity/secret-scan.ts';
 import type { ActivityBody } from '../../../tools/harness/stack-client.ts';
+import { filesWith, readableHistory } from '../../support/identity/secret-scan.ts';
+import { base64, script } from '../../support/scripts/scripts.ts';
 import { Scenario } from '../../support/stack/stack-scenario.ts';
 
 const COMPUTERS = 6;

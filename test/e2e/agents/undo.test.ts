@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { filesWith, readableHistory, tablesWith } from '../../support/identity/secret-scan.ts';
 import type { ActivityBody, Page } from '../../../tools/harness/stack-client.ts';
+import { filesWith, readableHistory, tablesWith } from '../../support/identity/secret-scan.ts';
 import { Scenario } from '../../support/stack/stack-scenario.ts';
 
 const COMPUTERS = 23;

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRandom } from '../../../tools/simulator/random.ts';
 import type { StackRole } from '../../../tools/harness/stack-processes.ts';
+import { createRandom } from '../../../tools/simulator/random.ts';
 import { Scenario } from '../../support/stack/stack-scenario.ts';
 
 /**
- * Actions of all sizes, some of them cancelled, while processes are killed at random; the agents' ledger is the judge.
+ * Actions of all sizes, some of them cancelled, while processes are killed at random; the agents' execution logs decide.
  * `FLOTILLA_E2E_SEED` (default 1) repeats a run's decisions, `FLOTILLA_E2E_KILLS` (default 3) says how many kills.
  *
  * @see docs/reliability.md#crash-loop

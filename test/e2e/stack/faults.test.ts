@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Executions } from '../../../tools/harness/delivery-order.ts';
 import { STOP_LIMIT_MS, type TestStack } from '../../../tools/harness/stack.ts';
 import type { ActivityBody, ApiClient, Page } from '../../../tools/harness/stack-client.ts';
-import type { Executions } from '../../../tools/harness/delivery-order.ts';
 import { neverHandedOut, openWorkflows, violationsOf } from '../../../tools/harness/stack-invariants.ts';
 import type { StackRole } from '../../../tools/harness/stack-processes.ts';
 import { Scenario } from '../../support/stack/stack-scenario.ts';
 
 /**
- * Kills and other faults in the middle of an action, over real processes; the agents' own ledger is the judge.
+ * Kills and other faults in the middle of an action, over real processes; the agents' own execution logs decide.
  *
  * - `FLOTILLA_E2E_COMPUTERS`: computers of the action, 300 by default
  * - `FLOTILLA_E2E_ROUNDS`: how often each kill is repeated, each time at another moment of the action, 1 by default

@@ -6,10 +6,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { eachOperation, loadDocument } from '../../../src/api/openapi/document.ts';
 import { signalProcess } from '../../../tools/stack/processes/processes.ts';
 import { FIELD_RULES } from '../../schemathesis/field-rules.ts';
-import { startMailServer } from '../../support/identity/mail-server.ts';
-import { processesOfStack, stackSettings, startStack } from '../../support/stack/npm-start.ts';
 import { findSchemathesis, NoSchemathesis } from '../../support/http/schemathesis-program.ts';
 import { seedForSchemathesis } from '../../support/http/schemathesis-world.ts';
+import { startMailServer } from '../../support/identity/mail-server.ts';
+import { processesOfStack, stackSettings, startStack } from '../../support/stack/npm-start.ts';
 import { temporaryDirectory } from '../../support/stack/temporary.ts';
 
 const EXAMPLES = Number(process.env['FLOTILLA_SCHEMATHESIS_EXAMPLES'] ?? 5);

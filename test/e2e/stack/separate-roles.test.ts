@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createProcessesApart, type ProcessesApart } from '../../support/stack/processes-apart.ts';
 import { get } from '../../../tools/harness/stack-programs.ts';
+import { createProcessesApart, type ProcessesApart } from '../../support/stack/processes-apart.ts';
 
 let apart: ProcessesApart;
 

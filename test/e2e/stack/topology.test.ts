@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFleet, type Fleet } from '../../../tools/simulator/fleet.ts';
 import { createLogger } from '../../../src/process/logger.ts';
-import { signalProcess } from '../../../tools/stack/processes/processes.ts';
 import { connectClient, type TemporalClient } from '../../../temporal/connection.ts';
 import { type ActivityBody, ApiClient } from '../../../tools/harness/stack-client.ts';
 import { readExecutions } from '../../../tools/harness/stack-fleet.ts';
 import { get } from '../../../tools/harness/stack-programs.ts';
+import { createFleet, type Fleet } from '../../../tools/simulator/fleet.ts';
+import { signalProcess } from '../../../tools/stack/processes/processes.ts';
 import { createTopology, officialServerDirectory, type TestTopology } from '../../support/stack/topology.ts';
 
 const TIMEOUT_MS = 300_000;
@@ -43,7 +43,7 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
       url: topology.gateways.join(','),
       logger: createLogger({ level: 'silent', role: 'fleet' }),
       stateFile: join(topology.root, 'fleet.jsonl'),
-      ledgerFile: join(topology.root, 'ledger.jsonl'),
+      executionLogFile: join(topology.root, 'execution-log.jsonl'),
       times: { pingMs: 1000, urgentMs: 500, operationMs: 1000, retryMs: 500 },
       shares: {},
     });
@@ -142,7 +142,7 @@ describe.skipIf(programs === null)('every part a process of its own', { timeout:
     for (const id of [before, during]) {
       expect((await b.pollActivity(id, 180_000)).activity_status).toBe('succeeded');
     }
-    const executions = readExecutions(join(topology.root, 'ledger.jsonl'));
+    const executions = readExecutions(join(topology.root, 'execution-log.jsonl'));
     expect([...executions].filter(([, list]) => list.length !== 1)).toEqual([]);
     expect(fleet.violations.size).toBe(0);
     for (const name of victims) expect(topology.output()).toContain(`${name} ended`);

@@ -74,7 +74,7 @@ function startFleet(url: string): Promise<void> {
     url,
     logger: createLogger({ level: 'silent', role: 'fleet' }),
     stateFile: join(apart.root, 'fleet.jsonl'),
-    ledgerFile: join(apart.root, 'ledger.jsonl'),
+    executionLogFile: join(apart.root, 'execution-log.jsonl'),
     times: { pingMs: 2_000, urgentMs: 500, operationMs: 100, retryMs: 500 },
   });
   return fleet.start();
@@ -189,7 +189,7 @@ describe('an upgrade', { timeout: TIMEOUT_MS }, () => {
     const total = results.reduce((sum, { count }) => sum + count, 0);
     expect(results).toMatchObject([{ status: 'succeeded', count: total }]);
     expect(total).toBeGreaterThan(10_000);
-    const executions = readExecutions(join(apart.root, 'ledger.jsonl'));
+    const executions = readExecutions(join(apart.root, 'execution-log.jsonl'));
     expect(executions.size).toBe(total);
     expect([...executions].filter(([, runs]) => runs.length !== 1)).toEqual([]);
   });

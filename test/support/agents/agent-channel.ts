@@ -9,7 +9,7 @@ import {
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom, type Random } from '../../../tools/simulator/random.ts';
-import { MISCHIEFS, type Mischief, mischiefsOn } from './channel-mischiefs.ts';
+import { CHANNEL_FAULTS, type ChannelFault, faultsFor } from './channel-faults.ts';
 
 /** A request as an agent made it. */
 export interface Sent {
@@ -25,44 +25,42 @@ export interface Reply {
   body: Buffer;
 }
 
-/** One request on its way, in the hands of a mischief. */
-export interface Passage {
+/** One request on its way from an agent to the server. */
+export interface Transfer {
   readonly sent: Sent;
   readonly random: Random;
-  /** Passes the request, or another in its place, on to the server. */
+  /** Forwards the request, or another in its place, to the server. */
   forward(sent?: Sent): Promise<Reply>;
-  /** Passes bytes on as they are, on a connection of their own, and hangs up. Answers the status, 0 for none. */
+  /** Sends raw bytes on a connection of their own. @returns the status, 0 for none */
   forwardRaw(bytes: Buffer): Promise<number>;
-  /** Does something when the agent does not wait for it any more. */
+  /** Runs a job that the agent does not wait for. */
   later(job: () => Promise<unknown>): void;
-  /** Does something when the next request of the same computer has been passed on. */
+  /** Runs a job after the next request of the same computer. */
   afterNext(job: () => Promise<unknown>): void;
-  /** An earlier request of anybody. */
+  /** An earlier request of any agent. */
   earlier(): Sent;
-  answer(reply: Reply): void;
-  /** Begins an answer of this length and breaks the connection. */
-  answerPart(reply: Reply, bytes: number): void;
+  respond(reply: Reply): void;
+  /** Sends part of a response and breaks the connection. */
+  respondPartly(reply: Reply, bytes: number): void;
   hangUp(): void;
-  /** Notes what the server must not do. */
-  complain(text: string): void;
+  /** Records an error of the server. */
+  error(text: string): void;
 }
 
 const MAX_HISTORY = 400;
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'host', 'expect']);
 
 /**
- * The network between agents and a server, as bad as networks get: requests and answers are lost, doubled, delayed,
- * overtaken, cut, changed and replayed. What changes bytes changes them so that no reader can take them for a payload;
- * beyond that the protocol has no defence of its own, and leaves it to TLS.
+ * A faulty network between agents and a server: requests and responses are lost, duplicated, delayed, reordered, cut,
+ * changed and replayed. Changed bytes are never a valid payload: against those only TLS protects.
  *
  * @see docs/reliability.md#the-network-between-agents-and-server
  */
 export class AgentChannel {
   readonly url: string;
-  /** What the server did that it must not do. */
-  readonly complaints: string[] = [];
-  /** How often each mischief was done. */
-  readonly done = new Map<Mischief, number>();
+  /** Errors of the server. */
+  readonly errors: string[] = [];
+  readonly faultCounts = new Map<ChannelFault, number>();
   readonly #target: URL;
   readonly #server: ReturnType<typeof createServer>;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
@@ -77,61 +75,61 @@ export class AgentChannel {
     this.#target = new URL(target);
     this.#server = server;
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    server.on('request', (req, res) => void this.#pass(req, res).catch(() => res.destroy()));
+    server.on('request', (req, res) => void this.#handle(req, res).catch(() => res.destroy()));
   }
 
-  /** Opens an honest channel to a server on a free port. */
+  /** Opens a channel without faults on a free port. */
   static async open(target: string): Promise<AgentChannel> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return new AgentChannel(target, server);
   }
 
-  /** From now on the share of requests is treated badly; the seed decides which and how, in the order they come. */
-  turnBad(seed: number, share: number): void {
+  /** From now on a share of the requests gets faults; the seed determines which. */
+  injectFaults(seed: number, share: number): void {
     this.#seed = seed;
     this.#share = share;
     this.#count = 0;
   }
 
-  /** Does nothing bad any more; resolves when everything held back has been passed on. */
-  async turnHonest(): Promise<void> {
+  /** Resolves when all delayed requests have been forwarded. */
+  async stopFaults(): Promise<void> {
     this.#share = 0;
     for (const jobs of this.#held.values()) for (const job of jobs) this.#start(job);
     this.#held.clear();
     while (this.#jobs.size > 0) await Promise.all(this.#jobs);
   }
 
-  /** The latest request of a kind that was passed on, newest first. */
+  /** The latest matching request. */
   lastSent(isWanted: (sent: Sent) => boolean): Sent | undefined {
     return this.#history.findLast(isWanted);
   }
 
-  /** Passes one request on as it is, as from another computer's connection. */
+  /** Forwards a request as if from another connection. */
   forward(sent: Sent): Promise<Reply> {
     return this.#forward(sent);
   }
 
   async close(): Promise<void> {
-    await this.turnHonest();
+    await this.stopFaults();
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
     this.#agent.destroy();
   }
 
-  async #pass(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  async #handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const sent = await readRequest(req);
     const random = createRandom(this.#seed, 'channel', this.#count++);
-    const passage = this.#passage(sent, res, random);
-    const bad = random.chance(this.#share) ? random.pick(mischiefsOn(sent)) : null;
-    if (bad) this.done.set(bad, (this.done.get(bad) ?? 0) + 1);
-    if (bad) await MISCHIEFS[bad](passage);
-    else passage.answer(await passage.forward());
+    const transfer = this.#transfer(sent, res, random);
+    const fault = random.chance(this.#share) ? random.pick(faultsFor(sent)) : null;
+    if (fault) this.faultCounts.set(fault, (this.faultCounts.get(fault) ?? 0) + 1);
+    if (fault) await CHANNEL_FAULTS[fault](transfer);
+    else transfer.respond(await transfer.forward());
     this.#history.push(sent);
     if (this.#history.length > MAX_HISTORY) this.#history.shift();
   }
 
-  #passage(sent: Sent, res: ServerResponse, random: Random): Passage {
+  #transfer(sent: Sent, res: ServerResponse, random: Random): Transfer {
     const computer = sent.headers['x-computer-id'] ?? sent.path;
     return {
       sent,
@@ -147,19 +145,19 @@ export class AgentChannel {
       later: (job) => this.#start(job),
       afterNext: (job) => this.#held.set(computer, [...(this.#held.get(computer) ?? []), job]),
       earlier: () => (this.#history.length > 0 ? random.pick(this.#history) : sent),
-      answer: ({ status, headers, body }) => res.writeHead(status, endToEnd(headers)).end(body),
-      answerPart({ status, headers, body }, bytes) {
+      respond: ({ status, headers, body }) => res.writeHead(status, endToEnd(headers)).end(body),
+      respondPartly({ status, headers, body }, bytes) {
         res.writeHead(status, { ...endToEnd(headers), 'content-length': String(body.length) });
         res.write(body.subarray(0, bytes), () => res.destroy());
       },
       hangUp: () => res.destroy(),
-      complain: (text) => this.complaints.push(text),
+      error: (text) => this.errors.push(text),
     };
   }
 
   #start(job: () => Promise<unknown>): void {
     const running: Promise<unknown> = job()
-      .catch((error: unknown) => this.complaints.push(`passing on failed: ${error}`))
+      .catch((error: unknown) => this.errors.push(`passing on failed: ${error}`))
       .finally(() => this.#jobs.delete(running));
     this.#jobs.add(running);
   }
@@ -173,7 +171,7 @@ export class AgentChannel {
         const chunks: Buffer[] = [];
         for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
         const status = response.statusCode ?? 0;
-        if (status >= 500) this.complaints.push(`${method} ${path} was answered ${status}`);
+        if (status >= 500) this.errors.push(`${method} ${path} was answered ${status}`);
         resolve({ status, headers: response.headers, body: Buffer.concat(chunks) });
       });
       out.end(body);
@@ -190,7 +188,7 @@ export class AgentChannel {
     await Promise.race([closed, sleep(5000, null, { ref: false })]);
     socket.destroy();
     const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(Buffer.concat(chunks).toString('latin1'))?.[1] ?? 0);
-    if (status >= 500) this.complaints.push(`a broken request was answered ${status}`);
+    if (status >= 500) this.errors.push(`a broken request was answered ${status}`);
     return status;
   }
 }

@@ -1,13 +1,13 @@
 import { type RawAgent, result } from './gateway-world.ts';
 import type { ServedFleet } from './served-fleet.ts';
 
-/** One exchange that reports every operation in `done` as done. Returns the ids of those that came. */
+/** Reports the operations in `done` as done, in one exchange. @returns the operations that came */
 export async function work(agent: RawAgent, done: readonly number[] = []): Promise<number[]> {
-  const answer = await agent.exchange(done.map((id) => result(id)));
-  return answer.messages.flatMap((message) => (message['operation-id'] as number | undefined) ?? []);
+  const response = await agent.exchange(done.map((id) => result(id)));
+  return response.messages.flatMap((message) => (message['operation-id'] as number | undefined) ?? []);
 }
 
-/** Exchanges until nothing comes any more, beginning with reports of `done`; everything that came, in order. */
+/** Exchanges until no operation comes any more. @returns all operations that came, in order */
 export async function drain(fleet: ServedFleet, agent: RawAgent, done: readonly number[] = []): Promise<number[]> {
   const all: number[] = [];
   let last = [...done];

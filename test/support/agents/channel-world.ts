@@ -39,14 +39,14 @@ export class ChannelWorld {
       computers,
       url: channel.url,
       logger: createLogger({ level: 'silent', role: 'fleet' }),
-      ledgerFile: this.#ledgerFile,
+      executionLogFile: this.#executionLogFile,
       times: TIMES,
       tickMs: 20,
     });
     this.#clocks = setInterval(() => this.#turnClocks(), 400);
   }
 
-  /** Starts a stack and opens an honest channel to it; no computer has begun yet. */
+  /** Starts a stack and a channel to it, but no computers. */
   static async begin(computers: number): Promise<ChannelWorld> {
     const stack = await createStack({ FLOTILLA_ADMIN_PASSWORD: PASSWORD, FLOTILLA_SIMULATED_COMPUTERS: '0' });
     try {
@@ -69,18 +69,18 @@ export class ChannelWorld {
   }
 
   executions(): Executions {
-    return readExecutions(this.#ledgerFile);
+    return readExecutions(this.#executionLogFile);
   }
 
-  /** Computers that take snaps and packages. */
+  /** Computers with snaps and packages. */
   get able(): SimulatedComputer[] {
     return this.fleet.computers.filter(({ machine }) => machine.blueprint.catalogue !== null);
   }
 
   /**
-   * What the server has stored otherwise than the computers are, as sentences; empty once everything has been told.
+   * Differences between the server's rows and the computers; empty once everything has been reported.
    *
-   * @param returned - computers that enrolled anew: agents tell of their snaps again only when these change
+   * @param returned - computers that enrolled again: agents report their snaps only when these change
    * @see docs/reliability.md#the-network-between-agents-and-server
    */
   async differences(returned: ReadonlySet<string>): Promise<string[]> {
@@ -96,20 +96,20 @@ export class ChannelWorld {
     return found;
   }
 
-  get #ledgerFile(): string {
-    return join(this.stack.root, 'beside', 'channel-ledger.jsonl');
+  get #executionLogFile(): string {
+    return join(this.stack.root, 'beside', 'channel-execution-log.jsonl');
   }
 
   /**
-   * Two clocks are years wrong, one jumps back and forth by an hour. It rests while its computer registers: by the time
-   * in it alone a registration that comes late is told from a new one.
+   * Two clocks are wrong by years, one jumps back and forth by an hour. It does not jump during registration, because
+   * only its time distinguishes a late registration from a new one.
    */
   #turnClocks(): void {
     const [ahead, behind, jumping] = this.fleet.computers;
     if (!ahead || !behind || !jumping) return;
-    ahead.knobs.clockAhead = TEN_YEARS;
-    behind.knobs.clockAhead = -TEN_YEARS;
-    if (jumping.isEnrolled) jumping.knobs.clockAhead = jumping.knobs.clockAhead > 0 ? -HOUR : HOUR;
+    ahead.options.clockAhead = TEN_YEARS;
+    behind.options.clockAhead = -TEN_YEARS;
+    if (jumping.isEnrolled) jumping.options.clockAhead = jumping.options.clockAhead > 0 ? -HOUR : HOUR;
   }
 }
 

@@ -15,11 +15,11 @@ export const QUIET = createLogger({ level: 'error', role: 'test' });
 export interface TestGateway {
   database: TestDatabase;
   url: string;
-  /** Puts an operation into a computer's queue as the engine does. Returns its id. */
+  /** Queues an operation as the engine does. @returns its id */
   give(computerId: number, type: string, fields: object): Promise<number>;
-  /** Waits for the results of an operation; a second one, should it come within the moment after, is among them. */
+  /** Waits for the results of an operation, and a moment longer for a second one. */
   resultsOf(operationId: number): Promise<StoredResult[]>;
-  /** A fleet that is quick and made for this gateway; the caller stops it. */
+  /** A fast fleet for this gateway; the caller stops it. */
   fleet(options?: Partial<FleetOptions>): Fleet;
   close(): Promise<void>;
 }
@@ -30,7 +30,6 @@ export interface StoredResult {
   body: string | null;
 }
 
-/** Times that let a test end soon. */
 export const QUICK = { pingMs: 300, urgentMs: 100, operationMs: 50, rebootMs: 200, retryMs: 100, rampMs: 50 };
 
 export async function startGateway(): Promise<TestGateway> {

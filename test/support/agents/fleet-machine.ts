@@ -9,15 +9,15 @@ export const EPOCH = 1_795_000_000;
 /** Places in the pattern of 25. */
 export const [SERVER, TPM_DESKTOP, PLAIN_DESKTOP, KIOSK, WINDOWS, WSL] = [0, 15, 18, 19, 20, 22];
 export const OPERATION = 4711;
-/** Ids of packages are their positions plus this. */
+/** Package ids are catalogue positions plus this. */
 export const ID_BASE = 1000;
 
-/** The simulated computer at a place of the pattern, as it enrols. */
+/** A simulated computer in its initial state. */
 export function machineAt(index: number): Machine {
   return new Machine({ seed: 1, index, epoch: EPOCH });
 }
 
-/** Has a computer carry out a message of the server, without the network between. */
+/** Runs a message of the server on a computer, without a network. */
 export async function run(
   machine: Machine,
   message: BObject,

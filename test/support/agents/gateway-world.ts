@@ -18,20 +18,19 @@ import { createTestDatabase } from '../database/database.ts';
 export interface GatewayWorld {
   url: string;
   db: Database;
-  /** The gateway's way to its database. */
+  /** The gateway's connections to its database. */
   connection: { cut(): Promise<void>; mend(): Promise<void> };
   config: Config;
   gateway: Gateway;
   /** A second gateway on the same database, as in another process. */
   another(): Promise<{ url: string }>;
-  /** What the first gateway counts, as a scrape shows it. */
+  /** The metrics of the first gateway. */
   metrics(): Promise<string>;
-  /** Advances by hand. */
   clock: { now(): Date; advance(ms: number): void };
   close(): Promise<void>;
 }
 
-/** The gateway behind real HTTP on a real database, with nothing else of the server. */
+/** Only the gateway, with HTTP and a database. */
 export async function createGatewayWorld(
   options: { poolSize?: number; env?: Record<string, string>; logger?: Logger } = {},
 ): Promise<GatewayWorld> {
@@ -118,7 +117,7 @@ export async function anAccount(db: Database, options: AccountOptions = {}): Pro
   return { id: account!.id, name };
 }
 
-export interface ExchangeAnswer {
+export interface ExchangeResponse {
   status: number;
   body: BObject;
   messages: BObject[];
@@ -133,7 +132,7 @@ export async function post(
   world: { url: string },
   payload: BValue | Buffer,
   headers: Record<string, string> = {},
-): Promise<ExchangeAnswer> {
+): Promise<ExchangeResponse> {
   const response = await fetch(`${world.url}/message-system`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/octet-stream', 'X-Message-API': '3.3', ...headers },
@@ -163,21 +162,21 @@ export async function ping(world: { url: string }, insecureId: number): Promise<
   return decode(Buffer.from(await response.arrayBuffer()));
 }
 
-/** Sends a registration and gives back the first message of the answer. */
+/** @returns the first message of the response */
 export async function register(world: { url: string }, fields: Record<string, BValue>): Promise<BObject> {
   const message = { type: 'register', computer_title: 'web-1', hostname: 'web-1.example.com', ...fields };
-  const answer = await post(world, { messages: [message] });
-  return answer.messages[0]!;
+  const response = await post(world, { messages: [message] });
+  return response.messages[0]!;
 }
 
-/** An enrolled computer as its agent sees it: identity, counters, token. Loses nothing unless told to. */
+/** The state of an agent: identity, counters, token. */
 export class RawAgent {
   readonly world: { url: string };
   readonly id: number;
   readonly secureId: string;
   /** Number of the next message to send. */
   sequence = 0;
-  /** Number of the next message wanted. */
+  /** Number of the next message wanted from the server. */
   next = 0;
   token: string | null = null;
   typesDigest: Buffer = EVERYTHING.digest;
@@ -196,9 +195,9 @@ export class RawAgent {
   ): Promise<RawAgent> {
     const title = `computer-${randomBytes(4).toString('hex')}`;
     const names = { account_name: account.name, computer_title: title, hostname: `${title}.example.com` };
-    const answer = await register(world, { ...names, ...fields });
-    if (answer['type'] !== 'set-id') throw new Error(`not enrolled: ${answer['type']} ${answer['info']}`);
-    return new RawAgent(world, answer['insecure-id'] as number, Buffer.from(answer['id'] as Buffer).toString());
+    const response = await register(world, { ...names, ...fields });
+    if (response['type'] !== 'set-id') throw new Error(`not enrolled: ${response['type']} ${response['info']}`);
+    return new RawAgent(world, response['insecure-id'] as number, Buffer.from(response['id'] as Buffer).toString());
   }
 
   payload(messages: BValue[] = [], change: Record<string, BValue> = {}): BObject {
@@ -218,28 +217,28 @@ export class RawAgent {
     return { 'X-Computer-ID': this.secureId, ...(this.token ? { 'X-Exchange-Token': this.token } : {}) };
   }
 
-  /** Sends messages and takes the answer in, as if everything in it was worked off. */
-  async exchange(messages: BValue[] = [], change: Record<string, BValue> = {}): Promise<ExchangeAnswer> {
-    const answer = await this.send(messages, change);
-    this.takeIn(answer);
-    return answer;
+  /** Sends messages and acknowledges everything in the response. */
+  async exchange(messages: BValue[] = [], change: Record<string, BValue> = {}): Promise<ExchangeResponse> {
+    const response = await this.send(messages, change);
+    this.ingest(response);
+    return response;
   }
 
-  /** Sends messages without taking in the answer; the token is spent all the same. */
-  async send(messages: BValue[] = [], change: Record<string, BValue> = {}): Promise<ExchangeAnswer> {
+  /** Sends messages without acknowledging the response; uses up the token. */
+  async send(messages: BValue[] = [], change: Record<string, BValue> = {}): Promise<ExchangeResponse> {
     const headers = this.headers();
     this.token = null;
     return post(this.world, this.payload(messages, change), headers);
   }
 
-  takeIn(answer: ExchangeAnswer): void {
-    this.token = answer.token;
-    if (answer.nextExpected !== null) this.sequence = answer.nextExpected;
-    this.next += answer.messages.length;
+  ingest(response: ExchangeResponse): void {
+    this.token = response.token;
+    if (response.nextExpected !== null) this.sequence = response.nextExpected;
+    this.next += response.messages.length;
   }
 }
 
-/** Makes operations as the engine does: rows of an activity, of its message and of what the agent gets. */
+/** Inserts an operation as the engine does: rows of its activity, message and payload. */
 export async function anOperation(
   db: Database,
   computerId: number,
@@ -281,7 +280,7 @@ export interface InboxRow {
   body: string | null;
 }
 
-/** News for the lanes, oldest first. */
+/** Pending events, oldest first. */
 export async function inbox(db: Database): Promise<InboxRow[]> {
   return db.query<InboxRow & Record<string, unknown>>(
     'select activity_id, kind, ok, code, body from agent_inbox order by id',

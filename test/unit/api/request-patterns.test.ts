@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadDocument } from '../../../src/api/openapi/document.ts';
-import { cleanTitle } from '../../../src/domain/identity/access-group-names.ts';
 import { parseInstant } from '../../../src/domain/common/instant.ts';
-import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS } from '../../../src/domain/identity/permissions.ts';
 import { isSearchName } from '../../../src/domain/computers/saved-search-names.ts';
+import { cleanTitle } from '../../../src/domain/identity/access-group-names.ts';
+import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS } from '../../../src/domain/identity/permissions.ts';
 import { isAttachmentName, isUsername, parseScript } from '../../../src/domain/scripts/script.ts';
-import { readAnnotationKey, readTags } from '../../../src/services/common/tag-fields.ts';
 import { readEmail, readLine } from '../../../src/services/common/fields.ts';
+import { readAnnotationKey, readTags } from '../../../src/services/common/tag-fields.ts';
 
 interface Schema {
   pattern: string;

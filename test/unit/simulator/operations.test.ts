@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { BObject } from '../../../src/protocol/bpickle.ts';
+import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import type { Machine } from '../../../tools/simulator/inventory/machine.ts';
 import { processesOf } from '../../../tools/simulator/inventory/processes.ts';
 import type { Outcome } from '../../../tools/simulator/operations/operation.ts';
 import { DEFAULT_AUDIT_RULES } from '../../../tools/simulator/settings.ts';
-import type { BObject } from '../../../src/protocol/bpickle.ts';
-import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import {
   KIOSK,
   machineAt,

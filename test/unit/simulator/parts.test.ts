@@ -2,10 +2,10 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { MessageQueue } from '../../../tools/simulator/broker/message-queue.ts';
+import { MessageQueue } from '../../../tools/simulator/agent/message-queue.ts';
 import { parseCommandLine } from '../../../tools/simulator/command-line.ts';
-import { createKnobs, NO_FAULTS, strikes } from '../../../tools/simulator/knobs.ts';
-import { openLedger } from '../../../tools/simulator/ledger.ts';
+import { createComputerOptions, faultOccurs, NO_FAULTS } from '../../../tools/simulator/computer-options.ts';
+import { openExecutionLog } from '../../../tools/simulator/execution-log.ts';
 import { createLimiter } from '../../../tools/simulator/limiter.ts';
 import { renderPython } from '../../../tools/simulator/operations/python-text.ts';
 import { createRandom } from '../../../tools/simulator/random.ts';
@@ -130,15 +130,15 @@ describe('the state file', () => {
   });
 });
 
-describe('the ledger', () => {
+describe('the execution log', () => {
   const execution = { computer: 'web-1', computerId: 7, operationId: 12, type: 'install-snaps' };
 
   it('counts on from its file', () => {
-    const file = join(folder, 'ledger');
-    const first = openLedger(file);
+    const file = join(folder, 'execution-log');
+    const first = openExecutionLog(file);
     first.record(execution);
     first.close();
-    const second = openLedger(file);
+    const second = openExecutionLog(file);
     second.record(execution);
     expect([second.count('web-1', 12), second.total]).toEqual([2, 2]);
     expect(second.repeated()).toEqual([{ computer: 'web-1', operationId: 12, count: 2 }]);
@@ -146,36 +146,36 @@ describe('the ledger', () => {
   });
 
   it('keeps what follows a line that was cut short', () => {
-    const file = join(folder, 'torn ledger');
-    const first = openLedger(file);
+    const file = join(folder, 'torn log');
+    const first = openExecutionLog(file);
     first.record(execution);
     first.close();
     appendFileSync(file, '{"time":"2');
-    const second = openLedger(file);
+    const second = openExecutionLog(file);
     second.record(execution);
     second.close();
-    const third = openLedger(file);
+    const third = openExecutionLog(file);
     expect(third.total).toBe(2);
     third.close();
   });
 
   it('reads lines that are longer than one piece', () => {
-    const file = join(folder, 'long ledger');
+    const file = join(folder, 'long log');
     const long = { ...execution, computer: 'ü'.repeat(2 ** 20) };
-    const first = openLedger(file);
+    const first = openExecutionLog(file);
     for (const next of [execution, long, execution]) first.record(next);
     first.close();
-    const second = openLedger(file);
+    const second = openExecutionLog(file);
     expect([second.total, second.count(long.computer, 12), second.count('web-1', 12)]).toEqual([3, 1, 2]);
     second.close();
   });
 
   it('counts nothing once it is closed', () => {
-    const file = join(folder, 'closed ledger');
-    const ledger = openLedger(file);
-    ledger.close();
-    ledger.record(execution);
-    expect([ledger.total, readFileSync(file, 'utf8')]).toEqual([0, '']);
+    const file = join(folder, 'closed log');
+    const log = openExecutionLog(file);
+    log.close();
+    log.record(execution);
+    expect([log.total, readFileSync(file, 'utf8')]).toEqual([0, '']);
   });
 });
 
@@ -229,15 +229,15 @@ describe('createLimiter', () => {
   });
 });
 
-describe('knobs', () => {
+describe('options of a computer', () => {
   it('strike the next events first, then by share', () => {
-    const knobs = createKnobs({ ...NO_FAULTS, failing: 0.5 }, 1, 0);
-    knobs.next.failing = 1;
-    expect([strikes(knobs, 'failing', 0.9), strikes(knobs, 'failing', 0.9), strikes(knobs, 'failing', 0.1)]).toEqual([
-      true,
-      false,
-      true,
-    ]);
+    const options = createComputerOptions({ ...NO_FAULTS, failing: 0.5 }, 1, 0);
+    options.next.failing = 1;
+    expect([
+      faultOccurs(options, 'failing', 0.9),
+      faultOccurs(options, 'failing', 0.9),
+      faultOccurs(options, 'failing', 0.1),
+    ]).toEqual([true, false, true]);
   });
 });
 

@@ -2,9 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createFleet, type Fleet, type FleetOptions } from '../../../tools/simulator/fleet.ts';
 import { createLogger } from '../../../src/process/logger.ts';
 import { type BObject, decode } from '../../../src/protocol/bpickle.ts';
+import { createFleet, type Fleet, type FleetOptions } from '../../../tools/simulator/fleet.ts';
 import { type ScriptedGateway, startScriptedGateway } from '../../support/agents/scripted-gateway.ts';
 
 /** The smallest fleet in which a computer makes recovery keys. */
@@ -35,7 +35,7 @@ function aFleet(options: Partial<FleetOptions> = {}): Fleet {
     times: TIMES,
     tickMs: 5,
     stateFile: join(folder, 'state'),
-    ledgerFile: join(folder, 'ledger'),
+    executionLogFile: join(folder, 'execution-log'),
     ...options,
   });
   fleets.push(fleet);
@@ -53,7 +53,7 @@ async function aSettledFleet(options: Partial<FleetOptions> = {}): Promise<Fleet
 async function aKeyMaker() {
   const fleet = await aSettledFleet({ computers: WITH_KEYS, times: { ...TIMES, urgentMs: 400 } });
   const computer = fleet.computers.find(({ machine }) => machine.blueprint.encryption === 'tpm')!;
-  for (const other of fleet.computers) other.knobs.offline = other !== computer;
+  for (const other of fleet.computers) other.options.offline = other !== computer;
   return { fleet, computer };
 }
 
@@ -155,7 +155,10 @@ describe('a fleet that was stopped', () => {
     for (const computer of fleet.computers) computer.exchangeSoon();
     await expect.poll(() => gateway.heard).toBeGreaterThan(before);
     await fleet.stop();
-    const seen = () => [gateway.heard, ...['state', 'ledger'].map((name) => readFileSync(join(folder, name), 'utf8'))];
+    const seen = () => [
+      gateway.heard,
+      ...['state', 'execution-log'].map((name) => readFileSync(join(folder, name), 'utf8')),
+    ];
     const stopped = seen();
     answer();
     await pause(500);

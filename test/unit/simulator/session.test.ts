@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { Session, type SessionHost, type SessionRecord } from '../../../tools/simulator/broker/session.ts';
-import { typeList } from '../../../tools/simulator/broker/type-list.ts';
 import { type BObject, type BValue, encode } from '../../../src/protocol/bpickle.ts';
+import { Session, type SessionHost, type SessionRecord } from '../../../tools/simulator/agent/session.ts';
+import { typeList } from '../../../tools/simulator/agent/type-list.ts';
 import { fromTypedJson } from '../../support/http/typed-json.ts';
 
 interface Recorded {
@@ -56,7 +56,7 @@ function aHost(registerIn = '02') {
     handlePackageIds: () => calls.push('package-ids'),
     intervals: () => calls.push('intervals'),
     operation: (message) => calls.push(`operation ${message['operation-id']}`) > 0,
-    refused: (reason) => calls.push(`refused ${reason}`),
+    registrationRefused: (reason) => calls.push(`refused ${reason}`),
     violation: (text) => calls.push(`violation ${text}`),
   };
   return { host, calls };
@@ -235,7 +235,7 @@ describe('what no agent survives or accepts', () => {
     ['no server-uuid', { 'server-api': Buffer.from('3.3'), messages: [] }],
   ])('fails the exchange on an answer with %s', (_, broken) => {
     const { host } = aHost();
-    expect(() => new Session(host).receive(broken as BValue, 0)).toThrow('the answer');
+    expect(() => new Session(host).receive(broken as BValue, 0)).toThrow('the response');
   });
 
   it('is bricked by types that are no text', () => {

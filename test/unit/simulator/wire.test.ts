@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createFleet, type Fleet, type SimulatedComputer } from '../../../tools/simulator/fleet.ts';
 import { createLogger } from '../../../src/process/logger.ts';
 import type { BObject } from '../../../src/protocol/bpickle.ts';
+import { createFleet, type Fleet, type SimulatedComputer } from '../../../tools/simulator/fleet.ts';
 import {
   type ScriptedGateway,
   type SeenExchange,
@@ -118,7 +118,7 @@ describe('an agent on the wire', () => {
     expect(messagesOf(repeated!)).toEqual(messagesOf(failed!));
     expect(repeated!.body['sequence']).toBe(failed!.body['sequence']);
     expect([failed!.token !== null, repeated!.token]).toEqual([true, null]);
-    expect(fleet.ledger.repeated()).toEqual([]);
+    expect(fleet.executionLog.repeated()).toEqual([]);
   });
 
   it('runs what is handed over twice, twice', async () => {
@@ -126,8 +126,8 @@ describe('an agent on the wire', () => {
     await expect.poll(() => results().length).toBe(1);
     gateway.outgoing.push(install(7));
     await expect.poll(() => results().length).toBe(2);
-    expect(fleet.ledger.count(computer.title, 7)).toBe(2);
-    expect(fleet.ledger.repeated()).toEqual([{ computer: computer.title, operationId: 7, count: 2 }]);
+    expect(fleet.executionLog.count(computer.title, 7)).toBe(2);
+    expect(fleet.executionLog.repeated()).toEqual([{ computer: computer.title, operationId: 7, count: 2 }]);
   });
 
   it('stops at an operation that still runs and asks for it again', async () => {
@@ -136,7 +136,7 @@ describe('an agent on the wire', () => {
     await expect.poll(() => results().length).toBe(1);
     const [first, second] = identified().slice(before);
     expect(second!.body['next-expected-sequence']).toBe((first!.body['next-expected-sequence'] as number) + 1);
-    expect(fleet.ledger.total).toBe(1);
+    expect(fleet.executionLog.total).toBe(1);
   });
 
   it('reports changed snaps before the result', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { BTuple, encode } from '../../../src/protocol/bpickle.ts';
 import { packageHash, RELATION } from '../../../tools/simulator/catalogue/package-hash.ts';
 import { catalogueOf } from '../../../tools/simulator/catalogue/packages.ts';
 import { type Blueprint, blueprintOf } from '../../../tools/simulator/inventory/blueprint.ts';
@@ -6,7 +7,6 @@ import { factOf, factsInScopes } from '../../../tools/simulator/inventory/facts.
 import { installedVersion, Machine } from '../../../tools/simulator/inventory/machine.ts';
 import { packageDelta, packageSets, toRanges } from '../../../tools/simulator/inventory/package-sets.ts';
 import { clientTypes } from '../../../tools/simulator/operations/index.ts';
-import { BTuple, encode } from '../../../src/protocol/bpickle.ts';
 import { EPOCH, machineAt } from '../../support/agents/fleet-machine.ts';
 
 const DEMO = 25;

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { readLedgerLines } from '../../simulator/ledger.ts';
+import { readExecutionLog } from '../../simulator/execution-log.ts';
 import { type Resources, stopProcess } from '../harness/resources.ts';
 import type { Stack } from './stack.ts';
 
@@ -10,7 +10,7 @@ import type { Stack } from './stack.ts';
 export interface BenchFleet {
   readonly pid: number;
   /** Executions so far: how often an operation ran, and how many ran more than once on a computer. */
-  ledger(): { executed: number; repeated: number };
+  executions(): { executed: number; repeated: number };
   /** Starts the same agents again with another interval. */
   setPing(seconds: number): Promise<void>;
 }
@@ -51,7 +51,7 @@ export async function startFleet(
   order: FleetOrder,
 ): Promise<BenchFleet> {
   const folder = resources.folder('flotilla-bench-fleet-');
-  const ledgerFile = join(folder, 'ledger');
+  const executionLogFile = join(folder, 'execution-log');
   const launch = async (pingSeconds: number) => {
     const args = {
       '--computers': order.computers,
@@ -59,7 +59,7 @@ export async function startFleet(
       '--account': order.account,
       '--seed': order.seed,
       '--state': join(folder, 'state'),
-      '--ledger': ledgerFile,
+      '--execution-log': executionLogFile,
       '--ping-interval': pingSeconds,
       '--urgent-interval': AGENT_TIMES.urgentSeconds,
       '--operation-time': AGENT_TIMES.operationSeconds,
@@ -82,9 +82,9 @@ export async function startFleet(
       await stopProcess(child);
       child = await launch(seconds);
     },
-    ledger() {
+    executions() {
       const counts = new Map<string, number>();
-      const executions = existsSync(ledgerFile) ? readLedgerLines(ledgerFile) : [];
+      const executions = existsSync(executionLogFile) ? readExecutionLog(executionLogFile) : [];
       for (const { computer, operationId } of executions) {
         const key = `${computer}/${operationId}`;
         counts.set(key, (counts.get(key) ?? 0) + 1);

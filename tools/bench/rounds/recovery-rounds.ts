@@ -52,7 +52,7 @@ export async function recoveryRound(setting: RecoverySetting): Promise<RecoveryR
   const ordered = await startAgain(setting);
   const undisturbedRate = await undisturbed(setting);
   await sleep(SETTLE_MS);
-  const before = setting.fleet.ledger().executed;
+  const before = setting.fleet.executions().executed;
   const group = await order(setting, setting.targets);
   const { open: left } = await asking(setting, (database) =>
     waitFor(
@@ -73,7 +73,7 @@ export async function recoveryRound(setting: RecoverySetting): Promise<RecoveryR
     const doneSeconds = (performance.now() - setting.stack().startedAt) / 1000;
     return { killed, drainSeconds: doneSeconds - killed.ready };
   });
-  const executed = setting.fleet.ledger().executed - before;
+  const executed = setting.fleet.executions().executed - before;
   assert.ok(executed >= setting.targets.length, 'the agents executed every operation of the action');
   return { ordered, undisturbedRate, left, ...result, usage };
 }

@@ -67,14 +67,14 @@ export async function noOpRound(setting: SnapsSetting): Promise<NoOpRound> {
   return { kind: 'no-op', ...result, writes: difference(before, await setting.meter.read()), usage };
 }
 
-/** One POST /snaps, until every computer has reported; checks the rows and the agents' ledgers afterwards. */
+/** One POST /snaps, until every computer has reported; checks the rows and the execution logs of the agents afterwards. */
 export async function groupRound(
   setting: SnapsSetting,
   computerIds: readonly number[],
   action: 'install' | 'remove',
 ): Promise<GroupRound> {
   await sleep(SETTLE_MS);
-  const ledgerBefore = executions(setting.fleets);
+  const executionsBefore = executions(setting.fleets);
   const before = await setting.meter.read();
   const stopProbe = setting.load.probe({
     kind: 'probe',
@@ -86,9 +86,9 @@ export async function groupRound(
   const writes = difference(before, await setting.meter.read());
   const probe = await stopProbe();
   await assertRows(setting.database, result.id, computerIds.length);
-  const ledger = executions(setting.fleets);
-  assert.equal(ledger.executed - ledgerBefore.executed, computerIds.length, 'every computer executes once');
-  assert.equal(ledger.repeated, 0, 'no operation is executed twice');
+  const after = executions(setting.fleets);
+  assert.equal(after.executed - executionsBefore.executed, computerIds.length, 'every computer executes once');
+  assert.equal(after.repeated, 0, 'no operation is executed twice');
   return { kind: 'group', computers: computerIds.length, ...result, probe, writes, usage };
 }
 
@@ -155,10 +155,10 @@ async function assertRows(database: pg.Client, id: number, computers: number): P
 }
 
 function executions(fleets: readonly BenchFleet[]): { executed: number; repeated: number } {
-  const ledgers = fleets.map((fleet) => fleet.ledger());
+  const results = fleets.map((fleet) => fleet.executions());
   return {
-    executed: ledgers.reduce((sum, ledger) => sum + ledger.executed, 0),
-    repeated: ledgers.reduce((sum, ledger) => sum + ledger.repeated, 0),
+    executed: results.reduce((sum, fleet) => sum + fleet.executed, 0),
+    repeated: results.reduce((sum, fleet) => sum + fleet.repeated, 0),
   };
 }
 

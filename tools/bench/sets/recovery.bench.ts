@@ -58,7 +58,7 @@ export async function recovery(context: BenchContext): Promise<Report> {
     const result = await recoveryRound(setting);
     if (round > 0) rounds.push(result);
   }
-  assert.equal(fleet.ledger().repeated, 0, 'no operation is executed twice');
+  assert.equal(fleet.executions().repeated, 0, 'no operation is executed twice');
   return report(context, rounds, pingSeconds);
 }
 

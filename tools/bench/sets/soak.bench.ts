@@ -73,7 +73,7 @@ export async function soak(context: BenchContext): Promise<Report> {
   }
   const ordered = await groups.stop();
   await allSucceeded(database, ordered, wanted);
-  assert.equal(fleet.ledger().repeated, 0, 'no operation is executed twice');
+  assert.equal(fleet.executions().repeated, 0, 'no operation is executed twice');
   return report(context, windows, ordered.length, await deadShare(database));
 }
 

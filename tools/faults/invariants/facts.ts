@@ -53,7 +53,7 @@ export interface Facts {
   transitions: readonly TransitionFact[];
   /** What computers were given, and when. */
   deliveries: readonly Delivery[];
-  /** What the agents carried out, by operation, from their own ledgers. */
+  /** What the agents carried out, by operation, from their own execution logs. */
   executions: Executions;
   /** Account of each computer, also of those removed since. */
   owners: ReadonlyMap<number, number>;

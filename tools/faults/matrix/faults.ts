@@ -152,14 +152,14 @@ const wrongClock: Fault = async ({ world }, random) => {
   await world.processes.send(role, { do: 'clock', offsetMs: 0 });
 };
 
-const mishap =
+const nextEvent =
   (name: 'lostAnswers' | 'duplicateSends' | 'dieBefore' | 'dieAfter' | 'failing'): Fault =>
   async ({ world, mayRepeat }, random) => {
     const { computers } = world.main;
     for (const id of random.sample(computers.takingSnaps(), random.int(1, 12))) {
       if (name === 'dieAfter') mayRepeat.add(id);
       const agent = computers.byId(id);
-      if (agent) agent.knobs.next[name] = random.int(1, 2);
+      if (agent) agent.options.next[name] = random.int(1, 2);
     }
   };
 
@@ -167,9 +167,9 @@ const mishap =
 const absentAgents: Fault = async ({ world }, random) => {
   const { computers } = world.main;
   const gone = random.sample(computers.takingSnaps(), random.int(1, 15)).map((id) => computers.byId(id));
-  for (const agent of gone) if (agent) agent.knobs.offline = true;
+  for (const agent of gone) if (agent) agent.options.offline = true;
   await sleep(random.int(1000, 4000));
-  for (const agent of gone) if (agent) agent.knobs.offline = false;
+  for (const agent of gone) if (agent) agent.options.offline = false;
 };
 
 /** Kinds of fault with the rows of the matrix that they belong to, and how often a seed draws them. */
@@ -201,11 +201,11 @@ export const FAULTS = {
   exhaustedPool: { rows: [13], weight: 2, run: exhaustedPool },
   lostRaces: { rows: [12, 13], weight: 4, run: lostRaces },
   wrongClock: { rows: [22], weight: 3, run: wrongClock },
-  lostAnswers: { rows: [14], weight: 2, run: mishap('lostAnswers') },
-  duplicateSends: { rows: [18], weight: 2, run: mishap('duplicateSends') },
-  dieBefore: { rows: [16], weight: 2, run: mishap('dieBefore') },
-  dieAfter: { rows: [17], weight: 2, run: mishap('dieAfter') },
-  failing: { rows: [6], weight: 1, run: mishap('failing') },
+  lostAnswers: { rows: [14], weight: 2, run: nextEvent('lostAnswers') },
+  duplicateSends: { rows: [18], weight: 2, run: nextEvent('duplicateSends') },
+  dieBefore: { rows: [16], weight: 2, run: nextEvent('dieBefore') },
+  dieAfter: { rows: [17], weight: 2, run: nextEvent('dieAfter') },
+  failing: { rows: [6], weight: 1, run: nextEvent('failing') },
   absentAgents: { rows: [15], weight: 1, run: absentAgents },
   terminateApi: { rows: [29], weight: 1, run: terminate('api') },
   terminateWorker: { rows: [29], weight: 1, run: terminate('worker') },
@@ -226,8 +226,8 @@ export async function heal(world: FaultWorld): Promise<void> {
   }
   for (const { computers } of world.parties) {
     for (const agent of computers.fleet.computers) {
-      agent.knobs.next = {};
-      agent.knobs.offline = false;
+      agent.options.next = {};
+      agent.options.offline = false;
     }
   }
   await world.waitUntilReady();

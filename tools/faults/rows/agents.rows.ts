@@ -16,7 +16,7 @@ export const AGENTS: readonly RowCase[] = [
         const before = stage.strikes('after-exchange-store');
         await stage.arm('after-exchange-store', { kill: true });
         await stage.waitUntilStruck('after-exchange-store', before);
-        for (const id of stage.all) stage.world.main.computers.byId(id)!.knobs.next.lostAnswers = 1;
+        for (const id of stage.all) stage.world.main.computers.byId(id)!.options.next.lostAnswers = 1;
         for (let times = 5; times > 0; times -= 1) {
           stage.world.wires.agents.drop();
           await sleep(100);
@@ -59,7 +59,7 @@ export const AGENTS: readonly RowCase[] = [
     title: 'agents that die before they act are handed the operation again and carry it out once',
     async run(stage) {
       const { session } = await stage.sound(async (current) => {
-        for (const id of stage.all) stage.world.main.computers.byId(id)!.knobs.next.dieBefore = 2;
+        for (const id of stage.all) stage.world.main.computers.byId(id)!.options.next.dieBefore = 2;
         const group = await stage.mustInstall(current);
         await stage.world.main.api.pollActivity(group, 120_000);
       });
@@ -73,7 +73,7 @@ export const AGENTS: readonly RowCase[] = [
       const { session, facts } = await stage.sound(async (current) => {
         for (const id of stage.all) {
           current.mayRepeat.add(id);
-          stage.world.main.computers.byId(id)!.knobs.next.dieAfter = 1;
+          stage.world.main.computers.byId(id)!.options.next.dieAfter = 1;
         }
         const group = await stage.mustInstall(current);
         await stage.world.main.api.pollActivity(group, 120_000);
@@ -90,7 +90,7 @@ export const AGENTS: readonly RowCase[] = [
     title: 'polls sent twice at once by one computer hand out and take in everything once',
     async run(stage) {
       const { session } = await stage.sound(async (current) => {
-        for (const id of stage.all) stage.world.main.computers.byId(id)!.knobs.next.duplicateSends = 3;
+        for (const id of stage.all) stage.world.main.computers.byId(id)!.options.next.duplicateSends = 3;
         await stage.mustInstall(current);
         await stage.mustInstall(current);
         await stage.world.main.api.pollActivity(current.groups[1]!, 120_000);

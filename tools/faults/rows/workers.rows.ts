@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { connectClient } from '../../../temporal/connection.ts';
 import { encryptionKeys } from '../../../src/process/setting-types.ts';
+import { connectClient } from '../../../temporal/connection.ts';
+import { stackTls } from '../../harness/stack-access.ts';
 import { environmentOf } from '../../harness/stack-processes.ts';
 import { spawnProgram } from '../../harness/stack-programs.ts';
-import { stackTls } from '../../harness/stack-access.ts';
 import { findFreePorts } from '../../stack/processes/ports.ts';
 import { signalProcess } from '../../stack/processes/processes.ts';
 import type { RowCase, Stage } from './case.ts';

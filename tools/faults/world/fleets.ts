@@ -41,7 +41,7 @@ export interface FleetPlace {
 
 /** Makes them; nothing runs before the fleet is started. */
 export function createComputers(place: FleetPlace): Computers {
-  const ledgerFile = join(place.directory, `${place.name}.ledger.jsonl`);
+  const executionLogFile = join(place.directory, `${place.name}.execution-log.jsonl`);
   const stateFile = join(place.directory, `${place.name}.state.jsonl`);
   const fleet = createFleet({
     computers: place.computers,
@@ -50,7 +50,7 @@ export function createComputers(place: FleetPlace): Computers {
     seed: place.seed,
     logger: createLogger({ level: 'silent', role: 'fleet' }),
     stateFile,
-    ledgerFile,
+    executionLogFile,
     times: TIMES,
   });
   const known = (computers: readonly SimulatedComputer[]): number[] =>
@@ -60,7 +60,7 @@ export function createComputers(place: FleetPlace): Computers {
     ids: () => known(fleet.computers),
     takingSnaps: () => known(fleet.computers.filter(({ machine }) => machine.blueprint.catalogue !== null)),
     byId: (id) => fleet.computers.find(({ computerId }) => computerId === id),
-    executions: () => readExecutions(ledgerFile),
+    executions: () => readExecutions(executionLogFile),
     copy(name) {
       copyFileSync(stateFile, join(place.directory, `${name}.state.jsonl`));
       return createComputers({ ...place, name });

@@ -8,13 +8,12 @@ export const RELATION = {
   replacesOlder: 393_224,
 } as const;
 
-/** The package kind that prefixes every hash and travels as `type`. */
 export const PACKAGE_TYPE = 65_537;
 
 export type Relation = readonly [kind: number, text: string];
 
 /**
- * The 20 bytes by which an agent names a package version to the server.
+ * The digest that identifies a package version.
  *
  * @see docs/agent-protocol.md#packages
  */

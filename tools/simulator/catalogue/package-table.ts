@@ -1,9 +1,9 @@
 import type { ReleaseName } from './releases.ts';
 
-/** Where the newest version of a package lies: as released, or replaced by an ordinary or a security update since. */
+/** Where the newest version of a package comes from. */
 export type Pocket = 'release' | 'updates' | 'security';
 
-/** Which machines have a package: all of them, only one sort, or some of any sort. */
+/** Which machines have a package. */
 export type Audience = 'all' | 'server' | 'desktop' | 'optional';
 
 export interface TableRow {
@@ -61,7 +61,7 @@ pipewire | sound | desktop | release | 0.3.48-1ubuntu1 1.0.5-1 1.4.7-3ubuntu2 1.
 libreoffice-core | editors | desktop | security | 1:7.3.2-0ubuntu2 4:24.2.2-0ubuntu1 4:25.8.1-0ubuntu1 4:26.2.0-0ubuntu1 | Office suite | libc6
 `;
 
-/** What the archives of the simulated world hold, kernels apart. */
+/** The simulated archive without kernels. */
 export const PACKAGE_TABLE: readonly TableRow[] = TABLE.trim()
   .split('\n')
   .map((line) => {
@@ -78,5 +78,5 @@ export const PACKAGE_TABLE: readonly TableRow[] = TABLE.trim()
     };
   });
 
-/** Packages whose removal the machine refuses. */
+/** Packages that cannot be removed. */
 export const ESSENTIAL: ReadonlySet<string> = new Set(['libc6', 'bash', 'coreutils', 'dpkg', 'apt', 'systemd', 'udev']);

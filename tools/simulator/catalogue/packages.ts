@@ -21,22 +21,21 @@ export interface CataloguePackage {
   hash: Buffer;
 }
 
-/** All package versions that machines of one release and kernel flavour can see, shared by all of them. */
+/** All package versions for machines of one release and kernel flavour, shared by them. */
 export interface Catalogue {
   readonly release: ReleaseName;
   readonly packages: readonly CataloguePackage[];
   /** Versions by package name, oldest first. */
   readonly byName: ReadonlyMap<string, readonly CataloguePackage[]>;
-  /** Name of the kernel meta package; null where the kernel comes from outside, as in WSL instances. */
+  /** Name of the kernel meta package; null where the kernel belongs to the host, as in WSL instances. */
   readonly kernelMeta: string | null;
 }
 
-/** The world is the same for every seed: package ids at the server belong to the archive, not to a fleet. */
-const WORLD_SEED = 20_261_121;
+/** The archive is the same for every seed, as the server's package ids belong to it and not to a fleet. */
+const ARCHIVE_SEED = 20_261_121;
 
 const catalogues = new Map<string, Catalogue>();
 
-/** The catalogue of a release; made once and shared. */
 export function catalogueOf(release: ReleaseName, flavour: KernelFlavour | null): Catalogue {
   const key = `${release}/${flavour}`;
   let known = catalogues.get(key);
@@ -67,7 +66,7 @@ function makeCatalogue(release: ReleaseName, flavour: KernelFlavour | null): Cat
 type Draft = Omit<CataloguePackage, 'index' | 'relations' | 'hash'>;
 
 function versionsOf(row: TableRow, release: ReleaseName): Draft[] {
-  const random = createRandom(WORLD_SEED, row.name, release);
+  const random = createRandom(ARCHIVE_SEED, row.name, release);
   const { name, section, summary, audience, requires } = row;
   const base = { name, section, summary, audience, requires };
   const size = random.int(20, 4000) * 1024;

@@ -7,14 +7,14 @@ export interface Release {
   name: ReleaseName;
   version: string;
   description: string;
-  /** What the update manager is set to offer: the next LTS, or the next release of any kind. */
+  /** Which release the update manager offers. */
   prompt: 'lts' | 'normal';
   kernel: {
     /** Upstream version, the first part of every kernel package's version. */
     base: string;
     /** ABI numbers of the kernels on offer, oldest first. */
     abis: readonly [number, number, number];
-    /** Older releases join meta package versions by dots all the way. */
+    /** Older releases use only dots in versions of the meta package. */
     dottedMeta: boolean;
   };
 }

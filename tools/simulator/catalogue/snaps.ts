@@ -1,4 +1,4 @@
-/** A snap in the store of the simulated world. */
+/** A snap in the simulated store. */
 export interface StoreSnap {
   name: string;
   version: string;
@@ -64,9 +64,7 @@ const RISKS: Readonly<Record<string, number>> = { stable: 0, candidate: 2, beta:
 const WELL_FORMED = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 
 /**
- * Finds a snap in the store.
- *
- * @returns null for names that are malformed or begin with `no-such`: every other name exists, so that tests can use any
+ * Every well-formed name exists, so that tests can use any, except those that begin with `no-such`.
  */
 export function findSnap(name: string): StoreSnap | null {
   const known = STORE.get(name);
@@ -76,13 +74,13 @@ export function findSnap(name: string): StoreSnap | null {
   return { name, version: '1.0', revision, confinement: 'strict', publisher: 'example', summary: `${name} snap` };
 }
 
-/** The revision a channel offers; null when there is no such channel. */
+/** Null if there is no such channel. */
 export function revisionIn(snap: StoreSnap, channel: string): number | null {
   const risk = RISKS[channel.split('/').at(-1) ?? ''];
   return risk === undefined ? null : snap.revision + risk;
 }
 
-/** Writes a channel in full: `edge` means `latest/edge`. */
+/** `edge` means `latest/edge`. */
 export function fullChannel(channel: string): string {
   if (channel.includes('/')) return channel;
   return channel in RISKS ? `latest/${channel}` : `${channel}/stable`;

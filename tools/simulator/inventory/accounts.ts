@@ -27,12 +27,10 @@ function localUsers({ kind, index }: Blueprint): readonly LocalUser[] {
   return kind === 'desktop' ? [...SYSTEM, PEOPLE[index % 2]!] : SYSTEM;
 }
 
-/** Tells whether a script may run as this user. */
 export function hasUser(blueprint: Blueprint, username: string): boolean {
   return localUsers(blueprint).some((user) => user.username === username);
 }
 
-/** All users and groups, as the first report after a start names them. */
 export function usersFact(blueprint: Blueprint): BObject {
   const users = localUsers(blueprint);
   return {

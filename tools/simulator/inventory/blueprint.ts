@@ -36,7 +36,7 @@ export interface Disk {
   bytes: number;
 }
 
-/** Everything about one computer that never changes. Follows from seed and index alone; made when needed, never kept. */
+/** Everything about one computer that never changes. Derived from seed and index when needed, never stored. */
 export interface Blueprint {
   seed: number;
   index: number;
@@ -50,7 +50,7 @@ export interface Blueprint {
   tags: readonly string[];
   annotations: Readonly<Record<string, string>>;
   distribution: Distribution;
-  /** Null on Windows, which has no packages, snaps or users to report here. */
+  /** Null on Windows, which reports no packages, snaps or users. */
   catalogue: Catalogue | null;
   vmInfo: string;
   containerInfo: string;
@@ -64,20 +64,18 @@ export interface Blueprint {
   cloud: { instanceId: string; imageId: string; instanceType: string; zone: string } | null;
   pro: boolean;
   encryption: Encryption;
-  /** Instant of the first boot, seconds. */
+  /** First boot, in seconds. */
   bootedAt: number;
 }
 
 const SITES = ['ams', 'fra', 'lon', 'nyc', 'sgp'] as const;
 const TEAMS = ['platform', 'web', 'data', 'desktop', 'security'] as const;
 
-/** In fleets beyond the demo, this share of desktops without encryption has a plug-in that fails. */
+/** Of the desktops without encryption in larger fleets. */
 const FAILING_PLUGIN_SHARE = 0.3;
 
 /**
- * Describes computer number `index` of the fleet of a seed.
- *
- * @param epoch - seconds; when the fleet was first started, from which boot times count back
+ * @param epoch - first start of the fleet in seconds; boot times lie before it
  */
 export function blueprintOf(seed: number, index: number, epoch: number): Blueprint {
   const place = index % PATTERN.length;

@@ -22,12 +22,12 @@ const SNAPS: Readonly<Record<Kind, readonly string[]>> = {
   windows: [],
 };
 
-/** Shares of machines that have not yet taken an ordinary or a security update, and of optional packages installed. */
-const BEHIND = { release: 0, updates: 0.35, security: 0.25 } as const;
+/** Shares of machines that lack an ordinary or a security update. */
+const OUTDATED_SHARES = { release: 0, updates: 0.35, security: 0.25 } as const;
 const OPTIONAL_SHARE = 0.5;
 const STALE_SNAP_SHARE = 0.3;
 
-/** The snaps a computer begins with; some are a few revisions behind the store. */
+/** Initial snaps; some are a few revisions behind the store. */
 export function factorySnaps(blueprint: Blueprint): InstalledSnap[] {
   const random = createRandom(blueprint.seed, 'snaps', blueprint.index);
   const names = [
@@ -41,7 +41,7 @@ export function factorySnaps(blueprint: Blueprint): InstalledSnap[] {
   });
 }
 
-/** Catalogue positions of the packages a computer begins with, ascending. */
+/** Catalogue positions of the initial packages, ascending. */
 export function factoryInstalled(blueprint: Blueprint): number[] {
   const { catalogue, kind, seed, index, role } = blueprint;
   if (!catalogue) return [];
@@ -49,7 +49,7 @@ export function factoryInstalled(blueprint: Blueprint): number[] {
   const installed: CataloguePackage[] = [];
   for (const [name, versions] of catalogue.byName) {
     const newest = versions.at(-1)!;
-    const [wanted, behind] = [random.next(), random.chance(BEHIND[newest.pocket])];
+    const [wanted, behind] = [random.next(), random.chance(OUTDATED_SHARES[newest.pocket])];
     if (newest.audience === 'kernel') {
       if (name === catalogue.kernelMeta) installed.push(versions[role.kernelStep]!);
     } else if (isWanted(newest, kind, wanted)) installed.push(behind ? versions[0]! : newest);
@@ -65,7 +65,7 @@ function isWanted({ audience }: CataloguePackage, kind: Kind, draw: number): boo
   return audience === kind && (kind === 'desktop' || draw < 0.7);
 }
 
-/** Image packages on disk: the kernel in use and, while a reboot is pending, the one that follows. */
+/** Installed images: the running kernel and, while a reboot is pending, the next one. */
 function kernelImages(blueprint: Blueprint): string[] {
   if (!blueprint.catalogue?.kernelMeta) return [];
   const running = `linux-image-${factoryKernel(blueprint)}`;
@@ -73,7 +73,7 @@ function kernelImages(blueprint: Blueprint): string[] {
   return running === next ? [running] : [running, next];
 }
 
-/** The kernel a computer runs at first, such as `6.8.0-94-generic`; null where it belongs to the host. */
+/** The initial kernel, such as `6.8.0-94-generic`; null where it belongs to the host. */
 export function factoryKernel(blueprint: Blueprint): string | null {
   if (!blueprint.catalogue?.kernelMeta) return null;
   const { kernelStep, rebootPending } = blueprint.role;
@@ -85,7 +85,7 @@ function kernelAt({ catalogue }: Blueprint, step: number): string {
   return `${base}-${abis[step]}-${catalogue!.kernelMeta!.replace('linux-image-', '')}`;
 }
 
-/** Packages that wait for a reboot at first; empty when none is needed. */
+/** Packages that wait for a reboot initially. */
 export function factoryRebootPackages(blueprint: Blueprint): string[] {
   if (!blueprint.role.rebootPending) return [];
   return [`linux-image-${kernelAt(blueprint, blueprint.role.kernelStep)}`, 'linux-base'];

@@ -11,7 +11,7 @@ import { hotPatchReport, proRebootRequired, proStatus } from './subscription.ts'
 
 type FactBuilder = (machine: Machine, blueprint: Blueprint) => BObject | null;
 
-/** Facts a computer can report whole, in the order of a first inventory. Packages have a dialogue of their own. */
+/** Facts that are reported in full, in the order of the first inventory. Packages are reported separately. */
 const BUILDERS = {
   users: (_machine, blueprint) => (blueprint.catalogue ? usersFact(blueprint) : null),
   'computer-info': (_machine, { hostname, memoryMib, swapMib, machineId, annotations }) => ({
@@ -104,19 +104,18 @@ function snapFact(snap: Machine['snaps'][number]): BObject {
   return fact;
 }
 
-/** Tells whether this is a type of fact that stands for itself. */
 export function isFactType(type: string): type is FactType {
   return type in BUILDERS;
 }
 
-/** What a machine says of itself under a type; null where it has nothing to say. */
+/** Null if the machine has no such fact. */
 export function factOf(type: FactType, machine: Machine): BObject | null {
   const builder: FactBuilder = BUILDERS[type];
   const fields = builder(machine, machine.blueprint);
   return fields && { type, ...fields };
 }
 
-/** Facts that a resynchronization does not bring again. @see docs/agent-protocol.md#facts */
+/** Facts that are not reported again on resynchronization. @see docs/agent-protocol.md#facts */
 const NOT_REPEATED: ReadonlySet<FactType> = new Set(['snaps', 'processor-info', 'cloud-instance-metadata']);
 
 const SCOPES: Readonly<Record<string, readonly FactType[]>> = {
@@ -131,7 +130,7 @@ const SCOPES: Readonly<Record<string, readonly FactType[]>> = {
   'ubuntu-pro': ['ubuntu-pro-info', 'ubuntu-pro-reboot-required'],
 };
 
-/** The facts a resynchronization of these scopes brings; null means all. @see docs/agent-protocol.md#control-messages */
+/** Facts to report again; null means all scopes. @see docs/agent-protocol.md#control-messages */
 export function factsInScopes(scopes: readonly string[] | null): FactType[] {
   const all = Object.keys(BUILDERS).filter(isFactType);
   if (!scopes) return all.filter((type) => !NOT_REPEATED.has(type));

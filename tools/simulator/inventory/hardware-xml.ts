@@ -1,6 +1,6 @@
 import type { Blueprint } from './blueprint.ts';
 
-/** Writes what the hardware lister prints about a computer. @see docs/agent-protocol.md#facts */
+/** The output of the hardware lister. @see docs/agent-protocol.md#facts */
 export function hardwareXml(blueprint: Blueprint): string {
   const { title, cpu, memoryMib } = blueprint;
   const system = systemOf(blueprint);
@@ -119,7 +119,7 @@ function devicesOf(blueprint: Blueprint): string[] {
   ];
 }
 
-/** Disks, each behind a controller; those of virtual machines speak SCSI. */
+/** Each disk has a controller; virtual machines have SCSI ones. */
 function storageOf({ kind, platform, disks }: Blueprint): string[] {
   const virtual = platform === 'kvm' || platform === 'vmware' || platform === 'azure' || platform === 'gcp';
   const [id, controller, product] = virtual
@@ -177,7 +177,6 @@ function capability(id: string, title: string): string {
   return `<capability id="${id}" >${escapeXml(title)}</capability>`;
 }
 
-/** Makes text safe inside XML content and attributes. */
 function escapeXml(value: string): string {
   return value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 }

@@ -2,9 +2,9 @@ import type { Catalogue, CataloguePackage } from '../catalogue/packages.ts';
 import { type Blueprint, blueprintOf } from './blueprint.ts';
 import { factoryInstalled, factoryKernel, factoryRebootPackages, factorySnaps, type InstalledSnap } from './factory.ts';
 
-/** How a computer differs from the day it was made; absent parts are as made. Plain JSON. */
+/** Changes since the initial state. Plain JSON. */
 export interface MachineChanges {
-  /** Boots since the first. */
+  /** Reboots. */
   boots?: number;
   bootedAt?: number;
   snaps?: InstalledSnap[];
@@ -14,18 +14,18 @@ export interface MachineChanges {
   rebootPackages?: string[];
   gonePids?: number[];
   hardened?: boolean;
-  /** Was told to restart or to turn off and has not started since; a new start of the simulator starts it. */
+  /** Restarting or turned off; the next start of the simulator boots it. */
   isGoingDown?: boolean;
 }
 
-/** Who a computer is: what its blueprint follows from. */
+/** Determines the blueprint of a computer. */
 export interface MachineIdentity {
   seed: number;
   index: number;
   epoch: number;
 }
 
-/** The computer an agent lives on: its blueprint, made when asked for, and its changes since. */
+/** A computer: its blueprint, derived when needed, and its changes. */
 export class Machine {
   readonly #identity: MachineIdentity;
   readonly changes: MachineChanges;
@@ -75,12 +75,10 @@ export class Machine {
     return this.changes.held ?? [];
   }
 
-  /** Asks for a reboot on behalf of these packages. */
   needReboot(packages: readonly string[]): void {
     this.changes.rebootPackages = [...new Set([...this.rebootPackages, ...packages])];
   }
 
-  /** Starts the machine again: new processes, the newest kernel, no reboot pending. */
   boot(atSeconds: number): void {
     const kernel = kernelToBoot(this.blueprint.catalogue, this.installed);
     if (kernel) this.changes.kernel = kernel;
@@ -92,7 +90,6 @@ export class Machine {
   }
 }
 
-/** The installed version of a package. */
 export function installedVersion(
   catalogue: Catalogue,
   installed: readonly number[],
@@ -101,7 +98,7 @@ export function installedVersion(
   return catalogue.byName.get(name)?.find((entry) => installed.includes(entry.index));
 }
 
-/** The kernel that the installed meta package stands for is the one that boots, also after a downgrade. */
+/** The kernel that the installed meta package requires, also after a downgrade. */
 function kernelToBoot(catalogue: Catalogue | null, installed: readonly number[]): string | null {
   if (!catalogue?.kernelMeta) return null;
   const meta = installedVersion(catalogue, installed, catalogue.kernelMeta);

@@ -9,7 +9,6 @@ export type PackageSets = Readonly<Record<SetName, ReadonlySet<number>>>;
 const SET_NAMES = ['installed', 'available', 'available-upgrades', 'locked', 'autoremovable', 'security'] as const;
 type SetName = (typeof SET_NAMES)[number];
 
-/** Packages whose replaced versions stay on offer: everything the archive still holds. */
 export function packageSets(
   catalogue: Catalogue,
   state: { installed: readonly number[]; held: readonly number[]; kernel: string | null },
@@ -41,10 +40,10 @@ function staleKernels(catalogue: Catalogue, installed: readonly number[], runnin
 }
 
 /**
- * Makes the `packages` message that leads from one report to the next.
+ * Makes the `packages` message with the changes since the last report.
  *
- * @param ids - the server's id of each catalogue position
- * @returns null when nothing changed
+ * @param ids - the server's ids by catalogue position
+ * @returns null if nothing changed
  */
 export function packageDelta(before: PackageSets | null, after: PackageSets, ids: ArrayLike<number>): BObject | null {
   const message: BObject = { type: 'packages' };
@@ -60,7 +59,7 @@ export function packageDelta(before: PackageSets | null, after: PackageSets, ids
 
 const SHORTEST_RANGE = 3;
 
-/** Writes ids ascending, three or more in a row as an inclusive pair. */
+/** Writes ids in ascending order, three or more consecutive ones as an inclusive range. */
 export function toRanges(ids: readonly number[]): BValue[] {
   const sorted = [...ids].sort((a, b) => a - b);
   const out: BValue[] = [];
@@ -75,7 +74,6 @@ export function toRanges(ids: readonly number[]): BValue[] {
   return out;
 }
 
-/** Describes a package to a server that does not know it. */
 export function packageDescription(entry: CataloguePackage): BObject {
   return {
     type: PACKAGE_TYPE,
@@ -90,7 +88,6 @@ export function packageDescription(entry: CataloguePackage): BObject {
   };
 }
 
-/** What the package reporter says of a run that went well. */
 export function reporterResult(): BObject {
   return { type: 'package-reporter-result', code: 0, err: '', 'report-timestamp': new BFloat(Date.now() / 1000) };
 }

@@ -13,7 +13,6 @@ export interface Process {
   vmSizeKib: number;
 }
 
-/** The init process, which no signal ends. */
 const INIT_PID = 1;
 
 const COMMON = ['systemd-journald', 'systemd-udevd', 'systemd-logind', 'dbus-daemon', 'cron', 'rsyslogd', 'snapd'];
@@ -56,7 +55,7 @@ const NAMES: Readonly<Record<Kind, readonly string[]>> = {
   ],
 };
 
-/** What runs for the logged-in user, or for the role of a server. */
+/** Processes of the logged-in user, or of the role of a server. */
 const PAYLOAD: Readonly<Record<string, readonly string[]>> = {
   desktop: ['gnome-shell', 'gnome-terminal-', 'firefox', 'pipewire', 'wireplumber', 'evolution-data', 'bash'],
   kiosk: ['gnome-shell', 'firefox', 'pipewire'],
@@ -73,7 +72,7 @@ const PAYLOAD: Readonly<Record<string, readonly string[]>> = {
   wsl: ['bash', 'node'],
 };
 
-/** The processes that run now. They follow from seed and boot; what was ended is gone until the next boot. */
+/** The running processes, derived from seed and boot; ended ones are missing until the next boot. */
 export function processesOf(machine: Machine, blueprint: Blueprint): Process[] {
   const { seed, index, kind, role } = blueprint;
   const random = createRandom(seed, 'processes', index, machine.boots);
@@ -91,12 +90,12 @@ export function processesOf(machine: Machine, blueprint: Blueprint): Process[] {
   return table.filter((process) => !machine.gonePids.includes(process.pid));
 }
 
-/** Tells whether a signal ends this process. */
+/** Signals do not end init. */
 export function isEndable(process: Process): boolean {
   return process.pid !== INIT_PID;
 }
 
-/** Writes a process as the agent reports it; load and state change from report to report. */
+/** @param draw - a random number from 0 to 1 for load and state */
 export function processFact(process: Process, draw: number): BObject {
   return {
     pid: process.pid,

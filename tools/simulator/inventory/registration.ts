@@ -3,9 +3,9 @@ import type { Blueprint } from './blueprint.ts';
 import { proStatus } from './subscription.ts';
 
 /**
- * Makes the fields by which a computer registers.
+ * Makes the fields of a `register` message.
  *
- * @param key - the account's registration key; null when none is configured
+ * @param key - the account's registration key
  * @see docs/agent-protocol.md#registration-and-identity
  */
 export function registrationOf(blueprint: Blueprint, account: string, key: string | null): BObject {

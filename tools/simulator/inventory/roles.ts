@@ -6,7 +6,7 @@ export type Kind = 'server' | 'desktop' | 'windows' | 'wsl';
 /** Full-disk encryption: on a TPM, on a TPM that refuses to give new keys, or the agent has no plug-in for it. */
 export type Encryption = 'tpm' | 'failing' | 'absent';
 
-/** What is fixed about one place of the pattern; the seed fills in the rest. */
+/** The fixed part of one computer of the pattern; the seed determines the rest. */
 export interface Role {
   prefix: string;
   kind: Kind;
@@ -14,18 +14,18 @@ export interface Role {
   /** Null on Windows. */
   release: ReleaseName | null;
   tags: readonly string[];
-  /** Which of the three kernels on offer is installed, 0 the oldest; the running one is older while a reboot is pending. */
+  /** Which of the three available kernels is installed, 0 for the oldest. While a reboot is pending an older one runs. */
   kernelStep: 0 | 1 | 2;
   rebootPending?: true;
   pro?: true;
   encryption?: Encryption;
-  /** Of a WSL instance: position of its host in the pattern. */
+  /** For WSL instances: index of the host in the pattern. */
   host?: number;
 }
 
 /**
  * The pattern of 25 computers that every fleet repeats: 20 Ubuntu roots, 2 Windows hosts, 3 WSL children between them.
- * Hosts stand before their children, and machines that take snaps before those that do not.
+ * Hosts come before their children, and machines with snaps before those without.
  *
  * @see docs/architecture.md#the-demo-fleet
  */

@@ -6,7 +6,7 @@ const SERVICES = ['esm-infra', 'esm-apps', 'hotpatch', 'usg', 'fips'] as const;
 const COMPUTERS_PER_CONTRACT = 100;
 const ENABLED: readonly string[] = ['esm-infra', 'esm-apps', 'hotpatch', 'usg'];
 
-/** The status of the Pro subscription, as its tool prints it; an empty object where the tool is absent. */
+/** The output of the Pro tool; an empty object without it. */
 export function proStatus(blueprint: Blueprint): object {
   if (!blueprint.catalogue) return {};
   const { pro, machineId } = blueprint;
@@ -60,7 +60,7 @@ function serviceStatus({ pro, catalogue }: Blueprint, name: string): string {
   return pro && ENABLED.includes(name) ? 'enabled' : 'disabled';
 }
 
-/** Both reports about hot patches, readable and structured; without the tool an error and return code -1. */
+/** The readable and the structured report of the patch tool; without it an error and return code -1. */
 export function hotPatchReport(machine: Machine, blueprint: Blueprint): object {
   const kernel = machine.kernel;
   if (!blueprint.pro || !kernel) {
@@ -127,7 +127,6 @@ function cloudOf({ cloud, platform }: Blueprint): object {
   return { az: cloud.zone, cloud: platform, 'cloud-enabled': true, region: cloud.zone.replace(/-?[a-z\d]$/, '') };
 }
 
-/** What the Pro tool says about a needed reboot. */
 export function proRebootRequired(machine: Machine, blueprint: Blueprint): object {
   const patched = blueprint.pro && machine.kernel !== null;
   const waiting = machine.rebootPackages;

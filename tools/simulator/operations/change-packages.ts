@@ -2,19 +2,18 @@ import type { BObject } from '../../../src/protocol/bpickle.ts';
 import { ESSENTIAL } from '../catalogue/package-table.ts';
 import type { Catalogue, CataloguePackage } from '../catalogue/packages.ts';
 import type { Machine } from '../inventory/machine.ts';
-import type { Operation, Outcome, Workplace } from './operation.ts';
+import type { Operation, OperationContext, Outcome } from './operation.ts';
 import { type Complement, missingCompanions, type PackageChange } from './package-solver.ts';
 
 /** Result codes of `change-packages-result`. @see docs/agent-protocol.md#package-changes */
 const CODE = { succeeded: 1, failed: 100, incomplete: 101 } as const;
 
-/** What an agent may add to the listed changes. */
+/** What the agent may change beside the listed packages. */
 const POLICY = { installs: 1, all: 2 } as const;
 
-/** The agent waits this long for ids it does not know, then gives up. */
+/** How long the agent waits for ids that it does not know. */
 const UNKNOWN_ID_MS = 70 * 60_000;
 
-/** Installs, removes and holds packages by the server's ids. */
 export const changePackages: Operation = (message, { machine, packageIds }) => {
   const { catalogue } = machine.blueprint;
   if (!catalogue) return { results: [resultOf(message, CODE.failed, 'no package manager here')] };
@@ -24,8 +23,8 @@ export const changePackages: Operation = (message, { machine, packageIds }) => {
     return { results: [resultOf(message, CODE.failed, 'unknown package ids')], extraMs: UNKNOWN_ID_MS };
   }
   const change = changeOf(lists as Record<keyof typeof lists, CataloguePackage[]>, message, machine, catalogue);
-  const refusal = refuse(change, machine);
-  if (refusal) return { results: [resultOf(message, CODE.failed, refusal)] };
+  const conflict = findConflict(change, machine);
+  if (conflict) return { results: [resultOf(message, CODE.failed, conflict)] };
   const complement = missingCompanions(catalogue, machine.installed, change);
   const toIds = (entries: readonly CataloguePackage[]): number[] => entries.map((entry) => packageIds[entry.index]!);
   const extra = extraIds(complement, toIds);
@@ -38,12 +37,11 @@ export const changePackages: Operation = (message, { machine, packageIds }) => {
     remove: [...change.remove, ...complement.remove],
   };
   return {
-    ...carryOut(message, machine, full),
+    ...apply(message, machine, full),
     results: [{ ...resultOf(message, CODE.succeeded, logOf(full)), ...extra }],
   };
 };
 
-/** The result a failing package manager gives. */
 export function failedPackageChange(message: BObject): Outcome {
   return { results: [resultOf(message, CODE.failed, 'E: dpkg was interrupted (simulated failure)\n')] };
 }
@@ -59,7 +57,7 @@ function listOf(
   message: BObject,
   name: string,
   catalogue: Catalogue,
-  packageIds: Workplace['packageIds'],
+  packageIds: OperationContext['packageIds'],
 ): (CataloguePackage | null)[] {
   const ids = message[name];
   if (!Array.isArray(ids)) return [];
@@ -90,7 +88,7 @@ function changeOf(
   };
 }
 
-function refuse({ install, remove, hold }: PackageChange, machine: Machine): string | null {
+function findConflict({ install, remove, hold }: PackageChange, machine: Machine): string | null {
   const replaced = new Set(install.map((entry) => entry.name));
   const lost = remove.find((entry) => ESSENTIAL.has(entry.name) && !replaced.has(entry.name));
   if (lost) return `E: Essential package would be removed: ${lost.name}\n`;
@@ -114,7 +112,7 @@ function extraIds(complement: Complement, toIds: (entries: readonly CataloguePac
   };
 }
 
-function carryOut(message: BObject, machine: Machine, change: PackageChange): Omit<Outcome, 'results'> {
+function apply(message: BObject, machine: Machine, change: PackageChange): Omit<Outcome, 'results'> {
   const installed = new Set(machine.installed);
   for (const entry of change.remove) installed.delete(entry.index);
   for (const entry of change.install) installed.add(entry.index);

@@ -1,6 +1,6 @@
 import { type BObject, isDict } from '../../../src/protocol/bpickle.ts';
 import { hasUser } from '../inventory/accounts.ts';
-import { failed, type Operation, type Outcome, succeeded, type Workplace } from './operation.ts';
+import { failed, type Operation, type OperationContext, type Outcome, succeeded } from './operation.ts';
 import { environmentOf, runScript } from './script-language.ts';
 
 /** Result codes of scripts. @see docs/agent-protocol.md#scripts */
@@ -8,13 +8,13 @@ const CODE = { timeLimit: 102, exit: 103, attachment: 104 } as const;
 
 const INTERPRETERS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'python3', 'perl', 'env']);
 
-/** Runs a script as far as the simulated shell understands it. */
-export const executeScript: Operation = async (message, workplace) => {
-  const problem = problemOf(message, workplace);
+/** Runs the part of a script that the simulated shell understands. */
+export const executeScript: Operation = async (message, context) => {
+  const problem = problemOf(message, context);
   if (problem) return { results: [failed(message, problem)] };
-  const attachments = await fetchAttachments(message['attachments'] as BObject, workplace);
+  const attachments = await fetchAttachments(message['attachments'] as BObject, context);
   if (!attachments) return { results: [failed(message, 'Failed downloading attachment', CODE.attachment)] };
-  const { hostname } = workplace.machine.blueprint;
+  const { hostname } = context.machine.blueprint;
   const limit = message['time-limit'];
   const run = runScript(
     programOf(message['interpreter'] as string),
@@ -22,7 +22,7 @@ export const executeScript: Operation = async (message, workplace) => {
     {
       username: message['username'] as string,
       hostname,
-      kernel: workplace.machine.kernel ?? '6.6.87.2-microsoft-standard-WSL2',
+      kernel: context.machine.kernel ?? '6.6.87.2-microsoft-standard-WSL2',
       env: { ...environmentOf(message['env']), USER: message['username'] as string, HOSTNAME: hostname },
       attachments,
     },
@@ -33,12 +33,11 @@ export const executeScript: Operation = async (message, workplace) => {
   return { results: [result], extraMs: run.ms };
 };
 
-/** The result of a script that ends badly. */
 export function failedScript(message: BObject): Outcome {
   return { results: [failed(message, 'simulated failure\n', CODE.exit)] };
 }
 
-function problemOf(message: BObject, { machine }: Workplace): string | null {
+function problemOf(message: BObject, { machine }: OperationContext): string | null {
   const { username, interpreter, code, attachments } = message;
   if (
     typeof username !== 'string' ||
@@ -54,14 +53,17 @@ function problemOf(message: BObject, { machine }: Workplace): string | null {
   return environmentOf(message['env']) ? null : 'TypeError: environment values must be text';
 }
 
-/** The program that reads the script: `bash` of `/usr/bin/env bash`. */
+/** The interpreter's program: `bash` for `/usr/bin/env bash`. */
 function programOf(interpreter: string): string {
   const [path = '', ...words] = interpreter.split(/[ \t]+/).filter((word) => word !== '');
   const name = path.split('/').at(-1)!;
   return name === 'env' ? (words.find((word) => !word.startsWith('-') && !word.includes('=')) ?? name) : name;
 }
 
-async function fetchAttachments(attachments: BObject, { download }: Workplace): Promise<Map<string, string> | null> {
+async function fetchAttachments(
+  attachments: BObject,
+  { download }: OperationContext,
+): Promise<Map<string, string> | null> {
   const files = new Map<string, string>();
   for (const [name, content] of Object.entries(attachments)) {
     const bytes = typeof content === 'string' ? Buffer.from(content) : await download(Number(content));

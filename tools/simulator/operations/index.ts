@@ -34,7 +34,7 @@ const CONTROL_TYPES = [
 
 const WINDOWS_OPERATIONS: readonly string[] = ['shutdown', 'signal-process'];
 
-/** The message types a computer's agent handles, sorted: what it reports as `client-accepted-types`. */
+/** The `client-accepted-types` of a computer. */
 export function clientTypes({ catalogue, encryption }: Blueprint): string[] {
   const operations = [...OPERATIONS.keys()].filter((type) => {
     if (type === 'fde-recovery-key') return encryption !== 'absent';
@@ -43,7 +43,7 @@ export function clientTypes({ catalogue, encryption }: Blueprint): string[] {
   return [...CONTROL_TYPES, ...operations].sort();
 }
 
-/** Finds how to carry out a message on a computer; null for types it has no handler for. */
+/** Null for types that the agent does not handle. */
 export function findOperation(type: string, blueprint: Blueprint): Operation | null {
   return clientTypes(blueprint).includes(type) ? (OPERATIONS.get(type) ?? null) : null;
 }
@@ -53,7 +53,7 @@ export const unsupported: Operation = (message) => ({
   results: [failed(message, `no handler for ${String(message['type'])}\n`)],
 });
 
-/** The outcome of an operation that a computer is set to fail. */
+/** The outcome of a simulated failure. */
 export function failedOutcome(message: BObject): Outcome {
   switch (message['type']) {
     case 'change-packages':

@@ -2,7 +2,6 @@ import type { BObject } from '../../../src/protocol/bpickle.ts';
 import { isEndable, processesOf } from '../inventory/processes.ts';
 import { failed, type Operation, type Outcome, succeeded } from './operation.ts';
 
-/** A start time may differ by this much from the one the server knows. */
 const START_TOLERANCE_SECONDS = 2;
 
 /** Ends a process. @see docs/agent-protocol.md#process-signals-and-power */
@@ -27,19 +26,18 @@ export const shutdown: Operation = (message) => {
   return { results: [succeeded(message, text)], power: reboot ? 'reboot' : 'off' };
 };
 
-/** Makes a new recovery key on machines whose disks are encrypted with a TPM. @see docs/agent-protocol.md#recovery-keys */
+/** Generates a recovery key on machines whose disks are encrypted with a TPM. @see docs/agent-protocol.md#recovery-keys */
 export const recoveryKey: Operation = (message, { machine, random }) => {
   if (machine.blueprint.encryption !== 'tpm') return failedRecoveryKey(message);
   const key = Array.from({ length: 8 }, () => random.digits(5)).join('-');
   return { results: [{ ...keyResult(message, true, 'Generated FDE recovery key'), 'recovery-key': key }] };
 };
 
-/** The result when no key could be made. */
 export function failedRecoveryKey(message: BObject): Outcome {
   return { results: [keyResult(message, false, 'Unable to generate a recovery key: the TPM refused')] };
 }
 
-/** What is left of a queued message when the agent's process ends, and all of it on disk: anything but a key. */
+/** Recovery keys are never stored: when the agent's process ends, a result with one becomes a failure. */
 export function withoutKey(message: BObject): BObject {
   const { 'recovery-key': key, ...rest } = message;
   return key === undefined ? message : { ...rest, successful: false, 'result-text': 'the agent restarted' };

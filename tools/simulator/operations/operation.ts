@@ -4,42 +4,39 @@ import type { Machine } from '../inventory/machine.ts';
 import type { PackageIds } from '../package-ids.ts';
 import type { Random } from '../random.ts';
 
-/** What carrying out an operation led to. */
 export interface Outcome {
-  /** Messages of result, in order; none when a real agent would never answer. */
+  /** Result messages in order; none where a real agent would never respond. */
   results: BObject[];
-  /** Facts that changed and are reported before the results. */
+  /** Changed facts, which are reported before the results. */
   facts?: readonly FactType[];
   /** The package sets changed. */
   packages?: boolean;
-  /** What the machine does once the result is queued. */
+  /** What the machine does when the result is queued. */
   power?: 'reboot' | 'off';
-  /** Time the work takes beyond the usual. */
+  /** Additional duration. */
   extraMs?: number;
-  /** Facts that follow the results, as a compliance report does. */
+  /** Messages after the results, such as a compliance report. */
   after?: BObject[];
 }
 
-/** What an operation can reach. */
-export interface Workplace {
+export interface OperationContext {
   machine: Machine;
-  /** Draws of this operation on this computer. */
   random: Random;
-  /** The server's ids of this machine's packages; zero where unknown. */
+  /** The server's ids of this machine's packages; 0 if unknown. */
   packageIds: PackageIds;
   nowSeconds: number;
-  /** Rules of the benchmark that audits look at. */
+  /** Number of rules that an audit checks. */
   auditRules: number;
-  /** Fetches an attachment; null when the server does not give it. */
+  /** Null if the server does not provide the attachment. */
   download(id: number): Promise<Buffer | null>;
 }
 
-export type Operation = (message: BObject, workplace: Workplace) => Outcome | Promise<Outcome>;
+export type Operation = (message: BObject, context: OperationContext) => Outcome | Promise<Outcome>;
 
 const SUCCEEDED = 6;
 const FAILED = 5;
 
-/** Longest result text; what follows is cut. @see docs/agent-protocol.md#operations */
+/** @see docs/agent-protocol.md#operations */
 const TEXT_LIMIT = 100_000;
 const CUT_MARK = '\n...(output cut)';
 

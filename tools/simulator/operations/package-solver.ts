@@ -7,15 +7,15 @@ export interface PackageChange {
   release: readonly CataloguePackage[];
 }
 
-/** What must change beside the listed packages to keep every dependency. */
+/** What must change beside the listed packages to keep all dependencies. */
 export interface Complement {
   install: readonly CataloguePackage[];
   remove: readonly CataloguePackage[];
 }
 
 /**
- * Finds the companions of a change: the version each new one replaces, what new ones require, and what cannot stay
- * without a removed one. A kernel meta package brings its image along this way.
+ * Finds the replaced versions, the requirements of new packages, and the packages that depend on removed ones. A kernel
+ * meta package installs its image this way.
  */
 export function missingCompanions(
   catalogue: Catalogue,
@@ -48,7 +48,7 @@ export function missingCompanions(
   }
 }
 
-/** Names outside the catalogue belong to parts of the archive that the simulated world leaves out. */
+/** The catalogue has only part of the archive; other names count as provided. */
 function isProvided(catalogue: Catalogue, after: ReadonlyMap<string, CataloguePackage>, name: string): boolean {
   return !catalogue.byName.has(name) || after.has(name);
 }

@@ -1,7 +1,6 @@
-/** Values that result texts render. */
 export type Renderable = string | readonly string[] | { readonly [key: string]: Renderable };
 
-/** Writes a value the way the agents' language prints it: `{'completed': ['hello'], 'errors': {}}`. */
+/** Writes a value as Python prints it: `{'completed': ['hello'], 'errors': {}}`. */
 export function renderPython(value: Renderable): string {
   if (typeof value === 'string') return quote(value);
   if (isList(value)) return `[${value.map(quote).join(', ')}]`;

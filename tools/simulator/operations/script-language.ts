@@ -1,7 +1,6 @@
 import type { BObject } from '../../../src/protocol/bpickle.ts';
 
-/** What a simulated script sees. */
-export interface ScriptWorld {
+export interface ScriptEnvironment {
   username: string;
   hostname: string;
   kernel: string;
@@ -13,30 +12,34 @@ export interface ScriptWorld {
 export interface ScriptRun {
   output: string;
   exitCode: number;
-  /** Time the script slept. */
+  /** Time that the script slept. */
   ms: number;
   timedOut: boolean;
 }
 
-/** The longest a simulated script sleeps, whatever it says. */
 const LONGEST_SLEEP_SECONDS = 24 * 3600;
 
 /**
- * Carries out the part of a shell script that shows: `echo`, `printf`, `cat` of attachments, `sleep`, `exit`, `true`, `false`,
- * `whoami`, `hostname`, `uname -r`, variables of the environment. Every other command succeeds silently. A shell takes a
- * carriage return or a byte-order mark for a part of a word, as real ones do.
+ * Runs the part of a shell script that has visible effects: `echo`, `printf`, `cat` of attachments, `sleep`, `exit`, `true`, `false`,
+ * `whoami`, `hostname`, `uname -r`, environment variables. Every other command succeeds silently. Like real shells, it
+ * treats a carriage return or a byte-order mark as part of a word.
  *
  * @param program - name of the interpreter
  * @param limitMs - null for no limit
  */
-export function runScript(program: string, code: string, world: ScriptWorld, limitMs: number | null): ScriptRun {
+export function runScript(
+  program: string,
+  code: string,
+  environment: ScriptEnvironment,
+  limitMs: number | null,
+): ScriptRun {
   const run: ScriptRun = { output: '', exitCode: 0, ms: 0, timedOut: false };
   for (const command of commandsOf(SHELLS.has(program) ? code : code.replaceAll('\r\n', '\n'))) {
-    const [name = '', ...words] = wordsOf(command, world.env);
-    const refusal = refusalOf(name, words);
-    if (refusal !== null) {
-      run.output += `${program}: ${refusal.text}\n`;
-      run.exitCode = refusal.exitCode;
+    const [name = '', ...words] = wordsOf(command, environment.env);
+    const error = shellError(name, words);
+    if (error !== null) {
+      run.output += `${program}: ${error.text}\n`;
+      run.exitCode = error.exitCode;
       if (name === 'exit') return run;
       continue;
     }
@@ -44,7 +47,7 @@ export function runScript(program: string, code: string, world: ScriptWorld, lim
       return { ...run, exitCode: (words[0] ? Number(words[0]) : run.exitCode) & 255 };
     if (name === 'sleep') run.ms += Math.min(Number.parseFloat(words[0] ?? '0') || 0, LONGEST_SLEEP_SECONDS) * 1000;
     if (limitMs !== null && run.ms >= limitMs) return { ...run, ms: limitMs, timedOut: true, exitCode: 137 };
-    const { output, exitCode } = perform(name, words, world);
+    const { output, exitCode } = perform(name, words, environment);
     run.output += output;
     run.exitCode = exitCode;
   }
@@ -53,8 +56,8 @@ export function runScript(program: string, code: string, world: ScriptWorld, lim
 
 const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash']);
 
-/** What a shell says of a command whose words have an end of line of Windows in them; null for any other. */
-function refusalOf(name: string, words: readonly string[]): { text: string; exitCode: number } | null {
+/** The error of a command with a Windows line ending; null for other commands. */
+function shellError(name: string, words: readonly string[]): { text: string; exitCode: number } | null {
   if (/[\r\ufeff]/.test(name)) return { text: `${name}: not found`, exitCode: 127 };
   const [first = ''] = words;
   if (name === 'exit' && first.includes('\r')) return { text: `exit: Illegal number: ${first}`, exitCode: 2 };
@@ -69,7 +72,7 @@ function commandsOf(code: string): string[] {
     .filter((command) => command !== '' && !command.startsWith('#'));
 }
 
-/** Splits into words, quotes and `print("...")` taken off, redirections dropped, variables filled in. */
+/** Splits into words; removes quotes, `print("...")` and redirections; expands variables. */
 function wordsOf(command: string, env: Readonly<Record<string, string>>): string[] {
   const call = /^(print|sys\.exit|exit)\((.*)\)$/.exec(command);
   const text = call ? `${call[1] === 'print' ? 'echo' : 'exit'} ${call[2]}` : command;
@@ -83,13 +86,18 @@ function wordsOf(command: string, env: Readonly<Record<string, string>>): string
     });
 }
 
-function perform(name: string, words: readonly string[], world: ScriptWorld): { output: string; exitCode: number } {
+function perform(
+  name: string,
+  words: readonly string[],
+  environment: ScriptEnvironment,
+): { output: string; exitCode: number } {
   if (name === 'echo' || name === 'printf') return { output: `${words.join(' ')}\n`, exitCode: 0 };
   if (name === 'false') return { output: '', exitCode: 1 };
-  if (name === 'whoami' || (name === 'id' && words[0] === '-un')) return { output: `${world.username}\n`, exitCode: 0 };
-  if (name === 'hostname') return { output: `${world.hostname}\n`, exitCode: 0 };
-  if (name === 'uname') return { output: `${words[0] === '-r' ? world.kernel : 'Linux'}\n`, exitCode: 0 };
-  if (name === 'cat') return concatenate(words, world.attachments);
+  if (name === 'whoami' || (name === 'id' && words[0] === '-un'))
+    return { output: `${environment.username}\n`, exitCode: 0 };
+  if (name === 'hostname') return { output: `${environment.hostname}\n`, exitCode: 0 };
+  if (name === 'uname') return { output: `${words[0] === '-r' ? environment.kernel : 'Linux'}\n`, exitCode: 0 };
+  if (name === 'cat') return concatenate(words, environment.attachments);
   return { output: '', exitCode: 0 };
 }
 
@@ -103,7 +111,7 @@ function concatenate(
   return { output: texts.join('') + errors.join(''), exitCode: absent.length > 0 ? 1 : 0 };
 }
 
-/** Reads the environment of a message; null when a value is not text, which fails the script. */
+/** Null if a value is not text, which makes the script fail. */
 export function environmentOf(env: unknown): Record<string, string> | null {
   if (typeof env !== 'object' || env === null) return {};
   const entries = Object.entries(env as BObject);

@@ -6,7 +6,7 @@ import { renderPython } from './python-text.ts';
 
 export type SnapAction = 'install' | 'remove' | 'refresh' | 'hold' | 'unhold';
 
-/** Arguments each action knows; others leave the operation without a result. @see docs/agent-protocol.md#snaps */
+/** With another argument the operation never gets a result. @see docs/agent-protocol.md#snaps */
 const KNOWN_ARGUMENTS: Readonly<Record<SnapAction, readonly string[]>> = {
   install: ['revision', 'channel', 'classic'],
   refresh: ['revision', 'channel', 'classic'],
@@ -17,10 +17,9 @@ const KNOWN_ARGUMENTS: Readonly<Record<SnapAction, readonly string[]>> = {
 
 const BATCH = 'BATCH';
 
-/** Why the snap daemon refuses; the text goes into the result. */
-class SnapRefusal extends Error {}
+/** An error of the snap daemon; its message is part of the result. */
+class SnapError extends Error {}
 
-/** Makes the operation behind `<action>-snaps`. */
 export function snapOperation(action: SnapAction): Operation {
   return (message, { machine }) => {
     const entries = entriesOf(message);
@@ -92,7 +91,7 @@ function asBatch(
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof SnapRefusal) return error.message;
+  if (error instanceof SnapError) return error.message;
   throw error;
 }
 
@@ -100,7 +99,7 @@ function apply(action: SnapAction, snaps: readonly InstalledSnap[], name: string
   const old = snaps.find((snap) => snap.name === name);
   const others = snaps.filter((snap) => snap.name !== name);
   if (action === 'install') return sorted([...others, old ?? fetchSnap('install', name, args)]);
-  if (!old) throw new SnapRefusal(`cannot ${action} "${name}": snap "${name}" is not installed`);
+  if (!old) throw new SnapError(`cannot ${action} "${name}": snap "${name}" is not installed`);
   if (action === 'remove') return others;
   if (action === 'refresh') return sorted([...others, { ...old, ...fetchSnap('refresh', name, args, old) }]);
   const { hold: _, ...free } = old;
@@ -110,13 +109,13 @@ function apply(action: SnapAction, snaps: readonly InstalledSnap[], name: string
 
 function fetchSnap(verb: string, name: string, args: BObject, old?: InstalledSnap): InstalledSnap {
   const snap = findSnap(name);
-  if (!snap) throw new SnapRefusal(`cannot ${verb} "${name}": snap not found`);
+  if (!snap) throw new SnapError(`cannot ${verb} "${name}": snap not found`);
   const channel =
     typeof args['channel'] === 'string' ? fullChannel(args['channel']) : (old?.channel ?? 'latest/stable');
   const newest = revisionIn(snap, channel);
-  if (newest === null) throw new SnapRefusal(`cannot ${verb} "${name}": no channel "${channel}"`);
+  if (newest === null) throw new SnapError(`cannot ${verb} "${name}": no channel "${channel}"`);
   if (snap.confinement === 'classic' && !old && args['classic'] !== true) {
-    throw new SnapRefusal(`cannot ${verb} "${name}": requires classic or consider using devmode`);
+    throw new SnapError(`cannot ${verb} "${name}": requires classic or consider using devmode`);
   }
   const revision = args['revision'] === undefined ? String(newest) : String(args['revision']);
   return { name, version: snap.version, revision, channel, confinement: snap.confinement };

@@ -1,10 +1,9 @@
 export type Severity = 'low' | 'medium' | 'high';
 
-/** A rule of the simulated benchmark. */
 export interface BenchmarkRule {
   name: string;
   severity: Severity;
-  /** A fix cannot bring it about: disks are not divided anew, nobody is there to choose a password. */
+  /** Cannot be fixed automatically: needs new partitions or a password. */
   byHand: boolean;
 }
 
@@ -27,7 +26,6 @@ const NAMED_RULES: readonly BenchmarkRule[] = NAMED.flatMap(([severity, names]) 
   names.split(' ').map((name) => ({ name, severity, byHand: BY_HAND.has(name) })),
 );
 
-/** How many rules the benchmark has that are known by a name of their own. */
 export const NAMED_RULE_COUNT = NAMED_RULES.length;
 
 const FAMILIES = [
@@ -38,7 +36,7 @@ const FAMILIES = [
 ] as const;
 const SEVERITIES: readonly Severity[] = ['medium', 'low', 'medium', 'high'];
 
-/** The first `count` rules; beyond the named ones, rules of families are numbered. */
+/** The named rules come first, then numbered ones. */
 export function benchmarkRules(count: number): BenchmarkRule[] {
   const numbered = Array.from({ length: Math.max(0, count - NAMED_RULE_COUNT) }, (_, n) => ({
     name: `${FAMILIES[n % FAMILIES.length]}_${1 + Math.floor(n / FAMILIES.length)}`,
@@ -75,7 +73,7 @@ const TOPICS: ReadonlyArray<readonly [prefix: string, description: string, ratio
   ['', 'The computer must be configured accordingly; see', 'A weak setting in one place weakens the whole computer.'],
 ];
 
-/** Texts of a rule as a benchmark has them; invented. */
+/** Invented texts of a rule. */
 export function describeRule({ name }: BenchmarkRule, place: number) {
   const [prefix, description, rationale] = TOPICS.find(([start]) => name.startsWith(start))!;
   const words = name.slice(prefix.length).replaceAll('_', ' ');

@@ -1,6 +1,5 @@
 import { type BenchmarkRule, benchmarkRules, describeRule } from './usg-benchmark.ts';
 
-/** What an audit found. */
 export interface AuditFindings {
   release: string;
   hostname: string;
@@ -11,7 +10,7 @@ export interface AuditFindings {
 
 const ID = 'xccdf_org.ssgproject.content';
 
-/** Writes the result file of an audit: the benchmark with its rules, and the test result. */
+/** Writes the XCCDF result of an audit: the benchmark with its rules, and the test result. */
 export function renderAuditReport({ release, hostname, profile, nowSeconds, results }: AuditFindings): string {
   const rated = results.filter(({ result }) => result !== 'notapplicable');
   const score = (100 * rated.filter(({ result }) => result === 'pass').length) / rated.length;
@@ -38,10 +37,9 @@ export function renderAuditReport({ release, hostname, profile, nowSeconds, resu
 
 const rendered = new Map<number, string>();
 
-/** The rules of a benchmark are the same for every computer. */
 function renderRules(count: number): string {
-  const known = rendered.get(count);
-  if (known !== undefined) return known;
+  const cached = rendered.get(count);
+  if (cached !== undefined) return cached;
   const text = benchmarkRules(count).map(renderRule).join('\n');
   rendered.set(count, text);
   return text;

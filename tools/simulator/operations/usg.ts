@@ -1,6 +1,6 @@
 import { type BObject, BTuple, type BValue } from '../../../src/protocol/bpickle.ts';
 import { createRandom } from '../random.ts';
-import { failed, type Operation, succeeded, type Workplace } from './operation.ts';
+import { failed, type Operation, type OperationContext, succeeded } from './operation.ts';
 import { benchmarkRules, NAMED_RULE_COUNT } from './usg-benchmark.ts';
 import { renderAuditReport } from './usg-report.ts';
 
@@ -12,20 +12,20 @@ const PROFILES: ReadonlySet<string> = new Set([
   'disa_stig',
 ]);
 
-/** Computers that are in order as they are; the others have been set up in a hurry. */
-const KEPT_SHARE = 0.4;
-/** Of those, rules with a name of their own pass this often, and the many others. */
+/** Computers that comply with every rule. */
+const COMPLIANT_SHARE = 0.4;
+/** How often rules pass on the other computers. */
 const PASS_SHARES = { named: 0.62, byHand: 0.9, numbered: 0.97 } as const;
 
 /** Audits or hardens a machine. @see docs/agent-protocol.md#compliance-audits */
-export const usg: Operation = async (message, workplace) => {
-  const { machine } = workplace;
+export const usg: Operation = async (message, context) => {
+  const { machine } = context;
   const { catalogue, pro } = machine.blueprint;
   if (!catalogue || catalogue.release === 'questing')
     return { results: [failed(message, 'Error: usg is not installed\n')] };
   const tailoring = message['tailoring-file'];
   const profile = tailoring == null ? String(message['profile'] ?? '') : 'tailored';
-  if (tailoring != null && !(await isReadable(tailoring, workplace))) {
+  if (tailoring != null && !(await isReadable(tailoring, context))) {
     return { results: [failed(message, 'Error: cannot read tailoring file\n')] };
   }
   if (tailoring == null && !PROFILES.has(profile))
@@ -40,21 +40,20 @@ export const usg: Operation = async (message, workplace) => {
     type: 'usg-audit',
     'operation-id': message['operation-id']!,
     'run-id': message['run-id'] ?? '',
-    report: Buffer.from(auditReport(workplace, profile, pro)),
+    report: Buffer.from(auditReport(context, profile, pro)),
   };
   return { results: [succeeded(message, `USG audit completed for ${profile}\n`)], after: [report] };
 };
 
-async function isReadable(tailoring: BValue, { download }: Workplace): Promise<boolean> {
+async function isReadable(tailoring: BValue, { download }: OperationContext): Promise<boolean> {
   const pair = tailoring instanceof BTuple ? tailoring.items : tailoring;
   if (!Array.isArray(pair) || pair.length !== 2) return false;
   return typeof pair[1] === 'string' || (await download(Number(pair[1]))) !== null;
 }
 
-/** Writes the result file of an audit; a fix brings about all but what is done by hand. */
-function auditReport({ machine, auditRules, nowSeconds }: Workplace, profile: string, pro: boolean): string {
+function auditReport({ machine, auditRules, nowSeconds }: OperationContext, profile: string, pro: boolean): string {
   const { seed, index, hostname, distribution } = machine.blueprint;
-  const isKept = createRandom(seed, 'kept', index).chance(KEPT_SHARE);
+  const isCompliant = createRandom(seed, 'kept', index).chance(COMPLIANT_SHARE);
   const results = benchmarkRules(auditRules).map((rule, place) => {
     if (rule.name === 'service_cups_disabled' && !pro) return { rule, result: 'notapplicable' };
     const share = rule.byHand
@@ -63,7 +62,7 @@ function auditReport({ machine, auditRules, nowSeconds }: Workplace, profile: st
         ? PASS_SHARES.named
         : PASS_SHARES.numbered;
     const isFixed = machine.hardened && !rule.byHand;
-    const passes = isKept || isFixed || createRandom(seed, 'audit', index, profile, rule.name).chance(share);
+    const passes = isCompliant || isFixed || createRandom(seed, 'audit', index, profile, rule.name).chance(share);
     return { rule, result: passes ? 'pass' : 'fail' };
   });
   return renderAuditReport({ release: distribution.release, hostname, profile, nowSeconds, results });

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { openPersistence, type Persistence } from '../../../src/persistence/orm/orm.ts';
 import { type Config, loadConfig } from '../../../src/process/config.ts';
-import { openDataDirectory } from '../data-directory.ts';
-import { prepareDirectory } from '../data-directory.ts';
+import { openDataDirectory, prepareDirectory } from '../data-directory.ts';
 import { findFreePort } from '../processes/ports.ts';
 import { readStackState } from '../processes/running-file.ts';
 import { exists } from '../secrets.ts';

@@ -4,10 +4,9 @@ import { type Certificates, ensureCertificates } from '../../temporal-server/cer
 import { resolveTemporal } from '../../temporal-server/programs.ts';
 import { INTERNAL_PORTS, type TemporalPorts } from '../../temporal-server/server-config.ts';
 import { repairRestored } from '../bring-up.ts';
-import { type DataDirectory, openDataDirectory } from '../data-directory.ts';
+import { type DataDirectory, openDataDirectory, prepareDirectory } from '../data-directory.ts';
 import { clearUnshownPassword, type FirstAdministrator, prepareDatabase } from '../database/database.ts';
 import { checkWantedPorts, LOOPBACK, type WantedPort } from '../preflight.ts';
-import { prepareDirectory } from '../data-directory.ts';
 import { followLogs } from '../processes/log-follower.ts';
 import { runScript } from '../processes/run-script.ts';
 import { createRunningRecord } from '../processes/running-file.ts';

@@ -49,7 +49,7 @@ describe('counters of an exchange', () => {
     for (const answer of answers) expect(answer.body).toEqual(answers[0]!.body);
     expect(answers[0]!.messages.map((m) => m['operation-id'])).toEqual([operation]);
     expect((await inbox(world.db)).map((row) => row.kind)).toEqual(['delivered']);
-    agent.takeIn(answers[0]!);
+    agent.ingest(answers[0]!);
     expect((await agent.exchange()).status).toBe(200);
   });
 
@@ -149,7 +149,7 @@ describe('counters of an exchange', () => {
     const answers = [];
     for (let i = 0; i < 3; i++) answers.push(await post(world, payload, headers));
     expect(new Set(answers.map(({ token }) => token))).toHaveLength(1);
-    agent.takeIn(answers[0]!);
+    agent.ingest(answers[0]!);
     const { types, token } = await agent.exchange([tags('b')]);
     expect(types).toEqual([]);
     expect(token).not.toBe(answers[0]!.token);
@@ -163,7 +163,7 @@ describe('counters of an exchange', () => {
     const operation = await anOperation(world.db, agent.id);
     expect((await post(world, payload, headers)).messages.map((m) => m['operation-id'])).toEqual([operation]);
     expect((await post(world, payload, headers)).messages.map((m) => m['operation-id'])).toEqual([operation]);
-    agent.takeIn(again);
+    agent.ingest(again);
     const honest = await agent.exchange([tags('b')]);
     expect(honest.messages.map((m) => m['operation-id'])).toEqual([operation]);
     expect((await inbox(world.db)).filter((row) => row.kind === 'delivered')).toHaveLength(1);

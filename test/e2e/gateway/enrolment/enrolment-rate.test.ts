@@ -3,7 +3,7 @@ import { type BObject, encode } from '../../../../src/protocol/bpickle.ts';
 import {
   anAccount,
   createGatewayWorld,
-  type ExchangeAnswer,
+  type ExchangeResponse,
   type GatewayWorld,
   ping,
   post,
@@ -29,7 +29,7 @@ function registerFrom(
   address: string,
   account: { name: string },
   fields: Record<string, string> = {},
-): Promise<ExchangeAnswer> {
+): Promise<ExchangeResponse> {
   return post(world, { messages: [registration(account, fields)] }, { 'X-Forwarded-For': address });
 }
 

@@ -3,7 +3,7 @@ import {
   anAccount,
   anOperation,
   createGatewayWorld,
-  type ExchangeAnswer,
+  type ExchangeResponse,
   type GatewayWorld,
   inbox,
   messageStates,
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 
 const change = (id: number) => ({ messageType: 'change-packages', fields: { install: [id], policy: 0 } });
-const idsOf = (answer: ExchangeAnswer) => answer.messages.map((message) => message['operation-id']);
+const idsOf = (answer: ExchangeResponse) => answer.messages.map((message) => message['operation-id']);
 
 /** @see docs/reliability.md#bad-input */
 describe('UPDATE-rollback: older commands', () => {
@@ -101,7 +101,7 @@ describe('UPDATE-rollback: older commands', () => {
     await world.db.query(`update activity set status = 'failed' where id = $1`, [ended]);
     const again = await post(world, payload, headers);
     expect(again.messages).toEqual([{ type: 'no-operation' }]);
-    agent.takeIn(again);
+    agent.ingest(again);
     expect((await agent.exchange()).messages).toEqual([]);
     expect(await messageStates(world.db, [ended])).toEqual(['acked']);
   });

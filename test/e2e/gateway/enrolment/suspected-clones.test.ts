@@ -4,7 +4,7 @@ import {
   anAccount,
   anOperation,
   createGatewayWorld,
-  type ExchangeAnswer,
+  type ExchangeResponse,
   type GatewayWorld,
   RawAgent,
   result,
@@ -34,7 +34,7 @@ beforeEach(async () => {
   await agent.exchange();
 });
 
-const operationsIn = ({ messages }: ExchangeAnswer) => messages.map((message) => message['operation-id']);
+const operationsIn = ({ messages }: ExchangeResponse) => messages.map((message) => message['operation-id']);
 
 async function raised(): Promise<boolean> {
   const condition = alertCondition('computer-duplicates');

@@ -9,7 +9,7 @@ import { aGroup, childrenOf } from '../../../support/activities/activity-rows.ts
 import {
   anAccount,
   createGatewayWorld,
-  type ExchangeAnswer,
+  type ExchangeResponse,
   type GatewayWorld,
   RawAgent,
   result,
@@ -43,7 +43,7 @@ async function order() {
 }
 
 /** Operations in an answer; what else is said is of no matter here. */
-const operationsIn = ({ messages }: ExchangeAnswer) =>
+const operationsIn = ({ messages }: ExchangeResponse) =>
   messages.filter((message) => message['operation-id'] !== undefined).map((message) => message['operation-id']);
 
 async function repair(): Promise<void> {

@@ -68,7 +68,7 @@ describe('an agent whose pending messages are larger than a payload may be', () 
     expect(lost.nextExpected).toBeGreaterThan(20);
     const again = await agent.send(pending);
     expect(again.nextExpected).toBe(lost.nextExpected);
-    agent.takeIn(again);
+    agent.ingest(again);
     await drain(pending.slice(agent.sequence));
     expect((await agent.exchange([memory(5)])).nextExpected).toBe(41);
   });

@@ -5,7 +5,7 @@ import { type BObject, BTuple, type BValue, isDict } from '../../../../src/proto
 import {
   anAccount,
   createGatewayWorld,
-  type ExchangeAnswer,
+  type ExchangeResponse,
   type GatewayWorld,
   ping,
   post,
@@ -40,7 +40,7 @@ let accountId: number;
 const identities = new Map<string, Identity>();
 /** Our package ids by those of the recording. */
 const packageIds = new Map<number, number>();
-let lastDelivered: ExchangeAnswer | null = null;
+let lastDelivered: ExchangeResponse | null = null;
 
 beforeAll(async () => {
   world = await createGatewayWorld();
@@ -192,7 +192,7 @@ async function makeOperations(identity: Identity, recorded: readonly BObject[]):
   }
 }
 
-function expectMessages({ id }: Recorded, answer: ExchangeAnswer, recorded: readonly BObject[]): void {
+function expectMessages({ id }: Recorded, answer: ExchangeResponse, recorded: readonly BObject[]): void {
   if (WITHHELD.has(id)) {
     expect(answer.messages, id).toEqual([]);
     return;
@@ -217,7 +217,7 @@ function comparable(message: BObject): unknown {
   return JSON.parse(JSON.stringify({ type, ...rest }, plain));
 }
 
-function learnPackages(recorded: readonly BObject[], answer: ExchangeAnswer): void {
+function learnPackages(recorded: readonly BObject[], answer: ExchangeResponse): void {
   const [theirs, ours] = [recorded, answer.messages].map((list) => list.find((m) => m['type'] === 'package-ids'));
   (theirs?.['ids'] as Array<number | null> | undefined)?.forEach((item, i) => {
     if (item !== null) packageIds.set(item, (ours!['ids'] as number[])[i]!);

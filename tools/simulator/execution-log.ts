@@ -4,39 +4,38 @@ import { StringDecoder } from 'node:string_decoder';
 
 /** One execution of one operation on one computer. */
 export interface Execution {
-  /** Title of the computer, unique in the fleet. */
+  /** Title, unique in the fleet. */
   computer: string;
-  /** Number under which the server knows the computer, as it gave it for pings. */
+  /** The computer's id at the server. */
   computerId: number | null;
   operationId: number;
   type: string;
 }
 
 /**
- * Counts executions, by which tests prove that the server hands over each operation once.
+ * Counts executions, which shows whether the server sends each operation once.
  *
- * @remarks An execution is on disk (a JSON line) before its result is queued: a simulator that is killed loses none.
+ * @remarks An execution is on disk (a JSON line) before its result is queued, so a killed simulator loses none.
  */
-export interface Ledger {
+export interface ExecutionLog {
   record(execution: Execution): void;
-  /** How often a computer executed an operation. */
   count(computer: string, operationId: number): number;
-  /** Everything executed more than once, with its count. */
+  /** Operations that were executed more than once. */
   repeated(): { computer: string; operationId: number; count: number }[];
   readonly total: number;
-  /** Nothing is counted afterwards. */
+  /** Nothing is recorded afterwards. */
   close(): void;
 }
 
-const PIECE_BYTES = 2 ** 20;
+const CHUNK_BYTES = 2 ** 20;
 const NEWLINE = 0x0a;
 
 /**
- * Opens the ledger; an existing file is read and carried on.
+ * Opens a log, continuing an existing file.
  *
- * @param file - null for a ledger in memory alone
+ * @param file - null to keep the log in memory
  */
-export function openLedger(file: string | null): Ledger {
+export function openExecutionLog(file: string | null): ExecutionLog {
   const counts = new Map<string, number>();
   let total = 0;
   const add = ({ computer, operationId }: Pick<Execution, 'computer' | 'operationId'>): number => {
@@ -72,8 +71,8 @@ export function openLedger(file: string | null): Ledger {
   };
 }
 
-/** Reads the executions of a ledger file; a line cut short by a crash of the machine is left out. */
-export function readLedgerLines(file: string): Execution[] {
+/** Skips a line that was cut off by a crash of the machine. */
+export function readExecutionLog(file: string): Execution[] {
   return [...executionsIn(file)];
 }
 
@@ -84,15 +83,15 @@ function* executionsIn(file: string): Generator<Execution> {
   }
 }
 
-/** Reads in pieces: the ledger of a long run is longer than a string may be. */
+/** Reads in chunks: a long log exceeds the maximum length of a string. */
 function* linesOf(file: string): Generator<string> {
   const descriptor = openSync(file, 'r');
   try {
-    const piece = Buffer.alloc(PIECE_BYTES);
+    const chunk = Buffer.alloc(CHUNK_BYTES);
     const decoder = new StringDecoder('utf8');
     let rest = '';
-    for (let read = readSync(descriptor, piece); read > 0; read = readSync(descriptor, piece)) {
-      const lines = (rest + decoder.write(piece.subarray(0, read))).split('\n');
+    for (let read = readSync(descriptor, chunk); read > 0; read = readSync(descriptor, chunk)) {
+      const lines = (rest + decoder.write(chunk.subarray(0, read))).split('\n');
       rest = lines.pop() ?? '';
       yield* lines;
     }
@@ -110,7 +109,7 @@ function parseLine(text: string): Execution | null {
   }
 }
 
-/** Ends a last line that was cut short, or the next one would be a part of it. */
+/** Terminates a last line that was cut off. */
 function openToAppend(file: string): number {
   mkdirSync(dirname(file), { recursive: true });
   const descriptor = openSync(file, 'a+');

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Fleet, FleetOptions } from '../../../tools/simulator/fleet.ts';
-import { readLedgerLines } from '../../../tools/simulator/ledger.ts';
 import { createAccount } from '../../../tools/harness/accounts.ts';
+import { readExecutionLog } from '../../../tools/simulator/execution-log.ts';
+import type { Fleet, FleetOptions } from '../../../tools/simulator/fleet.ts';
 import { startGateway, type TestGateway } from '../../support/agents/fleet-gateway.ts';
 
 const install = { snaps: [{ name: 'hello' }] };
@@ -41,28 +41,28 @@ describe('faults of one computer', () => {
     ['it sends twice', 'duplicateSends', 1],
     ['it dies before executing', 'dieBefore', 1],
     ['it dies after executing', 'dieAfter', 2],
-  ] as const)('when %s has one result', async (_, mishap, executions) => {
+  ] as const)('when %s has one result', async (_, fault, executions) => {
     const { fleet, computer } = await aComputer();
-    computer.knobs.next[mishap] = 1;
+    computer.options.next[fault] = 1;
     const id = await gateway.give(computer.computerId!, 'install-snaps', install);
     expect(await gateway.resultsOf(id)).toHaveLength(1);
-    expect(fleet.ledger.count(computer.title, id)).toBe(executions);
+    expect(fleet.executionLog.count(computer.title, id)).toBe(executions);
     expect([...fleet.violations]).toEqual([]);
   });
 
   it('is offline: its operation waits until it is back', async () => {
     const { fleet, computer } = await aComputer();
-    computer.knobs.offline = true;
+    computer.options.offline = true;
     const id = await gateway.give(computer.computerId!, 'install-snaps', install);
     await new Promise((resolve) => setTimeout(resolve, 800));
-    expect(fleet.ledger.total).toBe(0);
-    computer.knobs.offline = false;
+    expect(fleet.executionLog.total).toBe(0);
+    computer.options.offline = false;
     expect(await gateway.resultsOf(id)).toMatchObject([{ ok: true }]);
   });
 
   it('fails what it is told to fail', async () => {
     const { computer } = await aComputer();
-    computer.knobs.failing = 1;
+    computer.options.failing = 1;
     const id = await gateway.give(computer.computerId!, 'install-snaps', install);
     expect(await gateway.resultsOf(id)).toMatchObject([{ ok: false }]);
   });
@@ -74,7 +74,7 @@ describe('faults of one computer', () => {
     await expect.poll(() => computer.isDown).toBe(true);
     const id = await gateway.give(computer.computerId!, 'install-snaps', install);
     await new Promise((resolve) => setTimeout(resolve, 800));
-    expect(fleet.ledger.count(computer.title, id)).toBe(0);
+    expect(fleet.executionLog.count(computer.title, id)).toBe(0);
     computer.powerOn();
     expect(await gateway.resultsOf(id)).toMatchObject([{ ok: true }]);
     expect(computer.machine.boots).toBe(1);
@@ -82,7 +82,7 @@ describe('faults of one computer', () => {
 
   it('goes away for good when it belongs to the share that is offline', async () => {
     const { fleet, computer } = await aComputer({ shares: { offline: 1 } });
-    expect([computer.knobs.offline, computer.isEnrolled, fleet.violations.size]).toEqual([true, true, 0]);
+    expect([computer.options.offline, computer.isEnrolled, fleet.violations.size]).toEqual([true, true, 0]);
   });
 
   it('keeps identity, snaps and packages over a restart of the simulator', async () => {
@@ -96,7 +96,7 @@ describe('faults of one computer', () => {
     const second = await aComputer({ stateFile, seed: 500 });
     expect(second.computer.computerId).toBe(computerId);
     expect(second.computer.machine.snaps.map(({ name }) => name)).toContain('hello');
-    expect(second.fleet.ledger.count(second.computer.title, id)).toBe(0);
+    expect(second.fleet.executionLog.count(second.computer.title, id)).toBe(0);
     expect([...second.fleet.violations]).toEqual([]);
   });
 
@@ -122,12 +122,12 @@ describe('faults of one computer', () => {
     await fleet.settled(10_000);
   });
 
-  it('writes its ledger before the result goes out', async () => {
-    const ledgerFile = join(folder, 'ledger');
-    const { computer } = await aComputer({ ledgerFile });
+  it('writes its execution log before the result goes out', async () => {
+    const executionLogFile = join(folder, 'execution-log');
+    const { computer } = await aComputer({ executionLogFile });
     const id = await gateway.give(computer.computerId!, 'install-snaps', install);
     await gateway.resultsOf(id);
-    expect(readLedgerLines(ledgerFile)).toMatchObject([
+    expect(readExecutionLog(executionLogFile)).toMatchObject([
       { computer: computer.title, computerId: computer.computerId, operationId: id, type: 'install-snaps', count: 1 },
     ]);
   });

@@ -1,28 +1,28 @@
-import { type BObject, type BValue, decode, encode, isDict } from '../../src/protocol/bpickle.ts';
-import { ExchangeLoop, type Speaker } from './broker/exchange-loop.ts';
-import { OperationRunner, type RunnerHost } from './broker/operation-runner.ts';
-import { isRepeatable, Reporter } from './broker/reporter.ts';
-import { type Haste, Session, type SessionHost } from './broker/session.ts';
-import { type TypeList, typeList } from './broker/type-list.ts';
-import type { FleetContext } from './fleet-context.ts';
-import { factOf } from './inventory/facts.ts';
-import { Machine } from './inventory/machine.ts';
-import { registrationOf } from './inventory/registration.ts';
-import { createKnobs, goesAway, type Knobs } from './knobs.ts';
-import { clientTypes } from './operations/index.ts';
-import { withoutKey } from './operations/machine-operations.ts';
-import type { Outcome } from './operations/operation.ts';
-import type { PackageIds } from './package-ids.ts';
-import type { AgentRecord } from './state-file.ts';
+import { type BObject, type BValue, decode, encode, isDict } from '../../../src/protocol/bpickle.ts';
+import { type ComputerOptions, createComputerOptions, goesOffline } from '../computer-options.ts';
+import type { FleetContext } from '../fleet-context.ts';
+import { factOf } from '../inventory/facts.ts';
+import { Machine } from '../inventory/machine.ts';
+import { registrationOf } from '../inventory/registration.ts';
+import { clientTypes } from '../operations/index.ts';
+import { withoutKey } from '../operations/machine-operations.ts';
+import type { Outcome } from '../operations/operation.ts';
+import type { PackageIds } from '../package-ids.ts';
+import type { AgentRecord } from '../state-file.ts';
+import { ExchangeLoop, type LoopHost } from './exchange-loop.ts';
+import { OperationRunner, type RunnerHost } from './operation-runner.ts';
+import { isRepeatable, Reporter } from './reporter.ts';
+import { type NextExchange, Session, type SessionHost } from './session.ts';
+import { type TypeList, typeList } from './type-list.ts';
 
-/** How long a process that died takes to start again. */
+/** From a crash of the agent to its next start. */
 const RESTART_MS = 1000;
 
 /** One simulated computer and the agent on it. */
-export class Agent implements SessionHost, RunnerHost, Speaker {
+export class Agent implements SessionHost, RunnerHost, LoopHost {
   readonly index: number;
   readonly title: string;
-  readonly knobs: Knobs;
+  readonly options: ComputerOptions;
   readonly machine: Machine;
   readonly #context: FleetContext;
   readonly #session: Session;
@@ -32,12 +32,12 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
   readonly #hasPackages: boolean;
   readonly #clientTypes: TypeList;
   #generation = 0;
-  #life = 0;
+  #incarnation = 0;
   #down = false;
-  /** Off for good once it has told about itself. */
-  #leaves: boolean;
-  /** An answer changed what no message tells of. */
-  #hasty = false;
+  /** Goes offline for good once it has reported its facts. */
+  #goesOffline: boolean;
+  /** The last response changed something that no queued message reports. */
+  #isUrgent = false;
   #savedTypes: TypeList | null = null;
 
   constructor(context: FleetContext, index: number, record?: AgentRecord) {
@@ -49,8 +49,8 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
     this.title = blueprint.title;
     this.#hasPackages = blueprint.catalogue !== null;
     this.#clientTypes = typeList(clientTypes(blueprint));
-    this.knobs = createKnobs(shares, seed, index);
-    this.#leaves = goesAway(shares, seed, index);
+    this.options = createComputerOptions(shares, seed, index);
+    this.#goesOffline = goesOffline(shares, seed, index);
     this.#session = new Session(this, record && { ...record.session, types: record.types });
     this.#reporter = new Reporter({
       machine: this.machine,
@@ -76,16 +76,16 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
     return this.#generation;
   }
 
-  get life(): number {
-    return this.#life;
+  get incarnation(): number {
+    return this.#incarnation;
   }
 
   get isDown(): boolean {
     return this.#down;
   }
 
-  get isSilent(): boolean {
-    return this.#down || this.knobs.offline || this.#session.bricked;
+  get isOffline(): boolean {
+    return this.#down || this.options.offline || this.#session.bricked;
   }
 
   get isEnrolled(): boolean {
@@ -96,10 +96,9 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
     return this.#loop.isExchanging;
   }
 
-  /** Approved, everything told, and nothing left to do or to send. */
   get isSettled(): boolean {
     const idle = this.#session.queue.length === 0 && this.#runner.isIdle && !this.#loop.isExchanging;
-    return this.#hasToldAll() && idle;
+    return this.#hasReportedAll() && idle;
   }
 
   get record(): AgentRecord {
@@ -122,7 +121,7 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
     this.#loop.urgent();
   }
 
-  die(): void {
+  crash(): void {
     this.#endProcess();
     this.#context.wheel.after(RESTART_MS, () => {
       this.#reporter.processStarted();
@@ -131,7 +130,7 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
   }
 
   nowSeconds(): number {
-    return Math.floor(Date.now() / 1000) + this.knobs.clockAhead;
+    return Math.floor(Date.now() / 1000) + this.options.clockAhead;
   }
 
   registration(): BObject {
@@ -150,7 +149,7 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
   identityChanged(): void {
     this.#generation++;
     this.#reporter.forgetPackages();
-    this.#hasty ||= this.isEnrolled;
+    this.#isUrgent ||= this.isEnrolled;
   }
 
   serverChanged(): void {
@@ -167,24 +166,24 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
   }
 
   operation(message: BObject): boolean {
-    return this.#runner.take(message);
+    return this.#runner.accept(message);
   }
 
   intervals(message: BObject): void {
     this.#session.bricked ||= !this.#loop.adopt(message);
-    if (this.#session.bricked) this.violation('set-intervals below what agents survive');
+    if (this.#session.bricked) this.violation('set-intervals below the minimum');
   }
 
-  refused(reason: string): void {
-    this.#context.refused(reason);
+  registrationRefused(reason: string): void {
+    this.#context.registrationRefused(reason);
   }
 
   violation(text: string): void {
     this.#context.violation(text);
   }
 
-  beforeRegular(): void {
-    if (this.isEnrolled) this.#reporter.regular(this.#context.draws);
+  beforeRegularExchange(): void {
+    if (this.isEnrolled) this.#reporter.regularReport(this.#context.random);
   }
 
   prepare(): { headers: Record<string, string>; payload: BObject; sent: number } {
@@ -193,22 +192,23 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
     return prepared;
   }
 
-  receive(answer: BValue, sent: number): Haste {
-    this.#hasty = false;
-    const life = this.#life;
-    const quiet = sent === 0 && isDict(answer) && Array.isArray(answer['messages']) && answer['messages'].length === 0;
-    const haste = this.#session.receive(answer, sent);
-    if (!quiet || haste !== 'regular') this.#save();
-    if (this.#leaves && this.#session.queue.length === 0 && this.#hasToldAll()) this.knobs.offline = true;
-    if (life !== this.#life) return 'regular';
-    return haste === 'regular' && this.#hasty ? 'urgent' : haste;
+  receive(response: BValue, sent: number): NextExchange {
+    this.#isUrgent = false;
+    const incarnation = this.#incarnation;
+    const isEmpty =
+      sent === 0 && isDict(response) && Array.isArray(response['messages']) && response['messages'].length === 0;
+    const next = this.#session.receive(response, sent);
+    if (!isEmpty || next !== 'regular') this.#save();
+    if (this.#goesOffline && this.#session.queue.length === 0 && this.#hasReportedAll()) this.options.offline = true;
+    if (incarnation !== this.#incarnation) return 'regular';
+    return next === 'regular' && this.#isUrgent ? 'urgent' : next;
   }
 
   async download(id: number): Promise<Buffer | null> {
     const { transport } = this.#context;
     const headers = { 'X-Computer-ID': this.#session.secureId ?? '' };
     try {
-      const { status, body } = await transport.turn(() => transport.get(`attachment/${id}`, headers));
+      const { status, body } = await transport.whenConnectionFree(() => transport.get(`attachment/${id}`, headers));
       return status === 200 ? body : null;
     } catch {
       return null;
@@ -227,7 +227,7 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
     else this.#loop.urgent();
   }
 
-  /** A result may get out before the machine goes down, and otherwise waits for the boot. */
+  /** The result may be sent before the machine goes down, and otherwise after the boot. */
   #powerDown(power: 'reboot' | 'off'): void {
     const { wheel, settings } = this.#context;
     this.#loop.schedule(0);
@@ -238,9 +238,8 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
     });
   }
 
-  /** Forgets what lives in the memory of the process alone. */
   #endProcess(): void {
-    this.#life++;
+    this.#incarnation++;
     this.#session.forgetToken();
     this.#session.queue.replace(withoutKey);
   }
@@ -252,7 +251,7 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
     this.#reporter.packagesChanged();
   }
 
-  #hasToldAll(): boolean {
+  #hasReportedAll(): boolean {
     return this.#session.isApproved && (this.#reporter.packagesReported || !this.#hasPackages);
   }
 
@@ -263,7 +262,6 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
     this.#savedTypes = accepted;
   }
 
-  /** What may change with every step. */
   #progress(): Omit<AgentRecord, 'types' | 'machine'> {
     const { types: _, ...session } = this.#session.record;
     return {
@@ -281,7 +279,7 @@ export class Agent implements SessionHost, RunnerHost, Speaker {
     return this.#session.queue.all.map((message) => (isRepeatable(message) ? 0 : bytes(message)));
   }
 
-  /** Facts of an earlier process leave a gap in the numbers: it is filled with a fact, and then all are told afresh. */
+  /** Facts are not stored: any fact takes their places in the numbering, and then all are reported again. */
   #restore(record: AgentRecord): void {
     this.#session.bricked = record.bricked;
     for (const entry of record.queue) {

@@ -2,29 +2,25 @@ import { type BObject, type BValue, isDict } from '../../../src/protocol/bpickle
 import { MessageQueue } from './message-queue.ts';
 import { type TypeList, typeList } from './type-list.ts';
 
-/** What the session leaves to the agent around it. */
 export interface SessionHost {
-  /** Fields of the registration. */
   registration(): BObject;
   clientTypes(): TypeList;
   nowSeconds(): number;
   typesAccepted(added: readonly string[]): void;
-  /** An identity was given or taken away. */
   identityChanged(): void;
-  /** Another server answered than before: it has other ids for packages. */
+  /** The response came from another server, which has other ids of packages. */
   serverChanged(): void;
   resynchronize(operationId: BValue | null, scopes: readonly string[] | null): void;
   handlePackageIds(message: BObject): void;
   intervals(message: BObject): void;
-  /** Takes an operation over; false stops the answer at this message, which the server then sends again. */
+  /** False ends the processing of the response at this message; the server then sends it again. */
   operation(message: BObject): boolean;
-  /** The server does not take the registration. */
-  refused(reason: string): void;
-  /** The server did what a real agent would choke on. */
+  registrationRefused(reason: string): void;
+  /** The server did something that breaks real agents. */
   violation(text: string): void;
 }
 
-/** What of a session outlives its process. */
+/** What survives a restart. */
 export interface SessionRecord {
   id: string | null;
   insecure: number | null;
@@ -36,23 +32,22 @@ export interface SessionRecord {
   uuid: string | null;
 }
 
-/** What an answer asks for next: an exchange at once, an urgent or the regular one, or another try after a refusal. */
-export type Haste = 'at once' | 'urgent' | 'regular' | 'retry';
+/** When the next exchange follows; `retry` after a refused registration. */
+export type NextExchange = 'at once' | 'urgent' | 'regular' | 'retry';
 
-/** The answer was no answer to a payload; the exchange failed. */
-export class BadAnswer extends Error {}
+export class InvalidResponse extends Error {}
 
 const CLIENT_API = Buffer.from('3.8');
 const NO_TYPES = typeList([]);
 
 /**
- * The broker's side of the protocol without time and network: identity, both counters, token, type lists.
+ * The agent's side of the protocol without time and network: identity, both counters, token, type lists.
  *
  * @see docs/agent-protocol.md#exchange-payloads
  */
 export class Session {
   readonly queue = new MessageQueue();
-  /** A server that does what no agent survives silences this one for good. */
+  /** The server did something after which a real agent never exchanges again. */
   bricked = false;
   insecureId: number | null = null;
   serverUuid: string | null = null;
@@ -95,28 +90,27 @@ export class Session {
     return this.#secureId;
   }
 
-  /** Approved means that the server takes more than registrations. */
+  /** The server accepts more than registrations. */
   get isApproved(): boolean {
     return this.#secureId !== null && this.accepted.names.length > 1;
   }
 
-  /** Queues a message; it carries the moment it was queued. */
+  /** Queues a message with the current time. */
   send(message: BObject): void {
     const stamped = { ...message, api: Buffer.from(this.#api), timestamp: this.#host.nowSeconds() };
     this.queue.add(stamped, this.accepted.set);
   }
 
-  /** A message's place in the queue of an earlier process, as it was. */
+  /** Queues a message of an earlier process unchanged. */
   requeue(message: BObject): void {
     this.queue.add(message, this.accepted.set);
   }
 
-  /** Loses what lives in the memory of the process alone. */
   forgetToken(): void {
     this.#token = null;
   }
 
-  /** Makes the next payload and its headers. The token leaves with it: after a failure none is sent. */
+  /** Makes the next payload and its headers. A token is sent once: after a failure there is none. */
   prepare(): { headers: Record<string, string>; payload: BObject; sent: number } {
     if (this.#secureId === null && this.accepted.set.has('register')) {
       this.queue.clear();
@@ -155,13 +149,11 @@ export class Session {
   }
 
   /**
-   * Takes an answer in.
-   *
-   * @param sent - messages in the payload it answers
-   * @throws {BadAnswer} when it lacks what every answer has
+   * @param sent - number of messages in the payload
+   * @throws {InvalidResponse} if a required field is missing
    */
-  receive(answer: BValue, sent: number): Haste {
-    const { messages, next, isOtherServer } = this.#frame(answer);
+  receive(response: BValue, sent: number): NextExchange {
+    const { messages, next, isOtherServer } = this.#readFrame(response);
     const step = this.queue.acknowledge(next, sent);
     if (step === 'start over') this.#host.resynchronize(null, null);
     else if (isOtherServer) this.#host.serverChanged();
@@ -176,22 +168,22 @@ export class Session {
     return this.queue.length > 0 || step !== 'in step' ? 'urgent' : 'regular';
   }
 
-  #frame(answer: BValue): { messages: BObject[]; next: number | undefined; isOtherServer: boolean } {
-    if (!isDict(answer)) throw new BadAnswer('the answer is no dict');
-    const { messages, 'server-uuid': uuid, 'server-api': api, 'next-exchange-token': token } = answer;
+  #readFrame(response: BValue): { messages: BObject[]; next: number | undefined; isOtherServer: boolean } {
+    if (!isDict(response)) throw new InvalidResponse('the response is not a dict');
+    const { messages, 'server-uuid': uuid, 'server-api': api, 'next-exchange-token': token } = response;
     if (!Array.isArray(messages) || !messages.every(isDict) || uuid == null || api == null) {
-      throw new BadAnswer('the answer lacks server-uuid, server-api or messages');
+      throw new InvalidResponse('the response lacks server-uuid, server-api or messages');
     }
     this.#api = textOf(api) >= '3.3' ? '3.3' : '3.2';
     const before = this.serverUuid;
     this.serverUuid = textOf(uuid);
     if (token instanceof Uint8Array) this.#token = Buffer.from(token);
-    else if (token !== undefined) this.#host.violation('next-exchange-token is no byte string');
-    const hash = answer['client-accepted-types-hash'];
+    else if (token !== undefined) this.#host.violation('next-exchange-token is not a byte string');
+    const hash = response['client-accepted-types-hash'];
     if (hash !== undefined && !(hash instanceof Uint8Array))
-      this.#host.violation('client-accepted-types-hash is no byte string');
+      this.#host.violation('client-accepted-types-hash is not a byte string');
     this.#listKnown = hash instanceof Uint8Array && this.#host.clientTypes().digest.equals(hash);
-    const next = answer['next-expected-sequence'];
+    const next = response['next-expected-sequence'];
     return {
       messages,
       next: next === undefined ? undefined : Number(next),
@@ -199,7 +191,7 @@ export class Session {
     };
   }
 
-  /** Returns false where the processing of the answer ends. */
+  /** @returns false to end the processing of the response */
   #handle(message: BObject): boolean {
     switch (message['type']) {
       case 'accepted-types':
@@ -209,7 +201,7 @@ export class Session {
       case 'unknown-id':
         return this.#loseIdentity(message['clone-of']);
       case 'registration':
-        this.#host.refused(String(message['info']));
+        this.#host.registrationRefused(String(message['info']));
         return true;
       case 'set-intervals':
         this.#host.intervals(message);
@@ -239,7 +231,7 @@ export class Session {
   }
 
   #takeIdentity({ id, 'insecure-id': insecure }: BObject): boolean {
-    if (!(id instanceof Uint8Array)) this.#host.violation('set-id.id is no byte string');
+    if (!(id instanceof Uint8Array)) this.#host.violation('set-id.id is not a byte string');
     this.#secureId = textOf(id ?? '');
     this.insecureId = Number(insecure instanceof Uint8Array ? textOf(insecure) : insecure);
     this.#cloneOf = null;

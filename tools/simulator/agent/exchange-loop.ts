@@ -1,25 +1,23 @@
 import { type BObject, type BValue, decode, encode, isDict } from '../../../src/protocol/bpickle.ts';
+import { type ComputerOptions, type EventFault, faultOccurs } from '../computer-options.ts';
 import type { FleetContext } from '../fleet-context.ts';
-import { type Knobs, type Mishap, strikes } from '../knobs.ts';
 import type { Intervals } from '../settings.ts';
-import type { Moment } from '../timer-wheel.ts';
+import type { Timer } from '../timer-wheel.ts';
 import type { Reply } from '../transport.ts';
-import type { Haste } from './session.ts';
+import type { NextExchange } from './session.ts';
 
-/** Who speaks in a loop. */
-export interface Speaker {
-  readonly knobs: Knobs;
-  /** Cannot speak now. */
-  readonly isSilent: boolean;
-  /** Grows whenever the agent's process ends; answers to an earlier one are lost. */
-  readonly life: number;
+export interface LoopHost {
+  readonly options: ComputerOptions;
+  readonly isOffline: boolean;
+  /** Incremented when the process ends; responses to an earlier one are lost. */
+  readonly incarnation: number;
   readonly isEnrolled: boolean;
   readonly computerId: number | null;
-  /** Queues what a regular exchange brings along. */
-  beforeRegular(): void;
+  /** Queues what every regular exchange reports. */
+  beforeRegularExchange(): void;
   prepare(): { headers: Record<string, string>; payload: BObject; sent: number };
-  /** @throws when it is no answer to a payload */
-  receive(answer: BValue, sent: number): Haste;
+  /** @throws {InvalidResponse} */
+  receive(response: BValue, sent: number): NextExchange;
 }
 
 /** @see docs/agent-protocol.md#control-messages */
@@ -28,30 +26,29 @@ const SHORTEST_INTERVAL_SECONDS = 10;
 const MAX_BACKOFF = 4;
 const MESSAGES_WAIT = encode({ messages: true });
 
-/** When an agent exchanges and pings, and what happens to its payloads on the way. */
+/** Schedules the exchanges and pings of an agent, and injects faults. */
 export class ExchangeLoop {
   intervals: Intervals;
-  /** Those that the server set; they outlive the process. */
+  /** Set by the server; kept across restarts. */
   readonly intervalsSet: Partial<Intervals>;
   isExchanging = false;
   readonly #context: FleetContext;
-  readonly #speaker: Speaker;
-  #due: { at: number; moment: Moment } | null = null;
+  readonly #host: LoopHost;
+  #due: { at: number; timer: Timer } | null = null;
   #failures = 0;
-  /** A slow gateway gets one ping of a computer at a time. */
   #pinging = false;
 
-  constructor(context: FleetContext, speaker: Speaker, intervalsSet: Partial<Intervals> = {}) {
+  constructor(context: FleetContext, host: LoopHost, intervalsSet: Partial<Intervals> = {}) {
     this.#context = context;
-    this.#speaker = speaker;
+    this.#host = host;
     this.intervalsSet = { ...intervalsSet };
     this.intervals = { ...context.settings.times, ...intervalsSet };
   }
 
   /**
-   * Takes over the intervals of a `set-intervals` message.
+   * Applies a `set-intervals` message.
    *
-   * @returns false when they are so short that a real agent stops exchanging for good
+   * @returns false if the intervals are so short that a real agent stops exchanging for good
    */
   adopt({ exchange, 'urgent-exchange': urgent, ping }: BObject): boolean {
     if (typeof exchange === 'number') this.intervalsSet.exchangeMs = exchange * 1000;
@@ -61,18 +58,18 @@ export class ExchangeLoop {
     return ![exchange, urgent].some((seconds) => typeof seconds === 'number' && seconds < SHORTEST_INTERVAL_SECONDS);
   }
 
-  /** Begins to exchange after a delay, and to ping at a random moment of the interval after it. */
+  /** The first ping comes at a random time of the interval after the delay. */
   start(delayMs: number): void {
     this.schedule(delayMs);
-    this.#pingAfter(delayMs + this.intervals.pingMs * this.#context.draws.next());
+    this.#pingAfter(delayMs + this.intervals.pingMs * this.#context.random.next());
   }
 
-  /** Makes an exchange due; an earlier one that is due already stays. */
+  /** Schedules an exchange, unless an earlier one is scheduled. */
   schedule(delayMs: number, regular = false): void {
     const at = performance.now() + delayMs;
     if (this.#due && this.#due.at <= at) return;
-    this.#due?.moment.cancel();
-    this.#due = { at, moment: this.#context.wheel.after(delayMs, () => void this.#exchange(regular)) };
+    this.#due?.timer.cancel();
+    this.#due = { at, timer: this.#context.wheel.after(delayMs, () => void this.#exchange(regular)) };
   }
 
   urgent(): void {
@@ -82,11 +79,11 @@ export class ExchangeLoop {
   async #exchange(regular: boolean): Promise<void> {
     this.#due = null;
     if (this.isExchanging) return this.urgent();
-    if (this.#speaker.isSilent) return this.schedule(this.intervals.pingMs, regular);
+    if (this.#host.isOffline) return this.schedule(this.intervals.pingMs, regular);
     this.isExchanging = true;
     try {
-      if (regular) this.#speaker.beforeRegular();
-      this.#follow(await this.#context.transport.turn(() => this.#speak()));
+      if (regular) this.#host.beforeRegularExchange();
+      this.#scheduleNext(await this.#context.transport.whenConnectionFree(() => this.#exchangeOnce()));
     } catch (error) {
       this.#context.statistics.failedExchanges++;
       this.#context.settings.logger.debug({ err: error }, 'exchange failed');
@@ -96,37 +93,37 @@ export class ExchangeLoop {
     }
   }
 
-  #follow(haste: Haste): void {
-    if (haste !== 'retry') this.#failures = 0;
-    if (haste === 'retry') this.#retry();
-    else if (haste === 'regular') this.schedule(this.intervals.exchangeMs, true);
-    else if (haste === 'urgent') this.urgent();
+  #scheduleNext(next: NextExchange): void {
+    if (next !== 'retry') this.#failures = 0;
+    if (next === 'retry') this.#retry();
+    else if (next === 'regular') this.schedule(this.intervals.exchangeMs, true);
+    else if (next === 'urgent') this.urgent();
     else this.schedule(0);
   }
 
-  /** Waits longer from failure to failure, unlike the real agents, whose first wait is a minute. */
+  /** Exponential backoff; real agents wait a minute. */
   #retry(): void {
     const { retryMs } = this.#context.settings.times;
     this.schedule(retryMs * Math.min(2 ** this.#failures++, MAX_BACKOFF));
   }
 
-  async #speak(): Promise<Haste> {
-    const { life, isEnrolled } = this.#speaker;
-    const { headers, payload, sent } = this.#speaker.prepare();
+  async #exchangeOnce(): Promise<NextExchange> {
+    const { incarnation, isEnrolled } = this.#host;
+    const { headers, payload, sent } = this.#host.prepare();
     const body = encode(payload);
     const post = (): Promise<Reply> => this.#context.transport.post('message-system', body, headers);
     let reply = await post();
-    if (isEnrolled && this.#strikes('duplicateSends')) reply = await post();
-    if (life !== this.#speaker.life) throw new Error('the agent that asked is gone');
-    if (reply.status !== 200) throw new Error(`the gateway answered ${reply.status}`);
-    if (isEnrolled && this.#strikes('lostAnswers')) throw new Error('the answer got lost');
-    const haste = this.#speaker.receive(decode(reply.body), sent);
+    if (isEnrolled && this.#occurs('duplicateSends')) reply = await post();
+    if (incarnation !== this.#host.incarnation) throw new Error('the agent was restarted');
+    if (reply.status !== 200) throw new Error(`the gateway responded with ${reply.status}`);
+    if (isEnrolled && this.#occurs('lostAnswers')) throw new Error('the response was lost');
+    const next = this.#host.receive(decode(reply.body), sent);
     this.#context.statistics.exchanges++;
-    return haste;
+    return next;
   }
 
-  #strikes(mishap: Mishap): boolean {
-    return strikes(this.#speaker.knobs, mishap, this.#context.draws.next());
+  #occurs(fault: EventFault): boolean {
+    return faultOccurs(this.#host.options, fault, this.#context.random.next());
   }
 
   #pingAfter(delayMs: number): void {
@@ -135,13 +132,15 @@ export class ExchangeLoop {
 
   async #ping(): Promise<void> {
     this.#pingAfter(this.intervals.pingMs);
-    const id = this.#speaker.computerId;
-    if (id === null || this.#pinging || this.#speaker.isSilent) return;
+    const id = this.#host.computerId;
+    if (id === null || this.#pinging || this.#host.isOffline) return;
     this.#pinging = true;
     try {
       const { transport, statistics } = this.#context;
       const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
-      const { status, body } = await transport.turn(() => transport.post('ping', `insecure_id=${id}`, headers));
+      const { status, body } = await transport.whenConnectionFree(() =>
+        transport.post('ping', `insecure_id=${id}`, headers),
+      );
       statistics.pings++;
       if (status === 200 && body.equals(MESSAGES_WAIT)) this.urgent();
       else if (status !== 200 || !isDict(decode(body))) statistics.failedPings++;

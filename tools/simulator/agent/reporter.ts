@@ -7,13 +7,13 @@ import type { PackageIdRegistry, PackageIds } from '../package-ids.ts';
 import type { Random } from '../random.ts';
 import type { Session } from './session.ts';
 
-/** The most hashes of one request. @see docs/agent-protocol.md#packages */
+/** @see docs/agent-protocol.md#packages */
 const HASHES_PER_REQUEST = 500;
 
-/** A request without an answer is repeated after this. */
+/** A request without a response is repeated after this time. */
 const REQUEST_LIFETIME_MS = 2 * 3600_000;
 
-/** Processes whose load a regular report names. */
+/** Processes of a regular report. */
 const BUSY_PROCESSES = 3;
 
 interface PackageState {
@@ -22,7 +22,7 @@ interface PackageState {
   kernel: string | null;
 }
 
-const DIALOGUE: ReadonlySet<string> = new Set([
+const REPEATABLE_TYPES: ReadonlySet<string> = new Set([
   'add-packages',
   'package-reporter-result',
   'packages',
@@ -30,24 +30,30 @@ const DIALOGUE: ReadonlySet<string> = new Set([
   'unknown-package-hashes',
 ]);
 
-/** Tells whether a message can be made again from the machine; results cannot. */
+/** Whether a message can be made again from the state of the machine. */
 export function isRepeatable(message: BObject): boolean {
   const type = String(message['type']);
-  return isFactType(type) || DIALOGUE.has(type) || (type === 'resynchronize' && message['operation-id'] === undefined);
+  return (
+    isFactType(type) ||
+    REPEATABLE_TYPES.has(type) ||
+    (type === 'resynchronize' && message['operation-id'] === undefined)
+  );
 }
 
-/** Tells the server what the machine is like: whole facts, deltas of processes, and the dialogue about packages. */
+/** Reports the facts of a machine: in full, changes of processes, and packages. */
 export class Reporter {
   readonly #machine: Machine;
   readonly #session: Session;
   readonly #registry: PackageIdRegistry;
   readonly #violation: (text: string) => void;
   #requestId = 0;
-  #open: Map<number, number[]> | null = null;
+  /** Catalogue positions by request id. */
+  #openRequests: Map<number, number[]> | null = null;
   #openSince = 0;
-  #known: boolean;
+  /** The ids of all packages are known. */
+  #hasIds: boolean;
   #reported: PackageState | null = null;
-  /** Snaps are reported once a process, and again only after a change. */
+  /** Snaps are reported once per process, and after changes. */
   #snapsReported = false;
 
   constructor(parts: {
@@ -55,15 +61,15 @@ export class Reporter {
     session: Session;
     registry: PackageIdRegistry;
     violation: (text: string) => void;
-    /** An earlier process had reported all package sets. */
+    /** An earlier process has reported all package sets. */
     packagesReported: boolean;
   }) {
     this.#machine = parts.machine;
     this.#session = parts.session;
     this.#registry = parts.registry;
     this.#violation = parts.violation;
-    this.#known = parts.packagesReported && this.#isTableComplete();
-    if (this.#known) this.#reported = this.#packageState();
+    this.#hasIds = parts.packagesReported && this.#isTableComplete();
+    if (this.#hasIds) this.#reported = this.#packageState();
   }
 
   get packagesReported(): boolean {
@@ -74,10 +80,10 @@ export class Reporter {
   get packageIds(): PackageIds {
     const { catalogue } = this.#machine.blueprint;
     const uuid = this.#session.serverUuid;
-    return catalogue && uuid && this.#known ? this.#registry.of(uuid, catalogue) : new Int32Array(0);
+    return catalogue && uuid && this.#hasIds ? this.#registry.of(uuid, catalogue) : new Int32Array(0);
   }
 
-  /** Reports facts that changed, as far as the server takes them. */
+  /** Reports facts of types that the server accepts. */
   report(types: readonly FactType[]): void {
     for (const type of types) {
       if (!this.#accepts(type)) continue;
@@ -87,13 +93,13 @@ export class Reporter {
     }
   }
 
-  /** Reports everything of types the server began to take. */
+  /** Reports facts of newly accepted types. */
   typesAccepted(added: readonly string[]): void {
     this.report(added.filter(isFactType).filter((type) => type !== 'snaps' || !this.#snapsReported));
-    if (added.includes('unknown-package-hashes') || added.includes('packages')) this.#askForPackages();
+    if (added.includes('unknown-package-hashes') || added.includes('packages')) this.#requestPackageIds();
   }
 
-  /** Answers a wish for fresh facts, or makes one of its own after the counters jumped. */
+  /** Responds to a request, or starts over after the counters jumped. */
   resynchronize(operationId: BValue | null, scopes: readonly string[] | null): void {
     if (this.#accepts('resynchronize')) {
       this.#session.send({ type: 'resynchronize', ...(operationId === null ? {} : { 'operation-id': operationId }) });
@@ -101,48 +107,44 @@ export class Reporter {
     this.report(factsInScopes(scopes));
     if (!scopes || scopes.includes('package')) {
       this.forgetPackages();
-      this.#askForPackages();
+      this.#requestPackageIds();
     }
   }
 
-  /** Another server: the ids that the one before gave mean nothing to it. */
+  /** Another server has other ids. */
   serverChanged(): void {
     this.forgetPackages();
-    this.#askForPackages();
+    this.#requestPackageIds();
   }
 
-  /** A new identity: nothing about packages was ever told. */
   forgetPackages(): void {
-    this.#known = false;
+    this.#hasIds = false;
     this.#reported = null;
-    this.#open = null;
+    this.#openRequests = null;
     this.#requestId = 0;
   }
 
-  /** What an agent tells when its process starts. */
   processStarted(): void {
     this.#snapsReported = false;
     this.report(['processor-info', 'active-process-info', 'snaps']);
-    if (!this.#reported) this.#askForPackages();
+    if (!this.#reported) this.#requestPackageIds();
   }
 
-  /** What every regular exchange brings along. */
-  regular(random: Random): void {
+  regularReport(random: Random): void {
     if (this.#accepts('active-process-info')) {
       const busy = random.sample(processesOf(this.#machine, this.#machine.blueprint), BUSY_PROCESSES);
       const updates = busy.map((process) => processFact(process, random.next()));
       this.#session.send({ type: 'active-process-info', 'update-processes': updates });
     }
-    if (this.#open && performance.now() - this.#openSince > REQUEST_LIFETIME_MS) {
-      this.#open = null;
-      this.#askForPackages();
+    if (this.#openRequests && performance.now() - this.#openSince > REQUEST_LIFETIME_MS) {
+      this.#openRequests = null;
+      this.#requestPackageIds();
     }
   }
 
-  /** Reports how the package sets differ from the last report. */
   packagesChanged(): void {
     const { catalogue } = this.#machine.blueprint;
-    if (!catalogue || !this.#known || !this.#accepts('packages')) return;
+    if (!catalogue || !this.#hasIds || !this.#accepts('packages')) return;
     const now = this.#packageState();
     const before = this.#reported && packageSets(catalogue, this.#reported);
     const delta = packageDelta(before, packageSets(catalogue, now), this.packageIds);
@@ -151,16 +153,16 @@ export class Reporter {
     if (delta) this.#session.send(delta);
   }
 
-  /** Learns ids; what the server does not know is described to it. */
+  /** Describes the packages for which the server has no id. */
   handlePackageIds({ 'request-id': requestId, ids }: BObject): void {
     const { catalogue } = this.#machine.blueprint;
-    const wanted = this.#open?.get(Number(requestId));
+    const wanted = this.#openRequests?.get(Number(requestId));
     if (!catalogue || !wanted || !this.#session.serverUuid) return;
     if (!Array.isArray(ids) || ids.length !== wanted.length) {
       this.#violation('package-ids of another length');
       return;
     }
-    this.#open!.delete(Number(requestId));
+    this.#openRequests!.delete(Number(requestId));
     const table = this.#registry.of(this.#session.serverUuid, catalogue);
     const unknown: number[] = [];
     for (const [position, index] of wanted.entries()) {
@@ -170,16 +172,16 @@ export class Reporter {
       else this.#registry.learn(table, index, Number(id));
     }
     if (unknown.length > 0) this.#describePackages(unknown);
-    if (this.#open!.size > 0) return;
-    this.#known = true;
-    this.#open = null;
+    if (this.#openRequests!.size > 0) return;
+    this.#hasIds = true;
+    this.#openRequests = null;
     this.packagesChanged();
   }
 
-  #askForPackages(): void {
+  #requestPackageIds(): void {
     const { catalogue } = this.#machine.blueprint;
-    if (!catalogue || this.#open || !this.#accepts('unknown-package-hashes')) return;
-    this.#open = new Map();
+    if (!catalogue || this.#openRequests || !this.#accepts('unknown-package-hashes')) return;
+    this.#openRequests = new Map();
     this.#openSince = performance.now();
     if (this.#accepts('package-reporter-result')) this.#session.send(reporterResult());
     const sorted = [...catalogue.packages].sort((a, b) => Buffer.compare(a.hash, b.hash));
@@ -202,14 +204,14 @@ export class Reporter {
 
   #request(packages: readonly { index: number }[]): number {
     const id = ++this.#requestId;
-    this.#open!.set(
+    this.#openRequests!.set(
       id,
       packages.map((entry) => entry.index),
     );
     return id;
   }
 
-  /** The shared table is written less often than the agents' own state. */
+  /** The shared table is written less often than the state of agents. */
   #isTableComplete(): boolean {
     const { catalogue } = this.#machine.blueprint;
     const uuid = this.#session.serverUuid;

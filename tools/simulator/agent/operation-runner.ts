@@ -1,38 +1,37 @@
 import { type BObject, decode, encode, isDict } from '../../../src/protocol/bpickle.ts';
+import { type ComputerOptions, faultOccurs } from '../computer-options.ts';
 import type { FleetContext } from '../fleet-context.ts';
 import type { Machine } from '../inventory/machine.ts';
-import { type Knobs, strikes } from '../knobs.ts';
 import { failedOutcome, findOperation, unsupported } from '../operations/index.ts';
 import { failed, type Outcome } from '../operations/operation.ts';
 import type { PackageIds } from '../package-ids.ts';
 import { createRandom } from '../random.ts';
 
-/** What the runner leaves to the agent around it. */
 export interface RunnerHost {
   readonly title: string;
   readonly machine: Machine;
-  readonly knobs: Knobs;
+  readonly options: ComputerOptions;
   readonly computerId: number | null;
   readonly packageIds: PackageIds;
-  /** The machine is off, or restarting. */
+  /** Off or restarting. */
   readonly isDown: boolean;
-  /** By the machine's own clock. */
+  /** By the machine's clock. */
   nowSeconds(): number;
   download(id: number): Promise<Buffer | null>;
-  /** The agent's process ends and starts again. */
-  die(): void;
-  /** Queues what came of an operation and makes it durable. */
+  /** Ends the agent's process and starts it again. */
+  crash(): void;
+  /** Queues the results of an operation and stores them. */
   finished(outcome: Outcome, generation: number): void;
-  /** Grows with every resynchronization, which drops the results of what was running. */
+  /** Incremented by every resynchronization, which drops the results of running operations. */
   readonly generation: number;
 }
 
-/** An operation taken over and not finished. */
+/** An accepted operation that has not finished. */
 interface Task {
   message: BObject;
-  /** Executions of it in the ledger when it was taken over: one more means that this one is recorded. */
+  /** Recorded executions when it was accepted: one more means that this one is recorded. */
   recorded: number;
-  /** The agent's generation when it was taken over. */
+  /** The agent's generation when it was accepted. */
   generation: number;
 }
 
@@ -40,13 +39,13 @@ const SLOW_FACTOR = 10;
 const DOWN_POLL_MS = 1000;
 
 /**
- * Carries out operations one after another, in the order in which the server handed them over, each as often as it was
- * handed over: finished ones leave no memory.
+ * Runs operations one after another in the order in which they came. Like a real agent it does not remember finished ones:
+ * an operation that comes again runs again.
  */
 export class OperationRunner {
   readonly #context: FleetContext;
   readonly #host: RunnerHost;
-  /** In the order of their hand-over; the first is being carried out. */
+  /** In the order in which they came; the first one is running. */
   readonly #tasks = new Map<number, Task>();
 
   constructor(context: FleetContext, host: RunnerHost) {
@@ -54,7 +53,7 @@ export class OperationRunner {
     this.#host = host;
   }
 
-  /** Operations taken over and not finished: executions recorded before, a colon, and the message in base64. */
+  /** Accepted operations that have not finished: recorded executions, a colon, and the message in base64. */
   get unfinished(): string[] {
     return [...this.#tasks.values()].map(
       ({ message, recorded }) => `${recorded}:${encode(message).toString('base64')}`,
@@ -66,8 +65,8 @@ export class OperationRunner {
   }
 
   /**
-   * Goes on with what an earlier process had taken over. What that one recorded and could not finish, because it was
-   * killed in between, is finished here and not recorded again: all of its effects were lost with that process.
+   * Continues the operations of an earlier process. One that was recorded before the process was killed is not recorded
+   * again, because its effects were lost with that process.
    */
   resume(record: readonly string[]): void {
     for (const text of record) {
@@ -78,22 +77,20 @@ export class OperationRunner {
   }
 
   /**
-   * Takes an operation over.
-   *
-   * @returns false when the agent did not get to it: the same one has not ended, or the agent died over it
+   * @returns false if the agent did not accept it: the same one is still running, or the agent crashed
    */
-  take(message: BObject): boolean {
-    const { knobs } = this.#host;
+  accept(message: BObject): boolean {
+    const { options } = this.#host;
     const id = Number(message['operation-id']);
     if (this.#tasks.has(id)) return false;
-    const draw = (): number => this.#context.draws.next();
-    if (strikes(knobs, 'dieBefore', draw())) {
-      this.#host.die();
+    const draw = (): number => this.#context.random.next();
+    if (faultOccurs(options, 'dieBefore', draw())) {
+      this.#host.crash();
       return false;
     }
-    if (strikes(knobs, 'dieAfter', draw())) {
-      this.#executeInVain(message);
-      this.#host.die();
+    if (faultOccurs(options, 'dieAfter', draw())) {
+      this.#executeWithoutResult(message);
+      this.#host.crash();
       return false;
     }
     this.#add(message, this.#executions(message));
@@ -108,8 +105,8 @@ export class OperationRunner {
 
   #start(task: Task): void {
     const { settings, wheel } = this.#context;
-    const usual = settings.times.operationMs * (0.5 + this.#context.draws.next());
-    wheel.after(this.#host.knobs.slow ? usual * SLOW_FACTOR : usual, () => void this.#run(task));
+    const usual = settings.times.operationMs * (0.5 + this.#context.random.next());
+    wheel.after(this.#host.options.slow ? usual * SLOW_FACTOR : usual, () => void this.#run(task));
   }
 
   async #run(task: Task): Promise<void> {
@@ -139,36 +136,38 @@ export class OperationRunner {
   }
 
   async #execute(message: BObject): Promise<Outcome> {
-    const { machine, knobs, packageIds } = this.#host;
+    const { machine, options, packageIds } = this.#host;
     const { settings } = this.#context;
     const random = createRandom(settings.seed, 'operation', machine.blueprint.index, Number(message['operation-id']));
     const operation = findOperation(String(message['type']), machine.blueprint) ?? unsupported;
-    if (operation !== unsupported && strikes(knobs, 'failing', random.next())) return failedOutcome(message);
+    if (operation !== unsupported && faultOccurs(options, 'failing', random.next())) return failedOutcome(message);
     const nowSeconds = this.#host.nowSeconds();
     const { auditRules } = settings;
     const download = (id: number) => this.#host.download(id);
-    const workplace = { machine, random, packageIds, nowSeconds, auditRules, download };
+    const context = { machine, random, packageIds, nowSeconds, auditRules, download };
     try {
-      return await operation(message, workplace);
+      return await operation(message, context);
     } catch (error) {
-      settings.logger.error({ err: error, operationId: Number(message['operation-id']) }, 'operation raised');
+      settings.logger.error(
+        { err: error, operationId: Number(message['operation-id']) },
+        'operation failed with an exception',
+      );
       return { results: [failed(message, `${error}`)] };
     }
   }
 
-  /** The agent gets as far as doing the work, and no further. */
-  #executeInVain(message: BObject): void {
+  #executeWithoutResult(message: BObject): void {
     this.#record(message);
     void this.#execute(message);
   }
 
   #executions(message: BObject): number {
-    return this.#context.ledger.count(this.#host.title, Number(message['operation-id']));
+    return this.#context.executionLog.count(this.#host.title, Number(message['operation-id']));
   }
 
   #record(message: BObject): void {
     const { title: computer, computerId } = this.#host;
     const [operationId, type] = [Number(message['operation-id']), String(message['type'])];
-    this.#context.ledger.record({ computer, computerId, operationId, type });
+    this.#context.executionLog.record({ computer, computerId, operationId, type });
   }
 }

@@ -1,6 +1,6 @@
 import { typeListDigest } from '../../../src/protocol/type-digest.ts';
 
-/** A list of message types, shared by all agents that have the same one. */
+/** A list of message types, shared by all agents with the same one. */
 export interface TypeList {
   readonly names: readonly string[];
   readonly set: ReadonlySet<string>;
@@ -11,7 +11,6 @@ export interface TypeList {
 
 const lists = new Map<string, TypeList>();
 
-/** Finds or makes the shared copy of a list. */
 export function typeList(names: readonly string[]): TypeList {
   const digest = typeListDigest(names);
   const key = digest.toString('hex');
