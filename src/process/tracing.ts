@@ -47,9 +47,9 @@ export interface Tracing {
  * @param role - what this process is; becomes `service.name` unless `OTEL_SERVICE_NAME` says otherwise
  */
 export async function startTracing(role: string, logger: TracingLog): Promise<Tracing> {
-  const obstacle = disabledReason(process.env);
-  if (obstacle !== null) {
-    if (obstacle !== '') logger.warn(`no traces are recorded: ${obstacle}`);
+  const reason = disabledReason(process.env);
+  if (reason !== null) {
+    if (reason !== '') logger.warn(`no traces are recorded: ${reason}`);
     return { close: async () => undefined };
   }
   const { openExporter } = await import('./tracing-exporter.ts');
@@ -65,7 +65,7 @@ export async function startTracing(role: string, logger: TracingLog): Promise<Tr
   };
 }
 
-/** @returns null when tracing is on, '' when nobody asked for it, else what is wrong with what was asked */
+/** @returns null when tracing is on, '' when it is not configured, else what is wrong with the configuration */
 function disabledReason(env: NodeJS.ProcessEnv): string | null {
   const text = (name: string): string => env[name]?.trim() ?? '';
   const endpoint = text('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') || text('OTEL_EXPORTER_OTLP_ENDPOINT');
@@ -73,22 +73,22 @@ function disabledReason(env: NodeJS.ProcessEnv): string | null {
   if (endpoint === '' || exporter === 'none' || text('OTEL_SDK_DISABLED').toLowerCase() === 'true') return '';
   if (exporter !== 'otlp') return `OTEL_TRACES_EXPORTER ${exporter} is not known`;
   const protocol = text('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') || text('OTEL_EXPORTER_OTLP_PROTOCOL');
-  if (protocol === 'grpc') return 'OTLP is spoken over HTTP alone';
+  if (protocol === 'grpc') return 'OTLP over gRPC is not supported';
   return URL.canParse(endpoint) ? null : 'the OTLP endpoint is not a URL';
 }
 
-const COMPLAIN_EVERY_MS = 60_000;
+const WARN_EVERY_MS = 60_000;
 
-/** A collector that is away fails every batch: said once a minute, without what was to be sent. */
+/** An unavailable collector fails every batch: logged once a minute, without the contents. */
 function throttledExportLog(logger: TracingLog) {
-  let complainedAt = 0;
-  const complain = (): void => {
-    if (Date.now() - complainedAt < COMPLAIN_EVERY_MS) return;
-    complainedAt = Date.now();
+  let warnedAt = 0;
+  const warn = (): void => {
+    if (Date.now() - warnedAt < WARN_EVERY_MS) return;
+    warnedAt = Date.now();
     logger.warn('traces could not be exported');
   };
   const nothing = (): void => undefined;
-  return { error: complain, warn: nothing, info: nothing, debug: nothing, verbose: nothing };
+  return { error: warn, warn: nothing, info: nothing, debug: nothing, verbose: nothing };
 }
 
 export interface SpanOptions {

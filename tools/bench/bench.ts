@@ -11,7 +11,7 @@ export interface BenchContext {
   /** Folder of package.json. */
   root: string;
   machine: Machine;
-  /** Tells a person where it stands. */
+  /** Shows progress. */
   progress(text: string): void;
 }
 

@@ -20,7 +20,7 @@ export function stackTls(dataDir: string): TemporalTlsSettings {
   };
 }
 
-/** One statement as the superuser of a stack's PostgreSQL, which no process of the stack is. */
+/** Runs one statement as the superuser of a stack's PostgreSQL, a role that no process of the stack has. */
 export async function asSuperuser(dataDir: string, databaseUrl: string, statement: string): Promise<void> {
   const { superuserPassword } = JSON.parse(readFileSync(join(dataDir, 'secrets.json'), 'utf8')) as Record<
     string,
@@ -38,8 +38,8 @@ export async function asSuperuser(dataDir: string, databaseUrl: string, statemen
 }
 
 /**
- * The secure ids of a stack's simulated computers, of which the server keeps digests alone. Read from a copy: whoever
- * opens the state of a fleet writes it anew.
+ * The secure ids of a stack's simulated computers, of which the server keeps only digests. Read from a copy, because
+ * opening the state of a fleet rewrites it.
  */
 export async function readAgentIdentities(dataDir: string): Promise<string[]> {
   const directory = await mkdtemp(join(tmpdir(), `flotilla-test-${process.pid}-`));

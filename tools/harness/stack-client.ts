@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The keys of an activity that the tests look at. */
+/** The keys of an activity that tests check. */
 export interface ActivityBody {
   id: number;
   type: string;

@@ -45,14 +45,14 @@ export function processesOfRole(dataDir: string, role: StackRole): StackProcess[
   return processesOf(dataDir).filter((p) => p.role === role);
 }
 
-/** Kills by SIGKILL and waits until the processes are gone. Answers whom it hit. */
+/** Sends SIGKILL and waits until the processes have ended. Returns those that ran. */
 export async function killHard(processes: readonly StackProcess[]): Promise<number[]> {
   const hit = processes.filter((p) => signalProcess(p.pid, 'SIGKILL')).map((p) => p.pid);
   if (!(await waitUntil(() => !hit.some(isAlive), 10_000))) throw new Error(`still alive after SIGKILL: ${hit}`);
   return hit;
 }
 
-/** Ends everything on the data directory by force, also what is started while it looks. For cleaning up. */
+/** Kills everything on the data directory, including what is started meanwhile. For cleaning up. */
 export async function killStack(dataDir: string): Promise<void> {
   for (let round = 0; round < 20; round += 1) {
     const left = processesOf(dataDir);

@@ -36,17 +36,17 @@ export interface StackPorts {
 
 export interface StackRun {
   child: ChildProcess;
-  /** Settles when the supervisor has ended. */
+  /** Resolves when the supervisor has ended. */
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
 /**
- * A directory of its own with the ports and settings of one embedded stack, which can be started, killed and started
- * again on the same data. `dispose` removes everything, processes too; so does the end of the test process, and what a
- * test process killed by force left is removed by the next run.
+ * One embedded stack with its own directory, ports and settings, which can be started, killed and started again on the
+ * same data. `dispose` removes everything, processes too; so does the end of the test process, and the next run removes
+ * what a killed test process left.
  */
 export class TestStack {
-  /** Holds all the stack has, and logs of what tests start beside it. */
+  /** Data of the stack, and logs of what tests start beside it. */
   readonly root: string;
   readonly dataDir: string;
   readonly ports: StackPorts;
@@ -86,13 +86,14 @@ export class TestStack {
    * @throws with the end of the output when it ends before or is not ready in time
    */
   async start(env: Record<string, string> = {}): Promise<void> {
-    const said = this.#said();
+    const before = this.#readyCount();
     const run = this.launch(env);
     let ended = false;
     void run.exited.then(() => {
       ended = true;
     });
-    const isReady = async (): Promise<boolean> => this.#said() > said && (await this.readiness()).status === 200;
+    const isReady = async (): Promise<boolean> =>
+      this.#readyCount() > before && (await this.readiness()).status === 200;
     await this.until('the stack to be ready', async () => ended || (await isReady()), { limitMs: READY_LIMIT_MS });
     if (ended) throw new Error(`the stack ended before it was ready:\n${this.output().slice(-4000)}`);
   }
@@ -118,7 +119,7 @@ export class TestStack {
     return readFileSync(this.outputFile, 'utf8');
   }
 
-  /** Lets `output` begin anew. */
+  /** Clears `output`. */
   forgetOutput(): void {
     truncateSync(this.outputFile);
   }
@@ -171,7 +172,7 @@ export class TestStack {
     return (await first).rows;
   }
 
-  /** Does to the PostgreSQL server what its operator may and the stack's processes may not. */
+  /** Runs a statement that an operator may run and the stack's processes may not. */
   administer(statement: string): Promise<void> {
     return asSuperuser(this.dataDir, this.databaseUrl(), statement);
   }
@@ -228,8 +229,8 @@ export class TestStack {
     };
   }
 
-  /** How often it told the user that it is ready. */
-  #said(): number {
+  /** How often it has announced that it is ready. */
+  #readyCount(): number {
     return existsSync(this.outputFile) ? this.output().split('Ctrl-C stops everything').length - 1 : 0;
   }
 

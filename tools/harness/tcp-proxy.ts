@@ -2,7 +2,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A relay to a TCP server that can be cut, mended, slowed down and stopped, to see what a lost server does. */
+/** A proxy to a TCP server whose connections can be cut, restored, slowed down and frozen. */
 export async function createTcpProxy(target: { host: string; port: number }) {
   const sockets = new Set<Socket>();
   let delayMs = 0;
@@ -49,11 +49,11 @@ export async function createTcpProxy(target: { host: string; port: number }) {
     drop(): void {
       for (const socket of sockets) socket.destroy();
     },
-    /** Every piece of data takes so much longer, both ways. */
+    /** Delays all data by this much, both ways. */
     delay(ms: number): void {
       delayMs = ms;
     },
-    /** Nothing passes any more, and nobody is told; `thaw` lets it through. */
+    /** Holds all data back without closing connections; `thaw` lets it through. */
     freeze(): void {
       frozen ??= Promise.withResolvers();
     },

@@ -19,7 +19,7 @@ export interface BringUp {
   databaseUrl: string;
   temporalAddress: string;
   certificates: Certificates | null;
-  /** Bring a data directory of an earlier time in line with the agents before anything is served. */
+  /** The data directory is a restored copy: bring it in line with the agents before anything is served. */
   afterRestore: boolean;
 }
 
@@ -27,7 +27,7 @@ const BOOTSTRAP_LIMIT_MS = 30_000;
 const READY_REPORT_MS = 5000;
 
 /**
- * Starts every part, each as soon as what it needs is there. Resolves when an action would go through.
+ * Starts every part as soon as its dependencies run. Resolves when an action would go through.
  *
  * @throws {StackError} with the first reason why not
  */
@@ -59,13 +59,13 @@ function createProgress(report: (message: string) => void): (name: string) => vo
   return (name) => report(`${name} runs (${((performance.now() - began) / 1000).toFixed(1)} s)`);
 }
 
-async function startDatabase(plan: BringUp, tell: (name: string) => void): Promise<FirstAdministrator | null> {
+async function startDatabase(plan: BringUp, reportRunning: (name: string) => void): Promise<FirstAdministrator | null> {
   const { context, group, secrets, databaseUrl } = plan;
   // The ORM takes a while to load, which passes while PostgreSQL starts.
   const loaded = loadPersistence();
   if (!context.config.databaseUrl) {
     await group.launch(postgresService(context, secrets));
-    tell('PostgreSQL');
+    reportRunning('PostgreSQL');
   }
   await loaded;
   group.signal.throwIfAborted();
@@ -84,16 +84,16 @@ async function startTemporal(plan: BringUp): Promise<void> {
       cause: error,
     });
   });
-  if (keys.resealed > 0) context.report(`${keys.resealed} schedules are sealed with the first encryption key now`);
+  if (keys.resealed > 0) context.report(`${keys.resealed} schedules are encrypted with the first key now`);
   if (keys.unreadable.length > 0) {
     context.report(
-      `${keys.unreadable.length} schedules are sealed with an encryption key that is not configured: ` +
-        'put it back behind the first and start again',
+      `${keys.unreadable.length} schedules are encrypted with a key that is not configured: ` +
+        'add it again after the first one and restart',
     );
   }
 }
 
-/** As `npm run after-restore` does for processes that are started one by one. */
+/** What `npm run after-restore` does for processes that are started one by one. */
 export async function repairRestored({
   context,
   group,

@@ -15,7 +15,7 @@ export interface DataDirectory {
   running: string;
   postgres: string;
   temporalDatabase: string;
-  /** By which the parts of this stack know each other. */
+  /** Certificates by which the parts of this stack authenticate each other. */
   certificates: string;
   /** Identities of the simulated computers. */
   fleetState: string;
@@ -25,10 +25,10 @@ export interface DataDirectory {
 }
 
 /**
- * Makes the data directory where it is missing and takes it for this process alone. The lock ends with the process, so a
- * killed stack never blocks the next one.
+ * Creates the data directory if it is missing and locks it for this process. The lock ends with the process, so a killed
+ * stack never blocks the next one.
  *
- * @throws {StackError} when it cannot be made or written, or another stack uses it
+ * @throws {StackError} when it cannot be created or written, or another stack uses it
  */
 export async function openDataDirectory(path: string): Promise<DataDirectory> {
   const root = await makeDirectories(path);
@@ -76,16 +76,16 @@ async function makeDirectories(path: string): Promise<string> {
 }
 
 export interface Preparation {
-  /** What a killed one is called, as in "a killed Flotilla". */
+  /** Name of the stack in messages. */
   name: string;
   report(message: string): void;
-  /** @throws {StackError} when something else is in the way */
+  /** @throws {StackError} when a port is taken */
   checkPorts(): Promise<void>;
-  /** A file beside PostgreSQL's that nobody can read without the secrets. */
+  /** A file besides PostgreSQL's that is useless without the secrets. */
   encryptedFile?: string;
 }
 
-/** Ends what a killed stack left, checks that nothing else is in the way, and reads or makes the secrets. */
+/** Stops what a killed stack left running, checks the ports, and reads or creates the secrets. */
 export async function prepareDirectory(
   data: DataDirectory,
   { name, report, checkPorts, encryptedFile: sealedFile }: Preparation,

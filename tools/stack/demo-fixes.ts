@@ -1,6 +1,6 @@
 import type { KnownFix } from '../../src/persistence/software/kernels.repository.ts';
 
-/** What simulated computers are offered beyond the kernel of their release: upstream version and ABI numbers. */
+/** Kernels that simulated computers are offered besides the kernel of their release: upstream version and ABI numbers. */
 const KERNELS = [
   { base: '5.15.0', abis: [161, 168], dottedMeta: true },
   { base: '6.8.0', abis: [94, 101], dottedMeta: false },
@@ -12,7 +12,7 @@ const FLAVOURS = ['generic', 'aws', 'azure', 'gcp'] as const;
 const RELEASE_DATES = ['2026-08-17', '2026-11-09'] as const;
 const FIRST_NOTICE = 9001;
 
-/** Invented notices about the kernels of the simulated world, so that its listings show what an upgrade mends. */
+/** Invented notices about the kernels of the simulated world, so that its listings show what an upgrade fixes. */
 export function demoFixes(): KnownFix[] {
   return KERNELS.flatMap(({ base, abis, dottedMeta }, place) =>
     abis.flatMap((abi, step) => {

@@ -8,7 +8,7 @@ import { StackError } from './stack-error.ts';
 const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_SHOWN = 50;
 
-/** `npm run import -- FILE`: takes in licences, contracts and the membership of profiles, all of a file or nothing. */
+/** `npm run import -- FILE`: imports licences, contracts and the membership of profiles, the whole file or nothing. */
 async function main(): Promise<void> {
   const [file, ...more] = process.argv.slice(2);
   if (file === undefined || more.length > 0) throw new StackError('Usage: npm run import -- FILE');

@@ -7,21 +7,21 @@ import { readStackState } from './processes/running-file.ts';
 import { StackError } from './stack-error.ts';
 import { localUrl, resolveDataDir } from './topology/roles.ts';
 
-/** What is started beside an embedded stack. */
+/** A process that joins a running stack. */
 export type JoiningRole = 'api' | 'gateway' | 'worker' | 'fleet';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Joined {
-  /** Settings to take over. */
+  /** Settings of the stack to run with. */
   settings: Record<string, string>;
   /** Arguments to add to those that were given. */
   args: string[];
-  /** For the user, in one line. */
+  /** One line for the user. */
   message: string;
 }
 
-/** Whoever sets one of these names another stack, or none, unless the running one has the same. */
+/** Setting one of these means another stack, or none, unless the running stack has the same value. */
 const OTHER_STACK_SETTINGS: readonly string[] = [
   'FLOTILLA_DATABASE_URL',
   'FLOTILLA_DATABASE_URL_FILE',
@@ -36,13 +36,12 @@ const STARTING_LIMIT_MS = 300_000;
 const LOOK_EVERY_MS = 200;
 
 /**
- * Settings of the embedded stack that runs on the data directory, for a process of its own beside it. Waits while that
- * stack starts.
+ * Settings of the stack that runs on the data directory, for a process that joins it. Waits while that stack starts.
  *
  * @param env - of the process; what is set there stays as it is
  * @param args - of the process
- * @param report - gets what a wait is for
- * @returns null when the process names its own servers; simulated computers do without a stack too
+ * @param report - called when it has to wait
+ * @returns null when the process has servers of its own, or simulated computers run without a stack
  * @throws {StackError} when no stack runs, or it belongs to another user
  */
 export async function joinStack(
@@ -73,10 +72,10 @@ export async function joinStack(
     const more = seedArguments(args);
     return { settings: taken, args: more, message: [`fleet: ${where} at ${urlOf(settings)}`, ...more].join(' ') };
   }
-  // Its own processes end with it within seconds, and make their build current; one beside it does neither.
+  // Processes of the stack stop with it within seconds and set their build as the current one; a joined one does neither.
   const taken = { ...settings, FLOTILLA_EMBEDDED: 'false', ...unlimited(settings), ...given };
   if (role === 'worker') return { settings: taken, args: [], message: `worker: ${where}` };
-  // The port of the stack itself is taken: whoever started the stack from this shell has it in the environment.
+  // The stack's own port is taken, and still in the environment if the stack was started from this shell.
   const isOwn = given['FLOTILLA_PORT'] !== undefined && portOf(given) !== portOf(settings);
   const own = isOwn ? taken : { ...taken, FLOTILLA_PORT: String(await nextFreePort(settings)) };
   return { settings: own, args: [], message: `${role}: ${where}, and serves ${urlOf(own)}` };
@@ -90,7 +89,7 @@ function hasOption(args: readonly string[], option: string): boolean {
   return args.some((arg) => arg === option || arg.startsWith(`${option}=`));
 }
 
-/** The computers of the stack are those of the usual seed: the same again would be copies of them. */
+/** The stack's computers have the default seed: using it again would make copies of them. */
 function seedArguments(args: readonly string[]): string[] {
   return hasOption(args, '--seed') || hasOption(args, '--state') ? [] : ['--seed', String(randomInt(2, 2 ** 31))];
 }
@@ -102,7 +101,7 @@ function refersToOtherStack(file: string, given: Environment): boolean {
   return settings === null || own.some((name) => given[name] !== settings[name]);
 }
 
-/** Null where none runs, or one that is none of this user's business. */
+/** Null when no stack runs, or one of another user. */
 function settingsOfRunning(file: string): Environment | null {
   try {
     const state = readStackState(file);
@@ -113,7 +112,7 @@ function settingsOfRunning(file: string): Environment | null {
   }
 }
 
-/** Whoever names a gateway that is not of the stack wants computers there. */
+/** An explicit URL of another gateway wins over the running stack. */
 function refersToOtherGateway(given: Environment, settings: Environment): boolean {
   const publicUrl = given['FLOTILLA_PUBLIC_URL'];
   if (publicUrl !== undefined) return publicUrl !== settings['FLOTILLA_PUBLIC_URL'];
@@ -131,7 +130,7 @@ async function waitUntilRunning(file: string, onWait: () => void) {
   }
 }
 
-/** The embedded stack limits nobody unless it is told to. */
+/** The embedded stack has no rate limits unless they are set. */
 function unlimited(settings: Environment): Record<string, string> {
   if (settings['FLOTILLA_EMBEDDED'] !== 'true') return {};
   const names = ['FLOTILLA_API_RATE_LIMIT', 'FLOTILLA_ENROLMENT_RATE_LIMIT'];

@@ -3,7 +3,7 @@ import { chmod, open, readFile, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { StackError } from './stack-error.ts';
 
-/** What the embedded stack makes for itself and keeps. */
+/** Secrets that the embedded stack generates and keeps. */
 export interface StackSecrets {
   /** As in FLOTILLA_JWT_SECRET. */
   jwtSecret: string;
@@ -11,7 +11,7 @@ export interface StackSecrets {
   encryptionKeys: string;
   /** Of the role that owns our database. */
   databasePassword: string;
-  /** Of the role that PostgreSQL starts with; only this supervisor logs in as it, to make the others. */
+  /** Of the role that PostgreSQL starts with; only this supervisor uses it, to create the others. */
   superuserPassword: string;
   /** Of the role that owns the databases of a Temporal server on PostgreSQL. */
   temporalDatabasePassword: string;
@@ -24,9 +24,9 @@ export interface StackSecrets {
 }
 
 /**
- * Reads the generated secrets; makes them on the first start.
+ * Reads the generated secrets; generates them on the first start.
  *
- * @param hasData - whether databases exist already, which are worth nothing without their secrets
+ * @param hasData - whether databases exist already, which are useless without their secrets
  * @throws {StackError} when the file is broken, or missing beside existing databases
  */
 export async function loadSecrets(file: string, hasData: boolean): Promise<StackSecrets> {
@@ -77,7 +77,7 @@ export async function saveSecrets(file: string, secrets: StackSecrets): Promise<
   await rename(`${file}.new`, file);
 }
 
-/** What databases were made with; the others came later and can be made anew. */
+/** Secrets that existing databases depend on; the others can be generated again. */
 const LASTING = ['jwtSecret', 'encryptionKeys', 'databasePassword'] as const;
 
 function parse(text: string, file: string): { kept: Partial<StackSecrets>; isComplete: boolean } {
@@ -98,17 +98,16 @@ function parse(text: string, file: string): { kept: Partial<StackSecrets>; isCom
   return { kept, isComplete: Object.keys(newSecrets()).every((name) => name in kept) };
 }
 
-/** Letters and digits that nobody takes for one another, and that no shell or program takes for anything else. */
+/** Letters and digits that are not mistaken for one another and have no meaning to a shell. */
 const PASSWORD_ALPHABET = 'abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const PASSWORD_CHARACTERS = 18;
 
-/** A password to be read from a screen and typed; over 100 bits. @param minCharacters - what new ones have at least */
+/** A password of over 100 bits that is easy to type. @param minCharacters - minimum length of new passwords */
 export function generatePassword(minCharacters: number): string {
   const pick = (): string => PASSWORD_ALPHABET.charAt(randomInt(PASSWORD_ALPHABET.length));
   return Array.from({ length: Math.max(PASSWORD_CHARACTERS, minCharacters) }, pick).join('');
 }
 
-/** Tells whether the path exists. */
 export async function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,

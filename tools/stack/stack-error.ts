@@ -6,7 +6,7 @@ export class StackError extends Error {
   }
 }
 
-/** What a part failed with, as the reason why the stack cannot run. */
+/** Wraps the failure of a part as the reason why the stack cannot run. */
 export function asStackError(error: unknown): StackError {
   if (error instanceof StackError) return error;
   return new StackError(error instanceof Error ? error.message : String(error), { cause: error });

@@ -18,7 +18,7 @@ export interface StackOptions {
   config: Config;
   env: Record<string, string | undefined>;
   report(message: string): void;
-  /** The data directory is a copy from an earlier time: bring it in line with the agents before they are served. */
+  /** The data directory is a restored copy: bring it in line with the agents before they are served. */
   afterRestore?: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface Stack {
    * @throws {StackError} with the one reason why it cannot run
    */
   start(): Promise<StartedStack>;
-  /** Rejects when a part is given up; never resolves. */
+  /** Rejects when a part keeps failing; never resolves. */
   readonly failed: Promise<never>;
   /** Ends everything in order within 15 s, at any moment. Idempotent. */
   stop(): Promise<void>;
@@ -39,14 +39,14 @@ export interface Stack {
 export interface StartedStack {
   /** Path of the data directory. */
   dataDir: string;
-  /** Null where the Temporal server is not ours. */
+  /** Null with an external Temporal server. */
   temporal: OwnTemporal | null;
   administrator: FirstAdministrator | null;
   /** Call once the user saw the administrator's password. */
   administratorShown(): Promise<void>;
 }
 
-/** How its owner gets into the Temporal server of a stack. */
+/** How the owner of a stack reaches its Temporal server. */
 export interface OwnTemporal {
   /** Address of the web UI, with the token. */
   ui: string;
@@ -56,7 +56,7 @@ export interface OwnTemporal {
   cliProfile: string;
 }
 
-/** Everything has to be over within 15 s; the rest is for the process itself. */
+/** Everything has to stop within 15 s; the rest is for the process itself. */
 const STOP_LIMIT_MS = 14_000;
 const STOP_ORDER: readonly StopShare[] = [
   { name: 'fleet', limitMs: 1500 },
@@ -118,7 +118,7 @@ export function createStack({ config, env, report, afterRestore = false }: Stack
   };
 }
 
-/** Writes what its owner opens the Temporal server with. */
+/** Writes the files by which the owner reaches the Temporal server. */
 export async function ownTemporal(
   certificates: Certificates,
   of: { config: Config; data: DataDirectory; secrets: StackSecrets; codecUrl?: string },
@@ -139,8 +139,7 @@ export async function ownTemporal(
 }
 
 /**
- * Writes what the Temporal CLI needs to know of a stack, for `temporal --config-file`. It lets in whoever can read it: the
- * owner alone.
+ * Writes a profile for `temporal --config-file`. Only the owner can read it, because it grants access.
  */
 async function writeCliProfile(
   file: string,
@@ -164,10 +163,10 @@ async function writeCliProfile(
   await writeFile(file, `${text.join('\n')}\n`, { mode: 0o600 });
 }
 
-/** Lines for the user about it: the token goes to a person, not into a log. */
+/** Lines for the user. The token is shown on a terminal only, not in a log. */
 export function describeTemporal({ ui, uiFile, cliProfile }: OwnTemporal, toPerson: boolean): string[] {
   const [address] = ui.split('?');
-  // Its settings, which the server gets where it has one.
+  // Written only when the server has a UI.
   const hasUi = existsSync(join(dirname(uiFile), 'server', 'ui.json'));
   return [
     ...(hasUi ? [`  Temporal UI    ${toPerson ? ui : `${address}   (with its token: ${uiFile})`}`] : []),

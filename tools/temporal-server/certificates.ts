@@ -3,12 +3,12 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DAY_MS } from '../../src/domain/common/durations.ts';
 
-/** PEM files by which the parts of one stack know each other; the key of the authority that signed them is nowhere. */
+/** PEM files by which the parts of one stack authenticate each other. The key of the authority is not kept. */
 export interface Certificates {
   ca: string;
-  /** Of the server, and of its parts among themselves. */
+  /** Of the server and its parts. */
   server: { cert: string; key: string };
-  /** Of whoever may use the server. */
+  /** Of clients. */
   client: { cert: string; key: string };
 }
 
@@ -19,14 +19,14 @@ const VALID_DAYS = 3650;
 const RENEW_DAYS = 90;
 
 /**
- * Makes the certificates of a stack where they are missing or end soon; only their owner can read them.
+ * Creates the certificates of a stack if they are missing or expire soon; only their owner can read them.
  *
  * @param directory - made when absent; its parent has to exist
  */
 export async function ensureCertificates(directory: string): Promise<Certificates> {
   const certificates = certificatesIn(directory);
   if (await areGood(certificates)) return certificates;
-  // Under another name first: a start that dies half way leaves none of them.
+  // Under another name first: a start that dies half way must leave none of them.
   const draft = `${directory}.new`;
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { mode: 0o700 });
@@ -38,7 +38,7 @@ export async function ensureCertificates(directory: string): Promise<Certificate
   return certificates;
 }
 
-/** Where the files of a directory are, whether there or not. */
+/** Paths of the files in a directory, whether they exist or not. */
 export function certificatesIn(directory: string): Certificates {
   const at = (name: string): string => join(directory, name);
   return {
@@ -65,7 +65,7 @@ async function areGood({ ca, server, client }: Certificates): Promise<boolean> {
 
 function makeCertificates(): Record<string, string> {
   const authority = newKey();
-  // A name of its own each time: TLS looks an issuer up by it.
+  // A new name each time, because TLS looks issuers up by name.
   const issuer = `Flotilla ${randomBytes(6).toString('hex')}`;
   const make = (subject: string, key: KeyPair, kind: Kind) =>
     certificate({ issuer, subject, publicKey: key.publicKey, signer: authority.privateKey, kind });
@@ -90,7 +90,7 @@ function privatePem({ privateKey }: KeyPair): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 }
 
-/** An X.509 certificate of version 3 in PEM (RFC 5280), signed with ECDSA and SHA-256. Node can read these but makes none. */
+/** An X.509 certificate of version 3 in PEM (RFC 5280), signed with ECDSA and SHA-256. Node can read certificates but not create them. */
 function certificate(of: {
   issuer: string;
   subject: string;

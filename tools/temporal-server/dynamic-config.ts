@@ -1,4 +1,4 @@
-/** The defaults protect shared clusters; here they would only be measured as our own slowness. @see docs/reliability.md#rules-for-benchmarks */
+/** The defaults protect shared clusters; here they would only slow Flotilla down. @see docs/reliability.md#rules-for-benchmarks */
 const LIMITS = {
   'frontend.rps': 100_000,
   'frontend.namespaceRPS': 100_000,
@@ -8,9 +8,9 @@ const LIMITS = {
   'history.persistenceMaxQPS': 100_000,
   'matching.rps': 100_000,
   'matching.persistenceMaxQPS': 100_000,
-  // Profiles due at one moment: those above the limit are put off by seconds, again and again.
+  // Of profiles due at one moment, those above the limit would be delayed by seconds, again and again.
   'worker.schedulerNamespaceStartWorkflowRPS': 1000,
-  // The server runs schedules itself, by two pollers; what they do not reach within 5 s is read anew from its history.
+  // The server runs schedules by two pollers; what they do not reach within 5 s is replayed from its history.
   'worker.perNamespaceWorkerOptions': { MaxConcurrentWorkflowTaskPollers: 16, StickyScheduleToStartTimeout: '60s' },
 } as const;
 

@@ -4,7 +4,7 @@ import type { Report } from './binary-resolver.ts';
 import { findOnPath } from './program-cache.ts';
 import { runTool } from './run-tool.ts';
 
-/** What Go builds from one of our modules, whose go.mod and go.sum pin everything. */
+/** A build from a module of this repository, whose go.mod and go.sum pin everything. */
 export interface GoBuild {
   /** Name of what is built, for people. */
   title: string;
@@ -31,7 +31,7 @@ export async function findGo(env: Record<string, string | undefined>): Promise<s
 /**
  * Builds the programs into a directory, with progress: for the first time it takes minutes.
  *
- * @throws with the end of what Go wrote when it fails
+ * @throws with the end of the output when it fails
  */
 export async function buildWithGo(
   go: string,
@@ -53,7 +53,7 @@ export async function buildWithGo(
       const output = join(directory, file);
       await runTool(go, ['build', '-v', ...paths, '-ldflags', build.ldflags, '-o', output, program], {
         cwd: join(PROJECT, build.module),
-        // Settings of the user that would change what is built; proxies and caches stay as they are.
+        // Overrides settings of the user that would change what is built; proxies and caches stay.
         env: { GOFLAGS: '-mod=readonly -buildvcs=false', GOWORK: 'off', CGO_ENABLED: '0', GOOS: '', GOARCH: '' },
         limitMs: BUILD_LIMIT_MS,
         signal,

@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
  * so that there are no stale locks.
  *
  * @param name - any text, such as a path
- * @returns what frees the lock, or null when another process holds it
+ * @returns a function that frees the lock, or null when another process holds it
  */
 export function takeMachineLock(name: string): Promise<(() => void) | null> {
   const address = `\0flotilla-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;

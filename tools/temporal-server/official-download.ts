@@ -19,7 +19,7 @@ const UNPACK_LIMIT_MS = 60_000;
  * Downloads the server and its schema tool from the official release into the directory.
  *
  * @param releases - base address of the releases
- * @throws when the release cannot be had, or has none for this machine
+ * @throws when the download fails, or there is none for this machine
  */
 export async function downloadOfficial(
   directory: string,

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Report } from './binary-resolver.ts';
 import { takeMachineLock } from './machine-lock.ts';
 
-/** Where programs are kept for every checkout of this user: `$XDG_CACHE_HOME/flotilla`, else `~/.cache/flotilla`. */
+/** Cache of programs for all checkouts of this user: `$XDG_CACHE_HOME/flotilla`, else `~/.cache/flotilla`. */
 export function cacheDirectory(env: Record<string, string | undefined> = process.env): string {
   const base = env['XDG_CACHE_HOME'];
   return join(base?.startsWith('/') ? base : join(homedir(), '.cache'), 'flotilla');
@@ -27,7 +27,7 @@ export async function findOnPath(name: string, env: Record<string, string | unde
   return null;
 }
 
-/** A program in the cache: a directory of its own that holds it and whatever it needs. */
+/** A program in the cache, in a directory of its own with everything it needs. */
 export interface CachedProgram {
   /** Directory under the cache; has the version in its name. */
   directory: string;
@@ -45,10 +45,10 @@ export async function findInCache(cache: string, program: CachedProgram): Promis
 }
 
 /**
- * Makes a program and puts it into the cache in one step, so that a half-made one is never found. Processes that want
- * the same program at the same time wait for the one that makes it.
+ * Creates a program and puts it into the cache atomically. Processes that need the same program at the same time wait for
+ * the one that creates it.
  *
- * @param make - fills the empty directory; the program has to be there when it resolves
+ * @param make - fills the empty directory with the program
  * @throws what `make` throws
  */
 export async function makeInCache(

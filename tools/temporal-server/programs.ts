@@ -12,14 +12,14 @@ import { TEMPORAL_SERVER_VERSION, TEMPORAL_UI_VERSION } from './versions.ts';
 /** The programs of a Temporal server. */
 export interface TemporalPrograms {
   server: string;
-  /** Whether the server is ours, with the web UI in it, or the official one alone. */
+  /** Whether the server is the build with the web UI in it, or the official one. */
   hasUi: boolean;
   /** Sets up and updates the schema of a server on PostgreSQL. */
   sqlTool: string;
 }
 
 export interface ResolveOptions {
-  /** The file or directory that the user names by setting; nothing else is tried then. */
+  /** The file or directory named by a setting; nothing else is tried then. */
   bin: string | null;
   report: Report;
   env?: Record<string, string | undefined>;
@@ -47,10 +47,10 @@ const ADVICE = `Do one of these, then start again:
   - set FLOTILLA_TEMPORAL_ADDRESS to a Temporal server of your own.`;
 
 /**
- * Finds the programs of the Temporal server, or gets them once and keeps them: the named directory, our cache, a build with
- * Go from the pinned module, and where there is no Go the official release, which has no web UI.
+ * Finds the programs of the Temporal server: the named directory, the cache, a build with Go from the pinned module, and
+ * without Go the official release, which has no web UI.
  *
- * @throws {ProgramUnavailable} with every reason when no way works
+ * @throws {BinaryUnavailable} with every reason when no source has them
  */
 export async function resolveTemporal(options: ResolveOptions): Promise<TemporalPrograms> {
   const env = options.env ?? process.env;
@@ -79,7 +79,7 @@ export async function resolveTemporal(options: ResolveOptions): Promise<Temporal
   return { server, hasUi: server.endsWith(OURS), sqlTool: join(dirname(server), SQL_TOOL) };
 }
 
-/** Named after what it is built from as well: another build of the same server is another program. */
+/** Its directory contains a digest of the sources, so that a changed build is another program. */
 async function builtProgram(): Promise<CachedProgram> {
   const folder = fileURLToPath(new URL('./program', import.meta.url));
   const hash = createHash('sha256');

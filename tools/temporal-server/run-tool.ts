@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process';
 export interface ToolOptions {
   cwd?: string;
   env?: Record<string, string | undefined>;
-  /** The tool and all it started are killed after this many milliseconds. */
+  /** The tool and its children are killed after this many milliseconds. */
   limitMs: number;
   /** Called with every chunk of standard error. */
   onError?: (text: string) => void;
-  /** Asked every second; a text ends the tool at once with this reason. */
+  /** Called every second; a text kills the tool with this reason. */
   stalled?: () => string | null;
   signal?: AbortSignal;
 }
@@ -17,7 +17,7 @@ const KEPT_CHARACTERS = 4000;
 /**
  * Runs a program to its end and resolves to what it wrote to standard output.
  *
- * @throws when it cannot be started, fails, or takes longer than allowed, with the end of what it wrote
+ * @throws when it cannot be started, fails, or takes longer than allowed, with the end of its output
  */
 export function runTool(program: string, args: readonly string[], options: ToolOptions): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -61,8 +61,8 @@ export function runTool(program: string, args: readonly string[], options: ToolO
     child.once('error', (error) => settle(`could not run ${program}: ${error.message}`));
     child.once('close', (code, signal) => {
       if (code === 0 && reason === null) return settle(null);
-      const said = (err.trim() || out.trim()).split('\n').slice(-4).join(' | ');
-      settle(reason ?? `${program} ${signal ? `was killed by ${signal}` : `failed with code ${code}`}: ${said}`);
+      const output = (err.trim() || out.trim()).split('\n').slice(-4).join(' | ');
+      settle(reason ?? `${program} ${signal ? `was killed by ${signal}` : `failed with code ${code}`}: ${output}`);
     });
   });
 }

@@ -22,7 +22,7 @@ export interface TemporalPorts {
   host: string;
   /** Of the gRPC frontend, the address that clients are given. */
   frontend: number;
-  /** Of the frontend's HTTP API, which also tells readiness, of the gRPC of each other part, and of what only the official server listens on. */
+  /** Of the frontend's HTTP API, which also reports readiness, of the gRPC of each other part, and those that only the official server uses. */
   internal: readonly number[];
   /** Of the web UI; null for none. */
   ui: number | null;
@@ -31,13 +31,13 @@ export interface TemporalPorts {
 /** How many ports `TemporalPorts.internal` has. */
 export const INTERNAL_PORTS = 8;
 
-/** Over how many parts a server on PostgreSQL spreads its workflows; cannot be changed for databases that exist. One machine needs few. */
+/** History shards of a server on PostgreSQL; cannot be changed for existing databases. One machine needs few. */
 const HISTORY_SHARDS = 16;
 
 /**
  * The server's static configuration.
  *
- * @param certificates - with them the server and each of its parts take calls of their owner alone; without, of everybody
+ * @param certificates - with them the server and its parts accept only calls of their owner; without, all calls
  * @param dynamicConfigFile - see {@link dynamicConfig}
  */
 export function serverConfig(
@@ -124,7 +124,7 @@ function dataStore(store: PostgresStore, databaseName: string, connections: numb
   };
 }
 
-/** Both stores are one: the server shares the connection of two that are configured alike. */
+/** Both stores are the same: the server shares one connection between equal configurations. */
 function sqliteStore(file: string | null) {
   const kept = {
     mode: 'rwc',

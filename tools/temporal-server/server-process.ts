@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { spawnLogged } from '../../src/process/logged-process.ts';
 import type { Certificates } from './certificates.ts';
 
-/** A server of ours in a process of its own. */
+/** A server in a process of its own. */
 export interface ServerProcess {
   pid: number;
-  /** Settles with a short reason when the server ends, wanted or not. */
+  /** Resolves with a short reason when the server has ended. */
   exited: Promise<string>;
-  /** Ends the server; what it keeps stays consistent, by force after the limit too. Idempotent. */
+  /** Stops the server; kills it after the limit. Its data stays consistent in either case. Idempotent. */
   stop(limitMs?: number): Promise<void>;
 }
 
@@ -21,18 +21,18 @@ export interface ServerOptions {
   program: string;
   args: readonly string[];
   logFile: string;
-  /** Learns the process id as soon as there is one, before the server is ready. */
+  /** Called with the process id as soon as the process exists. */
   onSpawn?: ((pid: number) => void) | undefined;
-  /** Ends a server that is not ready yet. */
+  /** Stops a server that is not ready yet. */
   signal?: AbortSignal | undefined;
-  /** Where it has to answer before it counts as ready: an address for 2xx, and ports that accept connections. */
+  /** What must respond before it counts as ready: a URL with 200, and ports that accept connections. */
   serves: { url: string; certificates: Certificates | null; host: string; ports: readonly number[] };
   limitMs: number;
 }
 
 const STOP_LIMIT_MS = 8000;
 
-/** Starts a server and waits until it serves. @throws when it ends or is not ready in time, with what it said last */
+/** Starts a server and waits until it serves. @throws when it ends or is not ready in time, with the end of its log */
 export async function startServer(options: ServerOptions): Promise<ServerProcess> {
   const child = spawnLogged(options.program, options.args, {
     logFile: options.logFile,
@@ -103,5 +103,5 @@ function acceptsConnections(host: string, port: number): Promise<boolean> {
 
 async function logTail(logFile: string): Promise<string> {
   const text = await readFile(logFile, 'utf8').catch(() => '');
-  return text.trimEnd().split('\n').slice(-2).join(' ').slice(-600) || 'it said nothing';
+  return text.trimEnd().split('\n').slice(-2).join(' ').slice(-600) || 'no output';
 }

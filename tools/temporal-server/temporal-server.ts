@@ -18,24 +18,24 @@ export interface TemporalServerOptions {
   programs: TemporalPrograms;
   store: TemporalStore;
   ports: TemporalPorts;
-  /** Made at the start where the store is not PostgreSQL. */
+  /** Created at the start if the store is SQLite. */
   namespace: string;
-  /** With them nobody else can use the server; without, everybody who reaches its ports. */
+  /** With them only their owner can use the server; without, everybody who reaches its ports. */
   certificates: Certificates | null;
-  /** What the web UI needs; absent where there is none. */
+  /** Settings of the web UI; absent without one. */
   ui?: { token: string; codecUrl: string; codecToken: string };
   dynamicConfig: Readonly<Record<string, DynamicValue>>;
-  /** Takes the configuration, which holds secrets; made when absent, readable by its owner alone. */
+  /** For the configuration, which contains secrets; created if missing, readable by its owner only. */
   directory: string;
   logFile: string;
-  /** Learns the process id as soon as there is one, before the server is ready. */
+  /** Called with the process id as soon as the process exists. */
   onSpawn?: (pid: number) => void;
-  /** Ends a server that is not ready yet. */
+  /** Stops a server that is not ready yet. */
   signal?: AbortSignal;
   report?: (message: string) => void;
 }
 
-/** The data file was written by a newer server than the one at hand. */
+/** The data file was written by a newer server. */
 export class NewerDataFile extends Error {
   override readonly name = 'NewerDataFile';
 }
@@ -102,7 +102,7 @@ function uiSettings({ ports, namespace, certificates, ui }: TemporalServerOption
 /**
  * Brings the schema of both databases up to date; the databases have to exist. Can be repeated.
  *
- * @throws with what the schema tool said
+ * @throws with the output of the schema tool
  */
 export async function prepareStore(
   programs: TemporalPrograms,
@@ -130,8 +130,8 @@ export async function prepareStore(
 }
 
 /**
- * The server's tables in SQLite change with its versions, so the last one that used the file is written beside it. What an
- * older one left is set aside: the reconciler starts what was under way anew, from our own database.
+ * The SQLite schema changes with the server's versions, so the version that used the file last is written beside it. Data
+ * of an older one is moved aside: the reconciler restarts open work from the application's database.
  */
 async function checkDataFile(file: string, report?: (message: string) => void): Promise<void> {
   const record = `${file}.version`;
@@ -140,7 +140,7 @@ async function checkDataFile(file: string, report?: (message: string) => void): 
   if (last && compareVersions(last, TEMPORAL_SERVER_VERSION) > 0) {
     throw new NewerDataFile(
       `The Temporal data file ${file} was last used by server ${last}, and this is ${TEMPORAL_SERVER_VERSION}: ` +
-        'take the newer Flotilla, or move the file away to begin without workflows.',
+        'use the newer Flotilla, or move the file away to start without workflows.',
     );
   }
   const exists = await stat(file).catch(() => null);
@@ -150,7 +150,7 @@ async function checkDataFile(file: string, report?: (message: string) => void): 
       const suffix = name.slice(basename(file).length);
       await rename(join(dirname(file), name), `${file}-old${suffix}`);
     }
-    report?.(`the Temporal data of server ${last ?? 'unknown'} are set aside in ${file}-old; open work begins anew`);
+    report?.(`the Temporal data of server ${last ?? 'unknown'} were moved to ${file}-old; open work is started again`);
   }
   await writeFile(record, `${TEMPORAL_SERVER_VERSION}\n`);
 }

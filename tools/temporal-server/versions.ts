@@ -2,7 +2,7 @@
 export const TEMPORAL_SERVER_VERSION = '1.32.0';
 export const TEMPORAL_UI_VERSION = '2.54.1';
 
-/** The oldest server whose SQLite file the present one can use. */
+/** The oldest server whose SQLite file can still be used. */
 export const OLDEST_DATA_VERSION = '1.32.0';
 
 /** The time-skipping test server that is downloaded or fetched as jars (`test-server.pom.xml` pins the same). */

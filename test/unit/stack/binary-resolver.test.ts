@@ -183,7 +183,7 @@ describe('startTemporal', () => {
     for (const name of ['temporal.db', 'temporal.db-wal']) await writeFile(join(directory, name), 'old');
     await writeFile(join(directory, 'temporal.db.version'), '1.29.1\n');
     const { said } = await start(directory, await broken(directory));
-    expect(said.join()).toContain('the Temporal data of server 1.29.1 are set aside');
+    expect(said.join()).toContain('the Temporal data of server 1.29.1 were moved to');
     const left = (await readdir(directory)).filter((name) => name.startsWith('temporal.db'));
     expect(left.sort()).toEqual([
       'temporal.db-old',

@@ -110,7 +110,7 @@ describe('startPostgres', () => {
     await writeFile(join(place.dataDir, 'promote'), '');
     signalProcess(pid, 'SIGUSR1');
     await expect(ask(await starting, 'select 1 as n')).resolves.toEqual([{ n: 1 }]);
-    expect(reports[0]).toContain('recovers');
+    expect(reports[0]).toContain('recovering');
   });
 
   it('leaves nothing running when it is ended before it is ready', async () => {

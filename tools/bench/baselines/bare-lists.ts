@@ -10,7 +10,7 @@ export interface BareOrder {
 /** Milliseconds of every time, or why there are none. */
 export type BareReply = { times: number[] } | { error: string };
 
-// Columns stay the text that the server sent: nothing is parsed that nobody looks at.
+// Columns stay the text that the server sent: nothing is parsed that is not used.
 const AS_TEXT = { getTypeParser: () => (value: string) => value };
 
 const client = new pg.Client({ connectionString: process.env['BENCH_DATABASE_URL'] });

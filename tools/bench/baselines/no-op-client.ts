@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { startChild } from '../harness/child.ts';
+import { requestChild, startChild } from '../harness/child.ts';
 import type { Resources } from '../harness/resources.ts';
 import type { NoOpOrder, NoOpReply } from './no-op.contract.ts';
 
@@ -21,15 +21,7 @@ export async function startNoOps(resources: Resources, environment: Record<strin
   return {
     pid: child.pid!,
     async run(order) {
-      const reply = await new Promise<NoOpReply>((resolve, reject) => {
-        const gone = (code: number | null) => reject(new Error(`the no-op process ended with code ${code}`));
-        child.once('exit', gone);
-        child.once('message', (message) => {
-          child.off('exit', gone);
-          resolve(message as NoOpReply);
-        });
-        child.send(order);
-      });
+      const reply = await requestChild<NoOpReply>(child, 'the no-op process', order);
       if ('error' in reply) throw new Error(`no-op workflows: ${reply.error}`);
       return reply;
     },

@@ -13,7 +13,7 @@ export async function bareGroup(): Promise<number> {
   return await executeChild(bareLane, { workflowId: `${workflowInfo().workflowId}-lane` });
 }
 
-/** As cheap as a lane can be: it does nothing but wait for one signal. */
+/** As cheap as a batch can be: it does nothing but wait for one signal. */
 export async function bareLane(): Promise<number> {
   let isDone = false;
   setHandler(go, () => {

@@ -19,7 +19,7 @@ export interface ActivitiesOptions {
   seed?: number;
   /** The moment the youngest was created; the oldest is a year older. */
   now: Date;
-  /** Told what is done next. */
+  /** Called with the next step. */
   progress?(text: string): void;
 }
 
@@ -39,8 +39,8 @@ const STEPS: ReadonlyArray<readonly [name: string, text: string]> = [
 
 /**
  * Gives an account a year of activities on the computers it has: groups of one computer to ten thousand and operations
- * without a group, with their lanes, payloads and messages. Nearly all have ended; what is open waits for its computers
- * and has the order to start its workflow, so that a running stack drives it. One transaction, every constraint in
+ * without a group, with their batches, payloads and messages. Nearly all have ended; what is open waits for its computers
+ * and has the outbox command that starts its workflow, so that a running stack drives it. One transaction, every constraint in
  * force.
  *
  * @throws when the account has no approved computers

@@ -15,7 +15,7 @@ export interface ComputersOptions {
   now: Date;
   /** How many computers go through the gateway's code: whole patterns of the simulated fleet. */
   prototypes?: number;
-  /** Told what is done next. */
+  /** Called with the next step. */
   progress?(text: string): void;
 }
 

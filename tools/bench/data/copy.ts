@@ -107,7 +107,7 @@ export async function copyComputers(tx: Sql, { seed, now }: { seed: number; now:
 /**
  * Copies everything that is kept beside the prototypes, whatever tables that is: each that has a column `computer_id`.
  *
- * @param onTable - told the table that comes next
+ * @param onTable - called with the next table
  */
 export async function copyParts(
   tx: Sql,

@@ -20,7 +20,7 @@ const SEARCHES = {
 };
 
 /**
- * Gives planned computers what agents know nothing of: licences, contracts, profiles and saved searches of the account;
+ * Gives planned computers what agents do not report: licences, contracts, profiles and saved searches of the account;
  * and dates the alerts that the rows raised. Sets of an earlier run are used again.
  */
 export async function fillMemberships(tx: Sql, { accountId, seed, now }: FillOptions): Promise<void> {

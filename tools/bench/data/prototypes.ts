@@ -27,7 +27,7 @@ export interface PrototypeOptions {
   count: number;
 }
 
-/** A first inventory and what agents tell besides it, once per process. */
+/** A first inventory and what else agents report, once per process. */
 const FACTS = [...factsInScopes(null), 'snaps', 'processor-info', 'cloud-instance-metadata'] as const;
 
 /**

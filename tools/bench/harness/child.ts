@@ -23,3 +23,20 @@ export async function startChild(
   });
   return child;
 }
+
+/** Sends a message to a child and resolves to its reply. @throws when the child ends before */
+export function requestChild<Reply extends object>(
+  child: ChildProcess,
+  title: string,
+  message: object,
+): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null) => reject(new Error(`${title} ended with code ${code}`));
+    child.once('exit', onExit);
+    child.once('message', (reply) => {
+      child.off('exit', onExit);
+      resolve(reply as Reply);
+    });
+    child.send(message);
+  });
+}

@@ -51,7 +51,7 @@ export function treeOf(processes: readonly ProcessStat[], root: number): Process
   return tree;
 }
 
-/** Command line of a process, words separated by spaces; empty when it is gone. */
+/** Command line of a process, words separated by spaces; empty when it has ended. */
 export function commandLine(pid: number): string {
   return (readProc(pid, 'cmdline') ?? '').replaceAll('\0', ' ').trim();
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Asks again and again until the answer is not null.
+ * Polls until the result is not null.
  *
  * @throws when `limitMs` passes first; the message holds `what`
  */

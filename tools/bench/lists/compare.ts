@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type pg from 'pg';
 import type { BareOrder, BareReply } from '../baselines/bare-lists.ts';
+import { requestChild } from '../harness/child.ts';
 import { interleave } from '../harness/rounds.ts';
 import { latency } from '../harness/statistics.ts';
 import { cpuMsOf, measure, type Role, type Usage } from '../harness/usage.ts';
@@ -105,15 +106,7 @@ async function askBare(tools: CompareTools, { bare }: ListCase, count: number): 
 }
 
 async function runBare(child: ChildProcess, order: BareOrder): Promise<number[]> {
-  const reply = await new Promise<BareReply>((resolve, reject) => {
-    const gone = (code: number | null) => reject(new Error(`the baseline ended with code ${code}`));
-    child.once('exit', gone);
-    child.once('message', (message) => {
-      child.off('exit', gone);
-      resolve(message as BareReply);
-    });
-    child.send(order);
-  });
+  const reply = await requestChild<BareReply>(child, 'the baseline', order);
   if ('error' in reply) throw new Error(`bare SQL: ${reply.error}`);
   return reply.times;
 }

@@ -7,7 +7,7 @@ import { portOf, Tally, withConnections } from './tally.ts';
 
 /** Seldom enough that actions are measured and not the pings between; real agents do it every half minute. */
 const PING_EVERY_MS = 500;
-/** When every process began that agents tell of. */
+/** Start time of every process that agents report. */
 const STARTED_AT = 1_750_000_000;
 /** What a message has beside the name of its process. */
 const REST_BYTES = 190;

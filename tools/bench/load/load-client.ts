@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { startChild } from '../harness/child.ts';
+import { requestChild, startChild } from '../harness/child.ts';
 import { type Resources, stopProcess } from '../harness/resources.ts';
 import type { LoadOrder, LoadReply, LoadResult } from './load.contract.ts';
 
@@ -22,7 +22,7 @@ export async function startLoad(resources: Resources): Promise<LoadClient> {
     run: (order) => ask(child, order),
     probe(order) {
       const result = ask(child, order);
-      result.catch(() => {}); // Told by the caller who stops it.
+      result.catch(() => {}); // Reported by the caller, who stops it.
       return () => {
         child.send({ kind: 'stop' } satisfies LoadOrder);
         return result;
@@ -33,15 +33,7 @@ export async function startLoad(resources: Resources): Promise<LoadClient> {
 }
 
 async function ask(child: ChildProcess, order: LoadOrder): Promise<LoadResult> {
-  const reply = await new Promise<LoadReply>((resolve, reject) => {
-    const gone = (code: number | null) => reject(new Error(`a load process ended with code ${code}`));
-    child.once('exit', gone);
-    child.once('message', (message) => {
-      child.off('exit', gone);
-      resolve(message as LoadReply);
-    });
-    child.send(order);
-  });
+  const reply = await requestChild<LoadReply>(child, 'a load process', order);
   if ('error' in reply) throw new Error(`load (${order.kind}): ${reply.error}`);
   if (reply.result.failures > 0) throw new Error(`load (${order.kind}): ${reply.result.failures} answers were not 200`);
   return reply.result;

@@ -31,8 +31,8 @@ interface Round {
 }
 
 /**
- * Actions on one computer each, from POST over the agent's own exchanges until their lanes have closed, against bare
- * no-op workflows on the same Temporal server, and against a bare pair of group and lane, which no action can be cheaper than.
+ * Actions on one computer each, from POST over the agent's own exchanges until their batches have closed, against bare
+ * no-op workflows on the same Temporal server, and against a bare pair of group and batch, the lower bound for any action.
  *
  * @see docs/reliability.md#the-benchmark-set
  */
@@ -97,7 +97,7 @@ async function lastActivity(database: pg.Client): Promise<number> {
   return rows[0]!.last;
 }
 
-/** Every group and operation made since has succeeded, each with one message sent once, and no lane is open. */
+/** Every group and operation made since has succeeded, each with one message sent once, and no batch is open. */
 async function settled(database: pg.Client, since: number, count: number): Promise<void> {
   const ended = async () => {
     const { rows } = await database.query<{ open: number }>(

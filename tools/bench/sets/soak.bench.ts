@@ -22,9 +22,9 @@ const SNAPS_SHARE = 20 / 25;
 const WINDOWS = 24;
 /** With fewer of them the p99 of a window scattered by more than its trend may be. */
 const LIST_EVERY_MS = 25;
-/** What is not looked at: caches fill. */
+/** Dropped while caches fill. */
 const WARM_UP_SHARE = 0.25;
-/** Below this length a trend is told and not judged: an hour is many times what was seen. */
+/** Below this length a trend is shown but not judged, because it would be extrapolated to an hour. */
 const JUDGED_MINUTES = 30;
 const SETTLE_LIMIT_MS = 300_000;
 

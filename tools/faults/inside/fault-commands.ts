@@ -3,19 +3,19 @@ import type { FailPoint } from './points.ts';
 /** What happens to a process at a fail point; a code of PostgreSQL makes the server refuse the statement with it. */
 export type Strike = { kill: true } | { blockMs: number } | { sqlState: string } | { dropConnection: true };
 
-/** What the driver tells a process, one JSON line each; the answer is a line that says `ok`. */
+/** A command of the driver to a process, one JSON line each; the process answers `ok`. */
 export type FaultCommand =
   /** Strikes once, when the point was passed `skip` times. */
   | { do: 'arm'; point: FailPoint; strike: Strike; skip: number }
   | { do: 'disarm' }
-  /** Sets the process's clock off by so much; 0 sets it right. */
+  /** Shifts the process's clock; 0 corrects it. */
   | { do: 'clock'; offsetMs: number }
-  /** Nothing else runs in the process for so long. */
+  /** Blocks the event loop. */
   | { do: 'block'; ms: number }
-  /** Takes every connection of every pool for so long. */
+  /** Holds every connection of every pool. */
   | { do: 'exhaust'; ms: number };
 
-/** Names of settings that only processes which are to be struck have. */
+/** Environment variables of processes that faults are injected into. */
 export const FAULT_DIRECTORY = 'FLOTILLA_TEST_FAULT_DIRECTORY';
-/** Ports that stand before the servers, by role: `api:database=1234,worker:temporal=...`. */
+/** Ports of the proxies in front of the servers, by role: `api:database=1234,worker:temporal=...`. */
 export const FAULT_WIRES = 'FLOTILLA_TEST_FAULT_WIRES';

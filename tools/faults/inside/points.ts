@@ -1,6 +1,6 @@
 /**
- * The moments between two durable steps at which a process can be struck, told from the statements that it sends. The
- * product knows nothing of them: they are put into its processes from outside, by tests alone.
+ * Fail points between two durable steps, recognized by the statements that a process sends. The product contains no hooks:
+ * tests inject the faults from outside.
  *
  * @see docs/reliability.md#durable-steps
  */
@@ -17,12 +17,12 @@ export const FAIL_POINTS = [
   /** The server has started the workflows, the entries are still there. */
   'after-start',
   'after-outbox-commit',
-  /** The group's first step has read its lanes. */
+  /** The group's first step has read its batches. */
   'after-begin',
   /** S3: some statements of the chunk that queues messages are done. */
   'inside-open',
   'before-advance',
-  /** S8: news is taken in, before and after its commit. */
+  /** S8: pending events are applied, before and after the commit. */
   'before-advance-commit',
   'after-advance-commit',
   /** S9: how a group stands. */
@@ -31,7 +31,7 @@ export const FAIL_POINTS = [
   /** S7: what an agent sent, before it is stored, and stored without an answer. */
   'before-exchange-store',
   'after-exchange-store',
-  /** News is seen, and no workflow told. */
+  /** Pending events were read, and no workflow was woken. */
   'before-nudge',
   /** A new computer. */
   'before-enrol-commit',
@@ -88,11 +88,11 @@ const COMMITS: ReadonlyArray<readonly [Mark, Passed]> = [
   ['exchange', { before: 'before-exchange-store', after: 'after-exchange-store' }],
 ];
 
-/** Some read rows come back empty most of the time: nothing follows then. */
+/** These reads find nothing most of the time, and count only when they do. */
 export const WITH_ROWS: ReadonlySet<FailPoint> = new Set(['before-start', 'before-nudge', 'inside-open']);
 
 /**
- * Takes in the next statement of a connection.
+ * Tracks the next statement of a connection.
  *
  * @returns the marks that hold from now on and what is passed on the way
  */

@@ -9,8 +9,7 @@ import { FAULT_DIRECTORY, FAULT_WIRES, type FaultCommand, type Strike } from './
 import { type FailPoint, follow, type Marks, WITH_ROWS } from './points.ts';
 
 /**
- * Preloaded by tests into the API's and the worker's process, it strikes where the driver says. Nothing of the product
- * loads it.
+ * Preloaded by tests into the API and the worker: injects faults where the driver says. The product never loads it.
  */
 type Role = 'api' | 'worker';
 type Armed = { point: FailPoint; strike: Strike; skip: number };
@@ -32,13 +31,13 @@ const pools = new Set<pg.Pool>();
 const marks = new WeakMap<object, Marks>();
 
 if (directory && role && isMainThread) {
-  putWiresBefore(role);
+  useProxies(role);
   watchStatements();
-  takeOrders(directory, role);
+  acceptCommands(directory, role);
 }
 
 /** Lets the process reach its servers through the driver's proxies. */
-function putWiresBefore(of: Role): void {
+function useProxies(of: Role): void {
   for (const wire of (process.env[FAULT_WIRES] ?? '').split(',')) {
     const [, owner, server, port] = /^(\w+):(\w+)=(\d+)$/.exec(wire) ?? [];
     if (owner !== of) continue;
@@ -78,7 +77,7 @@ function watchStatements(): void {
   } as typeof pg.Client.prototype.query;
 }
 
-/** Calls in the caller's own style, by callback or promise, and looks at the result before the caller does. */
+/** Calls by callback or promise, as the caller does, and inspects the result before the caller. */
 function afterwards(args: unknown[], call: (args: unknown[]) => unknown, look: (result: Result) => void): unknown {
   const last = args.at(-1);
   if (typeof last === 'function') {
@@ -126,7 +125,7 @@ function block(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-function obey(order: FaultCommand): void {
+function execute(order: FaultCommand): void {
   if (order.do === 'arm') armed.push(order);
   if (order.do === 'disarm') armed = [];
   if (order.do === 'clock') shiftClock(order.offsetMs);
@@ -143,13 +142,13 @@ function exhaust(pool: pg.Pool, ms: number): void {
   }
 }
 
-function takeOrders(below: string, of: Role): void {
+function acceptCommands(below: string, of: Role): void {
   const path = join(below, `${of}-${process.pid}.sock`);
   rmSync(path, { force: true });
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
     createInterface(socket).on('line', (line) => {
-      obey(JSON.parse(line) as FaultCommand);
+      execute(JSON.parse(line) as FaultCommand);
       socket.write('ok\n');
     });
   });

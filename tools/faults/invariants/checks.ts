@@ -114,7 +114,7 @@ function oneExecution({ activities, executions, mayRepeat, cloned, protocolViola
       found.push(`operation ${id} (${status}, message ${message}) ran ${runs.length} times`);
     }
     for (const run of runs) {
-      // A copy may have been told apart, and have got a number of its own, before it carried out what it had taken.
+      // A copy may have been separated, with a computer id of its own, before it ran what it had received.
       if (run.computerId !== computer && !cloned.has(computer))
         found.push(`operation ${id} of computer ${computer} ran on ${run.computerId}`);
     }
@@ -122,7 +122,7 @@ function oneExecution({ activities, executions, mayRepeat, cloned, protocolViola
   return found;
 }
 
-/** I4: every open activity has its open workflow and the reverse; queues do not keep what nobody waits for. */
+/** I4: every open activity has its open workflow and the reverse; queues keep nothing that is finished. */
 function noOrphan({ activities, lanes, openWorkflows, leftovers }: Facts): string[] {
   const expected = new Set<string>();
   for (const { workflow, parent, counts } of lanes) {
@@ -141,7 +141,7 @@ function noOrphan({ activities, lanes, openWorkflows, leftovers }: Facts): strin
   ];
 }
 
-/** I5: whatever was answered with 2xx is there. */
+/** I5: whatever got a 2xx response exists. */
 function acknowledgedSurvives(facts: Facts): string[] {
   const byId = new Map(facts.activities.map((activity) => [activity.id, activity]));
   return facts.acknowledged.flatMap((fact) => lostOf(fact, facts, byId));
@@ -165,7 +165,7 @@ function lostOf(fact: Acknowledged, facts: Facts, byId: ReadonlyMap<number, Acti
   return removed.has(fact.computer) ? [] : [`computer ${fact.computer} is there though its removal was answered`];
 }
 
-/** What was approved went on from there: a cancel that came later found it gone, one that came before was asked for. */
+/** What was approved went on from there: a later cancel finds that it has ended, and an earlier one was requested. */
 function forgottenOf(approved: readonly number[], { activities, transitions, cancelTried }: Facts): string[] {
   const ids = new Set(approved);
   const isConcerned = ({ id, parent }: ActivityFact): boolean =>

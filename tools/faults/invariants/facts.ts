@@ -10,7 +10,7 @@ export interface ActivityFact {
   status: string;
   delivered: boolean;
   ended: boolean;
-  /** What the row says of its children. */
+  /** Counters of its children. */
   counts: Counts & { children: number };
   /** State of its message; null when it has none. */
   message: string | null;
@@ -31,14 +31,14 @@ export interface Counts {
   canceled: number;
 }
 
-/** One change of a status, as a trigger wrote it down in the transaction that made it. */
+/** One change of a status, as recorded by a trigger in its transaction. */
 export interface TransitionFact {
   activity: number;
   from: string;
   to: string;
 }
 
-/** Something that a client was told is done: it has to be there. */
+/** Something that a client got a 2xx for: it must exist. */
 export type Acknowledged =
   | { what: 'group'; account: number; id: number; computers: readonly number[] | null }
   | { what: 'tag'; tag: string; computers: readonly number[] }

@@ -7,7 +7,7 @@ import type { Session } from '../workload/session.ts';
 import type { WireName } from '../world/wires.ts';
 import type { FaultWorld } from '../world/world.ts';
 
-/** Something that goes wrong, once. What it leaves behind is taken away by `heal`. */
+/** A fault, injected once. `heal` removes what it leaves behind. */
 export type Fault = (session: Session, random: Random) => Promise<void>;
 
 const SERVERS: readonly StackRole[] = ['postmaster', 'postgres-backend'];
@@ -19,7 +19,7 @@ const killOf =
 
 const killEverything: Fault = ({ world }) => world.killEverything();
 
-/** A process stands still and goes on: to others it looks like a blocked event loop or a machine that swaps. */
+/** Stops a process for a while, as a blocked event loop or a swapping machine would. */
 const stopOf =
   (...roles: readonly StackRole[]): Fault =>
   async ({ world }, random) => {
@@ -33,7 +33,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended meanwhile.
+    // It has ended in the meantime.
   }
 }
 
@@ -99,7 +99,7 @@ const readOnly: Fault = async ({ world }, random) => {
   await setServer(world, `alter system reset ${READ_ONLY}`);
 };
 
-/** Another fault may have the server away just now. */
+/** Another fault may have stopped the server just now. */
 async function setServer(world: FaultWorld, statement: string): Promise<void> {
   const set = async (): Promise<boolean> => {
     await world.stack.administer(statement);
@@ -163,7 +163,7 @@ const nextEvent =
     }
   };
 
-/** Agents that are away for a while, with what they were told in mind. */
+/** Agents that are offline for a while and remember what they received. */
 const absentAgents: Fault = async ({ world }, random) => {
   const { computers } = world.main;
   const gone = random.sample(computers.takingSnaps(), random.int(1, 15)).map((id) => computers.byId(id));
@@ -213,7 +213,7 @@ export const FAULTS = {
 
 export type FaultName = keyof typeof FAULTS;
 
-/** Takes every fault away that may still be in force; what died is started again by its supervisor. */
+/** Removes every fault that may still be active; the supervisor restarts what died. */
 export async function heal(world: FaultWorld): Promise<void> {
   for (const { pid } of world.stack.processes()) signal(pid, 'SIGCONT');
   for (const wire of Object.values(world.wires)) {

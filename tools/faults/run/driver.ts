@@ -11,7 +11,7 @@ export interface DriverOptions {
   /** Rows of the matrix to draw faults from; empty means all. */
   onlyRows: readonly number[];
   onOutcome?: (outcome: Outcome, place: number) => void;
-  /** The worlds are told, so that whoever interrupts can end them. */
+  /** Called with each world, so that an interrupt can stop it. */
   onWorld?: (world: FaultWorld | null) => void;
 }
 

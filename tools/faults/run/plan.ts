@@ -60,7 +60,7 @@ export function streamOf(plan: Plan, step: Step): Random {
   return createRandom(plan.seed, 'step', step.stream);
 }
 
-/** How a step is told to people. */
+/** Name of a step in output. */
 export function nameOf(step: Step): string {
   return 'act' in step ? step.act : step.fault.toUpperCase();
 }

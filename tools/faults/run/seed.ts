@@ -11,7 +11,7 @@ import { Session } from '../workload/session.ts';
 import type { FaultWorld } from '../world/world.ts';
 import { nameOf, type Plan, streamOf } from './plan.ts';
 
-/** What came of one seed. */
+/** Result of one seed. */
 export interface Outcome {
   seed: number;
   steps: string[];
@@ -31,12 +31,12 @@ export interface Outcome {
   late: string[];
 }
 
-/** Nothing moves for so long: what is open then stays open. The reconciler looks every minute. */
+/** After this long without change, open work counts as stuck. The reconciler runs every minute. */
 const STANDSTILL_MS = 150_000;
 const LATE_MS = 60_000;
 const LOOK_MS = 400;
 
-/** Runs one seed on a world that is at rest, and leaves it at rest unless something is wrong. */
+/** Runs one seed on an idle world, and leaves it idle unless something is wrong. */
 export async function runSeed(world: FaultWorld, plan: Plan): Promise<Outcome> {
   const began = performance.now();
   const struckBefore = world.processes.struck().length;
@@ -64,7 +64,7 @@ export interface Observation {
   violations: Outcome['violations'];
 }
 
-/** Does something to a world that is at rest, ends all faults, waits until it is at rest again and looks at everything. */
+/** Runs work on an idle world, ends all faults, waits until the world is idle again and collects the facts. */
 export async function observe(session: Session, work: () => Promise<void>): Promise<Observation> {
   const { world } = session;
   const watermark = await readWatermark(world.stack);
@@ -94,7 +94,7 @@ async function perform(session: Session, plan: Plan): Promise<void> {
   await Promise.all(running);
 }
 
-/** New computers enrol to the end, so that what their enrolment sets off belongs to this seed. */
+/** Waits for enrolments, so that their consequences belong to this seed. */
 async function finishEnrolments({ newcomers, removed }: Session): Promise<void> {
   for (const { fleet } of newcomers) {
     const stays = fleet.computers.some(({ computerId }) => computerId === null || !removed.has(computerId));
@@ -103,8 +103,7 @@ async function finishEnrolments({ newcomers, removed }: Session): Promise<void> 
 }
 
 /**
- * What was ordered for an hour from now, what nobody approved, and what a copy of a computer may have taken with it when
- * it was told apart: people cancel that.
+ * Cancels what is scheduled for much later, what nobody approved, and what a copy of a computer may have taken with it.
  */
 async function cancelWaiting({ world, cloned }: Session, { activity }: Watermark): Promise<void> {
   const rows = await world.stack.rows<{ id: number; account: number }>(
@@ -121,7 +120,7 @@ async function cancelWaiting({ world, cloned }: Session, { activity }: Watermark
   }
 }
 
-/** What is asked right after the faults may still meet one of them; people ask again. */
+/** Requests right after the faults may still meet one of them, so they are repeated. */
 async function retryUntilAnswered(ask: () => Promise<{ status: number }>): Promise<void> {
   const until = performance.now() + STANDSTILL_MS;
   while (performance.now() < until) {
@@ -135,7 +134,7 @@ async function retryUntilAnswered(ask: () => Promise<{ status: number }>): Promi
 }
 
 export interface Rest {
-  /** What is still there when nothing has moved for long; nothing when all is done. */
+  /** What is still open when nothing has changed for long; empty when all is done. */
   pending: string[];
   late: string[];
   ms: number;

@@ -1,6 +1,6 @@
 import type { Action } from './action.ts';
 
-/** Work of an administrator whose orders wait for somebody else's approval. */
+/** An administrator whose actions need somebody else's approval. */
 export const askFirst: Action = async (session, random) => {
   const computers = session.someComputers(random);
   const body = { action: 'install', computer_ids: computers, snaps: [{ name: 'hello' }] };

@@ -4,12 +4,12 @@ import type { Acknowledged } from '../invariants/facts.ts';
 import type { Computers } from '../world/fleets.ts';
 import type { FaultWorld, Party } from '../world/world.ts';
 
-/** What one seed did and was told; its actions add to it and choose from it. */
+/** Requests and responses of one seed; its actions add to it and choose from it. */
 export class Session {
   readonly world: FaultWorld;
   readonly seed: number;
   readonly acknowledged: Acknowledged[] = [];
-  /** Groups that the main account was told of. */
+  /** Groups of the main account that got a 2xx. */
   readonly groups: number[] = [];
   /** Those among them that waited for approval when they were made. */
   readonly unapproved: number[] = [];
@@ -24,7 +24,7 @@ export class Session {
   readonly mayRepeat = new Set<number>();
   /** How often each status was answered; 0 stands for a connection that was refused or broke. */
   readonly answers = new Map<number, number>();
-  /** Answers that no fault excuses. */
+  /** Responses that no fault explains. */
   readonly wrongAnswers: string[] = [];
 
   constructor(world: FaultWorld, seed: number) {
@@ -46,14 +46,14 @@ export class Session {
       return null;
     }
     this.#count(answer.status);
-    // A fault of a server is told as 503; another 5xx is a defect.
+    // A failing server means 503; another 5xx is a defect.
     if (answer.status >= 500 && answer.status !== 503) {
       this.wrongAnswers.push(`${method} ${path} answered ${answer.status}: ${answer.text.slice(0, 300)}`);
     }
     return answer.status >= 200 && answer.status < 300 ? answer : null;
   }
 
-  /** Orders work of a group and notes what was answered. @param computers - null when the server chooses them */
+  /** Requests an action and records the response. @param computers - null when the server chooses them */
   async act(party: Party, path: string, body: unknown, computers: readonly number[] | null): Promise<number | null> {
     const made = await this.request<{ id: number }>(party, 'POST', path, body);
     if (made === null) return null;

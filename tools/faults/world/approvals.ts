@@ -1,8 +1,8 @@
 import type { TestStack } from '../../harness/stack.ts';
 
 /**
- * Makes everything that a person orders wait for approval. No rule of the product does that yet: a trigger stands in for
- * it, in the transaction that makes the rows.
+ * Makes every action of a person wait for approval. The product has no such rule yet, so a trigger does it in the
+ * transaction that creates the rows.
  */
 export async function requireApproval(stack: TestStack, personId: number): Promise<void> {
   await stack.rows(

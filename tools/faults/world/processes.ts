@@ -5,10 +5,10 @@ import { createInterface } from 'node:readline';
 import { isAlive } from '../../stack/processes/processes.ts';
 import type { FaultCommand } from '../inside/fault-commands.ts';
 
-/** The processes of a stack that take orders. */
+/** The processes of a stack that accept fault commands. */
 export interface FaultableProcesses {
-  /** Sends an order to every living process of the role; those that just end or begin are left out. */
-  send(role: 'api' | 'worker', order: FaultCommand): Promise<number>;
+  /** Sends a command to every running process of the role. Returns how many accepted it. */
+  send(role: 'api' | 'worker', command: FaultCommand): Promise<number>;
   /** Points that struck since the world began, in order. */
   struck(): string[];
 }
@@ -16,13 +16,13 @@ export interface FaultableProcesses {
 /** @param directory - where the processes listen and write */
 export function createFaultableProcesses(directory: string): FaultableProcesses {
   return {
-    async send(role, order) {
+    async send(role, command) {
       const sockets = readdirSync(directory).filter((name) => {
         const [, owner, pid] = /^(\w+)-(\d+)\.sock$/.exec(name) ?? [];
         return owner === role && isAlive(Number(pid));
       });
-      const told = await Promise.all(sockets.map((name) => send(join(directory, name), order)));
-      return told.filter(Boolean).length;
+      const accepted = await Promise.all(sockets.map((name) => send(join(directory, name), command)));
+      return accepted.filter(Boolean).length;
     },
     struck() {
       const log = join(directory, 'struck.log');
@@ -33,12 +33,12 @@ export function createFaultableProcesses(directory: string): FaultableProcesses 
 
 const ANSWER_LIMIT_MS = 2000;
 
-function send(path: string, order: FaultCommand): Promise<boolean> {
+function send(path: string, command: FaultCommand): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
-    const end = (said: boolean): void => {
+    const end = (isAccepted: boolean): void => {
       socket.destroy();
-      resolve(said);
+      resolve(isAccepted);
     };
     socket.setTimeout(ANSWER_LIMIT_MS, () => end(false));
     socket.on('error', () => end(false));
@@ -46,6 +46,6 @@ function send(path: string, order: FaultCommand): Promise<boolean> {
     createInterface(socket)
       .on('line', () => end(true))
       .on('error', () => end(false));
-    socket.write(`${JSON.stringify(order)}\n`);
+    socket.write(`${JSON.stringify(command)}\n`);
   });
 }

@@ -1,7 +1,7 @@
 import type { StackPorts } from '../../harness/stack.ts';
 import { createTcpProxy, type TcpProxy } from '../../harness/tcp-proxy.ts';
 
-/** Who talks to whom through a proxy of the driver. */
+/** Connections that go through a proxy of the driver. */
 export const WIRES = ['api:database', 'api:temporal', 'worker:database', 'worker:temporal', 'agents'] as const;
 export type WireName = (typeof WIRES)[number];
 export type Wires = Readonly<Record<WireName, TcpProxy>>;

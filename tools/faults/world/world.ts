@@ -15,13 +15,13 @@ import { type Computers, createComputers } from './fleets.ts';
 import { createFaultableProcesses, type FaultableProcesses } from './processes.ts';
 import { openWires, type Wires, wireSetting } from './wires.ts';
 
-/** Texts that nobody may find outside the memory of the processes and the sealed columns. */
+/** Secrets that must not appear outside the processes' memory and encrypted columns. */
 export const CANARIES = { password: 'Canary-pass-83126', script: 'canary-script-77215' } as const;
 const EMAIL = 'admin@example.com';
 const SECOND_ACCOUNT = 'neighbour';
 const SECOND_COMPUTERS = 6;
 const ENROL_LIMIT_MS = 180_000;
-/** The supervisor gives a part up that ends six times within a minute, whoever ends it. */
+/** The supervisor does not restart a part that ends six times within a minute. */
 const MOST_DEATHS_A_MINUTE = 4;
 
 /** An account with its administrator and its computers. */
@@ -32,13 +32,13 @@ export interface Party {
   computers: Computers;
 }
 
-/** One real stack with two accounts, whose processes can be struck in every way of the fault matrix. */
+/** One real stack with two accounts, into whose processes every fault of the matrix can be injected. */
 export class FaultWorld {
   readonly stack: TestStack;
   readonly wires: Wires;
   readonly processes: FaultableProcesses;
   readonly parties: Party[] = [];
-  /** An administrator of the first account whose orders wait for approval. */
+  /** An administrator of the first account whose actions wait for approval. */
   trainee!: Party;
   /** Scripts and profiles that every seed uses. */
   readonly fixtures = { script: 0, auditProfile: 0, fixProfile: 0 };
@@ -61,7 +61,7 @@ export class FaultWorld {
     const stack = new TestStack(root, ports, {
       FLOTILLA_ADMIN_PASSWORD: CANARIES.password,
       FLOTILLA_SIMULATED_COMPUTERS: '0',
-      // Several lanes, and lanes of several computers, even for a few dozen.
+      // Several batches, and batches of several computers, even for a few dozen.
       FLOTILLA_SINGLE_LANE_LIMIT: '8',
       FLOTILLA_LANE_MIN_SIZE: '12',
       FLOTILLA_LOG_LEVEL: 'debug',
@@ -101,7 +101,7 @@ export class FaultWorld {
     return this.parties[1]!;
   }
 
-  /** Texts that nobody may find on disk. */
+  /** Secrets that must not appear on disk. */
   secrets(): string[] {
     return [...Object.values(CANARIES), ...[...this.parties, this.trainee].map(({ api }) => api.token)];
   }
@@ -111,7 +111,7 @@ export class FaultWorld {
     return this.#computers(name, 'standalone', seed, computers);
   }
 
-  /** Kills a part. The supervisor would give up one that dies too often: then the whole stack is started anew instead. */
+  /** Kills a part; restarts the whole stack if the supervisor would not restart the part again. */
   async kill(role: StackRole): Promise<void> {
     const since = performance.now() - 60_000;
     const recent = this.#deaths.filter((death) => death.role === role && death.at > since).length;
@@ -121,7 +121,7 @@ export class FaultWorld {
     this.died(role);
   }
 
-  /** Notes that a part ended, whoever ended it. */
+  /** Records that a part ended. */
   died(role: StackRole): void {
     this.#deaths.push({ role, at: performance.now() });
   }

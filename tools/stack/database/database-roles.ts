@@ -2,13 +2,13 @@ import { readFile } from 'node:fs/promises';
 import type pg from 'pg';
 import { StackError } from '../stack-error.ts';
 
-/** A role that may log in and do what it likes in its own databases, and nothing else. */
+/** A role that owns its databases and has no rights outside them. */
 export interface DatabaseRole {
   name: string;
   password: string;
   /** Names of its databases. */
   databases: readonly string[];
-  /** Settings that functions of its databases carry, which PostgreSQL lets nobody store without a grant. */
+  /** Parameters that functions of its databases set, for which PostgreSQL requires a grant. */
   parameters?: readonly string[];
 }
 
@@ -19,19 +19,19 @@ export interface RoleServer {
   superuserPassword: string;
 }
 
-/** The only role of clusters that builds of before made: a superuser. */
+/** Clusters of earlier builds had only this role, a superuser. */
 const FORMER_SUPERUSER = 'flotilla';
 const SUPERUSER = 'postgres';
 const HELPER = 'flotilla_upgrade';
-/** What PostgreSQL answers to a role that it does not know, or that has another password. */
+/** SQL states for an unknown role or a wrong password. */
 const REFUSED = new Set(['28P01', '28000']);
 
 /**
- * Makes the roles with their databases, and gives them what another role owned there. Idempotent; a stop in between is
- * made good by the next call.
+ * Creates the roles with their databases, and transfers to them what another role owned there. Idempotent; the next call
+ * finishes an interrupted one.
  *
- * @param formerPassword - of the superuser that clusters of before have in place of `postgres`
- * @throws {StackError} when the server lets neither in
+ * @param formerPassword - of the superuser that clusters of earlier builds have in place of `postgres`
+ * @throws {StackError} when neither superuser can log in
  */
 export async function ensureRoles(
   server: RoleServer,
@@ -56,7 +56,7 @@ export async function ensureRoles(
     }
   } catch (error) {
     const { message } = error as Error;
-    throw new StackError(`The embedded PostgreSQL does not let us in: ${message}`, { cause: error });
+    throw new StackError(`Cannot log in to the embedded PostgreSQL: ${message}`, { cause: error });
   }
 }
 
@@ -77,7 +77,7 @@ async function ensureRole(
   }
 }
 
-/** The database's owner is the last thing that changes hands, and only its owner can close it to the others. */
+/** Ownership of the database is transferred last, and only the owner can close it to others. */
 async function isOwner(client: pg.Client, name: string): Promise<boolean> {
   const { rowCount } = await client.query(
     `select from pg_database where datname = current_database() and datdba = $1::regrole
@@ -87,7 +87,7 @@ async function isOwner(client: pg.Client, name: string): Promise<boolean> {
   return rowCount === 1;
 }
 
-/** A role cannot rename itself, and the first one of a cluster stays a superuser: it becomes `postgres`, by way of another. */
+/** A role cannot rename itself, and the first one of a cluster stays a superuser: a helper role renames it to `postgres`. */
 async function renameSuperuser(server: RoleServer, formerPassword: string): Promise<void> {
   const former = { ...server, user: FORMER_SUPERUSER, password: formerPassword, database: 'postgres' };
   await withClient(former, async (client) => {

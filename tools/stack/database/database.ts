@@ -6,7 +6,7 @@ import { demoFixes } from '../demo-fixes.ts';
 import { generatePassword, type StackSecrets, saveSecrets } from '../secrets.ts';
 import { StackError } from '../stack-error.ts';
 
-/** The first administrator, when this start made it. */
+/** The first administrator, if this start created it. */
 export interface FirstAdministrator {
   email: string;
   /** Null when the user chose it by setting. */
@@ -14,11 +14,11 @@ export interface FirstAdministrator {
 }
 
 /**
- * Brings the schema up to date, makes the first administrator when there is no account, and closes enrolment to
- * strangers where other machines reach the server.
+ * Brings the schema up to date, creates the first administrator when there is no account, and requires a registration key
+ * where other machines can reach the server.
  *
- * @param secretsFile - keeps a generated password until it was shown, so that a crash in between loses nothing
- * @param report - gets the registration key when this start made one
+ * @param secretsFile - stores a generated password until it was shown, so that a crash does not lose it
+ * @param report - gets the registration key when this start generated one
  * @throws {StackError} when the database cannot be reached or prepared
  */
 export async function prepareDatabase(
@@ -45,7 +45,7 @@ export async function prepareDatabase(
   }
 }
 
-/** Makes the database on a server. Idempotent. @param adminUrl - of the server's maintenance database */
+/** Creates the database on a server. Idempotent. @param adminUrl - of the server's maintenance database */
 export async function ensureDatabase(adminUrl: string, name: string): Promise<void> {
   const { default: pg } = await import('pg');
   const client = new pg.Client({ connectionString: adminUrl });
@@ -54,7 +54,7 @@ export async function ensureDatabase(adminUrl: string, name: string): Promise<vo
     const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [name]);
     if (rowCount === 0) await client.query(`create database ${client.escapeIdentifier(name)}`);
   } catch (error) {
-    throw new StackError(`The database ${name} cannot be made: ${messageOf(error as Error)}`, { cause: error });
+    throw new StackError(`The database ${name} cannot be created: ${messageOf(error as Error)}`, { cause: error });
   } finally {
     await client.end().catch(() => undefined);
   }
@@ -84,9 +84,9 @@ async function ensureAdministrator(
   secretsFile: string,
 ): Promise<FirstAdministrator | null> {
   const rows = await persistence.db.query('select 1 from account limit 1');
-  const isMade = rows.length > 0;
+  const hasAccount = rows.length > 0;
   const administrator = { email: config.adminEmail, generatedPassword: secrets.unshownPassword ?? null };
-  if (isMade) return secrets.unshownPassword ? administrator : null;
+  if (hasAccount) return secrets.unshownPassword ? administrator : null;
   if (config.adminEmail === '') return null;
   let password = config.adminPassword ?? secrets.unshownPassword ?? null;
   if (password === null) {
@@ -105,7 +105,7 @@ async function ensureAdministrator(
   return { email: config.adminEmail, generatedPassword: config.adminPassword === null ? password : null };
 }
 
-/** What is wrong with the first administrator is wrong with a setting. */
+/** A rejected first administrator means a wrong setting. */
 function throwAsSettingError(error: unknown): never {
   const [detail] = error instanceof DomainError ? (error.details ?? []) : [];
   const setting = detail?.path === 'body.password' ? 'FLOTILLA_ADMIN_PASSWORD' : 'FLOTILLA_ADMIN_EMAIL';
@@ -126,7 +126,7 @@ async function closeEnrolment(
   report(`PATCH ${publicUrl}/api/v2/preferences changes both, and GET shows the key again.`);
 }
 
-/** Forgets a generated password once the user has seen it. Idempotent. */
+/** Removes a generated password once the user has seen it. Idempotent. */
 export async function clearUnshownPassword(secrets: StackSecrets, secretsFile: string): Promise<void> {
   const { unshownPassword: _shown, ...kept } = secrets;
   await saveSecrets(secretsFile, kept);

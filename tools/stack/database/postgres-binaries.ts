@@ -12,7 +12,7 @@ export interface PostgresBinaries {
 }
 
 /**
- * Finds the PostgreSQL that npm installed for this platform and repairs what an install without scripts leaves out.
+ * Finds the PostgreSQL that npm installed for this platform and creates the links that its install script would make.
  *
  * @throws {StackError} when there is no such package or it is incomplete
  */
@@ -42,7 +42,7 @@ export async function locatePostgres(): Promise<PostgresBinaries> {
   return binaries;
 }
 
-/** Shared libraries are links that the package's install script makes; without it nothing of PostgreSQL starts. */
+/** The package's install script links the shared libraries; PostgreSQL does not start without them. */
 async function linkLibraries(root: string): Promise<void> {
   const links = JSON.parse(await readFile(join(root, 'native/pg-symlinks.json'), 'utf8')) as { target: string }[];
   const missing = async (): Promise<string | undefined> => {

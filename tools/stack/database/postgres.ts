@@ -17,19 +17,19 @@ export interface PostgresOptions {
   /** Of `postgres`, the superuser. Kept by the cluster from its first start on. */
   password: string;
   logFile: string;
-  /** Name of the superuser of a new cluster, where it is to be another. */
+  /** Superuser of a new cluster, if not `postgres`. */
   superuser?: string;
   /** False skips every flush to disk: for data that may be lost, as in tests. */
   durable?: boolean;
   /** Server settings by name, over the defaults. */
   settings?: Readonly<Record<string, string>>;
-  /** Learns the process id as soon as there is one, before the server is ready. */
+  /** Called with the process id as soon as the process exists. */
   onSpawn?: (pid: number) => void;
-  /** Ends a server that is not ready yet. */
+  /** Stops a server that is not ready yet. */
   signal?: AbortSignal;
-  /** Says what a long start is waiting for. */
+  /** Reports what a long start is waiting for. */
   report?: (message: string) => void;
-  /** After which a server that says nothing is given up. */
+  /** After which a server that does not get ready is stopped. */
   startLimitMs?: number;
 }
 
@@ -38,9 +38,9 @@ export interface PostgresServer {
   port: number;
   /** Connection string of a database of this server, for the superuser. */
   url(database: string): string;
-  /** Settles with a short reason when the server ends, wanted or not. */
+  /** Resolves with a short reason when the server has ended. */
   exited: Promise<string>;
-  /** Ends the server: open transactions are rolled back, all committed data is kept, by force after the limit too. Idempotent. */
+  /** Stops the server; kills it after the limit. Committed data is kept in either case. Idempotent. */
   stop(limitMs?: number): Promise<void>;
 }
 
@@ -49,13 +49,13 @@ const STOP_LIMIT_MS = 5000;
 const FORCE_LIMIT_MS = 500;
 const SUPERUSER = 'postgres';
 
-/** How a server is set that serves Flotilla and the Temporal server; docker-compose.yml gives its server the same. */
+/** Settings for a server that serves Flotilla and Temporal; docker-compose.yml has the same. */
 export const POSTGRES_SETTINGS = {
   // An API or gateway may open 20, a worker 10, each of the four parts of the Temporal server 30.
   max_connections: '300',
   shared_buffers: '256MB',
   max_wal_size: '2GB',
-  // A large transaction's log is on disk, most of it, before its commit waits for the rest.
+  // Most of a large transaction's log is on disk before its commit has to wait.
   wal_writer_delay: '10ms',
   jit: 'off',
   timezone: 'UTC',
@@ -65,8 +65,8 @@ export const POSTGRES_SETTINGS = {
 const LOOPBACK_ONLY = { listen_addresses: '127.0.0.1', unix_socket_directories: '' };
 
 /**
- * Starts a PostgreSQL server of its own on a data directory, making the cluster first when there is none. A server that
- * a killed process left behind on the same directory is ended and replaced.
+ * Starts a PostgreSQL server on a data directory, after creating the cluster if there is none. A server that a killed
+ * process left behind on the same directory is stopped first.
  *
  * @throws {StackError} when the port is taken, the directory is broken, or the server does not start
  * @see docs/decisions/0008-embedded-stack-and-simulator.md#decision
@@ -118,7 +118,7 @@ async function makeCluster(binaries: PostgresBinaries, user: UnprivilegedUser | 
   if (await stat(dataDir).catch(() => null)) {
     throw new StackError(`${dataDir} exists but is not a PostgreSQL data directory: move it away or restore it.`);
   }
-  // Made under another name: a start that dies half way leaves nothing that looks like a cluster.
+  // Under another name first: a start that dies half way must leave nothing that looks like a cluster.
   const draft = `${dataDir}.new`;
   const passwordFile = `${dataDir}.${randomBytes(4).toString('hex')}`;
   await rm(draft, { recursive: true, force: true });
@@ -164,12 +164,12 @@ function spawnAs(as: RunAs, command: readonly string[], logFile: string): ChildP
 }
 
 /**
- * Ends a server that outlived the process that started it; children of a killed server hold the directory for a moment.
+ * Stops a server that outlived the process that started it. Children of a killed server use the directory for a moment.
  *
  * @throws {StackError} when the directory stays in use
  */
 export async function stopLeftoverServer(path: string): Promise<void> {
-  // A process's own directory is never told by a link to it.
+  // /proc shows working directories without symbolic links.
   const dataDir = await realpath(path);
   const postmaster = await readPostmaster(dataDir);
   if (!postmaster) return;
@@ -194,7 +194,7 @@ async function readPostmaster(dataDir: string): Promise<{ pid: number; ready: bo
   return { pid: Number(lines[0]), ready: lines[7]?.trim() === 'ready' };
 }
 
-/** Waits for as long as the server recovers what was under way when it was killed: whoever ends that begins it anew. */
+/** Waits as long as crash recovery takes, because interrupting it would start it over. */
 async function waitUntilReady(
   { dataDir, logFile, signal, report, startLimitMs = START_LIMIT_MS }: PostgresOptions,
   pid: number,
@@ -218,7 +218,7 @@ async function waitUntilReady(
         signalProcess(pid, 'SIGQUIT');
         throw await failure(`PostgreSQL was not ready within ${startLimitMs / 1000} s`, logFile);
       }
-      report?.(`PostgreSQL recovers what was under way when it ended (log: ${logFile})`);
+      report?.(`PostgreSQL is recovering after a crash (log: ${logFile})`);
       limit += startLimitMs;
     }
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -240,11 +240,11 @@ async function stopServer(pid: number, exited: Promise<unknown>, limitMs = STOP_
   }
 }
 
-/** What the server said since it was last asked to do something, without its routine lines. */
+/** An error with the relevant last lines of the log. */
 async function failure(what: string, logFile: string): Promise<StackError> {
   const text = await readFile(logFile, 'utf8').catch(() => '');
   const lines = text.trimEnd().split('\n').slice(-20);
-  const telling = lines.filter((line) => /error|FATAL|PANIC|HINT|DETAIL|unrecognized|invalid|could not/i.test(line));
-  const said = (telling.length > 0 ? telling : lines).slice(-3).map((line) => line.replace(/^.*\[\d+\] /, '').trim());
-  return new StackError(`${what}: ${said.join('; ') || 'it said nothing'} (log: ${logFile})`);
+  const relevant = lines.filter((line) => /error|FATAL|PANIC|HINT|DETAIL|unrecognized|invalid|could not/i.test(line));
+  const tail = (relevant.length > 0 ? relevant : lines).slice(-3).map((line) => line.replace(/^.*\[\d+\] /, '').trim());
+  return new StackError(`${what}: ${tail.join('; ') || 'no output'} (log: ${logFile})`);
 }

@@ -10,8 +10,8 @@ import { embeddedDatabaseUrl, resolveDataDir } from '../topology/roles.ts';
 import { startPostgres } from './postgres.ts';
 
 /**
- * Does something with the database of the settings, else with that of the embedded stack. Where the stack does not run,
- * its PostgreSQL is started for as long.
+ * Opens the database of the settings, else that of the embedded stack. If the stack does not run, its PostgreSQL is
+ * started for the duration.
  *
  * @param name - of the command, for PostgreSQL
  * @throws {StackError} when there is no database, it cannot be reached, or the stack has not started yet

@@ -6,10 +6,10 @@ const MAX_LINES_PER_POLL = 5;
 const PINO_ERROR = 50;
 
 /**
- * Shows the errors that processes write to their log files, and keeps the files from growing without bound.
+ * Shows errors from the log files of processes, and rotates files that have grown too large.
  *
  * @param show - called with the name and a one-line text
- * @returns what ends it
+ * @returns a function that stops it
  */
 export function followLogs(files: ReadonlyMap<string, string>, show: (name: string, text: string) => void): () => void {
   const followers = [...files].map(([name, file]) => follow(name, file, show));
@@ -39,7 +39,7 @@ function follow(name: string, file: string, show: (name: string, text: string) =
     for (const line of errors.slice(0, MAX_LINES_PER_POLL)) show(name, line);
     if (errors.length > MAX_LINES_PER_POLL) show(name, `${errors.length - MAX_LINES_PER_POLL} more errors in ${file}`);
     if (size > MAX_BYTES) {
-      // Without room for them the older lines are lost. The writers append, so they go on at the new end.
+      // On a full disk the older lines are lost. The writers append, so they continue at the new end.
       ignoreErrors(() => copyFileSync(file, `${file}.1`));
       truncateSync(file);
       offset = 0;
@@ -59,20 +59,20 @@ export function describeError(line: string): string | null {
   }
 }
 
-/** What a log says last about a failure, indented, for a message: its errors, else its last lines. */
+/** The last errors of a log, else its last lines, indented for a message. */
 export function tailOf(file: string, lines = 4): string {
   try {
     const text = readFileSync(file, 'utf8').trimEnd().split('\n').slice(-60);
     const errors = text.map((line) => describeError(line) ?? (/^\w*Error\b.*:|FATAL|PANIC/.test(line) ? line : null));
-    const telling = errors.filter((line) => line !== null);
-    const shown = (telling.length > 0 ? telling : text).slice(-lines);
+    const found = errors.filter((line) => line !== null);
+    const shown = (found.length > 0 ? found : text).slice(-lines);
     return [...shown.map((line) => `    ${line.slice(0, 400)}`), `  (log: ${file})`].join('\n');
   } catch {
     return `  (no log at ${file})`;
   }
 }
 
-/** What a disk refuses a log is no reason to end anything; the next look tries again. */
+/** A log that cannot be read or rotated must not stop anything; the next poll tries again. */
 function ignoreErrors(work: () => void): void {
   try {
     work();

@@ -15,7 +15,7 @@ export async function isPortFree(host: string, port: number): Promise<boolean> {
   return (await listenProblem(host, port)) === null;
 }
 
-/** From here up to the ports that systems give to outgoing connections. */
+/** Below the range that systems use for outgoing connections. */
 const [FIRST_PORT, PORT_LIMIT] = [10_240, 32_768];
 
 /**

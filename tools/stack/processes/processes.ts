@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Looking at and ending processes that are not our children, by /proc. Everything here is Linux only. */
+/** Inspects and signals processes that are not our children, by /proc. Linux only. */
 
-/** Tells whether the process runs. A zombie does not: it only waits for its parent to look. */
+/** Whether the process runs. A zombie does not. */
 export function isAlive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -14,7 +14,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The start of the process in clock ticks since boot: with the pid it names one process for ever. Null when it is gone. */
+/** Start of the process in clock ticks since boot; with the pid it identifies a process for good. Null when it has ended. */
 export function startTicks(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -36,7 +36,7 @@ export function processesIn(directory: string): number[] {
   });
 }
 
-/** Sends a signal to a process, or with `group` to the group that it leads. False when there was none. */
+/** Sends a signal to a process, or with `group` to the group that it leads. False when there is no such process. */
 export function signalProcess(pid: number, signal: NodeJS.Signals, group = false): boolean {
   try {
     return process.kill(group ? -pid : pid, signal);
@@ -45,7 +45,7 @@ export function signalProcess(pid: number, signal: NodeJS.Signals, group = false
   }
 }
 
-/** Waits for a condition by looking every few milliseconds. False when it did not come true in time. */
+/** Polls until the condition is true. False when it did not come true in time. */
 export async function waitUntil(condition: () => boolean, limitMs: number, intervalMs = 15): Promise<boolean> {
   const end = performance.now() + limitMs;
   while (!condition()) {

@@ -5,10 +5,10 @@ import { PROJECT } from '../topology/roles.ts';
 import { tailOf } from './log-follower.ts';
 
 /**
- * Runs a script of ours to its end, in a process of its own.
+ * Runs a script of the project in a process of its own.
  *
- * @returns the last line it wrote for people, not for the log; empty when there was none
- * @throws {StackError} with what it said when it fails or is aborted
+ * @returns the last line of its output that is no log line; empty when there is none
+ * @throws {StackError} with the end of its log when it fails or is aborted
  */
 export async function runScript(
   command: readonly string[],

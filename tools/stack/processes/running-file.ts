@@ -2,7 +2,7 @@ import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { StackError } from '../stack-error.ts';
 import { isAlive, signalProcess, startTicks, waitUntil } from './processes.ts';
 
-/** A process as the kernel knows it: the id alone may be somebody else's later. */
+/** Identifies a process; the id alone may be reused. */
 interface ProcessMark {
   name: string;
   pid: number;
@@ -17,7 +17,7 @@ interface RunningFile {
 
 const NOTHING: RunningFile = { bootId: '', supervisor: 0, processes: [] };
 
-/** What the last stack on the data directory wrote; empty when there was none or the file is broken. */
+/** The file of the last stack on the data directory; empty when there is none or it is broken. */
 export function readRunning(file: string): RunningFile {
   try {
     return { ...NOTHING, ...(JSON.parse(readFileSync(file, 'utf8')) as Partial<RunningFile>) };
@@ -26,15 +26,15 @@ export function readRunning(file: string): RunningFile {
   }
 }
 
-/** What can be told of a stack on a data directory without asking it. */
+/** State of a stack on a data directory, read from outside. */
 export type StackState =
   | { is: 'absent' }
   | { is: 'starting'; supervisor: number }
-  /** `settings`: of its API, as the kernel keeps them; nobody but its user and root can read them. */
+  /** `settings` come from the environment of its API, which only its user and root can read. */
   | { is: 'running'; supervisor: number; settings: Record<string, string> };
 
 /**
- * Looks whether a stack runs.
+ * Reads whether a stack runs.
  *
  * @param file - of running processes; one that cannot be read counts as none
  * @throws {StackError} when it belongs to another user
@@ -46,7 +46,7 @@ export function readStackState(file: string): StackState {
   return api ? { is: 'running', supervisor, settings: settingsOf(api.pid) } : { is: 'starting', supervisor };
 }
 
-/** As the embedded stack calls it, and as the topology calls its APIs. */
+/** Names of APIs in the embedded stack and in the topology. */
 const API = /^API$|^api-\d+$/;
 const SETTING = /^(FLOTILLA|OTEL)_/;
 
@@ -66,8 +66,8 @@ function settingsOf(pid: number): Record<string, string> {
 }
 
 /**
- * Keeps the file of running processes; every change is in it when the call returns, unless the disk is full. Not for PostgreSQL, whose data
- * directory tells by itself who uses it.
+ * Writes the file of running processes, synchronously. PostgreSQL is not in it, because its data directory names its own
+ * process.
  */
 export interface RunningRecord {
   add(name: string, pid: number): void;
@@ -89,7 +89,7 @@ export function createRunningRecord(file: string): RunningRecord {
       try {
         write();
       } catch {
-        // A full disk: whoever starts the process goes on, and the next change writes this one too.
+        // A full disk must not stop the start; the next change writes this one too.
       }
     },
     remove: () => rmSync(file, { force: true }),
@@ -97,7 +97,7 @@ export function createRunningRecord(file: string): RunningRecord {
 }
 
 /**
- * Ends the processes that a killed stack left behind: asks them first, then ends them by force.
+ * Stops the processes that a killed stack left behind, first with SIGTERM, then with SIGKILL.
  *
  * @returns their names
  */

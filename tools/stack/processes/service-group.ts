@@ -1,33 +1,33 @@
 import { StackError } from '../stack-error.ts';
 import type { Service } from './service.ts';
 
-/** What the services of a stage may take to end when the ones before left no time over. */
+/** Time that the services of a stage have to stop when earlier stages left none to spare. */
 export interface StopShare {
-  /** Of the stage: that of its only service, or one that several were launched under. */
+  /** Name of the stage: of its only service, or a common one. */
   name: string;
   limitMs: number;
 }
 
-/** The services of one stack: started in any order, ended in a fixed one. */
+/** The services of one stack: started in any order, stopped in a fixed one. */
 export interface ServiceGroup {
   /** Aborted when the stop begins. */
   readonly signal: AbortSignal;
   /**
    * Starts a service. Resolves when it serves.
    *
-   * @param stage - when it ends: all services of a stage end at the same time
-   * @throws when the stop has begun or the service is given up
+   * @param stage - services of one stage are stopped together
+   * @throws when the stop has begun or the service keeps failing
    */
   launch(service: Service, stage?: string): Promise<void>;
-  /** Rejects when one of them is given up; never resolves. */
+  /** Rejects when one of them keeps failing; never resolves. */
   readonly failed: Promise<never>;
-  /** Ends all, one stage after the other. Idempotent. */
+  /** Stops all, stage by stage. Idempotent. */
   stop(): Promise<void>;
 }
 
 /**
- * @param order - the stages in the order in which they end
- * @param totalMs - all are over within this; what one does not need is left to the next
+ * @param order - the stages in the order in which they are stopped
+ * @param totalMs - limit for all; time that one stage does not need is left to the next
  */
 export function createServiceGroup(order: readonly StopShare[], totalMs: number): ServiceGroup {
   const stopping = new AbortController();

@@ -3,32 +3,32 @@ import { asStackError, StackError } from '../stack-error.ts';
 
 /** A process of the stack that serves now. */
 export interface Running {
-  /** Settles with a short reason when the process ends, wanted or not. */
+  /** Resolves with a short reason when the process has ended. */
   exited: Promise<string>;
-  /** Ends the process in order, and by force once the limit is over. */
+  /** Stops the process; kills it after the limit. */
   stop(limitMs: number): Promise<void>;
 }
 
 export interface ServiceOptions {
   name: string;
-  /** Resolves when the process serves; an abort ends what was begun. */
+  /** Resolves when the process serves; an abort stops it. */
   start(signal: AbortSignal): Promise<Running>;
-  /** The end of its log, for the message when it is given up. */
+  /** The end of its log, for the message when it keeps failing. */
   logTail(): string;
-  /** True when a first start that fails is not tried again: a lasting reason is likelier than a passing one. */
+  /** Whether a failed first start is final: it is more likely a wrong set-up than a passing problem. */
   failFast?: boolean;
   report(message: string): void;
   policy?: RestartPolicy;
 }
 
-/** A part of the stack that is kept running: whatever ends it, it is started again, until that is hopeless. */
+/** A part of the stack that is restarted whenever it ends, until it keeps failing. */
 export interface Service {
   readonly name: string;
-  /** Starts it. Resolves when it serves. @throws {StackError} when it is given up before it ever served */
+  /** Starts it. Resolves when it serves. @throws {StackError} when it fails for good before it ever served */
   start(): Promise<void>;
-  /** Rejects when it is given up; never resolves. */
+  /** Rejects when it keeps failing; never resolves. */
   readonly failed: Promise<never>;
-  /** Ends it for good. Idempotent, at any moment. */
+  /** Stops it for good. Idempotent, at any moment. */
   stop(limitMs: number): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export function createService(options: ServiceOptions): Service {
     failed.reject(error);
   };
 
-  /** One life of the process: resolves to why it ended. */
+  /** One run of the process: resolves to the reason of its end. */
   async function live(): Promise<string> {
     running = await options.start(stopping.signal);
     if (stopping.signal.aborted) await running.stop(stopLimitMs);
@@ -111,8 +111,8 @@ export interface RestartPolicy {
 export const RESTART = { firstPauseMs: 250, maxPauseMs: 8000, windowMs: 60_000, maxDeaths: 6 } as const;
 
 /**
- * Pauses that double with each death of the last minute; at the sixth within a minute it gives up: a service that cannot
- * live that long has a lasting reason.
+ * Pauses double with each end within the last minute; after the sixth there is no restart, because the reason will not
+ * go away by itself.
  */
 export function createRestartPolicy(limits: typeof RESTART = RESTART): RestartPolicy {
   let deaths: number[] = [];

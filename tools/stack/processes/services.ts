@@ -25,7 +25,7 @@ export interface ServiceContext {
 }
 
 /**
- * The embedded PostgreSQL with our database in it, which a role owns that can do nothing else.
+ * The embedded PostgreSQL with the application's database, owned by a role of its own.
  *
  * @param others - further roles with their databases
  */
@@ -58,8 +58,8 @@ export function postgresService(
 }
 
 /**
- * The embedded Temporal server with its web UI, for the owner of the certificates alone. Getting its program for the first
- * time may take minutes.
+ * The embedded Temporal server with its web UI, which only the owner of the certificates can use. Getting its program for
+ * the first time may take minutes.
  */
 export function temporalService(
   context: ServiceContext,
@@ -100,12 +100,12 @@ export function temporalService(
 
 export const NO_UI = 'there is no Temporal UI: it comes with the build of the server, which needs Go';
 
-/** What lets people into the web UI, and the web UI into the codec endpoint. */
+/** Tokens for the web UI, and of the web UI for the codec endpoint. */
 export function uiAccess(codecUrl: string, config: Config, secrets: StackSecrets) {
   return { token: secrets.temporalUiToken, codecUrl, codecToken: config.codecToken ?? secrets.codecToken };
 }
 
-/** Address at which a browser gets into the web UI. */
+/** Address of the web UI with its token. */
 export function uiAddress(config: Config, secrets: StackSecrets): string {
   const path = `/namespaces/${config.temporalNamespace}/workflows`;
   return `http://${LOOPBACK}:${config.temporalUiPort}${path}?token=${secrets.temporalUiToken}`;

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../../src/process/config.ts';
 import { StackError } from '../stack-error.ts';
 
-/** Something that starts, runs until it is told to end, and ends in order. */
+/** Something that starts, runs until it is stopped, and stops in order. */
 export interface Supervised<Started> {
   start(): Promise<Started>;
   /** Rejects when it cannot go on; never resolves. */
@@ -13,9 +13,9 @@ export interface SuperviseOptions<Started> {
   title: string;
   /** @throws {ConfigError} {StackError} when it cannot begin */
   create(): Supervised<Started>;
-  /** Tells the user once it runs, in one write, so that whoever reads along finds the whole of it or nothing. */
+  /** Prints how to use it, in one write, so that a reader of the output sees all of it or nothing. */
   announce(started: Started): Promise<void>;
-  /** The process ends by force after this. */
+  /** The process exits after this in any case. */
   stopLimitMs: number;
 }
 
@@ -41,7 +41,7 @@ export async function supervise<Started>(options: SuperviseOptions<Started>): Pr
     }
   }
 
-  // A terminal that goes away must not take the ordered stop with it.
+  // A closed terminal must not prevent the ordered stop.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(0, 'stopping'));
   process.on('uncaughtException', (error) => void end(1, `unexpected: ${describe(error, true)}`));
@@ -56,7 +56,6 @@ export async function supervise<Started>(options: SuperviseOptions<Started>): Pr
   }
 }
 
-/** Writes a line for the user. */
 export function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }

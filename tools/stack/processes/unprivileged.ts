@@ -10,7 +10,7 @@ export interface UnprivilegedUser {
   gid: number;
 }
 
-/** How to run a program as somebody else: what to put before the command line, and the ids to start it with. */
+/** How to run a program as another user: a prefix of the command line, and the ids to start it with. */
 export interface RunAs {
   prefix: readonly string[];
   uid?: number;

@@ -7,7 +7,7 @@ import type { StackSecrets } from '../secrets.ts';
 
 export const PROJECT = resolve(import.meta.dirname, '../../..');
 
-/** Where the data directory of these settings is. */
+/** Absolute path of the data directory. */
 export function resolveDataDir(config: Pick<Config, 'dataDir'>): string {
   return config.dataDir === '.flotilla' ? join(PROJECT, '.flotilla') : resolve(config.dataDir);
 }
@@ -15,7 +15,7 @@ export function resolveDataDir(config: Pick<Config, 'dataDir'>): string {
 /** Name of the first database of the embedded PostgreSQL. */
 export const DATABASE = 'flotilla';
 
-/** The role that owns it, with what its functions need. */
+/** The role that owns it, with the parameters its functions set. */
 export const APPLICATION_ROLE = { name: 'flotilla', databases: [DATABASE], parameters: ['flotilla.forgets_events'] };
 
 /** Connection string of our database in the embedded PostgreSQL. */
@@ -23,16 +23,16 @@ export function embeddedDatabaseUrl(config: Config, secrets: StackSecrets): stri
   return `postgres://${APPLICATION_ROLE.name}:${encodeURIComponent(secrets.databasePassword)}@127.0.0.1:${config.databasePort}/${DATABASE}`;
 }
 
-/** What the started servers are, for the processes that use them. */
+/** Addresses of the started servers. */
 export interface Backends {
   databaseUrl: string;
   temporalAddress: string;
-  /** Of our own Temporal server; null where the user named another one. */
+  /** Of the embedded Temporal server; null with an external one. */
   certificates: Certificates | null;
 }
 
 /**
- * Settings of the stack's own processes: the user's, and in place of what the stack makes itself, what it made.
+ * Settings of the stack's processes: those of the user, plus addresses and secrets of the stack.
  *
  * @remarks The first administrator's password is left out: only the stack needs it.
  */

@@ -8,7 +8,7 @@ export interface PlannedProcess {
   name: string;
   kind: 'api' | 'gateway' | 'worker';
   command: readonly string[];
-  /** Where it serves; null for a worker. */
+  /** Null for a worker. */
   port: number | null;
   metricsPort: number;
 }
@@ -18,9 +18,9 @@ export interface TopologyPlan {
   processes: readonly PlannedProcess[];
   /** First of the ports that parts of the Temporal server use among themselves. */
   temporalInternalPort: number;
-  /** Simulated computers, which ask all gateways in turn. */
+  /** Simulated computers, spread over all gateways. */
   computers: number;
-  /** The database is from an earlier time: bring it in line with the agents before anything is served. */
+  /** The database is a restored copy: bring it in line with the agents before anything is served. */
   afterRestore: boolean;
 }
 
@@ -39,7 +39,7 @@ where FLOTILLA_DATABASE_URL names another database than flotilla.
   --report-workers N          serve fleet-report (default 1)
   --temporal-internal-port P  first of 8 ports of the Temporal server's parts (default FLOTILLA_TEMPORAL_PORT + 20)
   --computers N               simulated computers (default 0)
-  --after-restore             first do to a restored database what npm run after-restore does, before anything is served
+  --after-restore             run npm run after-restore on a restored database before anything is served
   --help                      this text`;
 
 const WORKERS = ['activity', 'schedule', 'report'] as const;

@@ -15,10 +15,10 @@ import { DATABASE } from './roles.ts';
 
 const PLAIN: ReadonlySet<string | null> = new Set([null, 'disable', 'allow', 'prefer']);
 const [WORKFLOWS, VISIBILITY] = ['temporal', 'temporal_visibility'] as const;
-/** PostgreSQL cuts longer names off without a word. */
+/** PostgreSQL truncates longer names silently. */
 const MAX_NAME_BYTES = 63;
 const MAX_BASE = MAX_NAME_BYTES - `_${VISIBILITY}`.length;
-/** The Temporal server puts the name into a URL as it is: another character could lead it into another database. */
+/** The Temporal server puts the name into a URL without escaping. */
 const SAFE_NAME = /^[\w.-]+$/;
 
 /**
@@ -27,8 +27,8 @@ const SAFE_NAME = /^[\w.-]+$/;
  * one store would be one cluster, in which the reconcilers of two databases end each other's workflows.
  *
  * @param url - of our database
- * @throws {StackError} when it asks for TLS, which the server started here does not speak to PostgreSQL, or its name is
- * none to make others from
+ * @throws {StackError} when it asks for TLS, which the server started here does not speak to PostgreSQL, or no database
+ * names can be derived from its name
  */
 export function temporalStore(url: string): PostgresStore {
   const { hostname, port, username, password, pathname, searchParams } = new URL(url);
@@ -61,11 +61,11 @@ export function temporalRole({ temporalDatabasePassword: password }: StackSecret
   return { name: WORKFLOWS, password, databases: [WORKFLOWS, VISIBILITY] };
 }
 
-/** The Temporal server on PostgreSQL with its web UI, its databases made and brought up to date first. See {@link temporalStore}. */
+/** The Temporal server on PostgreSQL with its web UI, after creating its databases and updating their schema. See {@link temporalStore}. */
 export function topologyTemporalService(
   context: ServiceContext,
   options: {
-    /** Our database on a server of the user's, where the databases may have to be made; null where they are there. */
+    /** URL of an external database, beside which the databases may have to be created; null with the embedded server. */
     makeIn: string | null;
     store: PostgresStore;
     programs: TemporalPrograms;
@@ -109,7 +109,7 @@ export function topologyTemporalService(
   });
 }
 
-/** A database that is there on every server, to make others from. */
+/** The database that exists on every server, from which others are created. */
 function maintenanceUrl(databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.pathname = '/postgres';

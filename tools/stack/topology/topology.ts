@@ -32,7 +32,7 @@ export interface StartedTopology {
   administratorShown(): Promise<void>;
 }
 
-/** Longest that an ordered stop takes; workers elsewhere may take longer for steps under way. */
+/** Limit for an ordered stop; workers in containers may take longer for steps under way. */
 export const TOPOLOGY_STOP_MS = 45_000;
 const STOP_ORDER: readonly StopShare[] = [
   { name: 'fleet', limitMs: 2000 },
@@ -115,7 +115,7 @@ export function createTopology(options: StackOptions & { plan: TopologyPlan }): 
   };
 }
 
-/** The order of a deploy: servers, schema, namespace, what a restore needs, workers, the build made current, then who serves clients. */
+/** The order of a deploy: servers, schema, namespace, repair after a restore, workers, current build, API and gateways. */
 async function bringUp(bringing: TopologyStart): Promise<FirstAdministrator | null> {
   const { context, group, plan, secrets, env, databaseUrl } = bringing;
   const { config, data, report } = context;
@@ -151,10 +151,10 @@ async function startTemporal(bringing: TopologyStart): Promise<void> {
   const { context, group, plan, secrets, databaseUrl, certificates, env } = bringing;
   const { config, report } = context;
   if (!certificates) return;
-  // Before its programs are looked for, which may take minutes.
+  // Checks the database URL before fetching the programs, which may take minutes.
   const role = temporalRole(secrets);
   const beside = temporalStore(databaseUrl);
-  // In a PostgreSQL of ours its databases are there, with a role of their own.
+  // In the embedded PostgreSQL its databases exist already, with a role of their own.
   const store = config.databaseUrl ? beside : { ...beside, user: role.name, password: role.password };
   const { signal } = group;
   const programs = await resolveTemporal({ bin: config.temporalServerDir, report, env, signal });
@@ -193,7 +193,7 @@ async function launchAll(
   );
 }
 
-/** One process of simulated computers, which ask the gateways in turn as behind a load balancer. */
+/** One process of simulated computers, spread over the gateways as by a load balancer. */
 async function launchFleet({ context, group, plan, env }: TopologyStart): Promise<void> {
   const { config, data } = context;
   const gateways = processesOf(plan, 'gateway').map((one) => urlOf(config, one));
