@@ -9,8 +9,12 @@ import {
   type ScheduleSummary,
 } from '@temporalio/client';
 import { shortSummary } from '../src/domain/activities/summary.ts';
-import { type CalendarTimes, type DesiredSchedule, isExhausted } from '../src/domain/schedules/desired-schedule.ts';
-import { scheduleIdOf } from '../src/domain/schedules/schedule-id.ts';
+import {
+  type CalendarTimes,
+  type DesiredSchedule,
+  isExhausted,
+  scheduleIdOf,
+} from '../src/domain/schedules/profile-schedule.ts';
 import {
   PROFILE_TRIGGER_WORKFLOW,
   type ProfileTriggerInput,

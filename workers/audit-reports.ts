@@ -3,7 +3,7 @@ import type { Database } from '../src/persistence/database/sql.ts';
 import type { Clock } from '../src/services/common/ports.ts';
 import { createReportReader } from '../src/services/compliance/audits/report-reader.ts';
 import { KnownRuleSets } from '../src/services/compliance/audits/rule-set.ts';
-import { closeUnreported, takeInReports } from '../src/services/compliance/audits/take-in.ts';
+import { failUnreported, ingestReports } from '../src/services/compliance/audits/ingest.ts';
 import { type Loop, startLoop } from './relay/loop.ts';
 
 /** Reports that come while nothing waits are looked at this soon. */
@@ -17,11 +17,11 @@ const OVERDUE_EVERY_MS = 60_000;
 export function startAuditReports(options: { db: Database; clock: Clock; logger: Logger }): Pick<Loop, 'stop'> {
   const { logger } = options;
   const deps = { ...options, read: createReportReader(), sets: new KnownRuleSets() };
-  const reports = startLoop({ name: 'audit-reports', everyMs: TICK_MS, round: () => takeInReports(deps), logger });
+  const reports = startLoop({ name: 'audit-reports', everyMs: TICK_MS, round: () => ingestReports(deps), logger });
   const overdue = startLoop({
     name: 'unreported-audits',
     everyMs: OVERDUE_EVERY_MS,
-    round: () => closeUnreported(deps),
+    round: () => failUnreported(deps),
     logger,
   });
   return {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openWhenThere } from '../src/persistence/orm/open-when-there.ts';
+import { connectWithRetry } from '../src/persistence/orm/orm.ts';
 import type { Persistence } from '../src/persistence/orm/orm.ts';
 import { type Config, loadConfig } from '../src/process/config.ts';
 import { notifyReady, exitWithError, shutDownOnSignal } from '../src/process/lifecycle.ts';
@@ -171,7 +171,7 @@ function openDatabase(config: Config, logger: Logger): Promise<Persistence> {
     applicationName: 'flotilla-worker',
     onError: (error: Error) => logger.warn({ err: error }, 'database connection'),
   };
-  return openWhenThere(options, logger);
+  return connectWithRetry(options, logger);
 }
 
 /** New code on an old schema would fail at every step; the schema may well be on its way. */

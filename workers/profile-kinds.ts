@@ -4,7 +4,7 @@ import type { Database } from '../src/persistence/database/sql.ts';
 import { createDatabaseFileStore } from '../src/services/common/files.ts';
 import type { ProfileKind, ProfileKinds } from '../src/services/schedules/profile-kind.ts';
 import { createScriptKind } from '../src/services/scripts/profiles/script-kind.ts';
-import { createUsgKind } from '../src/services/compliance/profiles/usg-kind.ts';
+import { createUsgKind } from '../src/services/compliance/profiles/usg-runs.ts';
 
 /** The kinds of profiles that schedules start. {@link ProfileKind} says what a new one needs. */
 export function createProfileKinds(deps: {

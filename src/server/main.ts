@@ -14,7 +14,7 @@ import { exitWithError, notifyReady, shutDownOnSignal } from '../process/lifecyc
 import { createLogger, type Logger } from '../process/logger.ts';
 import { type Metrics, startMetrics } from '../process/metrics.ts';
 import { startTracing } from '../process/tracing.ts';
-import type { FairGateLimits } from '../services/common/fair-gate.ts';
+import type { ConcurrencyLimits } from '../services/common/concurrency-limiter.ts';
 import { systemClock } from '../services/common/ports.ts';
 import { rotateRecoveryKeys } from '../services/computers/recovery-key-rotation.ts';
 import { createServices, type Services } from '../services/setup/services.ts';
@@ -112,9 +112,14 @@ function createApiApp(deps: {
 }
 
 /** As many calls at once as there are connections; one account leaves some to others. */
-function concurrencyLimits({ databasePoolSize: width, traffic: { maxWaiting } }: Config): FairGateLimits {
-  const share = Math.max(1, width - SLOTS_FOR_OTHER_ACCOUNTS);
-  return { width, share, waiting: maxWaiting, waitingPerKey: Math.ceil(maxWaiting / 2), patienceMs: QUEUE_TIMEOUT_MS };
+function concurrencyLimits({ databasePoolSize, traffic: { maxWaiting } }: Config): ConcurrencyLimits {
+  return {
+    concurrency: databasePoolSize,
+    concurrencyPerKey: Math.max(1, databasePoolSize - SLOTS_FOR_OTHER_ACCOUNTS),
+    maxQueued: maxWaiting,
+    maxQueuedPerKey: Math.ceil(maxWaiting / 2),
+    queueTimeoutMs: QUEUE_TIMEOUT_MS,
+  };
 }
 
 function readArguments(): { gatewayOnly: boolean; withGateway: boolean } {

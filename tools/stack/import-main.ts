@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { ImportRefused } from '../../src/services/import/document.ts';
+import { ImportError } from '../../src/services/import/document.ts';
 import { importDocument } from '../../src/services/import/import.service.ts';
 import { readImportDocument } from '../../src/services/import/read-document.ts';
 import { withDatabase } from './database/with-database.ts';
@@ -32,7 +32,7 @@ try {
   await main();
 } catch (error) {
   process.exitCode = 1;
-  if (error instanceof ImportRefused) {
+  if (error instanceof ImportError) {
     const lines = error.message.split('\n');
     const rest = lines.length > MAX_SHOWN ? [`... and ${lines.length - MAX_SHOWN} more`] : [];
     process.stderr.write(

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { BatchTurn } from '../../src/persistence/engine/batches.repository.ts';
-import { FairGate } from '../../src/services/common/fair-gate.ts';
+import { ConcurrencyLimiter } from '../../src/services/common/concurrency-limiter.ts';
 import type { Engine } from '../../src/services/engine/engine.ts';
 import type { CancelActivities, LaneActivities } from '../../workflows/contracts/activities.ts';
 import { requestCancelOf } from './request-cancel.ts';
@@ -27,12 +27,12 @@ export function createLaneActivities({
   client,
   width = 6,
 }: LaneActivitiesDeps): LaneActivities & CancelActivities {
-  const gate = new FairGate({
-    width,
-    share: Math.max(1, Math.ceil(width / 2)),
-    waiting: Number.POSITIVE_INFINITY,
-    waitingPerKey: Number.POSITIVE_INFINITY,
-    patienceMs: PATIENCE_MS,
+  const gate = new ConcurrencyLimiter({
+    concurrency: width,
+    concurrencyPerKey: Math.max(1, Math.ceil(width / 2)),
+    maxQueued: Number.POSITIVE_INFINITY,
+    maxQueuedPerKey: Number.POSITIVE_INFINITY,
+    queueTimeoutMs: PATIENCE_MS,
   });
   const turnOf = remember((lane) => engine.turnOf(lane));
   return {

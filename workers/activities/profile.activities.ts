@@ -21,8 +21,8 @@ export function createProfileActivities(deps: { kinds: ProfileKinds; clock: { no
     return kind;
   };
   return {
-    startDueRun: (kind, profileId, nominalTime) =>
-      kindOf(kind).startDue(profileId, new Date(nominalTime), deps.clock.now()),
+    startDueRun: (kind, profileId, scheduledTime) =>
+      kindOf(kind).startDueRun(profileId, new Date(scheduledTime), deps.clock.now()),
     refillSchedule: (kind, profileId) => kindOf(kind).refill(profileId, deps.clock.now()),
   };
 }

@@ -1,5 +1,5 @@
 import type { Logger } from '../../src/process/logger.ts';
-import { forgetEvents } from '../../src/persistence/events/events.repository.ts';
+import { purgeExpiredEvents } from '../../src/persistence/events/events.repository.ts';
 import type { Sql } from '../../src/persistence/database/sql.ts';
 
 export interface EventRetention {
@@ -26,7 +26,7 @@ export async function shortenEventLog({ db, logger, eventRetentionDays }: EventR
   let gone = 0;
   try {
     for (let step = 0; step < STEPS; step += 1) {
-      const forgotten = await forgetEvents(db, eventRetentionDays, STEP);
+      const forgotten = await purgeExpiredEvents(db, eventRetentionDays, STEP);
       gone += forgotten;
       if (forgotten < STEP) break;
     }

@@ -1,9 +1,12 @@
 import type { Client } from '@temporalio/client';
-import { parseScheduleId, scheduleIdOf } from '../../src/domain/schedules/schedule-id.ts';
-import type { Logger } from '../../src/process/logger.ts';
-import { orderScheduleSync, orderScheduleSyncs } from '../../src/persistence/schedules/schedule-orders.repository.ts';
+import { parseScheduleId, scheduleIdOf } from '../../src/domain/schedules/profile-schedule.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
-import type { MissedDate, ProfileKind, ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
+import {
+  enqueueScheduleSync,
+  enqueueScheduleSyncs,
+} from '../../src/persistence/schedules/schedule-syncs.repository.ts';
+import type { Logger } from '../../src/process/logger.ts';
+import type { MissedRun, ProfileKind, ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { isDeclaredAs, isPausedByOperator } from '../../temporal/profile-schedules.ts';
 import { isServerAway } from '../relay/refused.ts';
 
@@ -33,7 +36,7 @@ export async function startMissedDates(
   count: (kind: string) => void = () => undefined,
 ): Promise<void> {
   for (const kind of deps.kinds.values()) {
-    for (const date of await kind.missed(new Date(now.getTime() - GRACE_MS))) {
+    for (const date of await kind.missedRuns(new Date(now.getTime() - GRACE_MS))) {
       try {
         await startMissed(deps, kind, date, { now, count });
       } catch (error) {
@@ -48,17 +51,17 @@ export async function startMissedDates(
 async function startMissed(
   { client, logger }: MissedDatesDeps,
   kind: ProfileKind,
-  { profileId, nominalTime }: MissedDate,
+  { profileId, scheduledTime }: MissedRun,
   { now, count }: { now: Date; count: (kind: string) => void },
 ): Promise<void> {
   if (await isPausedByOperator(client, scheduleIdOf(kind.name, profileId))) {
-    await kind.passOver(profileId, nominalTime, now);
+    await kind.skipRun(profileId, scheduledTime, now);
     await kind.refill(profileId, now);
     return;
   }
-  const outcome = await kind.startDue(profileId, nominalTime, now);
+  const outcome = await kind.startDueRun(profileId, scheduledTime, now);
   count(kind.name);
-  logger.warn({ kind: kind.name, profileId, nominalTime, outcome }, 'a date passed without its schedule');
+  logger.warn({ kind: kind.name, profileId, scheduledTime, outcome }, 'a date passed without its schedule');
   await kind.refill(profileId, now);
 }
 
@@ -71,8 +74,8 @@ export async function orderEverySchedule(
   now: Date,
 ): Promise<void> {
   for (const kind of kinds.values()) {
-    const schedules = await kind.expected(now);
-    await db.transaction((tx) => orderScheduleSyncs(tx, [...schedules.keys()], now));
+    const schedules = await kind.expectedSchedules(now);
+    await db.transaction((tx) => enqueueScheduleSyncs(tx, [...schedules.keys()], now));
   }
 }
 
@@ -84,7 +87,7 @@ export async function orderEverySchedule(
  */
 export async function compareSchedules({ db, client, kinds }: MissedDatesDeps, now: Date): Promise<void> {
   const wanted = new Map<string, string>();
-  for (const kind of kinds.values()) for (const [id, note] of await kind.expected(now)) wanted.set(id, note);
+  for (const kind of kinds.values()) for (const [id, note] of await kind.expectedSchedules(now)) wanted.set(id, note);
   const wrong = new Set(wanted.keys());
   for await (const { scheduleId, state } of client.schedule.list()) {
     const profile = parseScheduleId(scheduleId);
@@ -92,7 +95,8 @@ export async function compareSchedules({ db, client, kinds }: MissedDatesDeps, n
     if (!kind) continue;
     const note = wanted.get(scheduleId);
     if (note !== undefined && isDeclaredAs(state, note)) wrong.delete(scheduleId);
-    else if (note === undefined && (await kind.desired(db, profile.profileId, now)) === null) wrong.add(scheduleId);
+    else if (note === undefined && (await kind.desiredSchedule(db, profile.profileId, now)) === null)
+      wrong.add(scheduleId);
   }
-  for (const id of wrong) await db.transaction((tx) => orderScheduleSync(tx, id, now));
+  for (const id of wrong) await db.transaction((tx) => enqueueScheduleSync(tx, id, now));
 }

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { isDatabaseAway } from '../../src/persistence/database/availability.ts';
+import { isDatabaseUnavailable } from '../../src/persistence/database/errors.ts';
 import type { Database } from '../../src/persistence/database/sql.ts';
 import { type BatchEvents, readBatchesWithEvents } from '../../src/persistence/engine/pending-events.repository.ts';
 import type { Logger } from '../../src/process/logger.ts';
@@ -86,7 +86,7 @@ async function tellAll(deps: InboxDeps, memory: Memory, due: readonly Due[]): Pr
         await tell(deps, lane);
         refused.forget([lane.lane]);
       } catch (error) {
-        if (isServerAway(error) || isDatabaseAway(error)) {
+        if (isServerAway(error) || isDatabaseUnavailable(error)) {
           for (const { lane: id } of [lane, ...queue.splice(0)]) planner.retry(id);
           throw error;
         }
@@ -111,7 +111,7 @@ function putOff({ logger, count }: InboxDeps, { planner, refused }: Memory, lane
 function inTurns(due: readonly Due[]): Due[] {
   const turns = new FairQueue<Due>();
   for (const lane of due.toSorted((a, b) => a.size - b.size)) turns.push(lane.account, lane);
-  return due.map(() => turns.take()!.item);
+  return due.map(() => turns.next()!.item);
 }
 
 async function tell(deps: InboxDeps, lane: Due): Promise<void> {

@@ -1,8 +1,7 @@
 import type { Client } from '@temporalio/client';
-import type { DueOutcome } from '../../src/domain/schedules/due-outcome.ts';
-import { scheduleIdOf } from '../../src/domain/schedules/schedule-id.ts';
+import { type DueOutcome, scheduleIdOf } from '../../src/domain/schedules/profile-schedule.ts';
 import type { Logger } from '../../src/process/logger.ts';
-import type { MissedDate, ProfileKind, ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
+import type { MissedRun, ProfileKind, ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 
 export interface LateDatesDeps {
   client: Client;
@@ -47,13 +46,15 @@ export function lateDatesRound(deps: LateDatesDeps): () => Promise<boolean> {
     for (const kind of deps.kinds.values()) {
       const now = deps.clock.now().getTime();
       const from = begun.get(kind.name);
-      const missed = await kind.missed(new Date(now - LATE_MS));
-      const late = missed.filter(({ nominalTime }) => nominalTime.getTime() >= Math.min(from ?? now, now - RECENT_MS));
+      const missed = await kind.missedRuns(new Date(now - LATE_MS));
+      const late = missed.filter(
+        ({ scheduledTime }) => scheduledTime.getTime() >= Math.min(from ?? now, now - RECENT_MS),
+      );
       const isMany = late.length >= MANY;
-      const isMissed = late.some(({ nominalTime }) => now - nominalTime.getTime() > MISSED_MS);
+      const isMissed = late.some(({ scheduledTime }) => now - scheduledTime.getTime() > MISSED_MS);
       const done = isMany || isMissed || from !== undefined ? await startLate(deps, kind, late) : 0;
       if (done === 0) begun.delete(kind.name);
-      else begun.set(kind.name, Math.min(...late.map(({ nominalTime }) => nominalTime.getTime())));
+      else begun.set(kind.name, Math.min(...late.map(({ scheduledTime }) => scheduledTime.getTime())));
       more ||= isMany && done > 0;
     }
     return more;
@@ -61,7 +62,7 @@ export function lateDatesRound(deps: LateDatesDeps): () => Promise<boolean> {
 }
 
 /** @returns how many are dealt with */
-async function startLate(deps: LateDatesDeps, kind: ProfileKind, late: readonly MissedDate[]): Promise<number> {
+async function startLate(deps: LateDatesDeps, kind: ProfileKind, late: readonly MissedRun[]): Promise<number> {
   if (late.length === 0) return 0;
   const paused = await pausedSchedules(deps.client);
   const waiting = late.filter(({ profileId }) => !paused.has(scheduleIdOf(kind.name, profileId)));
@@ -70,7 +71,7 @@ async function startLate(deps: LateDatesDeps, kind: ProfileKind, late: readonly 
   const work = async (): Promise<void> => {
     for (let date = waiting.pop(); date; date = waiting.pop()) {
       try {
-        const outcome = await kind.startDue(date.profileId, date.nominalTime, deps.clock.now());
+        const outcome = await kind.startDueRun(date.profileId, date.scheduledTime, deps.clock.now());
         if (TAKEN.has(outcome)) done += 1;
       } catch (error) {
         failed += 1;

@@ -1,14 +1,13 @@
 import type { Client } from '@temporalio/client';
-import type { DesiredSchedule } from '../../src/domain/schedules/desired-schedule.ts';
-import { parseScheduleId } from '../../src/domain/schedules/schedule-id.ts';
-import type { Logger } from '../../src/process/logger.ts';
-import {
-  claimScheduleOrders,
-  deleteScheduleOrders,
-  lockSchedules,
-  type ScheduleOrder,
-} from '../../src/persistence/schedules/schedule-orders.repository.ts';
+import { type DesiredSchedule, parseScheduleId } from '../../src/domain/schedules/profile-schedule.ts';
 import type { Database, Sql } from '../../src/persistence/database/sql.ts';
+import {
+  claimScheduleSyncs,
+  deleteScheduleSyncs,
+  lockSchedules,
+  type ScheduleSync,
+} from '../../src/persistence/schedules/schedule-syncs.repository.ts';
+import type { Logger } from '../../src/process/logger.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { CALL_LIMIT_MS } from '../../temporal/connection.ts';
 import { ensureSchedule, isPausedByOperator } from '../../temporal/profile-schedules.ts';
@@ -39,10 +38,10 @@ export function scheduleOrdersRound(deps: ScheduleOrdersDeps): () => Promise<boo
   return async () => {
     const done = await deps.db.transaction(async (tx) => {
       const now = Date.now();
-      const orders = await claimScheduleOrders(tx, refused.waiting(performance.now()), BATCH);
+      const orders = await claimScheduleSyncs(tx, refused.waiting(performance.now()), BATCH);
       if (orders.length === 0) return [];
       const settled = await deps.client.withDeadline(now + CALL_LIMIT_MS, () => carryOut(deps, tx, orders, refused));
-      await deleteScheduleOrders(
+      await deleteScheduleSyncs(
         tx,
         settled.map(({ id }) => id),
       );
@@ -58,9 +57,9 @@ export function scheduleOrdersRound(deps: ScheduleOrdersDeps): () => Promise<boo
 async function carryOut(
   deps: ScheduleOrdersDeps,
   tx: Sql,
-  orders: readonly ScheduleOrder[],
+  orders: readonly ScheduleSync[],
   refused: RefusedEntries,
-): Promise<ScheduleOrder[]> {
+): Promise<ScheduleSync[]> {
   const ids = [...new Set(orders.map(({ key }) => key))];
   await lockSchedules(tx, ids);
   const desired = new Map<string, DesiredSchedule | null>();
@@ -88,7 +87,7 @@ async function carryOut(
 async function readDesired({ kinds, clock }: ScheduleOrdersDeps, tx: Sql, id: string): Promise<DesiredSchedule | null> {
   const profile = parseScheduleId(id);
   const kind = profile && kinds.get(profile.kind);
-  return kind ? await kind.desired(tx, profile.profileId, clock.now()) : null;
+  return kind ? await kind.desiredSchedule(tx, profile.profileId, clock.now()) : null;
 }
 
 /**
@@ -104,9 +103,9 @@ async function startPassed(
     const kind = profile && kinds.get(profile.kind);
     if (!kind) continue;
     const now = clock.now();
-    const passed = await kind.missed(now, profile.profileId);
+    const passed = await kind.missedRuns(now, profile.profileId);
     if (passed.length === 0 || (await isPaused(client, id))) continue;
-    for (const { nominalTime } of passed) await kind.startDue(profile.profileId, nominalTime, now);
+    for (const { scheduledTime } of passed) await kind.startDueRun(profile.profileId, scheduledTime, now);
   }
 }
 

@@ -8,7 +8,7 @@ import {
 import { trySessionLock } from '../../src/persistence/database/advisory-locks.ts';
 import type { Database, Sql } from '../../src/persistence/database/sql.ts';
 import { recordEvent } from '../../src/persistence/events/events.repository.ts';
-import { revokeForgotten } from '../../src/persistence/identity/revocations.repository.ts';
+import { revokeAfterRestore } from '../../src/persistence/identity/revocations.repository.ts';
 import type { Logger } from '../../src/process/logger.ts';
 import type { ProfileKinds } from '../../src/services/schedules/profile-kind.ts';
 import { orderEverySchedule } from '../reconciler/missed-dates.ts';
@@ -65,7 +65,7 @@ async function repair(deps: RestoreDeps, now: Date, mark: number): Promise<Resto
   const dates = await passOverDates(deps, now);
   const operations = await db.transaction(async (tx) => {
     await forgetExchangeTokens(tx);
-    await revokeForgotten(tx);
+    await revokeAfterRestore(tx);
     return endUncertain(tx, now);
   });
   await orderEverySchedule(deps, now);
@@ -101,10 +101,10 @@ async function passOverDates({ kinds }: RestoreDeps, now: Date): Promise<number>
   for (const kind of kinds.values()) {
     const done = new Set<number>();
     for (;;) {
-      const missed = (await kind.missed(now)).filter(({ profileId }) => !done.has(profileId));
+      const missed = (await kind.missedRuns(now)).filter(({ profileId }) => !done.has(profileId));
       if (missed.length === 0) break;
-      for (const { profileId, nominalTime } of missed) {
-        await kind.passOver(profileId, nominalTime, now);
+      for (const { profileId, scheduledTime } of missed) {
+        await kind.skipRun(profileId, scheduledTime, now);
         await kind.refill(profileId, now);
         done.add(profileId);
       }

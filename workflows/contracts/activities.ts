@@ -4,7 +4,7 @@ import type {
   BatchPlan as LanePlan,
   BatchProgress as LaneProgress,
 } from '../../src/domain/engine/progress.ts';
-import type { DueOutcome } from '../../src/domain/schedules/due-outcome.ts';
+import type { DueOutcome } from '../../src/domain/schedules/profile-schedule.ts';
 import type { RetentionCursor, RetentionResult } from './activity-retention.contract.ts';
 import type { ProfileKindName } from './profile-trigger.contract.ts';
 import type { ReconcileCursor, ReconcileResult } from './reconcile.contract.ts';
@@ -27,7 +27,7 @@ export interface LaneActivities {
    *
    * @param cancelAll - also cancel every open row of the lane (an operator cancelled the workflow)
    * @returns how the lane stands; one without a row has nothing open
-   * @throws {GateRefusal} when it waited too long for its turn among the steps of this worker: nothing was begun
+   * @throws when it waited too long for its turn among the steps of this worker: nothing was begun
    * @remarks News is taken once, in the transaction that applies it. A repeated call answers from the rows.
    */
   advance(lane: number, cancelAll: boolean): Promise<LaneProgress>;

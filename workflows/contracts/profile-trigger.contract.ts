@@ -1,5 +1,4 @@
-import type { DueOutcome } from '../../src/domain/schedules/due-outcome.ts';
-import type { ProfileKindName } from '../../src/domain/schedules/schedule-id.ts';
+import type { DueOutcome, ProfileKindName } from '../../src/domain/schedules/profile-schedule.ts';
 
 export type { ProfileKindName };
 

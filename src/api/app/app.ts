@@ -4,7 +4,7 @@ import { createClientAddress } from '../../process/client-address.ts';
 import type { Config, Rate } from '../../process/config.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { RequestMemoryLimit } from '../../process/request-memory.ts';
-import { FairGate, type FairGateLimits } from '../../services/common/fair-gate.ts';
+import { ConcurrencyLimiter, type ConcurrencyLimits, serviceBusy } from '../../services/common/concurrency-limiter.ts';
 import { type Clock, systemClock } from '../../services/common/ports.ts';
 import type { Readiness } from '../../services/setup/readiness.service.ts';
 import { requestIdOf, sendJson, toErrorResponse } from '../http/middleware/send.ts';
@@ -27,7 +27,7 @@ export interface AppDeps extends HandlerDeps {
   /** Per token or address; absent or null for no limit. */
   rate?: Rate | null;
   /** Concurrent and waiting calls of accounts; absent for no limit. */
-  concurrency?: FairGateLimits;
+  concurrency?: ConcurrencyLimits;
   requestMemory?: RequestMemoryLimit;
   /** Serves the agents' paths. */
   gateway?: RequestHandler;
@@ -67,7 +67,9 @@ export function createApp(deps: AppDeps): Express {
     features: new Set(deps.services.features.flatMap(({ key, enabled }) => (enabled ? [key] : []))),
     clientAddress: createClientAddress(deps.trustedProxies ?? []),
     requestMemory: deps.requestMemory ?? createRequestMemoryLimit(),
-    concurrency: deps.concurrency ? new FairGate(deps.concurrency) : null,
+    concurrency: deps.concurrency
+      ? new ConcurrencyLimiter(deps.concurrency, () => serviceBusy('Too many requests at once'))
+      : null,
     rateLimit: createRateLimit(deps.rate ?? null, deps.clock ?? systemClock),
     logger: deps.logger,
     onRequestStart: deps.onRequestStart ?? (() => undefined),

@@ -5,8 +5,7 @@ import type { Config } from '../../process/config.ts';
 import { CLIENT_CLOSED_REQUEST } from '../../process/http-response.ts';
 import type { Logger } from '../../process/logger.ts';
 import type { RequestMemory, RequestMemoryLimit } from '../../process/request-memory.ts';
-import { inTurn } from '../../services/common/crowd.ts';
-import type { FairGate } from '../../services/common/fair-gate.ts';
+import type { ConcurrencyLimiter } from '../../services/common/concurrency-limiter.ts';
 import type { Caller, Principal } from '../../services/common/ports.ts';
 import type { Authenticator } from '../../services/identity/login/authenticator.ts';
 import { resolveDeprecatedPath } from '../http/deprecation.ts';
@@ -42,7 +41,7 @@ export interface DispatcherDeps {
   rateLimit: RateLimit;
   requestMemory: RequestMemoryLimit;
   /** Limits concurrent calls per account; null for no limit. */
-  concurrency: FairGate | null;
+  concurrency: ConcurrencyLimiter | null;
   logger: Logger;
   onRequestStart(): void;
   /** See {@link AppDeps.onRequestEnd}. */
@@ -163,10 +162,14 @@ async function withRequestMemory<T>(
 }
 
 /** Calls of one account wait for each other before they delay those of others. */
-function withSlot<T>(concurrency: FairGate | null, principal: Principal | null, work: () => Promise<T>): Promise<T> {
+function withSlot<T>(
+  concurrency: ConcurrencyLimiter | null,
+  principal: Principal | null,
+  work: () => Promise<T>,
+): Promise<T> {
   // Without a caller it is a login, which waits for a slot to hash in, or a cheap read.
   if (!concurrency || !principal) return work();
-  return inTurn(concurrency, principal.accountId, 'Too many requests at once', work);
+  return concurrency.run(principal.accountId, work);
 }
 
 async function readBody(operation: Operation, req: Request, memory: RequestMemory): Promise<unknown> {
@@ -215,7 +218,7 @@ async function authorizeCurrent(
   operation: Operation,
   cached: Principal,
 ): Promise<Principal> {
-  const principal = await authenticator.askAgain(cached);
+  const principal = await authenticator.reauthenticate(cached);
   authorize(operation, principal);
   return principal;
 }

@@ -1,4 +1,4 @@
-import { passRate } from '../../domain/compliance/pass-rate.ts';
+import { passRate } from '../../domain/compliance/profile.ts';
 import { dayRange, reportPath } from '../../domain/compliance/report.ts';
 import type { BaseActivity } from '../../services/activities/activity-views.ts';
 import type {

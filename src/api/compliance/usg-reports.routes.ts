@@ -15,7 +15,7 @@ export function usgReportsRoutes(deps: { services: Pick<Services, 'usgReports'> 
     async getUsgProfileBlob({ caller, query, request }) {
       const file = await usgReports.open(caller, query['path'] as string);
       const stream = wantsText(request)
-        ? { type: 'text/csv; charset=utf-8', pieces: file.pieces() }
+        ? { type: 'text/csv; charset=utf-8', pieces: file.chunks() }
         : { type: 'application/json; charset=utf-8', pieces: streamFileAsJson(file) };
       return { stream, headers: { Vary: 'Accept' } };
     },

@@ -1,5 +1,5 @@
 import type { OpenFile } from '../../services/common/ports.ts';
-import type { UsgReportAnswer, UsgReportRequest } from '../../services/compliance/reports/usg-reports.service.ts';
+import type { UsgReportResponse, UsgReportRequest } from '../../services/compliance/reports/usg-reports.service.ts';
 import { toActivityResponse } from '../activities/activities.wire.ts';
 
 export function readUsgReportRequest(
@@ -12,7 +12,7 @@ export function readUsgReportRequest(
 }
 
 /** Only here the activity's status is `in-progress`. @see docs/api-conventions.md#activity-statuses */
-export function toUsgReportResponse(answer: UsgReportAnswer) {
+export function toUsgReportResponse(answer: UsgReportResponse) {
   return 'path' in answer
     ? { id: null, result_text: answer.path, activity_status: 'succeeded', result_code: 0 }
     : { ...toActivityResponse(answer.activity), activity_status: 'in-progress' };
@@ -21,6 +21,6 @@ export function toUsgReportResponse(answer: UsgReportAnswer) {
 /** In pieces, because files may be longer than the longest string. */
 export async function* streamFileAsJson(file: OpenFile): AsyncGenerator<string> {
   yield '{"file_content":"';
-  for await (const piece of file.pieces()) yield JSON.stringify(piece.toString()).slice(1, -1);
+  for await (const piece of file.chunks()) yield JSON.stringify(piece.toString()).slice(1, -1);
   yield '"}';
 }

@@ -1,5 +1,5 @@
 import { MAX_INT4 } from '../../domain/common/integers.ts';
-import { refusedField } from '../../services/common/fields.ts';
+import { fieldError } from '../../services/common/fields.ts';
 import type { SignalCommand } from '../../services/computers/processes.service.ts';
 import type { ProcessView } from '../../services/setup/views.ts';
 import { formatTime } from '../common/time.wire.ts';
@@ -34,7 +34,7 @@ function readPids(pids: unknown): number[] {
   const numbers: unknown = isPidText(pids) ? pids.split(',').map(Number) : pids;
   if (Array.isArray(numbers) && numbers.length >= 1 && numbers.length <= MAX_PIDS && numbers.every(isPid))
     return numbers;
-  throw refusedField(
+  throw fieldError(
     'body.pids',
     `must be a list of numbers, or numbers separated by commas, each at least 1 and at most ${MAX_INT4}, 1 to ${MAX_PIDS} in all`,
   );

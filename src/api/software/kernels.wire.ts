@@ -1,6 +1,6 @@
 import { roundVersion } from '../../domain/software/debian-version.ts';
 import type { HotpatchReports } from '../../domain/software/kernel.ts';
-import { refusedField } from '../../services/common/fields.ts';
+import { fieldError } from '../../services/common/fields.ts';
 import type { KernelView } from '../../services/setup/views.ts';
 import type { KernelCommand, KernelListing } from '../../services/software/kernels.service.ts';
 import { type DeliveryFields, readWindow } from '../activities/delivery.wire.ts';
@@ -42,7 +42,7 @@ interface KernelParameters extends DeliveryFields {
 export function readKernelCommand({ params, query, body }: RequestContext, traceparent: string | null): KernelCommand {
   const [first, second] = [(body ?? {}) as KernelParameters, query as KernelParameters];
   const packageId = first.kernel_package_id ?? second.kernel_package_id;
-  if (packageId == null) throw refusedField('body.kernel_package_id', 'is required, here or in the query');
+  if (packageId == null) throw fieldError('body.kernel_package_id', 'is required, here or in the query');
   return {
     computerId: params['computer_id'] as number,
     packageId,

@@ -1,5 +1,5 @@
 import { DAY_MS, MINUTE_MS } from '../common/durations.ts';
-import type { CalendarTimes } from './desired-schedule.ts';
+import type { CalendarTimes } from './profile-schedule.ts';
 import { LAST_DATE } from './plan.ts';
 
 /**

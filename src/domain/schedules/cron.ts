@@ -1,3 +1,5 @@
+import type { CalendarTimes } from './profile-schedule.ts';
+
 /**
  * A cron schedule taken apart: values of each field in ascending order, days of the week from 0, Sunday. Null where
  * every day will do; when neither kind of day is null, a date needs only one of them.
@@ -77,13 +79,6 @@ export function parseCron(text: string): CronSchedule | CronProblem {
   return comes(cron) ? cron : { problem: 'names days that never come' };
 }
 
-/** The same schedule in lists of numbers and `*`, which every reader of cron texts takes in the same way. */
-export function plainCron({ minutes, hours, daysOfMonth, months, daysOfWeek }: CronSchedule): string {
-  return [minutes, hours, daysOfMonth, months.length === 12 ? null : months, daysOfWeek]
-    .map((values) => values?.join(',') ?? '*')
-    .join(' ');
-}
-
 function comes({ daysOfMonth, months, daysOfWeek }: CronSchedule): boolean {
   if (daysOfMonth === null || daysOfWeek !== null) return true;
   return months.some((month) => daysOfMonth[0]! <= LENGTHS[month - 1]!);
@@ -131,4 +126,18 @@ function readValue(text: string, { first, last, names }: Field): number | null {
 
 function sorted(values: readonly number[]): number[] {
   return [...new Set(values)].sort((a, b) => a - b);
+}
+
+/**
+ * What a cron schedule means to a server whose calendars match when all of their fields do: where either kind of day is
+ * enough, one calendar for each.
+ *
+ * @see docs/architecture.md#cron
+ */
+export function cronCalendars({ daysOfMonth, daysOfWeek, ...times }: CronSchedule): CalendarTimes[] {
+  if (daysOfMonth === null || daysOfWeek === null) return [{ ...times, daysOfMonth, daysOfWeek }];
+  return [
+    { ...times, daysOfMonth, daysOfWeek: null },
+    { ...times, daysOfMonth: null, daysOfWeek },
+  ];
 }

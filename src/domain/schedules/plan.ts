@@ -22,8 +22,8 @@ export function lastDueDate(planned: readonly Date[], now: Date): Date | null {
 }
 
 /** Whether a date still lies ahead, by more than clocks differ: its run must not be made yet. */
-export function isAhead(nominalTime: Date, now: Date): boolean {
-  return nominalTime.getTime() - now.getTime() > SKEW_MS;
+export function isAhead(scheduledTime: Date, now: Date): boolean {
+  return scheduledTime.getTime() - now.getTime() > SKEW_MS;
 }
 
 /** Whether too few dates are ahead. */
@@ -37,7 +37,7 @@ export function needsRefill(planned: readonly Date[], now: Date): boolean {
  * @param editedAt - last edit of the profile. Just after one it may as well be the date of an earlier plan, whose
  * schedule was not changed in time
  */
-export function isByOperator(editedAt: Date, nominalTime: Date, now: Date): boolean {
-  const isNow = now.getTime() - nominalTime.getTime() <= OPERATOR_MS;
-  return isNow && nominalTime.getTime() - editedAt.getTime() > OPERATOR_MS;
+export function isByOperator(editedAt: Date, scheduledTime: Date, now: Date): boolean {
+  const isNow = now.getTime() - scheduledTime.getTime() <= OPERATOR_MS;
+  return isNow && scheduledTime.getTime() - editedAt.getTime() > OPERATOR_MS;
 }

@@ -1,7 +1,7 @@
 import { DAY_MS, MINUTE_MS } from '../common/durations.ts';
 import { changeBefore, instantOf, isUtc, wallClockAt } from '../common/time-zone.ts';
 import { lastCalendarDate, nextCalendarDate } from './calendar-dates.ts';
-import type { CalendarTimes } from './desired-schedule.ts';
+import type { CalendarTimes } from './profile-schedule.ts';
 import { LAST_DATE } from './plan.ts';
 
 /** Calendars and the time zone whose clocks they mean. A time that clocks skip or show twice is a date once. */

@@ -2,7 +2,7 @@
 export const SCRIPT_MESSAGE = 'execute-script';
 
 /** Who ordered a run, and when. */
-export interface RunOrder {
+export interface RunOrigin {
   /** Id of a person. */
   creatorId: number;
   now: Date;
@@ -15,7 +15,7 @@ type Environment = Record<string, string>;
  *
  * @see docs/agent-protocol.md#scripts
  */
-export function runEnvironment(run: RunOrder & { accountName: string }, publicUrl: string): Environment {
+export function runEnvironment(run: RunOrigin & { accountName: string }, publicUrl: string): Environment {
   return { LANDSCAPE_ACCOUNT: run.accountName, LANDSCAPE_URL: publicUrl, ...orderEnvironment(run) };
 }
 
@@ -32,16 +32,16 @@ export function computerEnvironment(
 }
 
 /** A message for being sent once more by another order, which a script is told of; others stay as they are. */
-export function orderedAnew<T extends { type: string; fields: Readonly<Record<string, unknown>> }>(
+export function withRunOrigin<T extends { type: string; fields: Readonly<Record<string, unknown>> }>(
   message: T,
-  order: RunOrder,
+  order: RunOrigin,
 ): T {
   if (message.type !== SCRIPT_MESSAGE) return message;
   const env = { ...(message.fields['env'] as Environment | undefined), ...orderEnvironment(order) };
   return { ...message, fields: { ...message.fields, env } };
 }
 
-function orderEnvironment({ creatorId, now }: RunOrder): Environment {
+function orderEnvironment({ creatorId, now }: RunOrigin): Environment {
   return {
     LANDSCAPE_ACTIVITY_CREATOR_ID: String(creatorId),
     LANDSCAPE_ACTIVITY_CREATION_TIME: `${now.toISOString().slice(0, 19)}Z`,

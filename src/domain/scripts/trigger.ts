@@ -23,12 +23,12 @@ export interface TriggerState {
  *
  * @param profile.last_run - start of the latest run of this trigger; null before the first
  */
-export function isUsedUp({ trigger, last_run }: { trigger: Trigger; last_run: Date | null }): boolean {
+export function hasRunOnce({ trigger, last_run }: { trigger: Trigger; last_run: Date | null }): boolean {
   return trigger.type === 'one_time' && last_run !== null;
 }
 
 /** Tells whether two triggers mean the same runs, so that those of the one count as those of the other. */
-export function continues(before: Trigger, after: Trigger): boolean {
+export function hasSameRuns(before: Trigger, after: Trigger): boolean {
   if (before.type === 'one_time' && after.type === 'one_time') {
     return before.timestamp.getTime() === after.timestamp.getTime();
   }

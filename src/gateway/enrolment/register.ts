@@ -7,7 +7,7 @@ import type { ProfileRunDeps } from '../../services/scripts/profiles/script-prof
 import { acceptedTypesMessage, registrationMessage, setIdMessage } from '../exchange/response.ts';
 import { MalformedMessage } from '../facts/fields.ts';
 import { messageType } from '../facts/read-messages.ts';
-import type { ConcurrencyLimiter } from '../http/concurrency.ts';
+import type { TaskLimiter } from '../http/concurrency.ts';
 import { REGISTER_ONLY } from '../http/message-types.ts';
 import type { GatewayMetrics } from '../http/metrics.ts';
 import { HttpError } from '../http/response.ts';
@@ -18,7 +18,7 @@ export interface RegistrationDeps {
   db: Database;
   logger: Logger;
   clock: Clock;
-  limiter: ConcurrencyLimiter;
+  limiter: TaskLimiter;
   /** By address. */
   failedRegistrations: TokenBuckets;
   /** By address and by account; null for no limit. */

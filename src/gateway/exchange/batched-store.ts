@@ -1,4 +1,4 @@
-import { isDatabaseAway } from '../../persistence/database/availability.ts';
+import { isDatabaseUnavailable } from '../../persistence/database/errors.ts';
 import type { Database } from '../../persistence/database/sql.ts';
 import type { Clock } from '../../services/common/ports.ts';
 import { Batcher, type BatchOutcome } from '../http/batcher.ts';
@@ -70,7 +70,7 @@ async function saveEach(db: Database, writes: readonly ExchangeWrite[]): Promise
   try {
     return (await saveTogether(db, writes)).map((value) => ({ value }));
   } catch (error) {
-    if (writes.length === 1 || isDatabaseAway(error)) throw error;
+    if (writes.length === 1 || isDatabaseUnavailable(error)) throw error;
   }
   const outcomes: BatchOutcome<SavedExchange | null>[] = [];
   for (const write of writes) {

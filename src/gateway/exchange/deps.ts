@@ -4,7 +4,7 @@ import type { Logger } from '../../process/logger.ts';
 import type { Clock } from '../../services/common/ports.ts';
 import type { ContactBuffer } from '../contact/contact-buffer.ts';
 import type { PackageCatalogue } from '../facts/saving/package-catalogue.ts';
-import type { ConcurrencyLimiter } from '../http/concurrency.ts';
+import type { TaskLimiter } from '../http/concurrency.ts';
 import type { GatewayMetrics } from '../http/metrics.ts';
 import type { BatchedStore } from './batched-store.ts';
 import type { OperationTraces } from './operation-traces.ts';
@@ -15,7 +15,7 @@ export interface ExchangeDeps {
   logger: Logger;
   clock: Clock;
   /** Limits concurrent transactions. */
-  limiter: ConcurrencyLimiter;
+  limiter: TaskLimiter;
   store: BatchedStore;
   contacts: ContactBuffer;
   catalogue: PackageCatalogue;

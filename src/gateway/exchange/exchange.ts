@@ -1,4 +1,4 @@
-import { isLostRace } from '../../persistence/database/availability.ts';
+import { isSerializationFailure } from '../../persistence/database/errors.ts';
 import { withLogFields } from '../../process/log-fields.ts';
 import { expectClone, expectSpareOwner } from '../enrolment/clones.ts';
 import { deleteIdentity } from '../enrolment/identity.ts';
@@ -45,7 +45,7 @@ export class IdentifiedExchange {
           const response = await this.#attempt(request);
           if (response) return response;
         } catch (error) {
-          if (!isLostRace(error)) throw error;
+          if (!isSerializationFailure(error)) throw error;
         }
       }
       throw new HttpError(503, 'ServiceUnavailable', 'Too many exchanges of this computer at once');
@@ -73,7 +73,7 @@ export class IdentifiedExchange {
       await deleteIdentity(this.#deps.db, identified.computerId, now);
       return await this.#unknownIdResponse();
     } catch (error) {
-      throw isLostRace(error) ? error : toHttpError(error, this.#deps.logger);
+      throw isSerializationFailure(error) ? error : toHttpError(error, this.#deps.logger);
     }
   }
 

@@ -1,7 +1,7 @@
 import { LARGE_BYTES } from '../../process/request-memory.ts';
 import { type BObject, BpickleError, type BValue, decode, decodePartialDict, isDict } from '../../protocol/bpickle.ts';
 import { TOO_LARGE } from '../facts/read-messages.ts';
-import { ConcurrencyLimiter } from '../http/concurrency.ts';
+import { TaskLimiter } from '../http/concurrency.ts';
 import type { ChargeMemory, RequestBody } from '../http/request.ts';
 import { HttpError } from '../http/response.ts';
 
@@ -46,7 +46,7 @@ export async function readPayload(body: RequestBody, charge: ChargeMemory): Prom
 const LARGE_LIMITS = { maxValues: 1_500_000, maxDicts: 150_000 };
 /** Few large bodies at a time, so that others are served soon in between. */
 const MAX_CONCURRENT_LARGE_BODIES = 2;
-const largeBodies = new ConcurrencyLimiter(MAX_CONCURRENT_LARGE_BODIES, Number.POSITIVE_INFINITY);
+const largeBodies = new TaskLimiter(MAX_CONCURRENT_LARGE_BODIES, Number.POSITIVE_INFINITY);
 
 /** Memory of a value, and of a dict, beside the bytes of the body: upper bounds. */
 const VALUE_BYTES = 40;

@@ -1,4 +1,4 @@
-import { isRefusedValue } from '../../persistence/database/availability.ts';
+import { isInvalidData } from '../../persistence/database/errors.ts';
 import { BFloat, type BObject, BTuple, type BValue, isDict } from '../../protocol/bpickle.ts';
 
 /** A message, or a part of one, does not have the form of its type. It is consumed and recorded; the exchange goes on. */
@@ -11,7 +11,7 @@ export class MalformedMessage extends Error {
 
 /** Whether a message can never be stored, as opposed to just now. */
 export function isUnstorable(error: unknown): boolean {
-  return error instanceof MalformedMessage || isRefusedValue(error);
+  return error instanceof MalformedMessage || isInvalidData(error);
 }
 
 const MAX_TEXT = 1024 * 1024;

@@ -74,7 +74,7 @@ export class Batcher<I, O> {
     if (this.#running >= this.#limits.concurrency || this.#waiting.length === 0) return;
     this.#running += 1;
     const calls: Call<I, O>[] = [];
-    while (calls.length < this.#limits.size && this.#waiting.length > 0) calls.push(this.#waiting.take()!.item);
+    while (calls.length < this.#limits.size && this.#waiting.length > 0) calls.push(this.#waiting.next()!.item);
     void this.#execute(calls).finally(() => {
       this.#running -= 1;
       this.#runNext();

@@ -1,13 +1,20 @@
-import { BoundedQueue } from '../../services/common/bounded-queue.ts';
+import { ConcurrencyLimiter } from '../../services/common/concurrency-limiter.ts';
 import { HttpError } from './response.ts';
 
 /**
  * Runs a bounded number of tasks at once and queues the others, so that a wave of agents neither takes every database
  * connection nor times out on the pool. Rejects with 503 if too many wait.
  */
-export class ConcurrencyLimiter extends BoundedQueue {
-  constructor(concurrency: number, maxWaiting: number) {
-    super({ concurrency, maxWaiting, refusal: () => new HttpError(503, 'ServiceUnavailable', 'Too many at once') });
+export class TaskLimiter {
+  readonly #limiter: ConcurrencyLimiter;
+
+  constructor(concurrency: number, maxQueued: number) {
+    const limits = { concurrency, concurrencyPerKey: concurrency, maxQueued, maxQueuedPerKey: maxQueued };
+    this.#limiter = new ConcurrencyLimiter(limits, () => new HttpError(503, 'ServiceUnavailable', 'Too many at once'));
+  }
+
+  run<T>(task: () => Promise<T>): Promise<T> {
+    return this.#limiter.run('', task);
   }
 }
 

@@ -18,7 +18,7 @@ import { messageSystemRoute } from '../exchange/message-system.route.ts';
 import { OperationTraces } from '../exchange/operation-traces.ts';
 import { PackageCatalogue } from '../facts/saving/package-catalogue.ts';
 import { attachmentRoute } from './attachments.ts';
-import { ConcurrencyLimiter } from './concurrency.ts';
+import { TaskLimiter } from './concurrency.ts';
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts';
 import { HttpError, sendError, toHttpError } from './response.ts';
 
@@ -60,13 +60,10 @@ const MAX_REGISTRATION_KEYS = 50_000;
  */
 export function createGateway(deps: GatewayDeps): Gateway {
   const { persistence, config, logger, clock } = deps;
-  const db = persistence.keyed;
+  const db = persistence.genericPlanDb;
   const metrics = createGatewayMetrics(deps.registry ?? new Registry());
   const contacts = new ContactBuffer(db, logger);
-  const limiter = new ConcurrencyLimiter(
-    Math.max(1, config.databasePoolSize - RESERVED_CONNECTIONS),
-    MAX_WAITING_EXCHANGES,
-  );
+  const limiter = new TaskLimiter(Math.max(1, config.databasePoolSize - RESERVED_CONNECTIONS), MAX_WAITING_EXCHANGES);
   const clientAddress = deps.clientAddress ?? ((req) => req.socket.remoteAddress ?? 'unknown');
   const serverUuid = readOnce(async () => {
     const [row] = await db.query<{ value: string }>(`select value from system_setting where key = 'server_uuid'`);

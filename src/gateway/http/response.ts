@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Response } from 'express';
 import { endWithUnreadBody, RESPONSE_HEADERS } from '../../process/http-response.ts';
 import type { Logger } from '../../process/logger.ts';
-import { isDatabaseAway } from '../../services/common/availability.ts';
+import { isDatabaseUnavailable } from '../../services/common/ports.ts';
 
 /** Why a request of an agent is not served. Agents take every error as "try again later". */
 export class HttpError extends Error {
@@ -26,7 +26,7 @@ export function toHttpError(error: unknown, logger: Logger): HttpError {
   if (error instanceof URIError) return new HttpError(400, 'InvalidParameter', 'The path is not well-formed');
   // Other properties of a PostgreSQL error can quote what agents sent.
   const { name, stack, code } = error as Error & { code?: unknown };
-  if (isDatabaseAway(error)) {
+  if (isDatabaseUnavailable(error)) {
     logger.warn({ err: { name, code } }, 'the database is unavailable');
     return new HttpError(503, 'ServiceUnavailable', 'Try again later');
   }

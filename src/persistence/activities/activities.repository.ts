@@ -16,7 +16,7 @@ import {
   computersIn,
   manageableIn,
   runnableIn,
-  seenBy,
+  visibilityParameters,
   VISIBLE,
 } from '../query/activity-visibility.ts';
 import { groupsOf } from '../query/group-scope.ts';
@@ -169,7 +169,11 @@ export async function findActivities(
   ids: readonly number[],
   now: Date,
 ): Promise<ActivityRow[]> {
-  return db.query<ActivityRow & Record<string, unknown>>(FIND, [...seenBy(scope), ids, ...detailValues(scope, now)]);
+  return db.query<ActivityRow & Record<string, unknown>>(FIND, [
+    ...visibilityParameters(scope),
+    ids,
+    ...detailValues(scope, now),
+  ]);
 }
 
 /** Children of some parents by id, those that may be seen, at most `limit` of each; null for all. */
@@ -182,7 +186,12 @@ export async function listChildren(
 ): Promise<Map<number, ChildRow[]>> {
   const children = new Map<number, ChildRow[]>();
   if (parents.length === 0) return children;
-  const rows = await db.query<ChildRow & Record<string, unknown>>(CHILDREN, [...seenBy(scope), parents, limit, now]);
+  const rows = await db.query<ChildRow & Record<string, unknown>>(CHILDREN, [
+    ...visibilityParameters(scope),
+    parents,
+    limit,
+    now,
+  ]);
   for (const row of rows) {
     const siblings = children.get(row.parent_id!);
     if (siblings) siblings.push(row);

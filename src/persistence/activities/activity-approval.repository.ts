@@ -1,6 +1,6 @@
 import { statusesBefore } from '../../domain/activities/status.ts';
 import type { Sql } from '../database/sql.ts';
-import { movable } from '../database/status-sql.ts';
+import { transitionGuard } from '../database/status-sql.ts';
 
 /** An operation that was approved just now. */
 export interface ApprovedOperation {
@@ -54,13 +54,13 @@ const APPROVE = `
     deliver_at = greatest(a.deliver_at, $2)
   from lane l
   where (a.id = any($1::int[]) or a.parent_id = any($1::int[])) and a.computer_id is not null and l.id = a.lane_id
-    and ${movable('a.status', APPROVABLE, 'undelivered', 'waiting')}
+    and ${transitionGuard('a.status', APPROVABLE, 'undelivered', 'waiting')}
     and not ${cancelRequestedIn('= a.lane_id')}
   returning a.id, a.lane_id, l.opened_at is not null as opened, a.after_activity_id as after`;
 
 const LOCK_GROUPS = `
   select g.id from activity g
-  where g.computer_id is null and ${movable('g.status', APPROVABLE, 'undelivered')}
+  where g.computer_id is null and ${transitionGuard('g.status', APPROVABLE, 'undelivered')}
     and (g.id = any($1::int[]) or g.id in (select parent_id from activity where id = any($1::int[])))
   order by g.id for no key update`;
 

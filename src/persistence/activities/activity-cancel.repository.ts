@@ -2,7 +2,7 @@ import { IDLE_STATUSES } from '../../domain/activities/status.ts';
 import { ACTIVITY_WORKFLOW_PREFIX } from '../../domain/activities/workflow-id.ts';
 import { REPORT_ACTIVITY } from '../../domain/compliance/report.ts';
 import type { Sql } from '../database/sql.ts';
-import { isOpen, movable } from '../database/status-sql.ts';
+import { isOpen, transitionGuard } from '../database/status-sql.ts';
 import { withdrawLaneMessages, withdrawMessages } from './agent-messages.repository.ts';
 import { wakeDispatchers } from './outbox.repository.ts';
 
@@ -85,7 +85,7 @@ const LOCK_LANES = `
 // A report has no lane: whoever makes it sees that it is over.
 const CANCEL_REPORTS = `
   update activity set status = 'canceled', completion_time = $2, modification_time = $2
-  where id = any($1::int[]) and type = '${REPORT_ACTIVITY}' and ${movable('status', ['undelivered', 'delivered'], 'canceled')}`;
+  where id = any($1::int[]) and type = '${REPORT_ACTIVITY}' and ${transitionGuard('status', ['undelivered', 'delivered'], 'canceled')}`;
 
 const TELL_LANES = `
   insert into agent_inbox (lane_id, activity_id, kind, body, at)
@@ -98,7 +98,7 @@ const CANCEL_WORKFLOWS = `
   with recursive doomed as (
     select id, lane_id from activity where id = any($2::int[])
     union
-    select d.id, d.lane_id from activity d join doomed b on d.blocked_by = b.id where ${movable('d.status', IDLE_STATUSES, 'canceled')}
+    select d.id, d.lane_id from activity d join doomed b on d.blocked_by = b.id where ${transitionGuard('d.status', IDLE_STATUSES, 'canceled')}
   )
   insert into outbox (kind, key, creation_time, account_id, traceparent)
   select 'cancel', $3::text || id, $4::timestamptz, $5::int, $6::text from unnest($1::int[]) as parent(id)

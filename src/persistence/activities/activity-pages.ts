@@ -3,7 +3,14 @@ import type { Factor } from '../../domain/query/parser.ts';
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 import { type ActivitySelection, compileActivityQuery, compileOnlyComputers } from '../query/activity-conditions.ts';
-import { type ActivityScope, onComputers, SEEN, seenBy, seesAll, VISIBLE } from '../query/activity-visibility.ts';
+import {
+  type ActivityScope,
+  onComputers,
+  VISIBLE_ACTIVITIES,
+  visibilityParameters,
+  hasFullView,
+  VISIBLE,
+} from '../query/activity-visibility.ts';
 import type { SqlCondition } from '../query/compilation.ts';
 import { groupsOf } from '../query/group-scope.ts';
 import { blockPage, type Counted, countActivities } from './activity-blocks.ts';
@@ -28,7 +35,7 @@ export async function findPage(
   const { accountId } = scope;
   const { limit, offset } = page;
   const { clauses } = selection.query;
-  if (seesAll(scope) && clauses.length === 0) {
+  if (hasFullView(scope) && clauses.length === 0) {
     const count = (sql: Sql) => countActivities(sql, accountId, counted);
     return { text: blockPage(counted), values: [accountId, limit, offset], count };
   }
@@ -58,7 +65,8 @@ function costsAllThatMatch({ criterion, negated }: Factor<ActivityCriterion>): b
 /** What asks for everything on some computers: those that are named, or all that somebody sees. Null: it asks otherwise. */
 function onSomeComputers(scope: ActivityScope, selection: ActivitySelection): SqlCondition | null {
   const { accountId, view } = scope;
-  if (selection.query.clauses.length === 0) return view === 'all' ? null : { text: SEEN, values: seenBy(scope) };
+  if (selection.query.clauses.length === 0)
+    return view === 'all' ? null : { text: VISIBLE_ACTIVITIES, values: visibilityParameters(scope) };
   const computers = compileOnlyComputers(selection, { accountId, groups: groupsOf(view), firstParameter: 1 });
   return computers && { text: onComputers(computers.text), values: computers.values };
 }
@@ -101,7 +109,7 @@ async function countWhere(db: Sql, { text, values }: SqlCondition): Promise<numb
 
 /** What may be seen of what was asked for: the first four parameters are the scope, what the query compares with follows. */
 export function matching(scope: ActivityScope, selection: ActivitySelection, further = ''): SqlCondition {
-  const seen = seenBy(scope);
+  const seen = visibilityParameters(scope);
   const asked = compileActivityQuery(selection, { accountId: seen[0], groups: seen[1], firstParameter: 5 });
   return { text: `${VISIBLE}${further} and ${asked.text}`, values: [...seen, ...asked.values] };
 }

@@ -1,6 +1,6 @@
 import type { Sql } from '../database/sql.ts';
 
-export interface FileFacts {
+export interface FileProperties {
   accountId: number;
   kind: 'tailoring' | 'report';
   profileId: number;
@@ -8,18 +8,17 @@ export interface FileFacts {
 }
 
 /** A file that is found by its key alone. */
-export interface StoredFile extends FileFacts {
+export interface StoredFile extends FileProperties {
   key: string;
   content: string;
 }
 
-/** A file that nobody finds yet. */
-export interface FileDraft extends FileFacts {
+/** A file that cannot be found yet. */
+export interface FileDraft extends FileProperties {
   /** The activity that writes it; null when a request does. */
   activityId: number | null;
 }
 
-/** What is known of a file besides its content. */
 export interface FoundFile {
   id: number;
   kind: 'tailoring' | 'report';
@@ -28,14 +27,13 @@ export interface FoundFile {
   size: number;
 }
 
-/** Stores a whole file. */
 export async function insertStoredFile(tx: Sql, file: StoredFile): Promise<void> {
   const id = await insertDraft(tx, { ...file, activityId: null });
   await appendChunk(tx, id, 0, Buffer.from(file.content));
-  await giveKey(tx, id, file.key, Buffer.byteLength(file.content), file.creationTime);
+  await publishDraft(tx, id, file.key, Buffer.byteLength(file.content), file.creationTime);
 }
 
-/** Begins a file. @returns its id */
+/** @returns its id */
 export async function insertDraft(sql: Sql, draft: FileDraft): Promise<number> {
   const rows = await sql.query<{ id: number }>(
     `insert into stored_file (account_id, kind, profile_id, activity_id, creation_time) values ($1, $2, $3, $4, $5)
@@ -45,7 +43,7 @@ export async function insertDraft(sql: Sql, draft: FileDraft): Promise<number> {
   return rows[0]!.id;
 }
 
-/** Adds a piece to a draft. @throws when the draft is gone */
+/** @throws when the draft no longer exists */
 export async function appendChunk(sql: Sql, id: number, ordinal: number, content: Buffer): Promise<void> {
   await sql.query(
     'insert into stored_file_chunk (file_id, ordinal, content) values ($1, $2, $3)',
@@ -54,8 +52,8 @@ export async function appendChunk(sql: Sql, id: number, ordinal: number, content
   );
 }
 
-/** Lets a file be found by a key of its account. The one that had it is found no more. @throws when it is gone */
-export async function giveKey(tx: Sql, id: number, key: string, size: number, now: Date): Promise<void> {
+/** Gives a file a key of its account. A file that had the key loses it. @throws when the file no longer exists */
+export async function publishDraft(tx: Sql, id: number, key: string, size: number, now: Date): Promise<void> {
   await tx.query(
     `update stored_file f set key = null, creation_time = $3 from stored_file d
      where d.id = $1 and f.account_id = d.account_id and f.key = $2`,
@@ -65,11 +63,10 @@ export async function giveKey(tx: Sql, id: number, key: string, size: number, no
     'update stored_file set key = $2, size = $3, creation_time = $4 where id = $1 returning id',
     [id, key, size, now],
   );
-  if (rows.length === 0) throw new Error(`the file ${id} is gone`);
+  if (rows.length === 0) throw new Error(`the file ${id} no longer exists`);
 }
 
-/** Removes what an activity has written and nobody can find. */
-export async function deleteDraftsOf(sql: Sql, activityId: number): Promise<void> {
+export async function deleteDrafts(sql: Sql, activityId: number): Promise<void> {
   await sql.query('delete from stored_file where activity_id = $1 and key is null', [activityId]);
 }
 
@@ -82,7 +79,7 @@ export async function findStoredFile(sql: Sql, accountId: number, key: string): 
   return rows[0] ?? null;
 }
 
-/** One piece of a file, or null behind its last. */
+/** One chunk of a file; null behind the last. */
 export async function readChunk(sql: Sql, id: number, ordinal: number): Promise<Buffer | null> {
   const rows = await sql.query<{ content: Buffer }>(
     'select content from stored_file_chunk where file_id = $1 and ordinal = $2',

@@ -2,8 +2,7 @@ import type { UsgMode } from '../../domain/compliance/profile.ts';
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 import { type GroupScope, groupsOf } from '../query/group-scope.ts';
-import { passRateOf } from '../query/pass-rate.ts';
-import { lastRunOf } from './usg-runs.repository.ts';
+import { lastRunOf, passRateOf } from './usg-runs.repository.ts';
 
 export interface UsgProfileRow {
   id: number;
@@ -175,6 +174,23 @@ export async function archiveUsgProfile(tx: Sql, id: number, now: Date): Promise
   ]);
 }
 
+/** The latest date of each active profile, or of one, up to `dueBefore` that has no run, by profile. */
+export async function missedUsgRuns(
+  sql: Sql,
+  dueBefore: Date,
+  { profileId, limit }: { profileId?: number | undefined; limit: number },
+): Promise<Array<{ profileId: number; scheduledTime: Date }>> {
+  return sql.query<{ profileId: number; scheduledTime: Date }>(MISSED, [dueBefore, limit, profileId ?? null]);
+}
+
+/** Active profiles with dates ahead, but for those made or changed within two minutes. */
+export async function usgProfilesWithDates(
+  sql: Sql,
+  now: Date,
+): Promise<Array<Pick<UsgProfileRow, 'id' | 'mode' | 'schedule' | 'timezone'>>> {
+  return sql.query<Pick<UsgProfileRow, 'id' | 'mode' | 'schedule' | 'timezone'>>(WITH_DATES, [now]);
+}
+
 function filterValues(filter: UsgProfileFilter): unknown[] {
   return [
     filter.accountId,
@@ -224,3 +240,17 @@ const UPDATE = `
     restart_deliver_delay = coalesce($9, restart_deliver_delay),
     restart_deliver_delay_window = coalesce($10, restart_deliver_delay_window)
   where id = $1`;
+
+const MISSED = `
+  select p.id as "profileId", due.nominal as "scheduledTime"
+  from usg_profile p
+  cross join lateral (select max(d) as nominal from unnest(p.planned_dates) d where d <= $1) due
+  where not p.archived and due.nominal is not null and ($3::int is null or p.id = $3)
+    and not exists (select from usg_run r where r.profile_id = p.id and r.nominal_time = due.nominal)
+  order by p.id limit $2`;
+
+const WITH_DATES = `
+  select p.id, p.mode, p.schedule, p.timezone from usg_profile p
+  where not p.archived and p.planned_dates[cardinality(p.planned_dates)] > $1
+    and p.modification_time <= $1 - interval '2 minutes'
+  order by p.id`;

@@ -2,7 +2,7 @@ import type { ActivityStatus } from '../../domain/activities/status.ts';
 import { REPORT_ACTIVITY } from '../../domain/compliance/report.ts';
 import { addStartCommand } from '../activities/outbox.repository.ts';
 import type { Sql } from '../database/sql.ts';
-import { movable } from '../database/status-sql.ts';
+import { transitionGuard } from '../database/status-sql.ts';
 
 /** A question about the runs of a profile, and the file that answers it. */
 export interface UsgReportRow {
@@ -21,7 +21,7 @@ export interface UsgReportRow {
   fingerprint: string | null;
 }
 
-export type UsgReportQuestion = Pick<
+export type UsgReportKey = Pick<
   UsgReportRow,
   'account_id' | 'profile_id' | 'path' | 'range_start' | 'range_end' | 'detailed'
 >;
@@ -34,7 +34,7 @@ const TRIES = 5;
  *
  * @throws when the row is removed again and again before it is locked
  */
-export async function lockUsgReport(tx: Sql, question: UsgReportQuestion): Promise<UsgReportRow> {
+export async function lockUsgReport(tx: Sql, question: UsgReportKey): Promise<UsgReportRow> {
   const { account_id, profile_id, path, range_start, range_end, detailed } = question;
   for (let tried = 1; tried <= TRIES; tried += 1) {
     await tx.query(
@@ -179,9 +179,9 @@ export async function setReportFile(
 }
 
 // One whose making is begun once more is delivered already.
-const BEGINS = movable('status', ['undelivered'], 'delivered');
+const BEGINS = transitionGuard('status', ['undelivered'], 'delivered');
 
-const ENDS = movable('status', ['undelivered', 'delivered'], 'succeeded', 'failed', 'canceled');
+const ENDS = transitionGuard('status', ['undelivered', 'delivered'], 'succeeded', 'failed', 'canceled');
 
 // A report whose file was taken away has no fingerprint that counts.
 const SELECT = `

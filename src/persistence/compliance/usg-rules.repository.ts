@@ -23,7 +23,7 @@ export interface CatalogueRuleSet {
  * @remarks One statement when all are known. Concurrent callers wait for each other instead of failing. Known sets are
  * kept from being purged until the transaction ends.
  */
-export async function keepRuleSets(tx: Sql, accountId: number, sets: readonly CatalogueRuleSet[]): Promise<number[]> {
+export async function upsertRuleSets(tx: Sql, accountId: number, sets: readonly CatalogueRuleSet[]): Promise<number[]> {
   const known = await findRuleSets(tx, accountId, sets);
   const missing = sets.filter(({ digest }) => !known.has(digest.toString('hex')));
   if (missing.length > 0) {

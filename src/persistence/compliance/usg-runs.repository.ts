@@ -1,5 +1,5 @@
 import type { Sql } from '../database/sql.ts';
-import { busyWith } from '../query/open-audits.ts';
+import { computersWithOpenRun } from '../query/profile-scope.ts';
 
 /** How the last run of a profile stands; each computer counts once. */
 export interface LastRun {
@@ -18,17 +18,17 @@ export interface LastRun {
 /**
  * Takes the place of a run: nobody else can take it again.
  *
- * @param nominalTime - the date it was planned for; null for one that was asked for
+ * @param scheduledTime - the date it was planned for; null for one that was asked for
  * @returns null when there is a run for that date already
  */
 export async function insertUsgRun(
   tx: Sql,
-  run: { accountId: number; profileId: number; nominalTime: Date | null; startedAt: Date },
+  run: { accountId: number; profileId: number; scheduledTime: Date | null; startedAt: Date },
 ): Promise<number | null> {
   const rows = await tx.query<{ id: number }>(
     `insert into usg_run (account_id, profile_id, nominal_time, started_at) values ($1, $2, $3, $4)
      on conflict (profile_id, nominal_time) do nothing returning id`,
-    [run.accountId, run.profileId, run.nominalTime, run.startedAt],
+    [run.accountId, run.profileId, run.scheduledTime, run.startedAt],
   );
   return rows[0]?.id ?? null;
 }
@@ -44,7 +44,7 @@ export async function setRunActivity(tx: Sql, runId: number, activityId: number,
 
 /** Those of some computers that have no operation of an open run of the profile, in the same order. */
 export async function withoutOpenRun(tx: Sql, profileId: number, computers: readonly number[]): Promise<number[]> {
-  const busy = await tx.query<{ computer_id: number }>(busyWith('$1'), [profileId]);
+  const busy = await tx.query<{ computer_id: number }>(computersWithOpenRun('$1'), [profileId]);
   if (busy.length === 0) return [...computers];
   const taken = new Set(busy.map(({ computer_id }) => computer_id));
   return computers.filter((id) => !taken.has(id));
@@ -84,3 +84,12 @@ const LAST_RUNS = `
   from unnest($1::int[]) as wanted(id)
   cross join lateral (${lastRunOf('wanted.id')}) r
   left join activity a on a.id = r.activity_id`;
+
+/**
+ * SQL of the share of passes, as `passRate` in domain/usg/pass-rate.ts computes it.
+ *
+ * @param passing - SQL of a count, never null; `failing` likewise
+ */
+export const passRateOf = (passing: string, failing: string) => `case when ${passing} + ${failing} = 0 then null
+      when ${passing} = 0 or ${failing} = 0 then round(100.0 * ${passing} / (${passing} + ${failing}))
+      else least(99, greatest(1, round(100.0 * ${passing} / (${passing} + ${failing})))) end`;

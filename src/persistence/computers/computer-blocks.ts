@@ -1,6 +1,6 @@
 import { ALERT_RULES, type AlertRule } from '../query/alert-conditions.ts';
 import type { Compilation } from '../query/compilation.ts';
-import { releaseUpgradeCondition } from '../query/release-upgrade-conditions.ts';
+import { releaseUpgradeCondition } from '../query/system-conditions.ts';
 import { IS_WSL_HOST } from './computer-columns.ts';
 import { profilesOf } from './computer-profiles.ts';
 

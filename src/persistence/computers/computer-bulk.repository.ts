@@ -8,7 +8,7 @@ import type { Sql } from '../database/sql.ts';
  * are not written; the others are locked in id order, as everywhere.
  */
 export function addTags(tx: Sql, computers: readonly number[], tags: readonly string[], most: number) {
-  return crowded(tx, ADD_TAGS, [computers, tags, most]);
+  return overLimit(tx, ADD_TAGS, [computers, tags, most]);
 }
 
 /** Takes tags from computers that have them. */
@@ -23,7 +23,7 @@ export function annotate(
   annotation: { key: string; value: string },
   most: number,
 ): Promise<number[]> {
-  return crowded(tx, ANNOTATE, [computers, annotation.key, annotation.value, most]);
+  return overLimit(tx, ANNOTATE, [computers, annotation.key, annotation.value, most]);
 }
 
 /** Takes an annotation away where it is. */
@@ -36,9 +36,9 @@ export async function changeAccessGroup(tx: Sql, computers: readonly number[], a
   await tx.query(MOVE, [computers, accessGroupId]);
 }
 
-async function crowded(tx: Sql, text: string, values: readonly unknown[]): Promise<number[]> {
-  const [row] = await tx.query<{ crowded: number[] }>(text, values);
-  return row!.crowded;
+async function overLimit(tx: Sql, text: string, values: readonly unknown[]): Promise<number[]> {
+  const [row] = await tx.query<{ over_limit: number[] }>(text, values);
+  return row!.over_limit;
 }
 
 const changing = (which: string) => `
@@ -53,7 +53,7 @@ const ADD_TAGS = `
     from changing where c.id = changing.id
     returning c.id, cardinality(c.tags) as size
   )
-  select array(select id from changed where size > $3 order by id limit 100) as crowded`;
+  select array(select id from changed where size > $3 order by id limit 100) as over_limit`;
 
 const REMOVE_TAGS = `
   ${changing('c.tags && $2::text[]')}
@@ -67,7 +67,7 @@ const ANNOTATE = `
     from changing where c.id = changing.id
     returning c.id, (select count(*) from jsonb_object_keys(c.annotations)) as size
   )
-  select array(select id from changed where size > $4 order by id limit 100) as crowded`;
+  select array(select id from changed where size > $4 order by id limit 100) as over_limit`;
 
 const REMOVE_ANNOTATION = `
   ${changing('jsonb_exists(c.annotations, $2::text)')}

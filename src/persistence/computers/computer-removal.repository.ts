@@ -2,22 +2,22 @@ import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
 
 /** A computer that is to be put away or removed. */
-export interface LeavingComputer {
+export interface ComputerToRemove {
   id: number;
   title: string;
   archived: boolean;
 }
 
 /** What is to be known of some computers before they go, in id order. */
-export async function findLeaving(tx: Sql, computers: readonly number[]): Promise<LeavingComputer[]> {
-  return tx.query<LeavingComputer & Record<string, unknown>>(
+export async function findComputersToRemove(tx: Sql, computers: readonly number[]): Promise<ComputerToRemove[]> {
+  return tx.query<ComputerToRemove & Record<string, unknown>>(
     'select id, title, archived from computer where id = any($1::int[]) order by id',
     [computers],
   );
 }
 
 /** The group whose operation of type `type` put a computer away; null when there is none. */
-export async function findArchiving(tx: Sql, computer: number, type: string): Promise<number | null> {
+export async function findArchiveActivity(tx: Sql, computer: number, type: string): Promise<number | null> {
   const [row] = await tx.query<{ parent_id: number }>(
     'select parent_id from activity where computer_id = $1 and type = $2 order by id desc limit 1',
     [computer, type],
@@ -72,7 +72,7 @@ export async function removeComputers(tx: Sql, computers: readonly number[]): Pr
 }
 
 /** Remembers where computers were, of which activities tell. */
-export async function rememberRemoved(tx: Sql, computers: readonly number[], now: Date): Promise<void> {
+export async function recordRemoved(tx: Sql, computers: readonly number[], now: Date): Promise<void> {
   await tx.query(REMEMBER, [computers, now]);
 }
 

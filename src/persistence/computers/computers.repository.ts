@@ -27,10 +27,10 @@ export interface ComputerPage {
   after: number | null;
 }
 
-/** Where to read from: `keyed` takes what is found by ids. */
+/** `genericPlanDb` runs the statements that find rows by id. */
 export interface ComputerReads {
   db: Sql;
-  keyed: Sql;
+  genericPlanDb: Sql;
 }
 
 /**
@@ -39,7 +39,7 @@ export interface ComputerReads {
  * left out.
  */
 export async function listComputers(
-  { db, keyed }: ComputerReads,
+  { db, genericPlanDb }: ComputerReads,
   filter: ComputerFilter,
   page: ComputerPage,
   view: ComputerView,
@@ -53,7 +53,7 @@ export async function listComputers(
   });
   const rows = await db.query<{ count: number; ids: number[]; more: boolean }>(statement, values);
   const { count, ids, more } = rows[0]!;
-  const items = ids.length === 0 ? [] : await readComputers(keyed, filter, ids, view);
+  const items = ids.length === 0 ? [] : await readComputers(genericPlanDb, filter, ids, view);
   return { count, resultsJson: `[${items.join(',')}]`, nextPage: more ? { after: ids.at(-1)! } : null };
 }
 

@@ -1,4 +1,4 @@
-import { shareLock, takeLock } from '../database/advisory-locks.ts';
+import { lockShared, lockExclusive } from '../database/advisory-locks.ts';
 import type { Sql } from '../database/sql.ts';
 
 /**
@@ -7,11 +7,11 @@ import type { Sql } from '../database/sql.ts';
  *
  * @remarks Taken before any row lock, so that it cannot deadlock.
  */
-export async function keepFleet(tx: Sql, accountId: number): Promise<void> {
-  await shareLock(tx, 'fleet', accountId);
+export async function lockFleetShared(tx: Sql, accountId: number): Promise<void> {
+  await lockShared(tx, 'fleet', accountId);
 }
 
 /** Waits until nobody makes work for computers of an account, and holds off who would, until the transaction ends. */
-export async function shrinkFleet(tx: Sql, accountId: number): Promise<void> {
-  await takeLock(tx, 'fleet', accountId);
+export async function lockFleetExclusive(tx: Sql, accountId: number): Promise<void> {
+  await lockExclusive(tx, 'fleet', accountId);
 }

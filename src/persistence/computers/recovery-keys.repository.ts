@@ -6,7 +6,7 @@ import { isOpen } from '../database/status-sql.ts';
 export const GENERATE_RECOVERY_KEY = 'GenerateFDERecoveryKeyRequest';
 
 /** A recovery key as it is stored: encrypted, with the id of the encryption key. */
-export interface SealedKeyRow {
+export interface EncryptedKeyRow {
   computer_id: number;
   key_id: string;
   sealed: Buffer;
@@ -50,10 +50,10 @@ export async function readUnfinishedGeneration(
 }
 
 /** Title and stored key of a computer; null when there is no such computer. */
-export async function readSealedKey(
+export async function readEncryptedKey(
   db: Sql,
   computerId: number,
-): Promise<{ title: string; key: SealedKeyRow | null } | null> {
+): Promise<{ title: string; key: EncryptedKeyRow | null } | null> {
   const [row] = await db.query<{ title: string; key_id: string | null; sealed: Buffer | null }>(READ, [computerId]);
   if (!row) return null;
   const { title, key_id, sealed } = row;
@@ -66,12 +66,12 @@ export function lockKeysToRotate(
   keyId: string,
   openable: readonly string[],
   limit: number,
-): Promise<SealedKeyRow[]> {
-  return tx.query<SealedKeyRow & Record<string, unknown>>(TO_ROTATE, [keyId, openable, limit]);
+): Promise<EncryptedKeyRow[]> {
+  return tx.query<EncryptedKeyRow & Record<string, unknown>>(TO_ROTATE, [keyId, openable, limit]);
 }
 
 /** Replaces the stored form of keys that the caller has locked. */
-export async function replaceSealedKeys(tx: Sql, rows: readonly SealedKeyRow[]): Promise<void> {
+export async function replaceEncryptedKeys(tx: Sql, rows: readonly EncryptedKeyRow[]): Promise<void> {
   await tx.query(REPLACE, [
     rows.map(({ computer_id }) => computer_id),
     rows.map(({ key_id }) => key_id),

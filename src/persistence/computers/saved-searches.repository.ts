@@ -1,4 +1,4 @@
-import { takeLock } from '../database/advisory-locks.ts';
+import { lockExclusive } from '../database/advisory-locks.ts';
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 import type { Paged } from '../identity/administrators.repository.ts';
@@ -53,7 +53,7 @@ export async function findSearchTexts(
 
 /** Makes whoever gives a saved search of the account a title wait until the transaction ends. */
 export async function lockSearchTitles(tx: Sql, accountId: number): Promise<void> {
-  await takeLock(tx, 'searchTitles', accountId);
+  await lockExclusive(tx, 'searchTitles', accountId);
 }
 
 /** Tells whether another saved search than `name` has this title; exact, under {@link lockSearchTitles}. */

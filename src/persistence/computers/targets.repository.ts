@@ -11,7 +11,7 @@ export interface TargetProblems {
 }
 
 /** Most computers a refusal names. */
-export const SHOWN = 100;
+export const MAX_NAMED = 100;
 
 /**
  * Checks the computers of a request, in one statement whatever their number.
@@ -23,7 +23,7 @@ export async function checkTargets(
   accountId: number,
   computers: readonly number[],
   scope: { view: GroupScope; act: GroupScope },
-  most: number | null = SHOWN,
+  most: number | null = MAX_NAMED,
 ): Promise<TargetProblems> {
   const [row] = await db.query<TargetProblems & Record<string, unknown>>(CHECK, [
     accountId,

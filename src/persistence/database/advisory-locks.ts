@@ -2,34 +2,34 @@ import type { PoolClient } from 'pg';
 import type { Sql } from './sql.ts';
 
 /**
- * Locks that a transaction takes, each for one number of something (an account, a digest). Builds of two releases run
- * beside each other: what a number locks is never changed.
+ * Locks of a transaction, each for the id of something (an account, a digest). Two releases may run at the same time:
+ * never change what a number stands for.
  */
 export const TRANSACTION_LOCKS = {
   rights: 7160,
   fleet: 7161,
   imports: 7162,
   searchTitles: 7164,
-  // Older builds take 7161: beside them two may make one schedule equal to its row, and the reconciler compares later.
+  // Older releases use 7161: while they run, two dispatchers may sync one schedule; the reconciler compares later.
   schedules: 7165,
   acceptance: 7166,
 } as const;
 export type TransactionLock = keyof typeof TRANSACTION_LOCKS;
 
-/** Locks that a session holds. They have one number, so PostgreSQL never takes them for those of transactions. */
+/** Locks of a session. They have one key instead of two, so they never collide with those of transactions. */
 export const SESSION_LOCKS = {
   repair: 7164,
   migration: 7_160_521,
   relayLeader: 7_160_522,
 } as const;
 
-/** Waits until nobody else has the lock for `subject`, and keeps it until the transaction ends. */
-export async function takeLock(tx: Sql, lock: TransactionLock, subject: number): Promise<void> {
+/** Waits for the lock on `subject` and holds it until the transaction ends. */
+export async function lockExclusive(tx: Sql, lock: TransactionLock, subject: number): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1, $2)', [TRANSACTION_LOCKS[lock], subject]);
 }
 
-/** As {@link takeLock}, among any number of others that share it. */
-export async function shareLock(tx: Sql, lock: TransactionLock, subject: number): Promise<void> {
+/** As {@link lockExclusive}, but shared with others that call this. */
+export async function lockShared(tx: Sql, lock: TransactionLock, subject: number): Promise<void> {
   await tx.query('select pg_advisory_xact_lock_shared($1, $2)', [TRANSACTION_LOCKS[lock], subject]);
 }
 

@@ -4,7 +4,7 @@ const INT8 = 20;
 const TIMESTAMPTZ = 1184;
 
 /**
- * Text of values as what `Sql` promises: `int` and `bigint` as number, `timestamptz` as Date, `jsonb` parsed. Ids and
+ * Type parsers for what `Sql` promises: `int` and `bigint` as number, `timestamptz` as Date, `jsonb` parsed. Ids and
  * counts here stay far below 2^53.
  */
 export const NATIVE_TYPES = {
@@ -18,7 +18,7 @@ export const NATIVE_TYPES = {
 
 const parseTimestamp = pg.types.getTypeParser(TIMESTAMPTZ) as (text: string) => Date;
 
-/** A page has thousands of moments, and all but all are written alike: V8 reads those in a third of the driver's time. */
+/** A page has thousands of times, nearly all in this form: V8 parses it in a third of the driver's time. */
 function toDate(text: string): Date {
   const isPlain = text[10] === ' ' && text.endsWith('+00');
   return isPlain ? new Date(`${text.slice(0, 10)}T${text.slice(11, -3)}Z`) : parseTimestamp(text);

@@ -24,10 +24,15 @@ export interface Database extends Sql {
   /**
    * Runs `work` in one transaction; rolls back when it throws. The transaction's connection is not shared meanwhile.
    *
-   * @remarks A transaction that PostgreSQL ended for the sake of another (deadlock, serialization failure) is run again
-   * from its beginning, up to four times in all: `work` leaves no trace outside it until it has returned.
+   * @remarks After a deadlock or serialization failure `work` runs again, up to four times in all: it must have no
+   * effects outside the transaction before it returns.
    */
   transaction<T>(work: (tx: Sql) => Promise<T>): Promise<T>;
   /** A dedicated connection for LISTEN; the caller releases it. */
   connect(): Promise<PoolClient>;
+}
+
+/** LIKE pattern for texts that contain `part`, with its `%`, `_` and `\` escaped. */
+export function containing(part: string): string {
+  return `%${part.replace(/[\\%_]/g, '\\$&')}%`;
 }

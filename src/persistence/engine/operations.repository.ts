@@ -1,7 +1,7 @@
 import { type ActivityStatus, IDLE_STATUSES, OPEN_STATUSES } from '../../domain/activities/status.ts';
 import type { Transition } from '../../domain/engine/roll-up.ts';
 import type { Sql } from '../database/sql.ts';
-import { movable } from '../database/status-sql.ts';
+import { transitionGuard } from '../database/status-sql.ts';
 
 /** Status changes of one statement, with the rows they touched. */
 export interface Change extends Transition {
@@ -109,9 +109,9 @@ const ended = (source: string, status: 'failed' | 'canceled') => `
   from ended group by old`;
 
 /** Operations that a failed or canceled one leaves nothing to wait for. */
-const IS_DEPENDENT = (operation: string) => movable(`${operation}.status`, IDLE_STATUSES, 'canceled');
+const IS_DEPENDENT = (operation: string) => transitionGuard(`${operation}.status`, IDLE_STATUSES, 'canceled');
 
-const IS_CANCELABLE = (column: string) => movable(column, OPEN_STATUSES, 'canceled');
+const IS_CANCELABLE = (column: string) => transitionGuard(column, OPEN_STATUSES, 'canceled');
 
 const cancelWithDependents = (first: string) => `
   with recursive dependent as (
@@ -139,20 +139,20 @@ const RELEASE = `
     deliver_at = $3::timestamptz + make_interval(secs => a.delay_seconds),
     deliver_after_time = case when a.delay_seconds > 0
       then $3::timestamptz + make_interval(secs => a.delay_seconds) else a.deliver_after_time end
-  where a.blocked_by = any($2::int[]) and ${inBatch('a')} and ${movable('a.status', ['waiting'], 'undelivered')}
+  where a.blocked_by = any($2::int[]) and ${inBatch('a')} and ${transitionGuard('a.status', ['waiting'], 'undelivered')}
   returning a.id, a.deliver_at`;
 
 const FAIL_UNANSWERED = `
   with overdue as (
     select a.id, a.status as old from activity a
-    where a.lane_id = $1 and ${movable('a.status', ['delivered'], 'failed')} and ${waitedFrom('a')} <= $4
+    where a.lane_id = $1 and ${transitionGuard('a.status', ['delivered'], 'failed')} and ${waitedFrom('a')} <= $4
   ) ${ended('overdue', 'failed')}`;
 
 // Before the usual time, for operations whose agents answer sooner or never.
 const FAIL_UNANSWERED_IN_TIME = `
   with overdue as (
     select a.id, a.status as old from activity a join operation_payload p on p.id = a.payload_id
-    where a.lane_id = $1 and ${movable('a.status', ['delivered'], 'failed')}
+    where a.lane_id = $1 and ${transitionGuard('a.status', ['delivered'], 'failed')}
       and ${waitedFrom('a')} + make_interval(secs => p.answer_seconds) <= $2
   ) ${ended('overdue', 'failed')}`;
 
@@ -160,7 +160,7 @@ const FAIL_UNANSWERED_IN_TIME = `
 const FAIL_UNDELIVERED = `
   with late as (
     select m.activity_id from agent_message m join activity a on a.id = m.activity_id
-    where a.lane_id = $1 and ${movable('a.status', ['undelivered'], 'failed')} and a.deliver_before_time <= $2
+    where a.lane_id = $1 and ${transitionGuard('a.status', ['undelivered'], 'failed')} and a.deliver_before_time <= $2
       and m.state in ('held', 'queued')
     order by m.activity_id for update of m
   ), taken as (

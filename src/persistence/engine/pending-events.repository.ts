@@ -1,6 +1,6 @@
 import { PACKAGE_OPERATION_TYPES } from '../../domain/software/package-operations.ts';
 import type { Sql } from '../database/sql.ts';
-import { movable } from '../database/status-sql.ts';
+import { transitionGuard } from '../database/status-sql.ts';
 import { type Change, inBatch, SENDABLE } from './operations.repository.ts';
 
 export interface CancelRequest {
@@ -90,9 +90,9 @@ const APPLY = `
       modification_time = $3
     from decisive e join activity o on o.id = e.activity_id and ${inBatch('o')}
     where a.id = e.activity_id and case e.kind
-      when 'result' then ${movable('o.status', [...SENDABLE, 'canceled'], 'succeeded', 'failed')}
-      when 'gone' then ${movable('o.status', SENDABLE, 'failed')}
-      else ${movable('o.status', ['undelivered'], 'delivered')} or (o.status = 'canceled' and o.delivery_time is null) end
+      when 'result' then ${transitionGuard('o.status', [...SENDABLE, 'canceled'], 'succeeded', 'failed')}
+      when 'gone' then ${transitionGuard('o.status', SENDABLE, 'failed')}
+      else ${transitionGuard('o.status', ['undelivered'], 'delivered')} or (o.status = 'canceled' and o.delivery_time is null) end
     returning a.id, a.type, o.status as old, a.status as new, a.completion_time, a.delivery_time
   ), changed as (
     select old as "from", new as "to", count(*)::int as count, array_agg(id) as ids,

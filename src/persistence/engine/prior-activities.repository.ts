@@ -1,5 +1,5 @@
 import type { Sql } from '../database/sql.ts';
-import { movable, statusList } from '../database/status-sql.ts';
+import { transitionGuard, statusList } from '../database/status-sql.ts';
 import type { Released } from './operations.repository.ts';
 
 /**
@@ -70,7 +70,7 @@ const DECIDED = `
 
 const RELEASE = `
   update activity a set status = 'undelivered', modification_time = $2, deliver_at = greatest(a.deliver_at, $2)
-  where a.id = any($1::int[]) and ${movable('a.status', ['waiting'], 'undelivered')}
+  where a.id = any($1::int[]) and ${transitionGuard('a.status', ['waiting'], 'undelivered')}
   returning a.id, a.deliver_at`;
 
 // An event of no operation changes nothing: it only has the batch look. Also where one waits there already: a batch that

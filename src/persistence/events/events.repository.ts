@@ -3,18 +3,18 @@ import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 
 /**
- * Writes one line of the event log: who, what, when and from where.
+ * Records one event: who did what, when and from where.
  *
- * @param tx - the transaction of the change itself, so that neither is there without the other
+ * @param tx - the transaction of the change itself, so that both or neither are committed
  * @param actor - a `Caller`, or who acted where there is none
- * @remarks Append-only: the database refuses to change a line, or to remove one other than by {@link forgetEvents}.
+ * @remarks Append-only: the database rejects changes and deletions other than by {@link purgeExpiredEvents}.
  * @see docs/api-conventions.md#event-log
  */
 export async function recordEvent(tx: Sql, actor: EventActor, event: NewEvent): Promise<void> {
   await recordEvents(tx, actor, [event]);
 }
 
-/** As {@link recordEvent}, for a change of several things; one statement. */
+/** As {@link recordEvent}, for several things, in one statement. */
 export async function recordEvents(tx: Sql, actor: EventActor, events: readonly NewEvent[]): Promise<void> {
   const values = [
     actor.accountId === 0 ? null : actor.accountId,
@@ -31,15 +31,15 @@ export async function recordEvents(tx: Sql, actor: EventActor, events: readonly 
 }
 
 /**
- * Removes lines older than so many days, the oldest first: the only way a line can go.
+ * Deletes events older than `keepDays`, oldest first. The database allows no other way to delete events.
  *
  * @param keepDays - 1 or more
- * @param most - lines looked at; fewer removed means that no more are due
- * @returns how many went
+ * @param limit - of the events examined; fewer deleted means that no more are due
+ * @returns how many were deleted
  */
-export async function forgetEvents(db: Sql, keepDays: number, most: number): Promise<number> {
-  const rows = await db.query<{ gone: number }>('select forget_events($1, $2) as gone', [keepDays, most]);
-  return rows[0]!.gone;
+export async function purgeExpiredEvents(db: Sql, keepDays: number, limit: number): Promise<number> {
+  const rows = await db.query<{ deleted: number }>('select forget_events($1, $2) as deleted', [keepDays, limit]);
+  return rows[0]!.deleted;
 }
 
 export interface EventRow {
@@ -63,7 +63,7 @@ export interface EventFilter {
   search: string;
 }
 
-/** One page of the log of an account, newest first, and how many lines there are. */
+/** One page of the log of an account, newest first, and the number of events. */
 export async function listEvents(
   db: Sql,
   filter: EventFilter,
@@ -92,7 +92,7 @@ const which = (searching: boolean) =>
 
 const COUNT = (searching: boolean) => `select count(*)::int as count from event where ${which(searching)}`;
 
-// Pages far down are counted off in the index, without reading the lines before.
+// Later pages skip rows in the index, without reading the rows before.
 const LIST = (searching: boolean) => `
   select id, creation_time, person_id, person_name, entity_type, entity_id, entity_name, message, address, request_id
   from event where id in (

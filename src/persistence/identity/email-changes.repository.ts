@@ -20,7 +20,7 @@ export async function saveEmailChange(tx: Sql, change: EmailChange): Promise<voi
 }
 
 /** Withdraws what waited for a person's confirmation. */
-export async function dropEmailChange(tx: Sql, personId: number): Promise<void> {
+export async function deleteEmailChange(tx: Sql, personId: number): Promise<void> {
   await tx.query('delete from email_change where person_id = $1', [personId]);
 }
 
@@ -59,7 +59,7 @@ export async function compareEmail(
 }
 
 /** Writes a person's address otherwise, in another case; one that they do not have any more is left alone. */
-export async function respellEmail(tx: Sql, personId: number, email: string): Promise<void> {
+export async function updateEmailCase(tx: Sql, personId: number, email: string): Promise<void> {
   await tx.query(
     'update person set email = $2::text, allowable_emails = array[$2::text] where id = $1 and lower(email) = lower($2)',
     [personId, email],

@@ -10,7 +10,7 @@ export interface LoginPerson {
   preferred_account_id: number | null;
 }
 
-/** Whom to find: an address, or a login name that is one, may be in any case. */
+/** An address, or a login name that is one, may be in any case. */
 export type PersonKey = { email: string } | { identity: string; anyCase: boolean } | { id: number };
 
 /** The person with this address, login name or id. */
@@ -28,12 +28,12 @@ function whichPerson(by: PersonKey): [key: string, where: string, value: string 
   if ('id' in by) return ['id', 'id = $1', by.id];
   if ('email' in by) return ['email', 'lower(email) = lower($1)', by.email];
   if (!by.anyCase) return ['identity', 'identity = $1', by.identity];
-  // Of two that differ in case alone, the one that is meant.
+  // Of two that differ in case only, the exact one.
   const nearest = 'lower(identity) = lower($1) order by identity = $1 desc limit 1';
   return ['identity-any-case', nearest, by.identity];
 }
 
-/** What PAM needs to judge a person's password. */
+/** What PAM needs to check a person's password. */
 export async function findIdentity(
   sql: Sql,
   personId: number,
@@ -45,8 +45,8 @@ export async function findIdentity(
   return rows[0] ?? null;
 }
 
-/** Puts another hash of the same password in place of an old one, unless the password has changed meanwhile. */
-export async function renewHash(sql: Sql, personId: number, hashes: { from: string; to: string }): Promise<void> {
+/** Replaces the hash of the same password, unless the password has changed meanwhile. */
+export async function rehashPassword(sql: Sql, personId: number, hashes: { from: string; to: string }): Promise<void> {
   const { from, to } = hashes;
   await sql.query('update person set password_hash = $3 where id = $1 and password_hash = $2', [personId, from, to]);
 }
@@ -88,8 +88,8 @@ export interface SucceededLogin {
 }
 
 /**
- * Remembers a success: the person's last login, the last use of their access key, that this name logs in from this
- * address, and a line of the log. One statement, so all or nothing; the person's row comes first, for logins at once wait there and nowhere else.
+ * Records a success: the person's last login, the last use of their access key, the address for this name, and an event.
+ * One statement, and it updates the person first, so that concurrent logins wait only there.
  *
  * @returns the system's counter of revocations
  */
@@ -118,9 +118,9 @@ const RECORD_LOGIN = `
   select value::int as epoch from system_setting where key = 'token_epoch'`;
 
 /**
- * Writes a failed login into the log of the account it was for, else the one the person would have come to.
+ * Records a failed login in the log of the requested account, else of the account the person would have entered.
  *
- * @param login.personId - null for nobody: the line is written and taken back, so that the time tells nothing
+ * @param login.personId - null for an unknown name: the event is written and rolled back, to take as long
  */
 export async function recordFailedLogin(
   tx: Sql,
@@ -176,20 +176,19 @@ export async function countLoginFailures(
   return rows[0]!;
 }
 
-/** Remembers a failure and forgets those older than `forgetBefore`. */
+/** Records a failure and purges those older than `purgeBefore`. */
 export async function recordLoginFailure(
   sql: Sql,
-  failure: { nameDigest: Buffer; address: string; at: Date; forgetBefore: Date },
+  failure: { nameDigest: Buffer; address: string; at: Date; purgeBefore: Date },
 ): Promise<void> {
   await sql.query('insert into login_failure (name_digest, address, at) values ($1, $2, $3)', [
     failure.nameDigest,
     failure.address,
     failure.at,
   ]);
-  await sql.query('delete from login_failure where at < $1', [failure.forgetBefore]);
+  await sql.query('delete from login_failure where at < $1', [failure.purgeBefore]);
 }
 
-/** Takes back what the throttle holds against a name. */
-export async function forgetLoginFailures(sql: Sql, nameDigest: Buffer): Promise<void> {
+export async function deleteLoginFailures(sql: Sql, nameDigest: Buffer): Promise<void> {
   await sql.query('delete from login_failure where name_digest = $1', [nameDigest]);
 }

@@ -40,7 +40,7 @@ export async function revokeSystem(tx: Sql): Promise<void> {
  * As {@link revokeSystem}, also where the database has forgotten which epochs tokens were given out under: to one that
  * no earlier revocation can have come to, as it counts the seconds since 2026.
  */
-export async function revokeForgotten(tx: Sql): Promise<void> {
+export async function revokeAfterRestore(tx: Sql): Promise<void> {
   await tx.query(
     `update system_setting set value = greatest(value::int + 1, extract(epoch from now() - timestamptz '2026-01-01Z')::int)::text
      where key = 'token_epoch'`,

@@ -1,4 +1,5 @@
 import type { Sql } from '../database/sql.ts';
+import { lockExclusive } from '../database/advisory-locks.ts';
 
 /** A person in one account, with everything that decides what a token may do. */
 export interface RightsRow {
@@ -89,3 +90,11 @@ select p.email, p.name, p.token_epoch as person_epoch,
     ) r on r.role_id = held.id), '[]') as group_permissions
 from person p left join member m on m.person_id = p.id left join account a on a.id = m.account_id
 where p.id = $1`;
+
+/**
+ * Makes changes of one account's administrators, roles, invitations and access groups wait for each other until the
+ * transaction ends. Taken before any row of them, so that they cannot deadlock; readers and computers are not held up.
+ */
+export async function lockRights(tx: Sql, accountId: number): Promise<void> {
+  await lockExclusive(tx, 'rights', accountId);
+}

@@ -1,9 +1,9 @@
-import { takeLock } from '../database/advisory-locks.ts';
+import { lockExclusive } from '../database/advisory-locks.ts';
 import type { Sql } from '../database/sql.ts';
 
 /** Makes imports wait for each other until the transaction ends: ids of licences are those of all accounts. */
 export async function lockImports(tx: Sql): Promise<void> {
-  await takeLock(tx, 'imports', 0);
+  await lockExclusive(tx, 'imports', 0);
 }
 
 /** The account of a name; with null every account, two at most. */

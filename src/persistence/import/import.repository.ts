@@ -71,7 +71,7 @@ export async function replaceContracts(
   await tx.query(TIE_CONTRACTS, [accountId, ...values]);
 }
 
-export interface PlaceRow {
+export interface ProfileAssociationRow {
   type: string;
   id: number;
   status: string | null;
@@ -81,7 +81,7 @@ export interface PlaceRow {
 export async function replaceProfiles(
   tx: Sql,
   accountId: number,
-  computers: ReadonlyArray<Replacement<readonly PlaceRow[]>>,
+  computers: ReadonlyArray<Replacement<readonly ProfileAssociationRow[]>>,
 ): Promise<void> {
   const places = computers.flatMap(({ id, value }) => value.map((place) => ({ computer: id, ...place })));
   const values = [places.map(({ computer }) => computer), places.map(({ type }) => type), places.map(({ id }) => id)];

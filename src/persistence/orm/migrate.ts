@@ -1,5 +1,5 @@
 import { runCommand } from '../../process/command.ts';
-import { openWhenThere } from './open-when-there.ts';
+import { connectWithRetry } from './orm.ts';
 import { migrate } from './orm.ts';
 
 const HELP = `npm run migrate
@@ -13,7 +13,7 @@ const WAIT_MS = 30_000;
 /** `npm run migrate` */
 await runCommand({ name: 'migrate', role: 'migrate', help: HELP }, async (config, logger) => {
   const options = { url: config.databaseUrl!, poolSize: 2, applicationName: 'flotilla-migrate' };
-  const persistence = await openWhenThere(options, logger, WAIT_MS);
+  const persistence = await connectWithRetry(options, logger, WAIT_MS);
   try {
     await migrate(persistence);
   } finally {

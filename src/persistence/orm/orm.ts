@@ -8,26 +8,25 @@ import type { DatabaseLimits } from '../../process/config.ts';
 import type { PoolState } from '../../process/metrics.ts';
 import { inChildSpan } from '../../process/tracing.ts';
 import { SESSION_LOCKS } from '../database/advisory-locks.ts';
-import { isLostRace } from '../database/availability.ts';
+import { isSerializationFailure } from '../database/errors.ts';
 import { NATIVE_TYPES } from '../database/native-types.ts';
 import type { Database, Sql } from '../database/sql.ts';
 import * as entities from './entities.ts';
 import { MIGRATIONS } from './migrations/index.ts';
+import type { Logger } from '../../process/logger.ts';
 
-/** The database of one process: MikroORM for entities that are written, plain SQL for sets and lists, one pool for both. */
+/** The database of one process: MikroORM for entities that are written, plain SQL for sets and lists, over one pool. */
 export interface Persistence {
   orm: MikroORM;
   db: Database;
   /**
-   * A pool of its own, of the same size and with no connection before the first use, for statements that find every
-   * row by a key. They are planned once per connection, whatever their parameters, and through indexes however small
-   * and new the tables seem: planning some of them costs several times their execution, and a plan made for an empty
-   * table would read all of it when it has grown.
+   * A second pool of the same size, for statements that find every row by a key. They get a generic plan, made once per
+   * connection, that always uses indexes: planning some of them costs several times their execution, and a plan made
+   * while a table is empty would still scan it when it has grown.
    */
-  keyed: Database;
+  genericPlanDb: Database;
   /** Plain SQL in the transaction that `em` is in. */
   within(em: EntityManager): Sql;
-  /** How the connections of both pools stand now. */
   pools(): PoolState[];
   close(): Promise<void>;
 }
@@ -76,17 +75,24 @@ export async function openPersistence(options: PersistenceOptions): Promise<Pers
   });
   if (options.lazy) await orm.driver.connect({ skipOnConnect: true });
   const pool = (await orm.em.getConnection().getNativeClient()) as Pool;
-  pool.on('error', lostConnections(options));
-  const keyed = openKeyedPool(options);
+  pool.on('error', connectionErrorHandler(options));
+  const genericPlanPool = openGenericPlanPool(options);
   const close = async () => {
-    await Promise.all([orm.close(), keyed.end()]);
+    await Promise.all([orm.close(), genericPlanPool.end()]);
   };
-  const pools = () => [poolState('main', pool), poolState('keyed', keyed)];
-  return { orm, db: createDatabase(pool, TRIES), keyed: createDatabase(keyed), within, pools, close };
+  const pools = () => [poolState('main', pool), poolState('keyed', genericPlanPool)];
+  return {
+    orm,
+    db: createDatabase(pool, MAX_ATTEMPTS),
+    genericPlanDb: createDatabase(genericPlanPool),
+    within,
+    pools,
+    close,
+  };
 }
 
-/** A connection is nobody's: lines about its loss say nothing of the request or exchange that it was opened for. */
-function lostConnections({ onError }: PersistenceOptions): (error: Error) => void {
+/** Logs outside the async context of the request that happened to open the connection. */
+function connectionErrorHandler({ onError }: PersistenceOptions): (error: Error) => void {
   const outside = AsyncLocalStorage.snapshot();
   return (error) => outside(() => onError?.(error));
 }
@@ -96,9 +102,8 @@ function poolState(name: string, { totalCount, idleCount, waitingCount, options:
 }
 
 /**
- * Of every connection. A host that vanished without a word is noticed by the probes of TCP. An idle one stays for ten
- * minutes: a new one plans everything again, and meets every page of the server's memory for the first time, with which
- * its first large group takes half as long again.
+ * Keep-alive probes detect a host that vanished. Idle connections stay for ten minutes: a new one has to plan everything
+ * again and has a cold cache, so that its first large group takes half as long again.
  */
 const CONNECTION = {
   connectionTimeoutMillis: 5000,
@@ -107,9 +112,9 @@ const CONNECTION = {
   keepAliveInitialDelayMillis: 10_000,
 };
 
-/** How often a transaction is begun that loses against others. */
-const TRIES = 4;
-const LONGEST_PAUSE_MS = 50;
+/** Of a transaction that is aborted in favour of another. */
+const MAX_ATTEMPTS = 4;
+const MAX_RETRY_DELAY_MS = 50;
 
 function limitsOf({ limits }: PersistenceOptions) {
   if (!limits) return {};
@@ -120,9 +125,9 @@ function limitsOf({ limits }: PersistenceOptions) {
   };
 }
 
-function openKeyedPool(options: PersistenceOptions): Pool {
+function openGenericPlanPool(options: PersistenceOptions): Pool {
   const { url, poolSize, applicationName } = options;
-  const onError = lostConnections(options);
+  const onError = connectionErrorHandler(options);
   const pool = new pg.Pool({
     connectionString: url,
     max: poolSize,
@@ -134,7 +139,7 @@ function openKeyedPool(options: PersistenceOptions): Pool {
     },
   });
   pool.on('error', onError);
-  // The pool does not listen to a client while it is lent out, and an error that nobody hears ends the process.
+  // The pool does not listen to a client that is checked out, and an unhandled error event would end the process.
   pool.on('connect', (client) => client.on('error', onError));
   return pool;
 }
@@ -142,29 +147,28 @@ function openKeyedPool(options: PersistenceOptions): Pool {
 /**
  * Plain SQL over a pool, with the driver's own type parsers.
  *
- * @param tries - how often a transaction is begun when PostgreSQL ends it in favour of another; what it does beside its
- * statements is then done again
+ * @param maxAttempts - of a transaction that PostgreSQL aborts in favour of another
  */
-export function createDatabase(pool: Pool, tries = 1): Database {
+export function createDatabase(pool: Pool, maxAttempts = 1): Database {
   return {
     query: (text, values, name) => run(pool, text, values, name),
     connect: () => pool.connect(),
-    transaction: (work) => inChildSpan('database transaction', () => transact(pool, tries, work)),
+    transaction: (work) => inChildSpan('database transaction', () => transact(pool, maxAttempts, work)),
   };
 }
 
-async function transact<T>(pool: Pool, tries: number, work: (tx: Sql) => Promise<T>): Promise<T> {
-  for (let count = 1; ; count += 1) {
+async function transact<T>(pool: Pool, maxAttempts: number, work: (tx: Sql) => Promise<T>): Promise<T> {
+  for (let attempts = 1; ; attempts += 1) {
     try {
-      return await attempt(pool, work);
+      return await runTransaction(pool, work);
     } catch (error) {
-      if (count >= tries || !isLostRace(error)) throw error;
-      await delay(Math.random() * LONGEST_PAUSE_MS * count);
+      if (attempts >= maxAttempts || !isSerializationFailure(error)) throw error;
+      await delay(Math.random() * MAX_RETRY_DELAY_MS * attempts);
     }
   }
 }
 
-async function attempt<T>(pool: Pool, work: (tx: Sql) => Promise<T>): Promise<T> {
+async function runTransaction<T>(pool: Pool, work: (tx: Sql) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
@@ -197,7 +201,7 @@ async function run<R extends QueryResultRow>(
   return result.rows;
 }
 
-// Kysely hands over what the ORM's parsers leave: timestamps and bigints as text here, unlike in Database.
+// Unlike in Database, timestamps and bigints are text here: Kysely uses the ORM's parsers.
 function within(em: EntityManager): Sql {
   return {
     async query<R extends QueryResultRow>(text: string, values: readonly unknown[] = []) {
@@ -207,23 +211,23 @@ function within(em: EntityManager): Sql {
   };
 }
 
-const MIGRATION_PAUSE_MS = 250;
+const LOCK_POLL_MS = 250;
 
 /**
  * Brings the schema up to date, each migration in a transaction of its own.
  *
- * @remarks Safe to run again and from several processes at once: one migrates, the others wait. The lock is the
- * session's, because a transaction kept open would hold up an index that is built beside writers.
+ * @remarks Idempotent, and safe from several processes at once: one migrates, the others wait. It takes a session lock,
+ * because an open transaction would block `create index concurrently`.
  */
 export async function migrate(persistence: Persistence): Promise<void> {
   const session = await persistence.db.connect();
   let broken: Error | undefined;
   try {
-    await takeTurn(session);
+    await waitForMigrationLock(session);
     await persistence.orm.migrator.up();
     await session.query('select pg_advisory_unlock($1)', [SESSION_LOCKS.migration]);
   } catch (error) {
-    // Closing the session gives the lock back.
+    // Closing the session releases the lock.
     broken = error instanceof Error ? error : new Error(String(error));
     throw error;
   } finally {
@@ -231,11 +235,35 @@ export async function migrate(persistence: Persistence): Promise<void> {
   }
 }
 
-/** Asks again and again: a statement that waits for the lock is one that an index built beside writers waits for. */
-async function takeTurn(session: PoolClient): Promise<void> {
+/** Polls, because a statement that waits for the lock would block `create index concurrently`. */
+async function waitForMigrationLock(session: PoolClient): Promise<void> {
   for (;;) {
-    const { rows } = await session.query('select pg_try_advisory_lock($1) as mine', [SESSION_LOCKS.migration]);
-    if (rows[0].mine) return;
-    await delay(MIGRATION_PAUSE_MS);
+    const { rows } = await session.query('select pg_try_advisory_lock($1) as locked', [SESSION_LOCKS.migration]);
+    if (rows[0].locked) return;
+    await delay(LOCK_POLL_MS);
+  }
+}
+
+const CONNECT_RETRY_MS = 500;
+
+/**
+ * Opens the database once its server accepts connections: a deploy starts everything at the same time.
+ *
+ * @throws the error of the last attempt after `timeoutMs`
+ */
+export async function connectWithRetry(
+  options: Parameters<typeof openPersistence>[0],
+  logger: Logger,
+  timeoutMs = Number.POSITIVE_INFINITY,
+): Promise<Persistence> {
+  const deadline = Date.now() + timeoutMs;
+  for (let retries = 0; ; retries += 1) {
+    try {
+      return await openPersistence(options);
+    } catch (error) {
+      if (Date.now() >= deadline) throw error;
+      if (retries === 0) logger.warn({ err: error }, 'the database does not answer, trying again');
+      await delay(CONNECT_RETRY_MS);
+    }
   }
 }

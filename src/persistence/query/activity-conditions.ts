@@ -2,7 +2,7 @@ import type { ActivityStatus } from '../../domain/activities/status.ts';
 import type { ActivityCriterion, ActivityQuery } from '../../domain/query/activity-query.ts';
 import type { ComputerQuery } from '../../domain/query/computer-query.ts';
 import type { Factor } from '../../domain/query/parser.ts';
-import { containing } from '../database/like.ts';
+import { containing } from '../database/sql.ts';
 import { heldAt, onlyLater } from './activity-fields.ts';
 import { Compilation, type SqlCondition } from './compilation.ts';
 import { computersCondition, type SavedQueries } from './computer-conditions.ts';

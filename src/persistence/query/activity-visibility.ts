@@ -17,8 +17,8 @@ export interface ActivityScope {
 
 type Groups = readonly number[] | null;
 
-/** The first four parameters of {@link VISIBLE} and {@link SEEN}. */
-export function seenBy({
+/** The first four parameters of {@link VISIBLE} and {@link VISIBLE_ACTIVITIES}. */
+export function visibilityParameters({
   accountId,
   view,
   usgProfiles,
@@ -28,7 +28,7 @@ export function seenBy({
 }
 
 /** Nothing of the account is hidden. */
-export function seesAll(scope: ActivityScope): boolean {
+export function hasFullView(scope: ActivityScope): boolean {
   return scope.view === 'all' && scope.usgProfiles === 'all' && scope.scriptProfiles === 'all';
 }
 
@@ -47,7 +47,7 @@ const profileIn = (usgGroups: string, scriptGroups: string) => `case when a.type
       then ${ownerAmong('script', 'script_id', scriptGroups)} else ${ownerAmong('usg_profile', 'profile_id', usgGroups)} end`;
 
 /**
- * Over the alias `a` of `activity`, with the parameters of {@link seenBy}: visible when its computer is, a parent when any
+ * Over the alias `a` of `activity`, with the parameters of {@link visibilityParameters}: visible when its computer is, a parent when any
  * child is, what is on no computer when its profile or script is. A removed computer counts where it last was.
  */
 export const VISIBLE = `a.account_id = $1 and (($2::int[] is null and $3::int[] is null and $4::int[] is null)
@@ -72,7 +72,7 @@ const withOperationsOn = (computers: string, further = '') => `with own as mater
 export const onComputers = (computers: string) => withOperationsOn(computers);
 
 /** As {@link onComputers}, with all that is {@link VISIBLE} to one who sees only some access groups. */
-export const SEEN = withOperationsOn(
+export const VISIBLE_ACTIVITIES = withOperationsOn(
   computersIn('$2'),
   `
     union all select a.id, null::int from activity a

@@ -5,7 +5,13 @@ import type {
   StateCriterion,
 } from '../../domain/query/computer-query.ts';
 import type { Factor } from '../../domain/query/parser.ts';
-import { accessGroupCondition } from './access-group-conditions.ts';
+import {
+  accessGroupCondition,
+  annotationCondition,
+  keywordCondition,
+  nameCondition,
+  tagCondition,
+} from './name-conditions.ts';
 import { alertCondition } from './alert-conditions.ts';
 import { Compilation, type SqlCondition } from './compilation.ts';
 import {
@@ -17,9 +23,12 @@ import {
   seatCondition,
 } from './license-conditions.ts';
 import { profileCondition, upgradeProfileCondition } from './profile-conditions.ts';
-import { releaseUpgradeCondition } from './release-upgrade-conditions.ts';
-import { addressCondition, cloudCondition, distributionCondition } from './system-conditions.ts';
-import { annotationCondition, keywordCondition, nameCondition, tagCondition } from './text-conditions.ts';
+import {
+  addressCondition,
+  cloudCondition,
+  distributionCondition,
+  releaseUpgradeCondition,
+} from './system-conditions.ts';
 
 /** Parsed saved searches by name: all that a query names, none of which names another. */
 export type SavedQueries = ReadonlyMap<string, ComputerQuery>;

@@ -1,7 +1,6 @@
 import type { ProfileCriterion, ProfileType } from '../../domain/query/computer-query.ts';
 import type { Compilation } from './compilation.ts';
-import { openAuditsOf } from './open-audits.ts';
-import { inScope, scopedProfiles } from './profile-scope.ts';
+import { computersWithOpenAudit, inScope, scopedProfiles } from './profile-scope.ts';
 
 /**
  * SQL over `c`, never null: the computer is associated with the profile of that id, and stands as `status` says where
@@ -48,7 +47,7 @@ function usgProfile({ id, status }: ProfileCriterion, compilation: Compilation):
   const scoped = `${scopedProfiles('usg')} where p.id = ${profile} and p.account_id = ${compilation.account()}${active}`;
   const associated = `exists (with p as materialized (${scoped}) select from p where ${inScope('c', 'p')})`;
   if (status === null) return associated;
-  if (status === 'in-progress') return `(${associated} and c.id in (${openAuditsOf(profile)}))`;
+  if (status === 'in-progress') return `(${associated} and c.id in (${computersWithOpenAudit(profile)}))`;
   const result = `(select u.state from usg_audit u
     where u.computer_id = c.id and u.profile_id = ${profile} and u.state in ('pass', 'fail')
     order by u.run_id desc limit 1)`;

@@ -1,5 +1,6 @@
-import type { ProfileKindName } from '../../domain/schedules/schedule-id.ts';
+import type { ProfileKindName } from '../../domain/schedules/profile-schedule.ts';
 import type { Sql } from '../database/sql.ts';
+import { isOpen } from '../database/status-sql.ts';
 
 /** Where profiles of a kind are, each with its access group. */
 const PROFILES: Readonly<Record<ProfileKindName, string>> = { usg: 'usg_profile', script: 'scoped_script_profile' };
@@ -113,3 +114,20 @@ const countsOf = (kind: ProfileKindName, few: boolean) => `
     where p.all_computers
   )
   select p.id, coalesce(sum(m.computers), 0)::int as computers from page p left join matched m on m.id = p.id group by p.id`;
+
+/** Select of the computers on which an operation of a run has not ended. @param profile - SQL of the id of a profile */
+export const computersWithOpenRun = (profile: string) => `
+  select distinct k.computer_id
+  from usg_run r join activity a on a.id = r.activity_id and a.open_count > 0
+  join activity k on k.parent_id = a.id
+  where r.profile_id = ${profile} and ${isOpen('k.status')}`;
+
+/**
+ * Select of the computers with an open audit: a step of a run has not ended, or its report is awaited; some repeatedly.
+ *
+ * @param profile - SQL of the id of a profile
+ */
+export const computersWithOpenAudit = (profile: string) => `${computersWithOpenRun(profile)}
+  union all
+  select u.computer_id from usg_run r join usg_audit u on u.run_id = r.id
+  where r.profile_id = ${profile} and r.in_progress_count > 0 and u.state = 'in-progress'`;

@@ -1,6 +1,7 @@
 import type { CloudField } from '../../domain/query/computer-query.ts';
-import { containing } from '../database/like.ts';
+import { containing } from '../database/sql.ts';
 import type { Compilation } from './compilation.ts';
+import { upgradableReleases } from '../../domain/common/releases.ts';
 
 /** Distributor that hosts of WSL report. */
 const WINDOWS = 'microsoft';
@@ -39,4 +40,13 @@ const CLOUD_COLUMNS: Readonly<Record<CloudField, string>> = {
 /** What the cloud says of the instance is the text; null asks for computers of which it says nothing. */
 export function cloudCondition(field: CloudField, text: string | null, compilation: Compilation): string {
   return `coalesce(${CLOUD_COLUMNS[field]}, '') = ${compilation.value(text ?? '', 'text')}`;
+}
+
+/** A release upgrade that the update manager is set to offer is there; `never` offers none. */
+export function releaseUpgradeCondition(compilation: Compilation): string {
+  const { lts, normal } = upgradableReleases(compilation.moment);
+  const prompt = `coalesce(c.update_manager_prompt, 'lts')`;
+  return `(coalesce(c.distribution_info ->> 'distributor', '') = 'Ubuntu' and ${prompt} <> 'never'
+    and coalesce(c.distribution, '') = any(case ${prompt} when 'normal' then ${compilation.value(normal, 'text[]')}
+      else ${compilation.value(lts, 'text[]')} end))`;
 }

@@ -1,21 +1,25 @@
+import { type ParentRow, parentAt, SOURCE } from '../activities/activities.repository.ts';
+import { countSeen } from '../activities/seen-children.ts';
+import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
+import { type ActivityScope, VISIBLE, visibilityParameters } from '../query/activity-visibility.ts';
 import { inScope, scopedProfiles } from '../query/profile-scope.ts';
 
 /**
  * Takes the place of a run of a profile's trigger: nobody else can take it again.
  *
- * @param run.nominalTime - the date it was planned for; null where the trigger has none
+ * @param run.scheduledTime - the date it was planned for; null where the trigger has none
  * @returns null when there is a run for that date already
  */
 export async function insertProfileRun(
   tx: Sql,
-  run: { accountId: number; profileId: number; triggerNumber: number; nominalTime: Date | null; startedAt: Date },
+  run: { accountId: number; profileId: number; triggerNumber: number; scheduledTime: Date | null; startedAt: Date },
 ): Promise<number | null> {
   const rows = await tx.query<{ id: number }>(
     `insert into script_profile_run (account_id, profile_id, trigger_number, nominal_time, started_at)
      values ($1, $2, $3, $4, $5) on conflict (profile_id, trigger_number, nominal_time) do nothing returning id`,
-    [run.accountId, run.profileId, run.triggerNumber, run.nominalTime, run.startedAt],
+    [run.accountId, run.profileId, run.triggerNumber, run.scheduledTime, run.startedAt],
   );
   return rows[0]?.id ?? null;
 }
@@ -34,20 +38,20 @@ export async function setProfileRunActivity(
 }
 
 /** Computers that have an operation of an open run of the profile. */
-export async function computersAtWork(tx: Sql, profileId: number): Promise<Set<number>> {
+export async function computersWithOpenRun(tx: Sql, profileId: number): Promise<Set<number>> {
   const rows = await tx.query<{ computer_id: number }>(AT_WORK, [profileId]);
   return new Set(rows.map(({ computer_id }) => computer_id));
 }
 
-/** The latest planned date of a trigger that has a run, and whether one of them is `nominalTime`. */
+/** The latest planned date of a trigger that has a run, and whether one of them is `scheduledTime`. */
 export async function readPlannedRuns(
   sql: Sql,
-  trigger: { profileId: number; triggerNumber: number; nominalTime: Date },
+  trigger: { profileId: number; triggerNumber: number; scheduledTime: Date },
 ): Promise<{ latest: Date | null; known: boolean }> {
   const [row] = await sql.query<{ latest: Date | null; known: boolean }>(
     `select max(nominal_time) as latest, coalesce(bool_or(nominal_time = $3), false) as known
      from script_profile_run where profile_id = $1 and trigger_number = $2`,
-    [trigger.profileId, trigger.triggerNumber, trigger.nominalTime],
+    [trigger.profileId, trigger.triggerNumber, trigger.scheduledTime],
   );
   return row!;
 }
@@ -63,7 +67,7 @@ export async function setPlannedUntil(tx: Sql, profileId: number, date: Date | n
 }
 
 /** Active profiles, or one, that still wait for a date up to `dueBefore`. */
-export async function overdueProfiles(
+export async function profilesDueBefore(
   sql: Sql,
   dueBefore: Date,
   { profileId, limit }: { profileId?: number | undefined; limit: number },
@@ -92,7 +96,7 @@ export async function waitingScriptProfiles(sql: Sql, now: Date): Promise<Waitin
  *
  * @returns whether there are any
  */
-export async function keepEnrolmentProfiles(tx: Sql, accountId: number): Promise<boolean> {
+export async function lockEnrolmentProfiles(tx: Sql, accountId: number): Promise<boolean> {
   const scripts = await tx.query<{ id: number }>(ENROLMENT_SCRIPTS, [accountId]);
   if (scripts.length === 0) return false;
   // Scripts before their profiles, as whoever archives them does.
@@ -116,7 +120,7 @@ export async function matchEnrolmentProfiles(
 }
 
 /** Keeps the script of a profile from being changed until the transaction ends; taken before the profile itself. */
-export async function keepScriptOf(tx: Sql, profileId: number): Promise<void> {
+export async function lockScriptOfProfile(tx: Sql, profileId: number): Promise<void> {
   await tx.query(
     `select s.id from script_profile p join script s on s.id = p.script_id where p.id = $1 for share of s`,
     [profileId],
@@ -150,3 +154,39 @@ const MATCH = `
   select p.id, array_agg(c.id order by c.id) as computers
   from profile p join computer c on c.id = any($2::int[]) and ${inScope('c', 'p')}
   group by p.id order by p.id`;
+
+/** Parents by id in no order; those the caller may not see are left out. */
+export async function findParents(
+  db: Sql,
+  scope: ActivityScope,
+  ids: readonly number[],
+  now: Date,
+): Promise<ParentRow[]> {
+  const rows = await db.query<ParentRow & Record<string, unknown>>(FIND, [...visibilityParameters(scope), ids, now]);
+  return countSeen(db, scope, rows);
+}
+
+/** One page of the parents that runs of a script profile made, newest first, as {@link findParents} shows them. */
+export async function listParentsOfScriptProfile(
+  db: Sql,
+  scope: ActivityScope,
+  profileId: number,
+  page: PageRequest,
+  now: Date,
+): Promise<{ count: number; rows: ParentRow[] }> {
+  const values = [...visibilityParameters(scope), profileId];
+  const [counted, rows] = await Promise.all([
+    db.query<{ count: number }>(`select count(*)::int as count ${RUNS}`, values),
+    db.query<ParentRow & Record<string, unknown>>(LIST, [...values, page.limit, page.offset, now]),
+  ]);
+  return { count: counted[0]!.count, rows: await countSeen(db, scope, rows) };
+}
+
+const FIND = `select ${parentAt(6)} from ${SOURCE} where ${VISIBLE} and a.id = any($5::int[])`;
+
+const RUNS = `from script_profile_run r join activity a on a.id = r.activity_id where r.profile_id = $5 and ${VISIBLE}`;
+
+const LIST = `
+  select ${parentAt(8)}
+  from (select a.id ${RUNS} order by a.id desc limit $6 offset $7) page join ${SOURCE} on a.id = page.id
+  order by a.id desc`;

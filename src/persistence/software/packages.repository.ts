@@ -1,8 +1,7 @@
 import type { KnownVersion } from '../../domain/software/package-choice.ts';
 import type { PackageState, ReportedVersion } from '../../domain/software/package-states.ts';
-import { containing } from '../database/like.ts';
+import { containing, type Sql } from '../database/sql.ts';
 import type { PageRequest } from '../database/page.ts';
-import type { Sql } from '../database/sql.ts';
 
 /** Which packages of which computers; an absent flag lets both through. */
 export interface PackageFilter {
@@ -107,7 +106,7 @@ async function findRows(
 }
 
 /** Computers that know the same of some packages. */
-export interface SameKnowledge {
+export interface ComputersWithSameVersions {
   computers: number[];
   /** By place among the packages that were given: the versions of that package that these computers know. */
   versions: ReadonlyMap<number, readonly KnownVersion[]>;
@@ -118,11 +117,11 @@ export interface SameKnowledge {
  *
  * @param packages - ids of versions; nothing is found of those that are not in the catalogue
  */
-export async function readKnowledge(
+export async function readKnownVersions(
   db: Sql,
   computers: readonly number[],
   packages: readonly number[],
-): Promise<SameKnowledge[]> {
+): Promise<ComputersWithSameVersions[]> {
   const rows = await db.query<{ computers: number[]; known: Array<KnownVersion & { place: number }> }>(KNOWLEDGE, [
     computers,
     packages,
@@ -134,7 +133,11 @@ export async function readKnowledge(
 }
 
 /** Those of some packages that computers of an account were told the ids of. */
-export async function findTold(db: Sql, accountId: number, packages: readonly number[]): Promise<Set<number>> {
+export async function findReportablePackages(
+  db: Sql,
+  accountId: number,
+  packages: readonly number[],
+): Promise<Set<number>> {
   const rows = await db.query<{ id: number }>(
     `select u.id from unnest($2::int[]) u(id) join account_packages k on k.account_id = $1 and k.known @> u.id`,
     [accountId, packages],

@@ -1,6 +1,6 @@
 import { DomainError, type ErrorDetail } from '../../domain/common/errors.ts';
 import type { Permission } from '../../domain/identity/permissions.ts';
-import { keepFleet } from '../../persistence/computers/fleet-lock.ts';
+import { lockFleetShared } from '../../persistence/computers/fleet-lock.ts';
 import { checkTargets } from '../../persistence/computers/targets.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
@@ -23,7 +23,7 @@ export async function requireTargets(
   permission: Permission,
   options: { archived?: 'allowed' } = {},
 ): Promise<void> {
-  await keepFleet(tx, caller.accountId);
+  await lockFleetShared(tx, caller.accountId);
   const scope = { view: caller.groups('ViewComputer'), act: caller.groups(permission) };
   const { unknown, forbidden, archived } = await checkTargets(tx, caller.accountId, computers, scope);
   if (unknown.length > 0) throw unknownComputers(unknown);

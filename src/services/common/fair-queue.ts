@@ -1,4 +1,4 @@
-interface Line<T> {
+interface KeyItems<T> {
   items: T[];
   /** Index of the first item that was not taken. */
   head: number;
@@ -6,46 +6,45 @@ interface Line<T> {
 
 const COMPACT_AFTER = 1024;
 
-/** A queue whose keys take turns: whoever has thousands waiting holds up nobody else. First in, first out per key. */
+/** A queue whose keys take turns: a key with thousands of items delays no other. First in, first out per key. */
 export class FairQueue<T> {
   /** In the order of their turns. */
-  readonly #lines = new Map<number | string, Line<T>>();
+  readonly #byKey = new Map<number | string, KeyItems<T>>();
   #length = 0;
 
   get length(): number {
     return this.#length;
   }
 
-  /** How many of a key wait. */
   lengthOf(key: number | string): number {
-    const line = this.#lines.get(key);
-    return line ? line.items.length - line.head : 0;
+    const own = this.#byKey.get(key);
+    return own ? own.items.length - own.head : 0;
   }
 
   push(key: number | string, item: T): void {
-    const line = this.#lines.get(key);
-    if (line) line.items.push(item);
-    else this.#lines.set(key, { items: [item], head: 0 });
+    const own = this.#byKey.get(key);
+    if (own) own.items.push(item);
+    else this.#byKey.set(key, { items: [item], head: 0 });
     this.#length += 1;
   }
 
-  /** Takes the next item of the first key, in the order of turns, that `mayGo`; its key is last from then on. */
-  take(mayGo: (key: number | string) => boolean = () => true): { key: number | string; item: T } | undefined {
-    for (const [key, line] of this.#lines) {
-      if (!mayGo(key)) continue;
-      const item = line.items[line.head]!;
-      line.head += 1;
+  /** Takes the next item of the first key, in the order of turns, that `accepts` allows; its key comes last afterwards. */
+  next(accepts: (key: number | string) => boolean = () => true): { key: number | string; item: T } | undefined {
+    for (const [key, own] of this.#byKey) {
+      if (!accepts(key)) continue;
+      const item = own.items[own.head]!;
+      own.head += 1;
       this.#length -= 1;
-      this.#lines.delete(key);
-      if (line.head < line.items.length) this.#lines.set(key, compact(line));
+      this.#byKey.delete(key);
+      if (own.head < own.items.length) this.#byKey.set(key, compact(own));
       return { key, item };
     }
     return undefined;
   }
 }
 
-/** What was taken is let go of now and then, not by moving the rest each time. */
-function compact<T>(line: Line<T>): Line<T> {
-  if (line.head < COMPACT_AFTER || line.head * 2 < line.items.length) return line;
-  return { items: line.items.slice(line.head), head: 0 };
+/** Drops taken items now and then: moving the rest each time would make a long queue quadratic. */
+function compact<T>(own: KeyItems<T>): KeyItems<T> {
+  if (own.head < COMPACT_AFTER || own.head * 2 < own.items.length) return own;
+  return { items: own.items.slice(own.head), head: 0 };
 }

@@ -3,20 +3,20 @@ import { isTimeZone } from '../../domain/common/time-zone.ts';
 
 const MAX_LINE = 255;
 const MAX_EMAIL = 254;
-/** One plain address: nothing a mail program reads as a list, a group, a route, a comment or a second header. */
+/** One plain address: nothing that mail programs parse as a list, a group, a route, a comment or a second header. */
 const EMAIL = /^[^\s@,;:<>()[\]\\"\p{Cc}]+@[^\s@,;:<>()[\]\\"\p{Cc}]+$/u;
 
 /**
  * A name or title: one line of 1 to 255 characters, trimmed.
  *
- * @param path - where it stands in the request, for the refusal
+ * @param path - of the field in the request, for the error
  * @throws {DomainError} InvalidParameter
  * @see docs/api-conventions.md#limits-of-fields
  */
 export function readLine(path: string, value: string): string {
   const line = value.trim();
   if (line === '' || [...line].length > MAX_LINE || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(line)) {
-    throw refusedField(path, `must be one line of 1 to ${MAX_LINE} characters`);
+    throw fieldError(path, `must be one line of 1 to ${MAX_LINE} characters`);
   }
   return line;
 }
@@ -24,11 +24,11 @@ export function readLine(path: string, value: string): string {
 /**
  * One email address, trimmed.
  *
- * @throws {DomainError} InvalidParameter, also for anything that mail programs take for several recipients
+ * @throws {DomainError} InvalidParameter, also for anything that mail programs parse as several recipients
  */
 export function readEmail(path: string, value: string): string {
   const email = value.trim();
-  if ([...email].length > MAX_EMAIL || !EMAIL.test(email)) throw refusedField(path, 'must be an email address');
+  if ([...email].length > MAX_EMAIL || !EMAIL.test(email)) throw fieldError(path, 'must be an email address');
   return email;
 }
 
@@ -39,34 +39,31 @@ export function readEmail(path: string, value: string): string {
  */
 export function readTimezone(path: string, value: string): string {
   if (isTimeZone(value)) return value;
-  throw refusedField(path, 'must be the name of a time zone, such as Europe/Madrid');
+  throw fieldError(path, 'must be the name of a time zone, such as Europe/Madrid');
 }
 
-/** The refusal of an address that another person has. */
 export function emailTaken(): DomainError {
   return new DomainError('DuplicateEmail', 'Somebody else has this email address', {
     details: [{ path: 'body.email', message: 'is taken' }],
   });
 }
 
-/** The refusal of one field. */
-export function refusedField(path: string, message: string): DomainError {
-  return refusedFields([{ path, message }]);
+export function fieldError(path: string, message: string): DomainError {
+  return fieldErrors([{ path, message }]);
 }
 
-/** Most faults that one answer names. */
-export const MAX_FAULTS = 20;
+/** Details of one error response, at most. */
+export const MAX_FIELD_ERRORS = 20;
 
-/** The refusal of fields, of which the first {@link MAX_FAULTS} are named. */
-export function refusedFields(faults: ReadonlyArray<{ path: string; message: string }>): DomainError {
-  const details = faults.slice(0, MAX_FAULTS);
-  const message = details.map((fault) => `${fault.path} ${fault.message}`).join('; ');
+export function fieldErrors(errors: ReadonlyArray<{ path: string; message: string }>): DomainError {
+  const details = errors.slice(0, MAX_FIELD_ERRORS);
+  const message = details.map(({ path, message: text }) => `${path} ${text}`).join('; ');
   return new DomainError('InvalidParameter', message, { details });
 }
 
 const MAX_QUOTED = 60;
 
-/** Text of a request as a refusal shows it: in quotes, and cut where it is long. */
+/** Text of a request as errors show it: in quotes, and truncated. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > MAX_QUOTED ? `${text.slice(0, MAX_QUOTED)}...` : text);
 }

@@ -1,8 +1,8 @@
 import {
   appendChunk,
-  deleteDraftsOf,
+  deleteDrafts,
   findStoredFile,
-  giveKey,
+  publishDraft,
   insertDraft,
   insertStoredFile,
   readChunk,
@@ -10,47 +10,47 @@ import {
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import type { FileStore } from './ports.ts';
 
-/** Files as rows of the database, in pieces. */
+/** Stores files in the database, in chunks. */
 export function createDatabaseFileStore(db: Database): FileStore {
   return {
     put: insertStoredFile,
     async read(sql, accountId, key) {
       const file = await findStoredFile(sql, accountId, key);
       if (!file) return null;
-      const pieces: Buffer[] = [];
-      for await (const piece of piecesOf(sql, file)) pieces.push(piece);
-      return Buffer.concat(pieces).toString();
+      const chunks: Buffer[] = [];
+      for await (const chunk of readChunks(sql, file)) chunks.push(chunk);
+      return Buffer.concat(chunks).toString();
     },
     async open(accountId, key) {
       const file = await findStoredFile(db, accountId, key);
-      return file && { ...file, pieces: () => piecesOf(db, file) };
+      return file && { ...file, chunks: () => readChunks(db, file) };
     },
     async draft(tx, draft) {
       const id = await insertDraft(tx, draft);
-      let pieces = 0;
+      let chunks = 0;
       let size = 0;
       return {
-        async append(piece) {
-          await appendChunk(tx, id, pieces++, piece);
-          size += piece.length;
+        async append(chunk) {
+          await appendChunk(tx, id, chunks++, chunk);
+          size += chunk.length;
         },
         async publish(publishing, key, now) {
-          await giveKey(publishing, id, key, size, now);
+          await publishDraft(publishing, id, key, size, now);
           return id;
         },
       };
     },
-    discard: deleteDraftsOf,
+    discard: deleteDrafts,
   };
 }
 
-/** @throws when the file ends before its last piece, because it was removed meanwhile */
-async function* piecesOf(sql: Sql, file: { id: number; size: number }): AsyncGenerator<Buffer> {
+/** @throws when the file is removed meanwhile */
+async function* readChunks(sql: Sql, file: { id: number; size: number }): AsyncGenerator<Buffer> {
   let read = 0;
   for (let ordinal = 0; read < file.size; ordinal += 1) {
-    const piece = await readChunk(sql, file.id, ordinal);
-    if (piece === null) throw new Error(`the file ${file.id} was removed while it was read`);
-    read += piece.length;
-    yield piece;
+    const chunk = await readChunk(sql, file.id, ordinal);
+    if (chunk === null) throw new Error(`the file ${file.id} was removed while it was read`);
+    read += chunk.length;
+    yield chunk;
   }
 }

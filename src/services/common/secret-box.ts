@@ -5,43 +5,43 @@ const ALGORITHM = 'aes-256-gcm';
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A secret as it is stored: nonce, authentication tag and ciphertext, and the id of the key. */
-export interface SealedSecret {
+/** An encrypted secret as it is stored, with the id of its key. */
+export interface EncryptedSecret {
   keyId: string;
-  sealed: Buffer;
+  /** Nonce, authentication tag and encrypted text. */
+  ciphertext: Buffer;
 }
 
 /**
  * Encrypts a secret for storage with the newest key.
  *
- * @param context - what the secret belongs to; opening needs the same, so that stored secrets cannot be exchanged
+ * @param context - what the secret belongs to; decryption needs the same, so that stored secrets cannot be swapped
  * @throws when there is no key
  */
-export function sealSecret(keys: readonly EncryptionKey[], secret: string, context: string): SealedSecret {
+export function encryptSecret(keys: readonly EncryptionKey[], secret: string, context: string): EncryptedSecret {
   const key = keys[0];
   if (!key) throw new Error('no encryption key is configured');
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv(ALGORITHM, key.key, iv).setAAD(Buffer.from(context));
   const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
-  return { keyId: key.id, sealed: Buffer.concat([iv, cipher.getAuthTag(), text]) };
+  return { keyId: key.id, ciphertext: Buffer.concat([iv, cipher.getAuthTag(), text]) };
 }
 
 /**
- * Decrypts what {@link sealSecret} made.
+ * Decrypts what {@link encryptSecret} made.
  *
  * @throws when its key is not configured any more, or the secret belongs to another context or was changed
  */
-export function openSecret(keys: readonly EncryptionKey[], secret: SealedSecret, context: string): string {
+export function decryptSecret(keys: readonly EncryptionKey[], secret: EncryptedSecret, context: string): string {
   const key = keys.find((candidate) => candidate.id === secret.keyId);
   if (!key) throw new Error('the encryption key of this secret is not configured');
-  const iv = secret.sealed.subarray(0, IV_BYTES);
+  const iv = secret.ciphertext.subarray(0, IV_BYTES);
   const decipher = createDecipheriv(ALGORITHM, key.key, iv).setAAD(Buffer.from(context));
-  decipher.setAuthTag(secret.sealed.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-  const text = decipher.update(secret.sealed.subarray(IV_BYTES + TAG_BYTES));
+  decipher.setAuthTag(secret.ciphertext.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+  const text = decipher.update(secret.ciphertext.subarray(IV_BYTES + TAG_BYTES));
   return Buffer.concat([text, decipher.final()]).toString('utf8');
 }
 
-/** The context of a computer's recovery key. */
 export function recoveryKeyContext(computerId: number): string {
   return `recovery-key/${computerId}`;
 }

@@ -1,15 +1,15 @@
 export interface BucketLimits {
-  /** What one key may spend at once. */
+  /** Tokens of a full bucket. */
   burst: number;
-  /** What one key gets back per second. */
+  /** Tokens added per second. */
   perSecond: number;
-  /** Keys remembered at most; beyond it the longest idle are forgotten first. */
+  /** Buckets kept at most; the least recently used are dropped first. */
   maxKeys: number;
 }
 
 /**
- * A token bucket per key, in this process alone. Memory is bounded: a key that was forgotten starts with a full bucket,
- * so whoever comes under ever new names gains nothing over having that many names.
+ * Token buckets by key, local to this process. Memory is bounded: a dropped key starts with a full bucket again, which
+ * gains a client with many keys nothing.
  */
 export class TokenBuckets {
   readonly #limits: BucketLimits;
@@ -19,15 +19,14 @@ export class TokenBuckets {
     this.#limits = limits;
   }
 
-  /** Keys remembered just now. */
   get size(): number {
     return this.#buckets.size;
   }
 
   /**
-   * Takes `cost` from the key's bucket.
+   * Takes `cost` tokens from the key's bucket.
    *
-   * @returns 0, or when it holds less, and nothing is taken, the seconds until it holds enough
+   * @returns 0; or, when it holds fewer, the seconds until it holds enough: nothing is taken then
    */
   take(key: string, cost: number, nowMs: number): number {
     const { level, atMs } = this.#fill(key, nowMs);
@@ -39,7 +38,7 @@ export class TokenBuckets {
     return enough ? 0 : (cost - level) / this.#limits.perSecond;
   }
 
-  /** What {@link take} would answer, without taking. */
+  /** What {@link take} would return, without taking anything. */
   wait(key: string, cost: number, nowMs: number): number {
     return Math.max(0, (cost - this.#fill(key, nowMs).level) / this.#limits.perSecond);
   }
@@ -47,7 +46,7 @@ export class TokenBuckets {
   #fill(key: string, nowMs: number): { level: number; atMs: number } {
     const { burst, perSecond } = this.#limits;
     const { level, atMs } = this.#buckets.get(key) ?? { level: burst, atMs: nowMs };
-    // A clock that goes back gives nothing and takes nothing.
+    // A clock that is set back changes nothing.
     const passedMs = Math.max(0, nowMs - atMs);
     return { level: Math.min(burst, level + (passedMs / 1000) * perSecond), atMs: Math.max(nowMs, atMs) };
   }
@@ -55,7 +54,7 @@ export class TokenBuckets {
 
 const NETWORK_GROUPS = 4;
 
-/** What counts as one sender: an IPv4 address, or the /64 network that one IPv6 host has for itself. */
+/** What rate limits count as one client: an IPv4 address, or the /64 network that an IPv6 host has for itself. */
 export function rateLimitKey(address: string): string {
   if (!address.includes(':')) return address;
   const [head = '', tail] = address.toLowerCase().split('::');

@@ -1,7 +1,7 @@
-import { keepFleet } from '../../persistence/computers/fleet-lock.ts';
+import { lockFleetShared } from '../../persistence/computers/fleet-lock.ts';
 import { approveComputers } from '../../persistence/computers/pending-computers.repository.ts';
 import {
-  keepEnrolmentProfiles,
+  lockEnrolmentProfiles,
   matchEnrolmentProfiles,
 } from '../../persistence/scripts/script-profile-runs.repository.ts';
 import { readScriptProfile } from '../../persistence/scripts/script-profiles.repository.ts';
@@ -23,10 +23,10 @@ export interface Acceptance {
 /**
  * Takes the locks of an acceptance. Whoever accepts computers calls it before locking any of their rows.
  *
- * See {@link keepFleet}.
+ * See {@link lockFleetShared}.
  */
 export async function beginAcceptance(tx: Sql, accountId: number): Promise<void> {
-  await keepFleet(tx, accountId);
+  await lockFleetShared(tx, accountId);
 }
 
 /**
@@ -44,7 +44,7 @@ export async function acceptComputers(tx: Sql, acceptance: Acceptance, deps: Pro
   const accepted = await approveComputers(tx, computerIds, accessGroupId, now);
   if (accepted.length === 0) return;
   await joinFamilies(tx, accountId, accepted);
-  if (!(await keepEnrolmentProfiles(tx, accountId))) return;
+  if (!(await lockEnrolmentProfiles(tx, accountId))) return;
   const ids = accepted.map(({ id }) => id);
   for (const { id, computers } of await matchEnrolmentProfiles(tx, accountId, ids)) {
     await startEnrolmentRuns(tx, (await readScriptProfile(tx, id))!, computers, { now, traceparent }, deps);

@@ -8,19 +8,19 @@ import {
   removeTags,
 } from '../../persistence/computers/computer-bulk.repository.ts';
 import { recordEvent } from '../../persistence/events/events.repository.ts';
-import { keepFleet } from '../../persistence/computers/fleet-lock.ts';
-import { lockRights } from '../../persistence/identity/rights-lock.ts';
+import { lockFleetShared } from '../../persistence/computers/fleet-lock.ts';
+import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import {
   MAX_ANNOTATIONS,
   MAX_TAGS,
-  MOVING,
+  MOVE_PERMISSIONS,
   readAnnotationKey,
   readAnnotationValue,
   readTags,
 } from '../common/tag-fields.ts';
 import { type ActingQuery, resolveComputerQuery } from '../query/computer-queries.ts';
-import { findAccessGroup } from '../identity/names-in-body.ts';
+import { requireAccessGroup } from '../identity/resolve-names.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 import { requireTargets } from '../activities/targets.ts';
 
@@ -56,7 +56,7 @@ export function createComputerBulkService(deps: { db: Database; clock: Clock }):
     async addTags(caller, query, given) {
       const tags = readTags('body.tags', given);
       return inTransaction(caller, query, {
-        apply: async (tx, ids) => refuseCrowded(await addTags(tx, ids, tags, MAX_TAGS), `${MAX_TAGS} tags`),
+        apply: async (tx, ids) => rejectOverLimit(await addTags(tx, ids, tags, MAX_TAGS), `${MAX_TAGS} tags`),
         done: `Added ${tagNames(tags)}`,
         to: 'to',
       });
@@ -72,7 +72,7 @@ export function createComputerBulkService(deps: { db: Database; clock: Clock }):
       const annotation = { key, value: readAnnotationValue('body.value', given.value) };
       const limit = `${MAX_ANNOTATIONS} annotations`;
       return inTransaction(caller, query, {
-        apply: async (tx, ids) => refuseCrowded(await annotate(tx, ids, annotation, MAX_ANNOTATIONS), limit),
+        apply: async (tx, ids) => rejectOverLimit(await annotate(tx, ids, annotation, MAX_ANNOTATIONS), limit),
         done: `Set the annotation ${key}`,
         to: 'of',
       });
@@ -87,7 +87,7 @@ export function createComputerBulkService(deps: { db: Database; clock: Clock }):
       deps.db.transaction(async (tx) => {
         // Against a removal of the access group between looking it up and moving into it.
         await lockRights(tx, caller.accountId);
-        const groupId = await findAccessGroup(tx, caller, accessGroup, MOVING);
+        const groupId = await requireAccessGroup(tx, caller, accessGroup, MOVE_PERMISSIONS);
         return changeAll(tx, deps.clock, caller, query, {
           apply: (inner, ids) => changeAccessGroup(inner, ids, groupId),
           done: `Changed the access group (now ${accessGroup})`,
@@ -99,7 +99,7 @@ export function createComputerBulkService(deps: { db: Database; clock: Clock }):
 
 async function changeAll(tx: Sql, clock: Clock, caller: Caller, query: ActingQuery, change: Change): Promise<number[]> {
   // Before the search, so that nothing it finds is gone when it is looked at.
-  await keepFleet(tx, caller.accountId);
+  await lockFleetShared(tx, caller.accountId);
   const ids = await resolveComputerQuery({ db: tx, clock }, caller, query);
   if (ids.length === 0) return ids;
   await requireTargets(tx, caller, ids, 'ManageComputer');
@@ -114,7 +114,7 @@ async function changeAll(tx: Sql, clock: Clock, caller: Caller, query: ActingQue
   return ids;
 }
 
-function refuseCrowded(computers: readonly number[], limit: string): void {
+function rejectOverLimit(computers: readonly number[], limit: string): void {
   if (computers.length === 0) return;
   const details = computers.map((id) => ({ id, message: `would have more than ${limit}` }));
   throw new DomainError('InvalidParameter', `Computer ${computers[0]} would have more than ${limit}`, { details });

@@ -4,11 +4,11 @@ import { findTags, updateComputer } from '../../persistence/computers/computer-e
 import { WITHOUT_BLOCKS } from '../../persistence/computers/computer-items.ts';
 import { findComputer } from '../../persistence/computers/computers.repository.ts';
 import { recordEvent } from '../../persistence/events/events.repository.ts';
-import { lockRights } from '../../persistence/identity/rights-lock.ts';
+import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
-import { MOVING, readTags } from '../common/tag-fields.ts';
-import { readLine, refusedField } from '../common/fields.ts';
-import { findAccessGroup } from '../identity/names-in-body.ts';
+import { MOVE_PERMISSIONS, readTags } from '../common/tag-fields.ts';
+import { readLine, fieldError } from '../common/fields.ts';
+import { requireAccessGroup } from '../identity/resolve-names.ts';
 import type { Caller } from '../common/ports.ts';
 import { requireTargets } from '../activities/targets.ts';
 
@@ -44,7 +44,7 @@ export function createComputerEditsService(deps: { db: Database }): ComputerEdit
         const checked = await checkChange(tx, caller.accountId, computerId, change);
         const { accessGroup } = change;
         const accessGroupId =
-          accessGroup === undefined ? undefined : await findAccessGroup(tx, caller, accessGroup, MOVING);
+          accessGroup === undefined ? undefined : await requireAccessGroup(tx, caller, accessGroup, MOVE_PERMISSIONS);
         const edited = await updateComputer(tx, caller.accountId, computerId, { ...checked, accessGroupId });
         if (!edited) throw unknownComputer();
         const parts = describe(change);
@@ -67,7 +67,7 @@ export function createComputerEditsService(deps: { db: Database }): ComputerEdit
 
 async function checkChange(tx: Sql, accountId: number, id: number, { title, comment, tags }: ComputerChange) {
   if (comment !== undefined && [...comment].length > MAX_COMMENT) {
-    throw refusedField('body.comment', `must not have more than ${MAX_COMMENT} characters`);
+    throw fieldError('body.comment', `must not have more than ${MAX_COMMENT} characters`);
   }
   return {
     title: title === undefined ? undefined : readLine('body.title', title),

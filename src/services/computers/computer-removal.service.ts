@@ -1,26 +1,26 @@
 import type { ActivitySettings } from '../../process/config.ts';
 import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
-import { SANITIZE_REQUEST, sanitizeMessage } from '../../domain/common/sanitizing.ts';
+import { SANITIZE_REQUEST, sanitizeMessage } from '../../domain/computers/sanitizing.ts';
 import { readBaseActivity } from '../../persistence/activities/activities.repository.ts';
 import { type CancelOrder, lockLanesOf, orderCancel } from '../../persistence/activities/activity-cancel.repository.ts';
 import { createGroup, type OperationTemplate } from '../../persistence/activities/activity-creation.repository.ts';
 import {
-  findArchiving,
-  findLeaving,
+  findArchiveActivity,
+  findComputersToRemove,
   findOpenOperations,
   lockAgents,
   markArchived,
   releaseComputers,
-  rememberRemoved,
+  recordRemoved,
   removeComputers,
 } from '../../persistence/computers/computer-removal.repository.ts';
 import { recordEvent, recordEvents } from '../../persistence/events/events.repository.ts';
-import { shrinkFleet } from '../../persistence/computers/fleet-lock.ts';
-import { lockRights } from '../../persistence/identity/rights-lock.ts';
+import { lockFleetExclusive } from '../../persistence/computers/fleet-lock.ts';
+import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import { answerOnServer } from '../../persistence/activities/server-results.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { type BaseActivity, toBaseActivity } from '../activities/activity-views.ts';
-import { refusedField } from '../common/fields.ts';
+import { fieldError } from '../common/fields.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 import { requirePrior } from '../activities/prior-activity.ts';
 import { requireTargets } from '../activities/targets.ts';
@@ -104,10 +104,10 @@ export function createComputerRemovalService(deps: Deps): ComputerRemovalService
 
 async function archive(tx: Sql, deps: Deps, caller: Caller, computer: NamedComputer, now: Date) {
   const ids = [computer.id];
-  await shrinkFleet(tx, caller.accountId);
+  await lockFleetExclusive(tx, caller.accountId);
   await requireTargets(tx, caller, ids, 'ManageComputer', { archived: 'allowed' });
   const { title, archived } = await requireTitle(tx, computer);
-  const earlier = archived ? await findArchiving(tx, computer.id, ARCHIVE_REQUEST) : null;
+  const earlier = archived ? await findArchiveActivity(tx, computer.id, ARCHIVE_REQUEST) : null;
   if (earlier !== null) return readBaseActivity(tx, earlier, now);
   await endOperations(tx, caller.accountId, ids, { now, text: ARCHIVED_TEXT, traceparent: computer.traceparent });
   await releaseComputers(tx, ids);
@@ -128,11 +128,11 @@ async function remove(tx: Sql, caller: Caller, ids: readonly number[], order: Or
   const { now } = order;
   // The access group that is remembered of each could be removed meanwhile.
   await lockRights(tx, caller.accountId);
-  await shrinkFleet(tx, caller.accountId);
+  await lockFleetExclusive(tx, caller.accountId);
   await requireTargets(tx, caller, ids, 'ManageComputer', { archived: 'allowed' });
   await endOperations(tx, caller.accountId, ids, { ...order, text: REMOVED_TEXT });
-  const computers = await findLeaving(tx, ids);
-  await rememberRemoved(tx, ids, now);
+  const computers = await findComputersToRemove(tx, ids);
+  await recordRemoved(tx, ids, now);
   await removeComputers(tx, ids);
   const events = computers.map(({ id, title }) => computerEvent(id, title, 'Removed'));
   await recordEvents(tx, caller, events);
@@ -157,9 +157,9 @@ async function endOperations(
 }
 
 async function requireTitle(tx: Sql, { id, title }: NamedComputer) {
-  const [computer] = await findLeaving(tx, [id]);
+  const [computer] = await findComputersToRemove(tx, [id]);
   if (computer!.title === title) return computer!;
-  throw refusedField('body.computer_title', 'must be the title of the computer');
+  throw fieldError('body.computer_title', 'must be the title of the computer');
 }
 
 async function createFor(

@@ -53,7 +53,7 @@ export interface ComputersService {
   get(caller: Caller, id: number, blocks: ComputerBlocks): Promise<string>;
 }
 
-export function createComputersService(deps: { db: Sql; keyed: Sql; clock: Clock }): ComputersService {
+export function createComputersService(deps: { db: Sql; genericPlanDb: Sql; clock: Clock }): ComputersService {
   return {
     async list(caller, query, blocks) {
       if (query.wslChildren && query.rootOnly) {
@@ -67,7 +67,7 @@ export function createComputersService(deps: { db: Sql; keyed: Sql; clock: Clock
     },
     async get(caller, id, blocks) {
       const scope = { accountId: caller.accountId, groups: viewable(caller), id };
-      const found = await findComputer(deps.keyed, scope, { blocks, now: deps.clock.now() });
+      const found = await findComputer(deps.genericPlanDb, scope, { blocks, now: deps.clock.now() });
       if (found === null) throw new DomainError('UnknownComputer', 'There is no such computer');
       return found;
     },

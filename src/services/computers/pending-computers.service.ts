@@ -10,10 +10,10 @@ import {
   lockPendingComputers,
   type PendingComputerRow,
 } from '../../persistence/computers/pending-computers.repository.ts';
-import { lockRights } from '../../persistence/identity/rights-lock.ts';
+import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { acceptComputers, beginAcceptance } from './acceptance.ts';
-import { findAccessGroup } from '../identity/names-in-body.ts';
+import { requireAccessGroup } from '../identity/resolve-names.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 import type { ProfileRunDeps } from '../scripts/profiles/script-profile-runs.ts';
 
@@ -60,7 +60,7 @@ export function createPendingComputersService(deps: Deps): PendingComputersServi
         const computers = await requirePending(tx, caller, ids);
         const computerIds = computers.map(({ id }) => id);
         const accessGroupId =
-          accessGroup === undefined ? null : await findAccessGroup(tx, caller, accessGroup, [DECIDE]);
+          accessGroup === undefined ? null : await requireAccessGroup(tx, caller, accessGroup, [DECIDE]);
         const { accountId } = caller;
         await acceptComputers(tx, { accountId, computerIds, accessGroupId, now: clock.now(), traceparent }, deps);
         await recordEach(tx, caller, computers, 'Accepted');

@@ -6,7 +6,7 @@ import {
 } from '../../domain/activities/machine-operations.ts';
 import { findSignalTargets, listProcesses, type ProcessRow } from '../../persistence/computers/processes.repository.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
-import { failUnsent } from '../../persistence/identity/undeliverable.repository.ts';
+import { failUnsent } from '../../persistence/activities/unsent-operations.repository.ts';
 import type { BaseActivity } from '../activities/activity-views.ts';
 import { type ActingDeps, createAction } from '../activities/computer-actions.ts';
 import { requireTargets, requireVisible } from '../activities/targets.ts';

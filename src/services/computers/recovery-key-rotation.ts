@@ -2,10 +2,10 @@ import type { EncryptionKey } from '../../process/config.ts';
 import {
   countUnreadableKeys,
   lockKeysToRotate,
-  replaceSealedKeys,
+  replaceEncryptedKeys,
 } from '../../persistence/computers/recovery-keys.repository.ts';
 import type { Database } from '../../persistence/database/sql.ts';
-import { openSecret, recoveryKeyContext, sealSecret } from '../common/secret-box.ts';
+import { decryptSecret, recoveryKeyContext, encryptSecret } from '../common/secret-box.ts';
 
 const BATCH = 500;
 
@@ -34,10 +34,10 @@ export async function rotateRecoveryKeys(db: Database, keys: readonly Encryption
       const rows = await lockKeysToRotate(tx, first.id, ids, BATCH);
       const sealed = rows.map(({ computer_id, key_id, sealed: old }) => {
         const context = recoveryKeyContext(computer_id);
-        const fresh = sealSecret(keys, openSecret(keys, { keyId: key_id, sealed: old }, context), context);
-        return { computer_id, key_id: fresh.keyId, sealed: fresh.sealed };
+        const fresh = encryptSecret(keys, decryptSecret(keys, { keyId: key_id, ciphertext: old }, context), context);
+        return { computer_id, key_id: fresh.keyId, sealed: fresh.ciphertext };
       });
-      if (sealed.length > 0) await replaceSealedKeys(tx, sealed);
+      if (sealed.length > 0) await replaceEncryptedKeys(tx, sealed);
       return rows.length;
     });
   }

@@ -8,15 +8,15 @@ import {
   GENERATE_RECOVERY_KEY,
   isGenerating,
   lockKeyTarget,
-  readSealedKey,
+  readEncryptedKey,
   readUnfinishedGeneration,
-  type SealedKeyRow,
+  type EncryptedKeyRow,
 } from '../../persistence/computers/recovery-keys.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { type BaseActivity, toBaseActivity } from '../activities/activity-views.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 import { requirePrior } from '../activities/prior-activity.ts';
-import { openSecret, recoveryKeyContext } from '../common/secret-box.ts';
+import { decryptSecret, recoveryKeyContext } from '../common/secret-box.ts';
 import { requireTargets } from '../activities/targets.ts';
 
 /** What is known of a computer's recovery key. */
@@ -70,7 +70,7 @@ export function createRecoveryKeysService(deps: Deps): RecoveryKeysService {
     read: (caller, computerId) =>
       db.transaction(async (tx) => {
         await requireTargets(tx, caller, [computerId], 'ManageComputer', { archived: 'allowed' });
-        const stored = await readSealedKey(tx, computerId);
+        const stored = await readEncryptedKey(tx, computerId);
         if (!stored) throw unknownComputer(computerId);
         const key = stored.key && open(deps.encryptionKeys, stored.key);
         const now = clock.now();
@@ -130,13 +130,13 @@ async function generate(tx: Sql, deps: Deps, caller: Caller, command: GenerateCo
   return toBaseActivity(await readBaseActivity(tx, group, now), now);
 }
 
-function open(keys: readonly EncryptionKey[], { computer_id, key_id, sealed }: SealedKeyRow): string {
+function open(keys: readonly EncryptionKey[], { computer_id, key_id, sealed }: EncryptedKeyRow): string {
   if (!keys.some(({ id }) => id === key_id)) {
     throw new DomainError('ServiceUnavailable', 'The key that this recovery key is encrypted with is not configured', {
       retryAfterSeconds: 60,
     });
   }
-  return openSecret(keys, { keyId: key_id, sealed }, recoveryKeyContext(computer_id));
+  return decryptSecret(keys, { keyId: key_id, ciphertext: sealed }, recoveryKeyContext(computer_id));
 }
 
 function unknownComputer(id: number): DomainError {

@@ -15,7 +15,7 @@ import {
 } from '../../persistence/computers/saved-searches.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { checkSearchText } from '../query/computer-queries.ts';
-import { readLine, refusedField } from '../common/fields.ts';
+import { readLine, fieldError } from '../common/fields.ts';
 import type { Caller } from '../common/ports.ts';
 
 /** What a request says of a saved search. */
@@ -115,18 +115,18 @@ async function requireFreeTitle(
 
 function readNames({ name, title }: SavedSearchContent): { name: string; title: string } {
   if (name !== undefined && !isSearchName(name)) {
-    throw refusedField('body.name', 'must have 1 to 255 lower-case letters, digits and dashes');
+    throw fieldError('body.name', 'must have 1 to 255 lower-case letters, digits and dashes');
   }
   const line = title === undefined ? name : readLine('body.title', title);
-  if (line === undefined) throw refusedField('body.title', 'is required where no name is given');
+  if (line === undefined) throw fieldError('body.title', 'is required where no name is given');
   const made = name ?? searchNameOf(line);
-  if (made === null) throw refusedField('body.title', 'must have a letter or digit where no name is given');
+  if (made === null) throw fieldError('body.title', 'must have a letter or digit where no name is given');
   return { name: made, title: line };
 }
 
 function readSearch(search: string): string {
   const text = search.trim();
-  if (text === '') throw refusedField('body.search', 'must not be empty');
+  if (text === '') throw fieldError('body.search', 'must not be empty');
   checkSearchText(text, 'body.search');
   return text;
 }

@@ -1,5 +1,5 @@
 import { inverseOf, revertSummary } from '../../domain/engine/inverse.ts';
-import { orderedAnew } from '../../domain/scripts/environment.ts';
+import { withRunOrigin } from '../../domain/scripts/environment.ts';
 import type { NotReverted } from '../../persistence/activities/activities.repository.ts';
 import type { OperationMessage, PlacedGroupPlan } from '../../persistence/activities/activity-creation.repository.ts';
 import {
@@ -41,7 +41,7 @@ export async function repeat(
     ...layout.result(),
     summary: source.summary,
     windowMinutes: source.deliver_delay_window,
-    messages: [...known.values()].map((message) => orderedAnew(message, { creatorId: caller.personId, now })),
+    messages: [...known.values()].map((message) => withRunOrigin(message, { creatorId: caller.personId, now })),
     parameters: withoutRest(source.parameters ?? {}),
     notReverted: null,
   };

@@ -14,11 +14,11 @@ import {
   type SourceActivity,
   type SourceOperation,
 } from '../../persistence/activities/activity-repeats.repository.ts';
-import { keepFleet } from '../../persistence/computers/fleet-lock.ts';
+import { lockFleetShared } from '../../persistence/computers/fleet-lock.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { recordEvents } from '../../persistence/events/events.repository.ts';
-import { failUnsent } from '../../persistence/identity/undeliverable.repository.ts';
-import { keepCarriedScripts } from '../../persistence/scripts/script-endings.repository.ts';
+import { failUnsent } from '../../persistence/activities/unsent-operations.repository.ts';
+import { lockPayloadScripts } from '../../persistence/scripts/script-redaction.repository.ts';
 import type { ActivitySettings } from '../../process/config.ts';
 import { requireActivities, requireEligible } from '../activities/activity-rights.ts';
 import { subjectOf } from '../activities/activity-views.ts';
@@ -127,7 +127,7 @@ async function begin(
   const { verb, after } = options;
   const ids = [...new Set(given)];
   // No computer leaves meanwhile, and whoever comes second sees what the first made.
-  await keepFleet(tx, caller.accountId);
+  await lockFleetShared(tx, caller.accountId);
   await lockLanesOf(tx, caller.accountId, [
     ...ids,
     ...(await readReverted(tx, ids)),
@@ -241,7 +241,7 @@ async function requireTargetsOf(
 /** @throws {DomainError} ActivityNotEligible when a script is redacted; Forbidden when the caller may not run it there */
 async function requireScriptsOf(tx: Sql, caller: Caller, verb: Verb, runs: readonly SourceOperation[]): Promise<void> {
   if (runs.length === 0) return;
-  const scripts = await keepCarriedScripts(
+  const scripts = await lockPayloadScripts(
     tx,
     runs.map(({ payload_id }) => payload_id),
   );

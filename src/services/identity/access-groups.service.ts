@@ -14,8 +14,8 @@ import {
 import type { Paged } from '../../persistence/identity/administrators.repository.ts';
 import { recordEvent } from '../../persistence/events/events.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { refusedField } from '../common/fields.ts';
-import { resolveAccessGroups } from './names-in-body.ts';
+import { fieldError } from '../common/fields.ts';
+import { resolveAccessGroups } from './resolve-names.ts';
 import type { Caller } from '../common/ports.ts';
 import { changeRights, type RightsChangeDeps } from './rights-change.ts';
 
@@ -28,7 +28,7 @@ export interface AccessGroupsService {
   /** @throws {DomainError} UnknownAccessGroup */
   get(caller: Caller, name: string): Promise<AccessGroupRow>;
   /**
-   * Makes a group whose name is the slug of its title.
+   * Creates a group whose name is the slug of its title.
    *
    * @param parent - name of the parent, `global` by default
    * @throws {DomainError} InvalidParameter, UnknownAccessGroup for the parent (400), DuplicateAccessGroup
@@ -42,8 +42,8 @@ export interface AccessGroupsService {
    */
   rename(caller: Caller, name: string, title: string): Promise<AccessGroupRow>;
   /**
-   * Removes a group and moves its children and computers to its parent. Roles limited to it lose it rather than gain
-   * the parent.
+   * Removes a group and moves its children and computers to its parent. Roles limited to it lose it; they do not get the
+   * parent.
    *
    * @returns the parent
    * @throws {DomainError} UnknownAccessGroup, InvalidParameter for the root
@@ -101,7 +101,7 @@ async function requireGroup(sql: Sql, caller: Caller, name: string): Promise<Acc
 
 async function requireFreeTitle(tx: Sql, accountId: number, given: string, name: string | null): Promise<string> {
   const title = cleanTitle(given);
-  if (title === null) throw refusedField('body.title', 'must have 1 to 255 letters, digits, spaces, dashes or dots');
+  if (title === null) throw fieldError('body.title', 'must have 1 to 255 letters, digits, spaces, dashes or dots');
   if (await isTitleTaken(tx, accountId, title, name)) {
     throw new DomainError('DuplicateAccessGroup', 'There is an access group with this title already');
   }

@@ -14,9 +14,9 @@ import {
   insertAdministrator,
 } from '../../persistence/identity/accounts.repository.ts';
 import { recordEvent } from '../../persistence/events/events.repository.ts';
-import { keepSetting } from '../../persistence/common/system-settings.repository.ts';
+import { insertSetting } from '../../persistence/common/system-settings.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
-import { isAddressTaken } from '../../persistence/database/violations.ts';
+import { isAddressTaken } from '../../persistence/database/errors.ts';
 import { randomText } from './login/access-keys.ts';
 import { lockCaller } from './current-person.ts';
 import { emailTaken, readEmail, readLine } from '../common/fields.ts';
@@ -24,7 +24,7 @@ import type { Hashing } from '../common/hashing.ts';
 import type { LoginThrottle } from './login/login-throttle.ts';
 import { checkNewPassword, hashPassword, normalisePassword } from './login/passwords.ts';
 import type { Caller } from '../common/ports.ts';
-import { checkSetupToken, forgetSetupToken, makeSetupToken, type SetupTokenSetting } from './login/setup-token.ts';
+import { checkSetupToken, deleteSetupToken, makeSetupToken, type SetupTokenSetting } from './login/setup-token.ts';
 
 /** Name and title of the one account of a self-hosted deployment. @see docs/api-conventions.md#accounts */
 const STANDALONE = { name: STANDALONE_ACCOUNT, title: 'Organization' };
@@ -36,15 +36,14 @@ export interface NewAdministrator {
 }
 
 export interface AccountsService {
-  /** Tells whether the standalone account exists. */
   standaloneExists(): Promise<boolean>;
   /**
-   * Makes the standalone account with its first administrator; computers need the generated registration key to ask
-   * for enrolment and wait to be accepted.
+   * Creates the standalone account with its first administrator. Computers need the generated registration key to enrol
+   * and wait to be accepted.
    *
-   * @param enforceStrength - whether the password needs letters of both cases and a digit; undefined: as everywhere in
-   * the deployment
-   * @param setupToken - what the log showed, where that is wanted
+   * @param enforceStrength - whether the password needs letters of both cases and a digit; by default as the deployment
+   * is configured
+   * @param setupToken - from the log, where one is needed
    * @throws {DomainError} StandaloneAccountExists, Forbidden for the setup token, DuplicateEmail, InvalidParameter
    * @see docs/api-conventions.md#deployment-settings
    */
@@ -54,11 +53,11 @@ export interface AccountsService {
     origin: Origin,
     setupToken?: string,
   ): Promise<AccountRow>;
-  /** Makes the setup token. @returns null where there is one already, an account, or nobody needs one */
+  /** @returns the new setup token; null if there is one already, or an account, or none is needed */
   makeSetupToken(): Promise<string | null>;
   /**
-   * Makes an account whose administrator is the caller; computers need its generated registration key and wait to be
-   * accepted. The caller's token stays where it is.
+   * Creates an account whose administrator is the caller. Computers need its generated registration key and wait to be
+   * accepted. The caller's token stays valid for its own account.
    *
    * @throws {DomainError} SelfServiceDisabled, AccountExists when the caller is in an account already, InvalidParameter
    * @see docs/api-conventions.md#accounts
@@ -69,10 +68,10 @@ export interface AccountsService {
 export interface AccountsDeps {
   db: Database;
   hashing: Hashing;
-  /** Whether people may make accounts for themselves. */
+  /** Whether people may create accounts for themselves. */
   selfService: boolean;
   throttle: LoginThrottle;
-  /** What new passwords are held to. */
+  /** Rules for new passwords. */
   passwords: PasswordPolicy;
   setupToken: SetupTokenSetting;
 }
@@ -87,7 +86,7 @@ export function createAccountsService(deps: AccountsDeps): AccountsService {
     async createStandalone(administrator, enforceStrength, origin, setupToken) {
       const policy = { ...deps.passwords, strong: enforceStrength ?? deps.passwords.strong };
       const person = checkAdministrator(administrator, policy);
-      // Before any hash work, so that a made account cannot be used to burn processor time.
+      // Before hashing, so that this endpoint cannot be used to burn processor time.
       if (await accountExists(deps.db, STANDALONE.name)) throw alreadyExists();
       await checkSetupToken(deps.db, deps.setupToken, setupToken);
       const { address } = origin;
@@ -108,9 +107,9 @@ export function createAccountsService(deps: AccountsDeps): AccountsService {
 }
 
 /**
- * Makes the standalone account with its access group, roles and first administrator in one transaction.
+ * Creates the standalone account with its access group, roles and first administrator in one transaction.
  *
- * @param options.registrationKey - what agents must present; null lets every agent ask for enrolment
+ * @param options.registrationKey - what agents must present; null lets every agent enrol
  * @throws {DomainError} StandaloneAccountExists (of two calls at once exactly one succeeds), InvalidParameter
  */
 export async function createStandaloneAccount(
@@ -123,12 +122,11 @@ export async function createStandaloneAccount(
   return insert(persistence.db, administrator, options.autoRegister, options.registrationKey);
 }
 
-/** Setting that remembers it for the life of a database. */
 const ENROLMENT_CLOSED = 'enrolment_closed';
 
 /**
- * Closes the standalone account to computers that nobody expects: they need a registration key, and wait to be accepted.
- * Does so once; an account that has a key, or was opened again afterwards, stays as it is.
+ * Requires a registration key and acceptance from computers that enrol into the standalone account. Happens once per
+ * database; an account that has a key, or was opened again afterwards, stays as it is.
  *
  * @returns the new key; null when nothing changed
  */
@@ -136,7 +134,7 @@ export async function closeStandaloneEnrolment(db: Database): Promise<string | n
   const key = registrationKey();
   return db.transaction(async (tx) => {
     const isThere = await accountExists(tx, STANDALONE.name);
-    if (!isThere || !(await keepSetting(tx, ENROLMENT_CLOSED, 'true'))) return null;
+    if (!isThere || !(await insertSetting(tx, ENROLMENT_CLOSED, 'true'))) return null;
     const account = await closeEnrolment(tx, STANDALONE.name, key);
     if (!account) return null;
     const message = 'Made a registration key; computers need it, and wait to be accepted, as others reach this server';
@@ -146,7 +144,7 @@ export async function closeStandaloneEnrolment(db: Database): Promise<string | n
   });
 }
 
-/** The person's row is locked: of two calls at once the second finds the first one's account. */
+/** Locks the person, so that the second of two concurrent calls finds the account of the first. */
 async function insertOwn(tx: Sql, caller: Caller, title: string, throttle: LoginThrottle): Promise<AccountRow> {
   const { address } = caller.origin;
   const person = await lockCaller(tx, caller);
@@ -185,7 +183,7 @@ async function insert(
     const made = await insertAccountWithAdministrator(tx, account, operator, roles);
     if (made) {
       await recordStandalone(tx, made, person);
-      await forgetSetupToken(tx);
+      await deleteSetupToken(tx);
     }
     return made;
   };
@@ -196,7 +194,7 @@ async function insert(
   return made;
 }
 
-/** Who acts when the server makes the account by itself. */
+/** The actor when the server creates the account. */
 const SERVER = { personId: null, name: 'Flotilla', origin: { address: 'local', requestId: 'first-start' } };
 
 function recordStandalone(

@@ -12,7 +12,7 @@ import {
 } from '../../persistence/identity/administrators.repository.ts';
 import { recordEvent } from '../../persistence/events/events.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { resolveRoles } from './names-in-body.ts';
+import { resolveRoles } from './resolve-names.ts';
 import type { Caller } from '../common/ports.ts';
 import { changeRights, type RightsChangeDeps } from './rights-change.ts';
 
@@ -75,7 +75,7 @@ export async function requireAdministrator(tx: Sql, accountId: number, personId:
   return found;
 }
 
-/** After the change and under the lock, so that of two at once the second sees what the first left. */
+/** Called after the change and under the lock, so that the second of two concurrent changes sees the first. */
 async function requireGlobalAdmin(tx: Sql, accountId: number): Promise<void> {
   if (await isRoleHeld(tx, accountId, ADMINISTRATOR_ROLE)) return;
   throw new DomainError('LastGlobalAdmin', `The account needs an administrator with the role ${ADMINISTRATOR_ROLE}`);

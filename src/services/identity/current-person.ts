@@ -4,8 +4,8 @@ import type { Sql } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
 
 /**
- * The caller's own row under lock, for changes of the person and for handing out new ways in: a token that was ended
- * in the last seconds must not do either, although reads may still take it.
+ * Locks the caller's row, for changes of the person and for issuing new credentials: a token revoked in the last seconds
+ * must not do either, although cached rights may still allow reads.
  *
  * @throws {DomainError} Unauthorized when the token has been ended
  */

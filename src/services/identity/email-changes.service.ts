@@ -5,30 +5,29 @@ import { setEmail, takeEmailChange } from '../../persistence/identity/email-chan
 import { recordEvent } from '../../persistence/events/events.repository.ts';
 import { isEmailTaken, lockEmail } from '../../persistence/identity/people.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { isAddressTaken } from '../../persistence/database/violations.ts';
+import { isAddressTaken } from '../../persistence/database/errors.ts';
 import { digestSecret } from './login/access-keys.ts';
 import { requireAdministrator } from './administrators.service.ts';
 import { lockCaller } from './current-person.ts';
-import { replacedMail } from './email-mail.ts';
+import { replacedMail } from './mails.ts';
 import { emailTaken, readEmail } from '../common/fields.ts';
 import type { Caller, Clock, Mailer } from '../common/ports.ts';
 import { changeRights, type RightsChangeDeps } from './rights-change.ts';
 
-/** Carries out changes of address that were requested (`PeopleService.updateSelf`). The former address is told. */
+/** Completes requested changes of email address (`PeopleService.updateSelf`). The former address is notified. */
 export interface EmailChangesService {
   /**
    * Confirms the caller's new address by the token that was mailed to it.
    *
-   * @throws {DomainError} UnknownEmailChange for a token that is not of the change that waits, was used or has expired;
-   * DuplicateEmail when somebody else has the address by now
+   * @throws {DomainError} UnknownEmailChange for a token that does not belong to the pending change, was used or has
+   * expired; DuplicateEmail when somebody else has the address by now
    */
   confirm(caller: Caller, token: string): Promise<void>;
   /**
    * Confirms the new address of an administrator of the account `standalone` where no mail goes out.
    *
-   * @param email - the address that is to be confirmed, so that it is no other than the caller thinks
-   * @throws {DomainError} Forbidden where mail goes out, and for callers in another account: those may be anybody's;
-   * UnknownPerson, UnknownEmailChange, DuplicateEmail, InvalidParameter
+   * @param email - the address to confirm; must be the pending one
+   * @throws {DomainError} Forbidden where mail is sent, and for callers in accounts that anybody may create; UnknownPerson, UnknownEmailChange, DuplicateEmail, InvalidParameter
    */
   confirmFor(caller: Caller, personId: number, email: string): Promise<AdministratorRow>;
 }
@@ -42,19 +41,19 @@ export interface EmailChangesDeps extends RightsChangeDeps {
 export function createEmailChangesService(deps: EmailChangesDeps): EmailChangesService {
   const notify = (former: string) => {
     if (!deps.mailer.isOn) return;
-    // Not waited for: a mail server takes its time, and what goes wrong is in its log.
+    // Not awaited: a mail server may be slow, and the mailer logs failures.
     void deps.mailer.send(replacedMail(former, deps)).catch(() => undefined);
   };
   return {
     async confirm(caller, token) {
-      const former = await asOwner(() =>
+      const former = await withEmailConflict(() =>
         deps.db.transaction(async (tx) => {
           await lockCaller(tx, caller);
           const by = { tokenDigest: digestSecret(token) };
           return replaceEmail(tx, caller, { ...caller, by, now: deps.clock.now() });
         }),
       );
-      deps.authenticator.forget({ personId: caller.personId });
+      deps.authenticator.invalidate({ personId: caller.personId });
       notify(former);
     },
     async confirmFor(caller, personId, email) {
@@ -62,7 +61,7 @@ export function createEmailChangesService(deps: EmailChangesDeps): EmailChangesS
       if (deps.mailer.isOn) {
         throw new DomainError('Forbidden', 'Mail goes out here: the person confirms the address by the mail to it');
       }
-      const administrator = await asOwner(() =>
+      const administrator = await withEmailConflict(() =>
         changeRights(deps, caller, async (tx) => {
           const { name } = await requireAdministrator(tx, caller.accountId, personId);
           if (caller.accountName !== STANDALONE_ACCOUNT) {
@@ -72,13 +71,13 @@ export function createEmailChangesService(deps: EmailChangesDeps): EmailChangesS
           return requireAdministrator(tx, caller.accountId, personId);
         }),
       );
-      deps.authenticator.forget({ personId });
+      deps.authenticator.invalidate({ personId });
       return administrator;
     },
   };
 }
 
-/** Carries a change out. @returns the former address */
+/** @returns the former address */
 async function replaceEmail(
   tx: Sql,
   caller: Caller,
@@ -97,8 +96,8 @@ async function replaceEmail(
   return former;
 }
 
-/** Of two people who take one address at once, one gets it. */
-async function asOwner<T>(work: () => Promise<T>): Promise<T> {
+/** Two people may claim the same address at the same time. */
+async function withEmailConflict<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Config } from '../../process/config.ts';
 
-/** Something that a deployment has or has not, under the name that clients know it by. */
+/** An optional feature of a deployment, under the name that clients know. */
 export interface Feature {
   key: string;
   name: string;
@@ -9,8 +9,7 @@ export interface Feature {
 }
 
 /**
- * What this deployment offers, in order of the keys. It follows from the settings alone, so it is the same for every
- * account and stays as it is until the next start.
+ * The features of this deployment, by key. They depend only on the settings, so they are the same for every account.
  *
  * @see docs/api-conventions.md#deployment-settings
  */

@@ -2,16 +2,13 @@ import { DomainError } from '../../domain/common/errors.ts';
 import type { Permission } from '../../domain/identity/permissions.ts';
 import type { Caller } from '../common/ports.ts';
 
-/** Whether a caller has a permission in an access group. */
 export function holdsIn(caller: Pick<Caller, 'groups'>, permission: Permission, groupId: number): boolean {
   const groups = caller.groups(permission);
   return groups === 'all' || groups.includes(groupId);
 }
 
 /**
- * Refuses a caller who lacks one of some permissions in an access group.
- *
- * @param where - the group as the refusal names it
+ * @param where - the group as the error names it
  * @throws {DomainError} Forbidden
  * @see docs/api-conventions.md#access-groups-as-scope
  */

@@ -1,20 +1,20 @@
 import { DomainError } from '../../domain/common/errors.ts';
-import { rateLimitKey } from '../common/token-buckets.ts';
 import { digestName, type LoginThrottle } from './login/login-throttle.ts';
+import { rateLimitKey } from '../common/token-buckets.ts';
 
-/** Bounds how often secret ids of invitations can be tried, by the same numbers as failed logins. */
+/** Limits guesses of secret invitation ids, by the limits of failed logins. */
 export interface InvitationGuard {
   /**
-   * Runs `attempt` and counts it when it finds no invitation, or a login with one fails: both alike, as their numbers
-   * would otherwise tell names that exist from those that do not.
+   * Runs `attempt` and counts it when it finds no invitation or a login with one fails. Both count alike, or the counts
+   * would reveal which names exist.
    *
-   * @param by - the person who tries; null where nobody is logged in: then the address alone counts
-   * @throws {DomainError} TooManyRequests before anything is looked up, and whatever `attempt` throws
+   * @param by - the client; without a person its address counts
+   * @throws {DomainError} TooManyRequests before anything is looked up, and what `attempt` throws
    */
   guard<T>(by: { personId: number | null; address: string }, attempt: () => Promise<T>): Promise<T>;
 }
 
-/** Also what a login with an invitation says of an address that is nobody's, or was somebody's. */
+/** Includes the errors of a login with an invitation whose address is unknown, or was somebody's. */
 const FAILURES: ReadonlySet<string> = new Set([
   'UnknownInvitation',
   'AuthenticationFailed',
@@ -26,7 +26,7 @@ export function createInvitationGuard(deps: { throttle: LoginThrottle }): Invita
   const { throttle } = deps;
   return {
     async guard({ personId, address }, attempt) {
-      // No login name contains U+0000, so neither kind of failure counts as the other.
+      // No login name contains U+0000, so these keys never collide with names.
       const key = digestName(
         personId === null ? `\0invitation at ${rateLimitKey(address)}` : `\0invitation by ${personId}`,
       );

@@ -15,17 +15,15 @@ import {
   takeInvitation,
   uncountInvitation,
 } from '../../persistence/identity/invitations.repository.ts';
-import { findRoleReach } from '../../persistence/identity/rights.repository.ts';
-import { lockRights } from '../../persistence/identity/rights-lock.ts';
+import { findRoleReach, lockRights } from '../../persistence/identity/rights.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { readEmail, readLine } from '../common/fields.ts';
 import type { InvitationGuard } from './invitation-guard.ts';
-import { invitationMail } from './invitation-mail.ts';
+import { invitationMail } from './mails.ts';
 import { acceptInvitation, type Joined, recordJoining, requireOpenTo, unknownInvitation } from './joining.ts';
-import { resolveRoles } from './names-in-body.ts';
+import { resolveRoles } from './resolve-names.ts';
 import type { Caller, Clock, Mailer } from '../common/ports.ts';
-import { changeRights, type RightsChangeDeps } from './rights-change.ts';
-import type { RoleLimit } from './role-limits.ts';
+import { changeRights, type RightsChangeDeps, type RoleLimit } from './rights-change.ts';
 
 export interface InvitationsService {
   /** One page of open invitations, oldest first. Their secret ids are empty for callers who could not invite. */
@@ -33,7 +31,7 @@ export interface InvitationsService {
   /** @throws {DomainError} UnknownInvitation */
   get(caller: Caller, id: number): Promise<InvitationRow>;
   /**
-   * Stores an invitation and has it mailed; that the mail fails changes nothing.
+   * Stores an invitation and mails it; a mail that fails changes nothing.
    *
    * @throws {DomainError} InvalidParameter, UnknownRole (400); TooManyRequests for an address that was invited too often
    */
@@ -49,7 +47,7 @@ export interface InvitationsService {
    * TooManyRequests
    */
   accept(caller: Caller, secureId: string): Promise<Joined>;
-  /** Uses an invitation up without joining. Throws as `accept`. */
+  /** Ends an invitation without joining. Throws as `accept`. */
   reject(caller: Caller, secureId: string): Promise<void>;
   /** What the holder of an invitation may know before logging in. @throws {DomainError} UnknownInvitation, TooManyRequests */
   summary(address: string, secureId: string): Promise<{ accountTitle: string; secureId: string }>;
@@ -86,13 +84,13 @@ export function createInvitationsService(deps: InvitationsDeps): InvitationsServ
     async list(caller, page) {
       const { count, results } = await listInvitations(db, caller.accountId, deps.clock.now(), page);
       const maySeeIds = await maySeeSecureIds(db, caller);
-      return { count, results: results.map((row) => shown(row, maySeeIds)) };
+      return { count, results: results.map((row) => toVisible(row, maySeeIds)) };
     },
     get: async (caller, id) =>
-      shown(await requireInvitation(db, caller, id, deps.clock.now()), await maySeeSecureIds(db, caller)),
+      toVisible(await requireInvitation(db, caller, id, deps.clock.now()), await maySeeSecureIds(db, caller)),
     async create(caller, invitation) {
       const stored = await changeRights(deps, caller, (tx, limit) => create(deps, tx, limit, caller, invitation));
-      // Not waited for: a mail server takes its time, and what goes wrong is in its log.
+      // Not awaited: a mail server may be slow, and the mailer logs failures.
       void mail(caller, stored).catch(() => undefined);
       return { id: stored.id, secureId: stored.secure_id };
     },
@@ -116,7 +114,7 @@ export function createInvitationsService(deps: InvitationsDeps): InvitationsServ
     async accept(caller, secureId) {
       const now = deps.clock.now();
       const joined = await guard.guard(by(caller), () => db.transaction((tx) => accept(tx, caller, secureId, now)));
-      deps.authenticator.forget({ personId: caller.personId });
+      deps.authenticator.invalidate({ personId: caller.personId });
       return joined;
     },
     reject: (caller, secureId) =>
@@ -130,12 +128,12 @@ export function createInvitationsService(deps: InvitationsDeps): InvitationsServ
   };
 }
 
-/** A secret id is a role to take: readers who may not give every role must not get one by it. */
+/** A secret id grants roles: readers who may not assign every role must not see it. */
 async function maySeeSecureIds(sql: Sql, caller: Caller): Promise<boolean> {
   return caller.may('ManageRole') && (await findRoleReach(sql, caller)) === null;
 }
 
-function shown(row: InvitationRow, maySeeId: boolean): InvitationRow {
+function toVisible(row: InvitationRow, maySeeId: boolean): InvitationRow {
   return maySeeId ? row : { ...row, secure_id: '' };
 }
 
@@ -143,13 +141,13 @@ function newSecureId(): string {
   return Array.from({ length: SECURE_ID_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
 }
 
-/** Of one account to one address, so that invitations fill no mailbox. */
-const MOST = 10;
+/** Per account and address, so that invitations cannot flood a mailbox. */
+const MAX_PER_DAY = 10;
 
 async function countWithinLimit(tx: Sql, { accountId }: Caller, email: string, at: Date): Promise<void> {
   const since = new Date(at.getTime() - DAY_MS);
-  const oldest = await countInvitation(tx, { accountId, email, at, since, most: MOST });
-  if (oldest) throw tooMany(`No more than ${MOST} invitations a day go to one address`, oldest, DAY_MS, at);
+  const oldest = await countInvitation(tx, { accountId, email, at, since, most: MAX_PER_DAY });
+  if (oldest) throw tooMany(`No more than ${MAX_PER_DAY} invitations a day go to one address`, oldest, DAY_MS, at);
 }
 
 async function create(

@@ -7,7 +7,7 @@ import {
   isOpenTo,
   takeInvitation,
 } from '../../persistence/identity/invitations.repository.ts';
-import { lockRights } from '../../persistence/identity/rights-lock.ts';
+import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 
 /** What an accepted invitation led into. */
@@ -19,10 +19,10 @@ export interface Joined {
 }
 
 /**
- * Uses an invitation up: the person becomes a member with its roles; a member gets its roles besides their own. Of
- * several at once exactly one succeeds.
+ * Consumes an invitation: the person becomes a member with its roles; a member gets its roles in addition. Of concurrent
+ * calls exactly one succeeds.
  *
- * @param tx - a transaction; it then holds the account's rights until its end
+ * @param tx - holds the lock on the account's rights from then on
  * @throws {DomainError} UnknownInvitation when there is none, or no longer; Forbidden when it is for another address
  */
 export async function acceptInvitation(
@@ -45,7 +45,7 @@ export async function acceptInvitation(
   };
 }
 
-/** Writes into the inviting account's log that somebody joined it. */
+/** Records the event in the log of the inviting account. */
 export async function recordJoining(
   tx: Sql,
   person: { personId: number; name: string; email: string; origin: Origin },
@@ -72,7 +72,7 @@ export async function requireOpenTo(sql: Sql, invitationId: number, personId: nu
   throw new DomainError('Forbidden', 'This invitation is for somebody with another email address');
 }
 
-/** One refusal for ids that never were, are used, rejected, withdrawn or expired. */
+/** The same error for ids that never existed, are used, rejected, withdrawn or expired. */
 export function unknownInvitation(): DomainError {
   return new DomainError('UnknownInvitation', 'There is no such invitation');
 }

@@ -10,20 +10,20 @@ import type { Clock } from '../common/ports.ts';
 
 const MAILS = 10;
 
-/** One mail, or one question for an address, that a person has been allowed. */
-export interface Reserved {
-  /** Sends the mail. @throws whatever `send` throws; it does not count then */
+/** One mail that a person may send. */
+export interface ReservedMail {
+  /** @throws what `send` throws; the mail does not count then */
   send(send: () => Promise<void>): Promise<void>;
 }
 
 /**
- * Counts a test mail or a change of address of a person: 10 an hour together. People choose the addresses, so these
- * mails could fill somebody else's box, and the answers could tell which addresses are known here.
+ * Counts a test mail or a change of address of a person: 10 an hour together. People choose the addresses, so these mails
+ * could flood somebody else's mailbox, and the responses could reveal which addresses exist here.
  *
  * @throws {DomainError} TooManyRequests with the time until the oldest one stops counting
- * @remarks Counted before it is sent, so that many at once are not more than one after the other.
+ * @remarks Counted before it is sent, so that concurrent requests cannot exceed the limit.
  */
-export async function reserveMail(deps: { db: Database; clock: Clock }, personId: number): Promise<Reserved> {
+export async function reserveMail(deps: { db: Database; clock: Clock }, personId: number): Promise<ReservedMail> {
   const at = deps.clock.now();
   const since = new Date(at.getTime() - HOUR_MS);
   if (!(await reserveTestMail(deps.db, personId, { at, since, most: MAILS }))) {

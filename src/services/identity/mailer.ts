@@ -1,44 +1,38 @@
 import type { Transporter } from 'nodemailer';
 import { DomainError } from '../../domain/common/errors.ts';
 import type { Logger } from '../../process/logger.ts';
-import { BoundedQueue } from '../common/bounded-queue.ts';
-import { crowded } from '../common/crowd.ts';
+import { ConcurrencyLimiter, serviceBusy } from '../common/concurrency-limiter.ts';
 import type { Mail, Mailer } from '../common/ports.ts';
 
 export interface MailerOptions {
-  /** `smtp://user:password@host:port` or `smtps://...`; null: no mail goes out. */
+  /** `smtp://user:password@host:port` or `smtps://...`; null: no mail is sent. */
   smtpUrl: string | null;
   /** Address of the sender. */
   from: string;
   logger?: Logger;
   /** Longest time one mail may take, waiting included. */
-  limitMs?: number;
+  timeoutMs?: number;
 }
 
-const LIMIT_MS = 5000;
-const CONCURRENCY = 4;
-const MAX_WAITING = 32;
+const TIMEOUT_MS = 5000;
+const LIMITS = { concurrency: 4, concurrencyPerKey: 4, maxQueued: 32, maxQueuedPerKey: 32 };
 
 /**
- * Hands mail to an SMTP server. A server that hangs costs a bounded number of connections and one time limit.
+ * Sends mail by an SMTP server. A server that hangs costs a bounded number of connections and one timeout.
  *
- * @remarks `send` throws MailQueueUnavailable when the server did not take the mail, whatever the reason; the log has it.
+ * @remarks `send` throws MailQueueUnavailable when the server did not accept the mail; the reason is logged.
  */
 export function createMailer(options: MailerOptions): Mailer {
-  const queue = new BoundedQueue({
-    concurrency: CONCURRENCY,
-    maxWaiting: MAX_WAITING,
-    refusal: () => crowded('Too much mail at once'),
-  });
+  const limiter = new ConcurrencyLimiter(LIMITS, () => serviceBusy('Too much mail at once'));
   return {
     isOn: options.smtpUrl !== null,
     async send(mail) {
       if (options.smtpUrl === null) throw unavailable();
-      const deadlineMs = performance.now() + (options.limitMs ?? LIMIT_MS);
+      const deadlineMs = performance.now() + (options.timeoutMs ?? TIMEOUT_MS);
       try {
-        await queue.run(() => deliver({ ...options, smtpUrl: options.smtpUrl! }, mail, deadlineMs));
+        await limiter.run('', () => deliver({ ...options, smtpUrl: options.smtpUrl! }, mail, deadlineMs));
       } catch (error) {
-        // The server's own words may repeat the address; codes say enough.
+        // The server's text may contain the address; codes are enough.
         const { code, responseCode } = error as { code?: string; responseCode?: number };
         options.logger?.warn({ reason: code, responseCode }, 'a mail could not be queued');
         throw unavailable();
@@ -52,29 +46,29 @@ async function deliver(
   mail: Mail,
   deadlineMs: number,
 ): Promise<void> {
-  const leftMs = Math.floor(deadlineMs - performance.now());
-  if (leftMs <= 0) throw tooLate();
+  const remainingMs = Math.floor(deadlineMs - performance.now());
+  if (remainingMs <= 0) throw timeoutError();
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({
     url: smtpUrl,
-    connectionTimeout: leftMs,
-    greetingTimeout: leftMs,
-    socketTimeout: leftMs,
-    dnsTimeout: leftMs,
+    connectionTimeout: remainingMs,
+    greetingTimeout: remainingMs,
+    socketTimeout: remainingMs,
+    dnsTimeout: remainingMs,
     socketCloseTimeout: 0,
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  // As an object the address is one address, whatever its text looks like.
+  // As an object it is always one address, whatever the text contains.
   const to = { name: '', address: mail.to };
-  await within(leftMs, transport, transport.sendMail({ from, to, subject: mail.subject, text: mail.text }));
+  await withTimeout(remainingMs, transport, transport.sendMail({ from, to, subject: mail.subject, text: mail.text }));
 }
 
-/** The transport's own limits start again at every answer of the server; this one is for all of it. */
-async function within(limitMs: number, transport: Transporter, sent: Promise<unknown>): Promise<void> {
+/** The timeouts of the transport restart with every reply of the server; this one is for the whole delivery. */
+async function withTimeout(timeoutMs: number, transport: Transporter, sent: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(tooLate()), limitMs);
+    timer = setTimeout(() => reject(timeoutError()), timeoutMs);
   });
   try {
     await Promise.race([sent, late]);
@@ -85,7 +79,7 @@ async function within(limitMs: number, transport: Transporter, sent: Promise<unk
   }
 }
 
-function tooLate(): Error {
+function timeoutError(): Error {
   return Object.assign(new Error('the mail server took too long'), { code: 'ETIMEDOUT' });
 }
 

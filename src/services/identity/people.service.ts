@@ -1,13 +1,14 @@
 import { DAY_MS } from '../../domain/common/durations.ts';
 import { unauthorized } from '../../domain/common/errors.ts';
+import type { Database, Sql } from '../../persistence/database/sql.ts';
+import { recordEvent } from '../../persistence/events/events.repository.ts';
 import {
   compareEmail,
-  dropEmailChange,
+  deleteEmailChange,
   type EmailChange,
-  respellEmail,
   saveEmailChange,
+  updateEmailCase,
 } from '../../persistence/identity/email-changes.repository.ts';
-import { recordEvent } from '../../persistence/events/events.repository.ts';
 import {
   findMembership,
   findPerson,
@@ -15,14 +16,13 @@ import {
   type PersonRow,
   updatePerson,
 } from '../../persistence/identity/people.repository.ts';
-import type { Database, Sql } from '../../persistence/database/sql.ts';
+import { emailTaken, fieldError, readEmail, readLine, readTimezone } from '../common/fields.ts';
+import type { Caller, Clock, Mailer, TokenFacts } from '../common/ports.ts';
+import { lockCaller } from './current-person.ts';
 import { digestSecret, newToken } from './login/access-keys.ts';
 import type { Authenticator } from './login/authenticator.ts';
-import { lockCaller } from './current-person.ts';
-import { confirmationMail } from './email-mail.ts';
-import { emailTaken, readEmail, readLine, readTimezone, refusedField } from '../common/fields.ts';
 import { reserveMail } from './mail-budget.ts';
-import type { Caller, Clock, Mailer, TokenFacts } from '../common/ports.ts';
+import { confirmationMail } from './mails.ts';
 
 export interface PersonEdit {
   name?: string | null | undefined;
@@ -33,18 +33,18 @@ export interface PersonEdit {
 }
 
 export interface PeopleService {
-  /** The person who calls, as they were when their rights were last read: at most seconds ago. */
+  /** The caller, as of when their rights were last read: at most seconds ago. */
   getSelf(caller: Caller): Promise<PersonRow>;
   /**
-   * Changes what is given and not null. A new address waits for its confirmation, in place of one that waited before;
-   * where mail goes out, a token that confirms it is mailed there. The present address, perhaps written otherwise,
-   * holds at once and withdraws what waited.
+   * Changes what is given and not null. A new address is pending until it is confirmed and replaces an earlier pending
+   * one; where mail is sent, a token that confirms it is mailed there. The current address in another case applies at
+   * once and drops a pending one.
    *
    * @throws {DomainError} InvalidParameter, DuplicateEmail, TooManyRequests; MailQueueUnavailable when the mail server
-   * did not take the mail: nothing is changed then
+   * did not accept the mail: nothing is changed then
    */
   updateSelf(caller: Caller, edit: PersonEdit): Promise<PersonRow>;
-  /** The person who calls, as they are now. */
+  /** The caller, read anew. */
   readSelf(caller: Caller): Promise<PersonRow>;
   /** Sends a mail to the caller's own address. @throws {DomainError} MailQueueUnavailable, TooManyRequests */
   sendTestEmail(caller: Caller): Promise<void>;
@@ -54,7 +54,7 @@ export interface PeopleDeps {
   db: Database;
   clock: Clock;
   mailer: Mailer;
-  authenticator: Pick<Authenticator, 'forget'>;
+  authenticator: Pick<Authenticator, 'invalidate'>;
   publicUrl: string;
 }
 
@@ -63,7 +63,7 @@ const CONFIRMATION_MS = DAY_MS;
 const TEST_SUBJECT = 'Test email from Flotilla';
 
 export function createPeopleService(deps: PeopleDeps): PeopleService {
-  // This object lives as long as the rights read with it count as fresh.
+  // The key object lives as long as the rights read with it count as fresh.
   const known = new WeakMap<TokenFacts, PersonRow>();
   const now = () => deps.clock.now();
   return {
@@ -75,7 +75,7 @@ export function createPeopleService(deps: PeopleDeps): PeopleService {
     readSelf: (caller) => readSelf(deps.db, caller, now()),
     async updateSelf(caller, edit) {
       const person = await update(deps, caller, edit);
-      deps.authenticator.forget({ personId: caller.personId });
+      deps.authenticator.invalidate({ personId: caller.personId });
       return person;
     },
     async sendTestEmail(caller) {
@@ -95,7 +95,7 @@ async function readSelf(sql: Sql, caller: Caller, now: Date): Promise<PersonRow>
 
 async function update(deps: PeopleDeps, caller: Caller, edit: PersonEdit): Promise<PersonRow> {
   const { email, preferredAccount, ...fields } = readEdit(edit);
-  // Before anything is mailed.
+  // Checked before anything is mailed.
   if (preferredAccount !== undefined) await accountOf(deps.db, caller, preferredAccount);
   const change = email === undefined ? null : await prepareEmail(deps, caller, email);
   return deps.db.transaction(async (tx) => {
@@ -110,15 +110,15 @@ async function update(deps: PeopleDeps, caller: Caller, edit: PersonEdit): Promi
   });
 }
 
-/** What is to become of the address: another spelling of it, or another one that waits for its confirmation. */
-type EmailWish = { spelling: string } | { pending: Omit<EmailChange, 'personId'> };
+/** The same address in another case, or another address that has to be confirmed. */
+type RequestedEmail = { spelling: string } | { pending: Omit<EmailChange, 'personId'> };
 
 /**
- * Judges the address that somebody wants, and mails the token that confirms it.
+ * Checks the requested address and mails the token that confirms it.
  *
  * @throws {DomainError} DuplicateEmail, TooManyRequests, MailQueueUnavailable: nothing is stored then
  */
-async function prepareEmail(deps: PeopleDeps, caller: Caller, email: string): Promise<EmailWish> {
+async function prepareEmail(deps: PeopleDeps, caller: Caller, email: string): Promise<RequestedEmail> {
   const compared = await compareEmail(deps.db, caller.personId, email);
   if (!compared) throw unauthorized();
   if (compared.isOwn) return { spelling: email };
@@ -131,10 +131,10 @@ async function prepareEmail(deps: PeopleDeps, caller: Caller, email: string): Pr
   return { pending: { email, tokenDigest: digestSecret(token), expiresAt } };
 }
 
-async function storeEmail(tx: Sql, { personId }: Caller, wish: EmailWish): Promise<void> {
+async function storeEmail(tx: Sql, { personId }: Caller, wish: RequestedEmail): Promise<void> {
   if ('pending' in wish) return saveEmailChange(tx, { personId, ...wish.pending });
-  await dropEmailChange(tx, personId);
-  await respellEmail(tx, personId, wish.spelling);
+  await deleteEmailChange(tx, personId);
+  await updateEmailCase(tx, personId, wish.spelling);
 }
 
 async function recordUpdate(
@@ -142,7 +142,7 @@ async function recordUpdate(
   caller: Caller,
   { name }: PersonRow,
   fields: Record<string, unknown>,
-  change: EmailWish | null,
+  change: RequestedEmail | null,
 ): Promise<void> {
   const words = Object.entries(fields).flatMap(([key, value]) => (value === undefined ? [] : [WORDS[key]!]));
   const wanted = change && 'pending' in change ? `, and wants ${change.pending.email} as email address` : '';
@@ -170,6 +170,6 @@ function readEdit(edit: PersonEdit) {
 async function accountOf(sql: Sql, caller: Caller, name: string | null): Promise<number | null> {
   if (name === null) return null;
   const membership = await findMembership(sql, caller.personId, name);
-  if (!membership) throw refusedField('body.preferred_account', 'must be the name of an account of this person');
+  if (!membership) throw fieldError('body.preferred_account', 'must be the name of an account of this person');
   return membership.accountId;
 }

@@ -6,10 +6,10 @@ import {
   updatePreferences,
 } from '../../persistence/identity/preferences.repository.ts';
 import type { Database } from '../../persistence/database/sql.ts';
-import { readLine, refusedField } from '../common/fields.ts';
+import { readLine, fieldError } from '../common/fields.ts';
 import type { Caller } from '../common/ports.ts';
 
-/** Absent: unchanged. Null: back to the default, which a title has not. */
+/** Absent: unchanged. Null: reset to the default; a title has none. */
 export interface PreferencesEdit {
   title?: string | null | undefined;
   registrationKey?: string | null | undefined;
@@ -19,10 +19,10 @@ export interface PreferencesEdit {
 }
 
 export interface PreferencesService {
-  /** What the caller's account is set to, its registration key included. */
+  /** Includes the registration key. */
   get(caller: Caller): Promise<PreferencesRow>;
   /**
-   * Changes what is given. Key and auto-registration hold for the next computer that asks for enrolment.
+   * Changes what is given. Key and auto-registration apply to the next computer that enrols.
    *
    * @throws {DomainError} InvalidParameter
    * @see docs/api-conventions.md#passwords-preferences-and-features
@@ -37,12 +37,12 @@ const FOR_EVER = -1;
 export function createPreferencesService(deps: { db: Database }): PreferencesService {
   return {
     async get(caller) {
-      return (await findPreferences(deps.db, caller.accountId)) ?? gone();
+      return (await findPreferences(deps.db, caller.accountId)) ?? rejectDeletedAccount();
     },
     update(caller, edit) {
       const change = readEdit(edit);
       return deps.db.transaction(async (tx) => {
-        const preferences = (await updatePreferences(tx, caller.accountId, change)) ?? gone();
+        const preferences = (await updatePreferences(tx, caller.accountId, change)) ?? rejectDeletedAccount();
         const changed = Object.entries(change).flatMap(([key, value]) => (value === undefined ? [] : [WORDS[key]!]));
         await recordEvent(tx, caller, {
           entityType: 'Preferences',
@@ -56,7 +56,7 @@ export function createPreferencesService(deps: { db: Database }): PreferencesSer
   };
 }
 
-/** Names of what was changed; the registration key itself is a secret. */
+/** For the event log, which must not contain the registration key. */
 const WORDS: Record<string, string> = {
   title: 'title',
   registration_key: 'registration key',
@@ -66,7 +66,7 @@ const WORDS: Record<string, string> = {
 
 function readEdit(edit: PreferencesEdit): Partial<PreferencesRow> {
   const { title, registrationKey, autoRegister, auditRetentionDays } = edit;
-  if (title === null) throw refusedField('body.title', 'must not be null');
+  if (title === null) throw fieldError('body.title', 'must not be null');
   const change: Partial<PreferencesRow> = {};
   if (title !== undefined) change.title = readLine('body.title', title);
   if (registrationKey !== undefined) change.registration_key = registrationKey && readKey(registrationKey);
@@ -79,16 +79,16 @@ function readKey(key: string): string {
   const { length } = [...key];
   if (length < MIN_KEY || length > MAX_KEY || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(key) || key !== key.trim()) {
     const message = `must have ${MIN_KEY} to ${MAX_KEY} characters on one line, without spaces at its ends`;
-    throw refusedField('body.registration_password', message);
+    throw fieldError('body.registration_password', message);
   }
   return key;
 }
 
 function readDays(days: number): number {
-  if (days === 0) throw refusedField('body.audit_retention_period', 'must be -1 for ever, or at least 1 day');
+  if (days === 0) throw fieldError('body.audit_retention_period', 'must be -1 for ever, or at least 1 day');
   return days;
 }
 
-function gone(): never {
+function rejectDeletedAccount(): never {
   throw unauthorized();
 }

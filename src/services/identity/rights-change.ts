@@ -1,23 +1,24 @@
 import { DomainError } from '../../domain/common/errors.ts';
-import { findRoleReach } from '../../persistence/identity/rights.repository.ts';
-import { lockRights } from '../../persistence/identity/rights-lock.ts';
+import type { Permission } from '../../domain/identity/permissions.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
+import { findRoleReach, lockRights } from '../../persistence/identity/rights.repository.ts';
+import { findRoleGrants, type RoleGrant } from '../../persistence/identity/roles.repository.ts';
+import type { Caller, Principal } from '../common/ports.ts';
+import { holdsIn } from './group-rights.ts';
 import { type Authenticator, readPrincipal } from './login/authenticator.ts';
-import type { Caller } from '../common/ports.ts';
-import { limitRoles, type RoleLimit } from './role-limits.ts';
 
 export interface RightsChangeDeps {
   db: Database;
-  authenticator: Pick<Authenticator, 'forget'>;
+  authenticator: Pick<Authenticator, 'invalidate'>;
 }
 
 /**
- * Changes who may do what in the caller's account: one change after the other, each by somebody who may still make it
- * when it is their turn. Else who was just removed could come back by their own hand.
+ * Changes rights in the caller's account. Changes are serialized, and the caller's own rights are checked under the lock:
+ * otherwise an administrator who was just removed could restore themselves.
  *
- * @param work - in the transaction of the change; with what limits the caller who manages roles of some access groups
- * @throws {DomainError} Unauthorized, Forbidden, when the caller's rights went meanwhile, and what `work` throws
- * @remarks This process reads the account's rights anew from the next call on, the others within seconds.
+ * @param work - runs in the transaction; `limit` rejects roles beyond the access groups that the caller manages
+ * @throws {DomainError} Unauthorized or Forbidden when the caller lost their rights meanwhile, and what `work` throws
+ * @remarks This process uses the new rights from the next request on, the others within seconds.
  */
 export async function changeRights<T>(
   { db, authenticator }: RightsChangeDeps,
@@ -30,6 +31,43 @@ export async function changeRights<T>(
     if (!manager.may('ManageRole')) throw new DomainError('Forbidden', 'The permission ManageRole is needed');
     return work(tx, limitRoles(manager, await findRoleReach(tx, caller)));
   });
-  authenticator.forget({ accountName: caller.accountName });
+  authenticator.invalidate({ accountName: caller.accountName });
   return done;
+}
+
+/**
+ * Rejects roles that the caller may neither assign nor change.
+ *
+ * @param roleIds - roles as they are now in the transaction
+ * @throws {DomainError} Forbidden
+ */
+export type RoleLimit = (tx: Sql, roleIds: readonly number[]) => Promise<void>;
+
+/**
+ * A caller whose ManageRole is limited to some access groups may assign and change roles that apply only there and grant
+ * nothing the caller does not have there. Otherwise they could give themselves the whole account.
+ *
+ * @param manager - with the rights from before the change
+ * @param reach - access groups of their ManageRole; null for the whole account
+ */
+export function limitRoles(manager: Principal, reach: readonly number[] | null): RoleLimit {
+  return async (tx, roleIds) => {
+    if (reach === null) return;
+    const grants = await findRoleGrants(tx, roleIds);
+    const beyond = grants.find((grant) => !isWithin(manager, reach, grant));
+    if (beyond) {
+      throw new DomainError(
+        'Forbidden',
+        `The role ${beyond.name} goes beyond the access groups, or the permissions, in which you may manage roles`,
+      );
+    }
+  };
+}
+
+function isWithin(manager: Principal, reach: readonly number[], grant: RoleGrant): boolean {
+  const holds = (group: number) => (permission: string) => holdsIn(manager, permission as Permission, group);
+  return (
+    grant.groups.every((group) => reach.includes(group) && grant.permissions.every(holds(group))) &&
+    grant.global_permissions.every((permission) => manager.may(permission as Permission))
+  );
 }

@@ -15,13 +15,12 @@ import {
   updateRole,
 } from '../../persistence/identity/roles.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { readLine, refusedField } from '../common/fields.ts';
-import { resolveAccessGroups } from './names-in-body.ts';
+import { readLine, fieldError } from '../common/fields.ts';
+import { resolveAccessGroups } from './resolve-names.ts';
 import type { Caller } from '../common/ports.ts';
-import { changeRights, type RightsChangeDeps } from './rights-change.ts';
-import type { RoleLimit } from './role-limits.ts';
+import { changeRights, type RightsChangeDeps, type RoleLimit } from './rights-change.ts';
 
-/** What a request says of a role; absent parts stay as they are. */
+/** Absent parts stay as they are. */
 export interface RoleChange {
   description?: string | undefined;
   permissions?: readonly string[] | undefined;
@@ -33,21 +32,21 @@ export interface RolesService {
   /** One page of the account's roles, the seeded ones first. */
   list(caller: Caller, page: PageRequest): Promise<Paged<RoleRow>>;
   /**
-   * Makes a role without holders, by default without permissions and on the whole account.
+   * Creates a role that nobody has, by default without permissions and for the whole account.
    *
-   * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateRole, Forbidden beyond what the caller may
-   * give, as in all that changes roles
+   * @throws {DomainError} InvalidParameter, UnknownAccessGroup (400), DuplicateRole; like all changes of roles, Forbidden
+   * beyond what the caller may grant
    * @see docs/api-conventions.md#access-groups-as-scope
    */
   create(caller: Caller, name: string, content: RoleChange): Promise<RoleRow>;
   /**
-   * Changes a role for all who hold it; the name stays. Idempotent.
+   * Changes a role for everybody who has it; the name stays. Idempotent.
    *
    * @throws {DomainError} UnknownRole, RoleReadOnly, InvalidParameter, UnknownAccessGroup (400)
    */
   change(caller: Caller, name: string, content: RoleChange): Promise<RoleRow>;
   /**
-   * Removes a role and takes it from all who hold it.
+   * Removes a role from everybody who has it.
    *
    * @throws {DomainError} UnknownRole, RoleReadOnly, RoleInUse when an administrator or an invitation would be left
    * without any role
@@ -111,7 +110,7 @@ async function remove(tx: Sql, limit: RoleLimit, caller: Caller, name: string): 
 function readContent(change: RoleChange, base: RoleContent): RoleContent {
   const description = change.description ?? base.description;
   if ([...description].length > MAX_DESCRIPTION) {
-    throw refusedField('body.description', `must not have more than ${MAX_DESCRIPTION} characters`);
+    throw fieldError('body.description', `must not have more than ${MAX_DESCRIPTION} characters`);
   }
   return {
     description,
@@ -126,7 +125,7 @@ function readContent(change: RoleChange, base: RoleContent): RoleContent {
 
 function readPermissions(field: string, given: readonly string[], known: readonly string[]): string[] {
   if (!given.every((permission) => known.includes(permission))) {
-    throw refusedField(`body.${field}`, `must be of ${known.join(', ')}`);
+    throw fieldError(`body.${field}`, `must be of ${known.join(', ')}`);
   }
   return [...new Set(given)];
 }

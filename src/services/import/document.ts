@@ -34,7 +34,7 @@ export interface ImportedProfile extends ProfileKey {
   title: string;
 }
 
-export interface ProfilePlace extends ProfileKey {
+export interface ProfileAssociation extends ProfileKey {
   /** Whether the computer is as the profile wants it; null when that is not known. */
   status: 'compliant' | 'noncompliant' | null;
 }
@@ -46,7 +46,7 @@ export interface ImportedComputer {
   /** Null: none. */
   license: number | null | undefined;
   contracts: string[] | undefined;
-  profiles: ProfilePlace[] | undefined;
+  profiles: ProfileAssociation[] | undefined;
 }
 
 /** One thing wrong with a file, and where: `computers[3].license`. */
@@ -56,12 +56,12 @@ export interface ImportProblem {
 }
 
 /** A file that cannot be taken in; nothing of it was. */
-export class ImportRefused extends Error {
+export class ImportError extends Error {
   readonly problems: readonly ImportProblem[];
 
   constructor(problems: readonly ImportProblem[]) {
     super(problems.map(({ path, message }) => `${path === '' ? 'the file' : path} ${message}`).join('\n'));
-    this.name = 'ImportRefused';
+    this.name = 'ImportError';
     this.problems = problems;
   }
 }

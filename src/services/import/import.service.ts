@@ -1,5 +1,5 @@
 import { recordEvent } from '../../persistence/events/events.repository.ts';
-import { keepFleet } from '../../persistence/computers/fleet-lock.ts';
+import { lockFleetShared } from '../../persistence/computers/fleet-lock.ts';
 import {
   replaceContracts,
   replaceLicenses,
@@ -18,7 +18,7 @@ import {
 } from '../../persistence/import/import-lookups.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { quoted } from '../common/fields.ts';
-import { type ImportDocument, ImportRefused, type ProfileKey } from './document.ts';
+import { type ImportDocument, ImportError, type ProfileKey } from './document.ts';
 import { ValueReader } from './value-reader.ts';
 
 /** How much of each kind a file had. */
@@ -34,13 +34,13 @@ export interface ImportSummary {
  * Takes a document in, all of it or nothing. Idempotent: what it names is then as it says, whatever was there; what it
  * does not name stays.
  *
- * @throws {ImportRefused} naming everything that does not fit what is stored
+ * @throws {ImportError} naming everything that does not fit what is stored
  * @see docs/architecture.md#what-agents-do-not-report
  */
 export async function importDocument(db: Database, document: ImportDocument): Promise<ImportSummary> {
   return db.transaction(async (tx) => {
     const account = await findAccount(tx, document.account);
-    await keepFleet(tx, account.id);
+    await lockFleetShared(tx, account.id);
     await lockImports(tx);
     const computerIds = await check(tx, account.id, document);
     await save(tx, account.id, document, computerIds);
@@ -76,7 +76,7 @@ async function findAccount(tx: Sql, name: string | null): Promise<{ id: number; 
     name === null
       ? 'is missing, and there is not exactly one account'
       : `must be an account; there is no ${quoted(name)}`;
-  throw new ImportRefused([{ path: 'account', message }]);
+  throw new ImportError([{ path: 'account', message }]);
 }
 
 /** @returns ids of the computers, in the order of the document */
@@ -86,7 +86,7 @@ async function check(tx: Sql, accountId: number, document: ImportDocument): Prom
   await checkContracts(tx, accountId, document, reader);
   await checkProfiles(tx, accountId, document, reader);
   const ids = await resolveComputers(tx, accountId, document, reader);
-  if (reader.problems.length > 0) throw new ImportRefused(reader.problems);
+  if (reader.problems.length > 0) throw new ImportError(reader.problems);
   return ids;
 }
 
@@ -95,11 +95,11 @@ async function checkLicenses(tx: Sql, accountId: number, { licenses, computers }
   const wanted = [...own, ...computers.flatMap(({ license }) => license ?? [])];
   const stored = await findLicenses(tx, wanted);
   licenses.forEach(({ id }, index) => {
-    if ((stored.get(id) ?? accountId) !== accountId) reader.refuse(`licenses[${index}].id`, 'is taken already');
+    if ((stored.get(id) ?? accountId) !== accountId) reader.addProblem(`licenses[${index}].id`, 'is taken already');
   });
   computers.forEach(({ license }, index) => {
     if (license === undefined || license === null || own.has(license) || stored.get(license) === accountId) return;
-    reader.refuse(`computers[${index}].license`, `names no licence; there is no ${license}`);
+    reader.addProblem(`computers[${index}].license`, `names no licence; there is no ${license}`);
   });
 }
 
@@ -114,7 +114,7 @@ async function checkContracts(
   computers.forEach((computer, index) => {
     computer.contracts?.forEach((id, place) => {
       if (known.has(id)) return;
-      reader.refuse(`computers[${index}].contracts[${place}]`, `names no contract; there is no ${quoted(id)}`);
+      reader.addProblem(`computers[${index}].contracts[${place}]`, `names no contract; there is no ${quoted(id)}`);
     });
   });
 }
@@ -127,14 +127,14 @@ async function checkProfiles(tx: Sql, accountId: number, { profiles, computers }
   const names = new Map(stored.filter((row) => !own.has(keyOf(row))).map((row) => [`${row.type} ${row.name}`, row.id]));
   profiles.forEach(({ type, name }, index) => {
     const holder = names.get(`${type} ${name}`);
-    if (holder !== undefined) reader.refuse(`profiles[${index}].name`, `is that of the ${type} profile ${holder}`);
+    if (holder !== undefined) reader.addProblem(`profiles[${index}].name`, `is that of the ${type} profile ${holder}`);
   });
   const known = new Set([...own, ...stored.map(keyOf)]);
   computers.forEach((computer, index) => {
     computer.profiles?.forEach((place, position) => {
       if (known.has(keyOf(place))) return;
       const path = `computers[${index}].profiles[${position}]`;
-      reader.refuse(path, `names no profile; there is no ${place.type} profile ${place.id}`);
+      reader.addProblem(path, `names no profile; there is no ${place.type} profile ${place.id}`);
     });
   });
 }
@@ -144,9 +144,9 @@ async function resolveComputers(tx: Sql, accountId: number, { computers }: Impor
   const seen = new Set<number>();
   return found.map(({ id, count }, index) => {
     const path = `computers[${index}]`;
-    if (count === 0) reader.refuse(path, 'names no computer of the fleet');
-    else if (count > 1) reader.refuse(`${path}.hostname`, `is that of ${count} computers; name the id instead`);
-    else if (seen.has(id!)) reader.refuse(path, 'names the computer of an earlier one');
+    if (count === 0) reader.addProblem(path, 'names no computer of the fleet');
+    else if (count > 1) reader.addProblem(`${path}.hostname`, `is that of ${count} computers; name the id instead`);
+    else if (seen.has(id!)) reader.addProblem(path, 'names the computer of an earlier one');
     if (id !== null) seen.add(id);
     return id ?? 0;
   });

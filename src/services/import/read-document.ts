@@ -5,8 +5,8 @@ import {
   type ImportedContract,
   type ImportedLicense,
   type ImportedProfile,
-  ImportRefused,
-  type ProfilePlace,
+  ImportError,
+  type ProfileAssociation,
 } from './document.ts';
 import { ValueReader } from './value-reader.ts';
 
@@ -17,7 +17,7 @@ const WITH_STATUS: readonly string[] = ['wsl', 'package'];
 /**
  * Reads the text of an import file.
  *
- * @throws {ImportRefused} naming everything that is wrong with its form
+ * @throws {ImportError} naming everything that is wrong with its form
  */
 export function readImportDocument(text: string): ImportDocument {
   const reader = new ValueReader();
@@ -25,10 +25,10 @@ export function readImportDocument(text: string): ImportDocument {
   try {
     json = JSON.parse(text);
   } catch {
-    throw new ImportRefused([{ path: '', message: 'is not JSON' }]);
+    throw new ImportError([{ path: '', message: 'is not JSON' }]);
   }
   const top = reader.object(json, '', ['account', 'licenses', 'contracts', 'profiles', 'computers']);
-  if (!top) throw new ImportRefused(reader.problems);
+  if (!top) throw new ImportError(reader.problems);
   const document: ImportDocument = {
     account: top['account'] === undefined ? null : reader.line(top['account'], 'account'),
     licenses: reader.list(top['licenses'], 'licenses', (item, path) => readLicense(reader, item, path)),
@@ -37,7 +37,7 @@ export function readImportDocument(text: string): ImportDocument {
     computers: reader.list(top['computers'], 'computers', (item, path) => readComputer(reader, item, path)),
   };
   if (reader.problems.length === 0) refuseRepeats(reader, document);
-  if (reader.problems.length > 0) throw new ImportRefused(reader.problems);
+  if (reader.problems.length > 0) throw new ImportError(reader.problems);
   return document;
 }
 
@@ -49,7 +49,7 @@ function refuseRepeats(reader: ValueReader, { licenses, contracts, profiles, com
   computers.forEach((computer, index) => {
     const path = `computers[${index}]`;
     reader.distinct(computer.contracts ?? [], `${path}.contracts`, (id) => id, 'an earlier one');
-    const keyOf = ({ type, id }: ProfilePlace) => `${type} ${id}`;
+    const keyOf = ({ type, id }: ProfileAssociation) => `${type} ${id}`;
     reader.distinct(computer.profiles ?? [], `${path}.profiles`, keyOf, 'an earlier one');
   });
 }
@@ -93,7 +93,7 @@ function readComputer(reader: ValueReader, item: unknown, path: string): Importe
   const value = reader.object(item, path, ['id', 'hostname', 'license', 'contracts', 'profiles']);
   if (!value) return null;
   const { id, hostname, license, contracts, profiles } = value;
-  if ((id === undefined) === (hostname === undefined)) reader.refuse(path, 'must have either id or hostname');
+  if ((id === undefined) === (hostname === undefined)) reader.addProblem(path, 'must have either id or hostname');
   return {
     id: id === undefined ? null : reader.id(id, `${path}.id`),
     hostname: hostname === undefined ? null : reader.line(hostname, `${path}.hostname`),
@@ -109,13 +109,13 @@ function readComputer(reader: ValueReader, item: unknown, path: string): Importe
   };
 }
 
-function readPlace(reader: ValueReader, item: unknown, path: string): ProfilePlace | null {
+function readPlace(reader: ValueReader, item: unknown, path: string): ProfileAssociation | null {
   const value = reader.object(item, path, ['type', 'id', 'status']);
   if (!value) return null;
   const type = reader.oneOf(value['type'], `${path}.type`, IMPORTED_PROFILE_TYPES);
   const status = value['status'] ?? null;
   if (status !== null && !WITH_STATUS.includes(type)) {
-    reader.refuse(`${path}.status`, `is for profiles of the types ${WITH_STATUS.join(' and ')} only`);
+    reader.addProblem(`${path}.status`, `is for profiles of the types ${WITH_STATUS.join(' and ')} only`);
   }
   return {
     type,

@@ -8,18 +8,18 @@ const MAX_LINE = 255;
 export class ValueReader {
   readonly problems: ImportProblem[] = [];
 
-  refuse(path: string, message: string): void {
+  addProblem(path: string, message: string): void {
     this.problems.push({ path, message });
   }
 
   /** An object with no other keys than these; null when it is none. */
   object(value: unknown, path: string, keys: readonly string[]): Record<string, unknown> | null {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      this.refuse(path, 'must be an object');
+      this.addProblem(path, 'must be an object');
       return null;
     }
     for (const key of Object.keys(value)) {
-      if (!keys.includes(key)) this.refuse(at(path, key), `is unknown here; known are ${keys.join(', ')}`);
+      if (!keys.includes(key)) this.addProblem(at(path, key), `is unknown here; known are ${keys.join(', ')}`);
     }
     return Object.fromEntries(keys.map((key) => [key, Object.hasOwn(value, key) ? (value as never)[key] : undefined]));
   }
@@ -28,7 +28,7 @@ export class ValueReader {
   list<T>(value: unknown, path: string, read: (item: unknown, path: string) => T | null): T[] {
     if (value === undefined) return [];
     if (!Array.isArray(value)) {
-      this.refuse(path, 'must be an array');
+      this.addProblem(path, 'must be an array');
       return [];
     }
     return value.flatMap((item, index) => read(item, `${path}[${index}]`) ?? []);
@@ -36,7 +36,7 @@ export class ValueReader {
 
   id(value: unknown, path: string): number {
     if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_INT4) return value as number;
-    this.refuse(path, `must be an integer from 1 to ${MAX_INT4}`);
+    this.addProblem(path, `must be an integer from 1 to ${MAX_INT4}`);
     return 0;
   }
 
@@ -45,7 +45,7 @@ export class ValueReader {
     const text = typeof value === 'string' ? value.trim() : '';
     if (text !== '' && [...text].length <= MAX_LINE && text.isWellFormed() && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text))
       return text;
-    this.refuse(path, `must be one line of 1 to ${MAX_LINE} characters`);
+    this.addProblem(path, `must be one line of 1 to ${MAX_LINE} characters`);
     return '';
   }
 
@@ -56,20 +56,20 @@ export class ValueReader {
 
   flag(value: unknown, path: string): boolean {
     if (value === undefined || typeof value === 'boolean') return value ?? false;
-    this.refuse(path, 'must be true or false');
+    this.addProblem(path, 'must be true or false');
     return false;
   }
 
   moment(value: unknown, path: string): Date | null {
     if (value === undefined || value === null) return null;
     const moment = typeof value === 'string' ? parseInstant(value) : null;
-    if (!moment) this.refuse(path, 'must be an ISO 8601 date and time, or null');
+    if (!moment) this.addProblem(path, 'must be an ISO 8601 date and time, or null');
     return moment;
   }
 
   oneOf<T extends string>(value: unknown, path: string, values: readonly T[]): T {
     const found = values.find((known) => known === value);
-    if (found === undefined) this.refuse(path, `must be one of ${values.join(', ')}`);
+    if (found === undefined) this.addProblem(path, `must be one of ${values.join(', ')}`);
     return found ?? values[0]!;
   }
 
@@ -78,7 +78,7 @@ export class ValueReader {
     const seen = new Set<string>();
     items.forEach((item, index) => {
       const key = keyOf(item);
-      if (seen.has(key)) this.refuse(`${path}[${index}]`, `repeats ${what}`);
+      if (seen.has(key)) this.addProblem(`${path}[${index}]`, `repeats ${what}`);
       seen.add(key);
     });
   }

@@ -1,7 +1,7 @@
 import { parseActivityQuery } from '../../domain/query/activity-query.ts';
 import type { ActivitySelection } from '../../persistence/query/activity-conditions.ts';
 import { findPeopleByEmail } from '../../persistence/identity/people.repository.ts';
-import { NOTHING_SEEN, type QueryDeps, readSearches } from './computer-queries.ts';
+import { NO_SEEN_SEARCHES, type QueryDeps, readSearches } from './computer-queries.ts';
 
 /**
  * Reads the text of a query over activities and looks up the saved searches that its queries over computers name.
@@ -15,7 +15,7 @@ export async function prepareActivityQuery(
   accountId: number,
   text: string,
   path = 'query.query',
-  seen = NOTHING_SEEN,
+  seen = NO_SEEN_SEARCHES,
 ): Promise<ActivitySelection> {
   const query = parseActivityQuery(text, path);
   const factors = query.clauses.flat();

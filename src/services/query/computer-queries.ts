@@ -7,7 +7,7 @@ import { groupsOf } from '../../persistence/query/group-scope.ts';
 import { selectComputers } from '../../persistence/computers/computers.repository.ts';
 import { findSearchTexts } from '../../persistence/computers/saved-searches.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { quoted, refusedField } from '../common/fields.ts';
+import { quoted, fieldError } from '../common/fields.ts';
 import type { Caller, Clock } from '../common/ports.ts';
 
 /** A query that was read, with the saved searches it names. */
@@ -33,7 +33,7 @@ export interface QueryDeps {
   clock: Clock;
 }
 
-export const NOTHING_SEEN: SeenSearches = new Map();
+export const NO_SEEN_SEARCHES: SeenSearches = new Map();
 
 /** Most terms of a query together with the saved searches it names. */
 const MAX_TERMS_IN_ALL = 5 * MAX_QUERY_TERMS;
@@ -51,7 +51,7 @@ export async function prepareComputerQuery(
   accountId: number,
   text: string,
   path = 'query.query',
-  seen: SeenSearches = NOTHING_SEEN,
+  seen: SeenSearches = NO_SEEN_SEARCHES,
 ): Promise<PreparedQuery> {
   const query = parseComputerQuery(text, path);
   const searches = await readSearches({ db }, accountId, { text, path, seen, parts: [{ query, at: null }] });
@@ -59,7 +59,7 @@ export async function prepareComputerQuery(
 }
 
 /** Queries over computers that were read from one text. */
-export interface AskedQueries {
+export interface ParsedQueries {
   text: string;
   /** Where the text stands in the request. */
   path: string;
@@ -77,7 +77,7 @@ export interface AskedQueries {
 export async function readSearches(
   { db }: Pick<QueryDeps, 'db'>,
   accountId: number,
-  { text, path, seen, parts }: AskedQueries,
+  { text, path, seen, parts }: ParsedQueries,
 ): Promise<SavedQueries> {
   const named = parts.flatMap(({ query, at }) =>
     namedSearches(query).map((search) => ({ ...search, at: at ?? search.at })),
@@ -86,7 +86,7 @@ export async function readSearches(
   const texts = names.length === 0 ? new Map<string, string>() : await findSearchTexts(db, accountId, names);
   const unknown = named.find(({ name }) => !texts.has(name));
   if (unknown) throw queryError(text, unknown.at, 'the name of a saved search after search:', path);
-  requireAsSeen(texts, seen);
+  requireUnchanged(texts, seen);
   const searches = new Map([...texts].map(([name, search]) => [name, parseComputerQuery(search, path)]));
   const own = parts.reduce((sum, { query }) => sum + countTerms(query), 0);
   const terms = named.reduce((sum, { name }) => sum + countTerms(searches.get(name)!), own);
@@ -125,10 +125,9 @@ export function checkSearchText(text: string, path: string): void {
 }
 
 /** The texts are those that the query is read with, so that none can change in between. */
-function requireAsSeen(texts: ReadonlyMap<string, string>, seen: SeenSearches): void {
+function requireUnchanged(texts: ReadonlyMap<string, string>, seen: SeenSearches): void {
   const unnamed = [...seen.keys()].find((name) => !texts.has(name));
-  if (unnamed !== undefined)
-    throw refusedField('body.searches', `has ${quoted(unnamed)}, which the query does not name`);
+  if (unnamed !== undefined) throw fieldError('body.searches', `has ${quoted(unnamed)}, which the query does not name`);
   const details = [...seen]
     .filter(([name, text]) => texts.get(name) !== text.trim())
     .map(([name, text]) => ({

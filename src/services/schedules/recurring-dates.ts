@@ -1,12 +1,13 @@
 import { DomainError } from '../../domain/common/errors.ts';
-import { PLANNED_DATES } from '../../domain/schedules/plan.ts';
+import { FIRST_DATE, LAST_DATE, PLANNED_DATES } from '../../domain/schedules/plan.ts';
 import { isProblem, parseRule, type RecurrenceRule } from '../../domain/schedules/recurrence-rule.ts';
 import { datesOf, endOf, hasRuleDate, type RuleSchedule } from '../../domain/schedules/rule-dates.ts';
 import { frequencyOf } from '../../domain/schedules/rule-frequency.ts';
 import { wallClockAt } from '../../domain/common/time-zone.ts';
 import type { UsgProfileRow } from '../../persistence/compliance/usg-profiles.repository.ts';
-import { refusedField } from '../common/fields.ts';
+import { fieldError } from '../common/fields.ts';
 import { daysOfYear } from './year-days.ts';
+import { parseInstant } from '../../domain/common/instant.ts';
 
 const FIELD = 'body.schedule';
 
@@ -24,19 +25,19 @@ export type ProfileSchedule = Pick<UsgProfileRow, 'schedule' | 'timezone' | 'sta
  */
 export function planRequested(profile: ProfileSchedule, now: Date, { change }: { change: boolean }): Date[] {
   const rule = parseRule(profile.schedule);
-  if (isProblem(rule)) throw refusedField(FIELD, rule.message);
+  if (isProblem(rule)) throw fieldError(FIELD, rule.message);
   if (rule.until !== null && endOf(rule.until, profile.timezone) < now) {
-    throw refusedField(FIELD, 'must not end in the past');
+    throw fieldError(FIELD, 'must not end in the past');
   }
   const schedule = toSchedule(rule, profile);
   const frequency = frequencyOf(rule, schedule.daysOf);
   if (frequency === 'too-often') throw tooOften();
   if (frequency === 'never' || (rule.count !== 1 && !hasRuleDate(schedule))) {
-    throw refusedField(FIELD, 'has no date before the year 2100');
+    throw fieldError(FIELD, 'has no date before the year 2100');
   }
   const dates = take(datesOf(schedule, now), PLANNED_DATES);
   if (dates.length > 0 || (!change && isStartAlone(schedule))) return dates;
-  throw refusedField(FIELD, 'has no date from now on');
+  throw fieldError(FIELD, 'has no date from now on');
 }
 
 /**
@@ -73,4 +74,19 @@ function take(dates: Iterable<Date>, limit: number): Date[] {
 function tooOften(): DomainError {
   const message = 'must not be more frequent than weekly';
   return new DomainError('IntervalTooShort', `${FIELD} ${message}`, { details: [{ path: FIELD, message }] });
+}
+
+/**
+ * Reads a moment that dates are counted from, in whole seconds: schedules know nothing finer.
+ *
+ * @param path - where it stands in the request, for the refusal
+ * @throws {DomainError} InvalidParameter when it is no moment or outside the years that schedules know
+ */
+export function readScheduleMoment(path: string, text: string): Date {
+  const moment = parseInstant(text);
+  if (moment === null || moment < FIRST_DATE || moment >= LAST_DATE) {
+    throw fieldError(path, 'must be an ISO 8601 date and time between 1900 and 2099');
+  }
+  moment.setUTCMilliseconds(0);
+  return moment;
 }

@@ -2,7 +2,7 @@ import { DomainError } from '../../domain/common/errors.ts';
 import type { Permission } from '../../domain/identity/permissions.ts';
 import { DEFAULT_TIME_LIMIT, DEFAULT_USERNAME } from '../../domain/scripts/script.ts';
 import { recordEvent } from '../../persistence/events/events.repository.ts';
-import { lockRights } from '../../persistence/identity/rights-lock.ts';
+import { lockRights } from '../../persistence/identity/rights.repository.ts';
 import { listAttachments, replaceAttachments } from '../../persistence/scripts/script-attachments.repository.ts';
 import {
   insertScript,
@@ -13,14 +13,13 @@ import {
   updateScript,
 } from '../../persistence/scripts/scripts.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { isUniqueViolation } from '../../persistence/database/violations.ts';
+import { isUniqueViolation } from '../../persistence/database/errors.ts';
 import { readLine } from '../common/fields.ts';
 import { holdsIn } from '../identity/group-rights.ts';
-import { findAccessGroup } from '../identity/names-in-body.ts';
+import { requireAccessGroup } from '../identity/resolve-names.ts';
 import type { Caller } from '../common/ports.ts';
-import type { ScriptsDeps } from './deps.ts';
+import type { AttachmentUpload, Script, ScriptPatch, ScriptRequest, ScriptsDeps } from './model.ts';
 import { type AttachmentChange, readAttachments, readScriptBody, readUsername } from './fields.ts';
-import type { AttachmentUpload, Script, ScriptPatch, ScriptRequest } from './model.ts';
 import { readScript, requireRight, requireScript } from './reads.ts';
 
 /** What it takes, besides writing scripts, to choose the code that profiles run. */
@@ -36,7 +35,7 @@ export async function createScript(deps: ScriptsDeps, caller: Caller, request: S
   const attachments = readAttachments(request.attachments, []);
   return titled(deps, async (tx) => {
     await lockRights(tx, caller.accountId);
-    const accessGroupId = await findAccessGroup(tx, caller, request.accessGroup ?? ROOT, ['ManageScript']);
+    const accessGroupId = await requireAccessGroup(tx, caller, request.accessGroup ?? ROOT, ['ManageScript']);
     const id = await insertScript(tx, {
       ...body,
       accountId: caller.accountId,
@@ -140,7 +139,7 @@ async function readPatch(tx: Sql, caller: Caller, script: ScriptWithCode, patch:
   if (patch.accessGroup !== undefined && patch.accessGroup !== script.access_group) {
     // Its profiles run in the new group from now on.
     const needed = script.script_profiles.length > 0 ? WITH_PROFILES : (['ManageScript'] as const);
-    change.accessGroupId = await findAccessGroup(tx, caller, patch.accessGroup, needed);
+    change.accessGroupId = await requireAccessGroup(tx, caller, patch.accessGroup, needed);
   }
   const given = patch.code === undefined ? null : readScriptBody(patch.code);
   const isNew = given !== null && (given.code !== script.code || given.interpreter !== script.interpreter);

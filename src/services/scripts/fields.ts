@@ -7,7 +7,7 @@ import {
   type ScriptBody,
 } from '../../domain/scripts/script.ts';
 import type { AttachmentSize, NewAttachment } from '../../persistence/scripts/script-attachments.repository.ts';
-import { refusedField, refusedFields } from '../common/fields.ts';
+import { fieldError, fieldErrors } from '../common/fields.ts';
 import type { AttachmentUpload } from './model.ts';
 
 /**
@@ -17,14 +17,14 @@ import type { AttachmentUpload } from './model.ts';
  */
 export function readScriptBody(text: string): ScriptBody {
   const body = parseScript(text);
-  if (!body) throw refusedField('body.code', 'must begin with a line of #! and the absolute path of an interpreter');
+  if (!body) throw fieldError('body.code', 'must begin with a line of #! and the absolute path of an interpreter');
   return body;
 }
 
 /** Name of the user a script runs as. @throws {DomainError} InvalidParameter */
 export function readUsername(text: string): string {
   if (isUsername(text)) return text;
-  throw refusedField('body.username', 'must be a login name of 1 to 32 letters, digits, dots, dashes and underscores');
+  throw fieldError('body.username', 'must be a login name of 1 to 32 letters, digits, dots, dashes and underscores');
 }
 
 /** What a request makes of the files of a script. */
@@ -46,7 +46,7 @@ export function readAttachments(
   present: readonly AttachmentSize[],
 ): AttachmentChange {
   if (uploads.length > MAX_ATTACHMENTS)
-    throw refusedField('body.attachments', `must not be more than ${MAX_ATTACHMENTS}`);
+    throw fieldError('body.attachments', `must not be more than ${MAX_ATTACHMENTS}`);
   const sizes = new Map(present.map(({ filename, size }) => [filename, size]));
   const change: AttachmentChange = { kept: [], added: [] };
   const names = new Set<string>();
@@ -65,9 +65,9 @@ export function readAttachments(
     else fault('content', 'is required for a new file');
     total += bytes?.length ?? sizes.get(filename) ?? 0;
   }
-  if (faults.length > 0) throw refusedFields(faults);
+  if (faults.length > 0) throw fieldErrors(faults);
   if (total > MAX_ATTACHMENT_BYTES) {
-    throw refusedField('body.attachments', `must not have more than ${MAX_ATTACHMENT_BYTES} bytes together`);
+    throw fieldError('body.attachments', `must not have more than ${MAX_ATTACHMENT_BYTES} bytes together`);
   }
   return change;
 }

@@ -1,5 +1,6 @@
 import type { ScriptWithCode } from '../../persistence/scripts/scripts.repository.ts';
 import type { ActingQuery } from '../query/computer-queries.ts';
+import type { ActingDeps } from '../activities/computer-actions.ts';
 
 /** What the caller may do with a script as it stands. */
 export interface ScriptActions {
@@ -65,4 +66,9 @@ export interface ScriptCommand {
   after: number | null;
   /** W3C trace context of the request. */
   traceparent: string | null;
+}
+
+export interface ScriptsDeps extends ActingDeps {
+  /** Base of absolute links, without a trailing slash. */
+  publicUrl: string;
 }

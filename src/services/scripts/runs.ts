@@ -3,7 +3,7 @@ import { computersText } from '../../domain/activities/summary.ts';
 import { DomainError } from '../../domain/common/errors.ts';
 import { runEnvironment } from '../../domain/scripts/environment.ts';
 import { type RunnableScript, runSummary, scriptOperation } from '../../domain/scripts/script.ts';
-import { keepFleet } from '../../persistence/computers/fleet-lock.ts';
+import { lockFleetShared } from '../../persistence/computers/fleet-lock.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import { lockScript, readRunnableScript } from '../../persistence/scripts/scripts.repository.ts';
 import type { BaseActivity } from '../activities/activity-views.ts';
@@ -12,9 +12,8 @@ import { requireTargets } from '../activities/targets.ts';
 import type { Caller } from '../common/ports.ts';
 import { type ActingQuery, resolveComputerQuery } from '../query/computer-queries.ts';
 import { requireActive } from './changes.ts';
-import type { ScriptsDeps } from './deps.ts';
+import type { ScriptCommand, ScriptsDeps } from './model.ts';
 import { readUsername } from './fields.ts';
-import type { ScriptCommand } from './model.ts';
 import { requireRight, requireScript } from './reads.ts';
 
 /** Most computers one request runs a script on. */
@@ -30,7 +29,7 @@ export async function executeScript(
   const delivery = readDelivery(command.deliverAfter, command.windowMinutes, now, 'body.deliver_after');
   const asked = command.username === null ? null : readUsername(command.username);
   return deps.db.transaction(async (tx) => {
-    await keepFleet(tx, caller.accountId);
+    await lockFleetShared(tx, caller.accountId);
     const row = await requireScript(tx, caller, id);
     requireRight(caller, row, 'ExecuteScript');
     const script = await lockRunnable(tx, id);

@@ -3,9 +3,8 @@ import type { ScriptVersionRow } from '../../persistence/scripts/scripts.reposit
 import type { BaseActivity } from '../activities/activity-views.ts';
 import type { Caller } from '../common/ports.ts';
 import { createScript, patchScript } from './changes.ts';
-import type { ScriptsDeps } from './deps.ts';
-import { archiveScript, redactScript } from './endings.ts';
-import type { Script, ScriptCommand, ScriptPatch, ScriptQuery, ScriptRequest } from './model.ts';
+import type { Script, ScriptCommand, ScriptPatch, ScriptQuery, ScriptRequest, ScriptsDeps } from './model.ts';
+import { archiveScript, redactScript } from './archive.ts';
 import { readFile, readScript, readScripts, readVersion, readVersions } from './reads.ts';
 import { executeScript } from './runs.ts';
 

@@ -3,14 +3,14 @@ import type { Persistence } from '../../persistence/orm/orm.ts';
 import type { TemporalHealth } from '../common/ports.ts';
 
 /** One part that keeps an acting call from going through, and why. */
-export interface Obstacle {
+export interface ReadinessFailure {
   part: 'database' | 'schema' | 'temporal';
   reason: string;
 }
 
 export interface Readiness {
   /** What stands in the way of a POST /snaps now; empty when nothing does. Never rejects, ends within seconds. */
-  check(): Promise<Obstacle[]>;
+  check(): Promise<ReadinessFailure[]>;
 }
 
 const LIMIT_MS = 3000;
@@ -19,7 +19,7 @@ const LIMIT_MS = 3000;
 export function createReadiness(deps: { persistence: Persistence; temporal: TemporalHealth }): Readiness {
   let schemaIsCurrent = false;
 
-  async function checkDatabase(): Promise<Obstacle[]> {
+  async function checkDatabase(): Promise<ReadinessFailure[]> {
     try {
       await within(deps.persistence.db.query('select 1'));
     } catch {
@@ -34,7 +34,7 @@ export function createReadiness(deps: { persistence: Persistence; temporal: Temp
     return [];
   }
 
-  async function checkTemporal(): Promise<Obstacle[]> {
+  async function checkTemporal(): Promise<ReadinessFailure[]> {
     try {
       await within(deps.temporal.check());
       return [];

@@ -164,7 +164,7 @@ export function createServices(deps: ServicesDeps): Services {
     administrators: createAdministratorsService({ db, authenticator }),
     roles: createRolesService({ db, authenticator }),
     accessGroups: createAccessGroupsService({ db, authenticator }),
-    computers: createComputersService({ db, keyed: persistence.keyed, clock }),
+    computers: createComputersService({ db, genericPlanDb: persistence.genericPlanDb, clock }),
     computerEdits: createComputerEditsService({ db }),
     alerts: createAlertsService({ db }),
     computerBulk: createComputerBulkService({ db, clock }),

@@ -3,12 +3,16 @@ import { DomainError } from '../../domain/common/errors.ts';
 import type { PackageVersion } from '../../domain/software/package-changes.ts';
 import { chooseVersion } from '../../domain/software/package-choice.ts';
 import { readPackages } from '../../persistence/activities/package-changes.repository.ts';
-import { findTold, readKnowledge, type SameKnowledge } from '../../persistence/software/packages.repository.ts';
+import {
+  findReportablePackages,
+  readKnownVersions,
+  type ComputersWithSameVersions,
+} from '../../persistence/software/packages.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import type { ComputerAction } from '../activities/computer-actions.ts';
 
 /** What is to be done with some packages on some computers. */
-export interface PackageWish {
+export interface PackageRequest {
   accountId: number;
   action: PackageAction;
   /** Distinct. */
@@ -27,7 +31,7 @@ const MAX_NAMED = 100;
  */
 export async function choosePackages(
   tx: Sql,
-  wish: PackageWish,
+  wish: PackageRequest,
 ): Promise<Pick<ComputerAction, 'summary' | 'operations'>> {
   const { action, computers } = wish;
   const named = await readPackages(tx, wish.ids);
@@ -56,12 +60,12 @@ function keyOf(list: readonly PackageVersion[]): string {
   return list.map(({ id }) => id).join();
 }
 
-async function chooseForEach(tx: Sql, wish: PackageWish, named: ReadonlyMap<number, PackageVersion>) {
+async function chooseForEach(tx: Sql, wish: PackageRequest, named: ReadonlyMap<number, PackageVersion>) {
   const { accountId, action, computers, ids } = wish;
-  const groups = await readKnowledge(tx, computers, ids);
-  const told = await findTold(tx, accountId, ids);
+  const groups = await readKnownVersions(tx, computers, ids);
+  const told = await findReportablePackages(tx, accountId, ids);
   for (const { versions } of groups) for (const { id } of [...versions.values()].flat()) told.add(id);
-  const choose = ({ versions }: SameKnowledge) =>
+  const choose = ({ versions }: ComputersWithSameVersions) =>
     ids.map((id, place) => (told.has(id) ? chooseVersion(action, id, versions.get(place) ?? []) : null));
   const chosen = groups.map((group) => ({ same: group.computers, versions: choose(group) }));
   const ineligible = chosen.flatMap(({ same, versions }) => (versions.includes(null) ? same : []));

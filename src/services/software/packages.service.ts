@@ -10,7 +10,7 @@ import type { BaseActivity } from '../activities/activity-views.ts';
 import { type ActingDeps, createAction } from '../activities/computer-actions.ts';
 import { requireTargets, requireVisible } from '../activities/targets.ts';
 import type { Caller } from '../common/ports.ts';
-import { NOTHING_SEEN, resolveComputerQuery } from '../query/computer-queries.ts';
+import { NO_SEEN_SEARCHES, resolveComputerQuery } from '../query/computer-queries.ts';
 import { choosePackages } from './package-choices.ts';
 
 /** What a listing of packages is narrowed to. */
@@ -81,7 +81,7 @@ export function createPackagesService(deps: ActingDeps): PackagesService {
   return {
     async list(caller, query, filter, page) {
       if (query.trim() === '') return read(caller, null, filter, page);
-      const asked = { text: query, seen: NOTHING_SEEN };
+      const asked = { text: query, seen: NO_SEEN_SEARCHES };
       return read(caller, await resolveComputerQuery(deps, caller, asked, 'query.query'), filter, page);
     },
     async listOfComputer(caller, computer, filter, page) {

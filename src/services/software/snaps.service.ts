@@ -14,7 +14,7 @@ import { type InstalledSnapRow, listInstalledSnaps } from '../../persistence/sof
 import type { BaseActivity } from '../activities/activity-views.ts';
 import { type ActingDeps, createAction } from '../activities/computer-actions.ts';
 import { requireTargets, requireVisible } from '../activities/targets.ts';
-import { refusedFields } from '../common/fields.ts';
+import { fieldErrors } from '../common/fields.ts';
 import type { Caller } from '../common/ports.ts';
 
 /** A request to do one thing with snaps on many computers. */
@@ -96,6 +96,6 @@ function checkSnaps(action: SnapAction, snaps: readonly SnapEntry[]): SnapEntry[
     faults.push({ path: `body.snaps.${index}.time`, message: 'must be "forever" or an ISO 8601 date and time' });
     return snap;
   });
-  if (faults.length > 0) throw refusedFields(faults);
+  if (faults.length > 0) throw fieldErrors(faults);
   return checked;
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { usgProfile } from '../../support/compliance/usg-profiles.ts';
 import { PUBLIC_URL } from '../../support/http/app.ts';
 import { MINUTE, TriggerWorld, text } from '../../support/scripts/script-trigger-world.ts';
-import { usgProfile } from '../../support/compliance/usg-profiles.ts';
 
 const DAY = 24 * 60 * MINUTE;
 let t: TriggerWorld;
@@ -107,7 +107,7 @@ describe('the time zone of a script profile', () => {
     const made = await t.create(cron('0 3 * * *'));
     expect(made.timezone).toBe('UTC');
     // The note that schedules of earlier releases have: those are as they should be.
-    const { note } = (await t.kind.desired(t.world.db, made.id, t.now()))!;
+    const { note } = (await t.kind.desiredSchedule(t.world.db, made.id, t.now()))!;
     const after = new Date(made.trigger.start_after).toISOString();
     expect(note).toBe(
       `Script by cron "0 3 * * *" in UTC, after ${after}; ${PUBLIC_URL}/api/v2/script-profiles/${made.id}`,
@@ -123,7 +123,7 @@ describe('the time zone of a script profile', () => {
     const first = await next(id);
     // Sunday in UTC.
     expect([first.getUTCDay(), first.toISOString().slice(11, 16)]).toEqual([0, '15:30']);
-    const { times, note } = (await t.kind.desired(t.world.db, id, t.now()))!;
+    const { times, note } = (await t.kind.desiredSchedule(t.world.db, id, t.now()))!;
     expect(times).toMatchObject({ kind: 'dates' });
     expect(note).toContain('"30 0 * * mon" in Asia/Tokyo');
     if (times.kind !== 'dates') throw new Error('dates are expected');
@@ -147,7 +147,7 @@ describe('the time zone of a script profile', () => {
     expect(kept.trigger.next_run).toMatch(/T18:00:00Z$/);
     const back = (await t.call('PATCH', `/script-profiles/${id}`, { timezone: 'UTC' })).body;
     expect(back.trigger.next_run).toMatch(/T13:00:00Z$/);
-    expect((await t.kind.desired(t.world.db, id, t.now()))!.times).toMatchObject({ kind: 'calendars' });
+    expect((await t.kind.desiredSchedule(t.world.db, id, t.now()))!.times).toMatchObject({ kind: 'calendars' });
   });
 
   it('must be one', async () => {
@@ -178,13 +178,13 @@ describe('the time zone of a script profile', () => {
         await t.refresh();
         // A limit of a day counts what clocks show.
         const daily = t.kindWith({ minIntervalMinutes: 24 * 60 });
-        expect(await daily.startDue(id, new Date(date), t.now())).toBe('started');
+        expect(await daily.startDueRun(id, new Date(date), t.now())).toBe('started');
         const again = new Date(Date.parse(date) + 60 * MINUTE);
-        expect(await t.kind.startDue(id, again, again)).toBe('not-planned');
+        expect(await t.kind.startDueRun(id, again, again)).toBe('not-planned');
         await t.world.settle(true);
       }
       expect(await t.runs(id)).toHaveLength(3);
-      expect(await t.kind.missed(t.now(), id)).toEqual([]);
+      expect(await t.kind.missedRuns(t.now(), id)).toEqual([]);
     }
   });
 
@@ -194,9 +194,9 @@ describe('the time zone of a script profile', () => {
     t.world.clock.advance(first.getTime() + 3 * DAY + 5 * MINUTE - t.now().getTime());
     await t.refresh();
     const last = new Date(first.getTime() + 3 * DAY);
-    expect(await t.kind.missed(t.now(), id)).toEqual([{ profileId: id, nominalTime: last }]);
-    expect(await t.kind.startDue(id, first, t.now())).toBe('superseded');
-    expect(await t.kind.startDue(id, last, t.now())).toBe('started');
+    expect(await t.kind.missedRuns(t.now(), id)).toEqual([{ profileId: id, scheduledTime: last }]);
+    expect(await t.kind.startDueRun(id, first, t.now())).toBe('superseded');
+    expect(await t.kind.startDueRun(id, last, t.now())).toBe('started');
     expect(await next(id)).toEqual(new Date(last.getTime() + DAY));
   });
 
@@ -210,12 +210,12 @@ describe('the time zone of a script profile', () => {
       expect((ahead[0]!['planned_until'] as Date).getTime()).toBeGreaterThanOrEqual(date.getTime() + 12 * 60 * MINUTE);
       t.world.clock.advance(date.getTime() - t.now().getTime() + 100);
       if (run % 10 === 0) await t.refresh();
-      await t.kind.startDue(id, date, t.now());
+      await t.kind.startDueRun(id, date, t.now());
       orders.push(await t.orders(id));
       await t.world.settle(true);
     }
     expect(orders.filter((made) => made > 0)).toHaveLength(2);
-    const { times } = (await t.kind.desired(t.world.db, id, t.now()))!;
+    const { times } = (await t.kind.desiredSchedule(t.world.db, id, t.now()))!;
     expect(times.kind === 'dates' && times.dates).toHaveLength(26);
   });
 });

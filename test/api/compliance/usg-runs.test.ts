@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
-import { takeInReports } from '../../../src/services/compliance/audits/take-in.ts';
+import { ingestReports } from '../../../src/services/compliance/audits/ingest.ts';
 import { createEngine } from '../../../src/services/engine/engine.ts';
 import { childrenOf, tell } from '../../support/activities/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
@@ -40,7 +40,7 @@ async function answer(activity: number, answers: Record<number, 'fetched' | 'pas
     }
     await engine.processPendingEvents(lane_id, false);
   }
-  await takeInReports({ db, clock: { now }, read: async (report) => readAuditReport(report) });
+  await ingestReports({ db, clock: { now }, read: async (report) => readAuditReport(report) });
 }
 
 const computersOf = async (activity: number): Promise<number[]> =>

@@ -225,10 +225,10 @@ describe('cost', () => {
         return db.query(text, values, name);
       },
     });
-    const { db, keyed } = persistence;
+    const { db, genericPlanDb } = persistence;
     // A caller's rights are kept for two seconds: these must not end between two requests.
     const now = new Date();
-    const counted = { ...persistence, db: counting(db), keyed: counting(keyed) };
+    const counted = { ...persistence, db: counting(db), genericPlanDb: counting(genericPlanDb) };
     const app = await createTestApp(counted, { clock: { now: () => now } });
     try {
       await createAdmin(persistence);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rotateRecoveryKeys } from '../../../src/services/computers/recovery-key-rotation.ts';
-import { recoveryKeyContext, sealSecret } from '../../../src/services/common/secret-box.ts';
+import { recoveryKeyContext, encryptSecret } from '../../../src/services/common/secret-box.ts';
 import { childrenOf, tell } from '../../support/activities/activity-rows.ts';
 import { insist } from '../../support/http/app.ts';
 import { insertComputer } from '../../support/computers/computers.ts';
@@ -32,7 +32,7 @@ async function anEncrypted(title = 'laptop', types = ['fde-recovery-key', 'shutd
 }
 
 async function storeKey(computer: number, key: string, keys = TEST_KEYS): Promise<void> {
-  const { keyId, sealed } = sealSecret(keys, key, recoveryKeyContext(computer));
+  const { keyId, ciphertext: sealed } = encryptSecret(keys, key, recoveryKeyContext(computer));
   await world.db.query(
     `insert into computer_recovery_key values ($1, 1, $2, $3, now())
      on conflict (computer_id) do update set key_id = excluded.key_id, sealed = excluded.sealed`,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { forgetEvents } from '../../../src/persistence/events/events.repository.ts';
+import { purgeExpiredEvents } from '../../../src/persistence/events/events.repository.ts';
 import { ADMIN } from '../../support/http/app.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 
@@ -148,10 +148,10 @@ describe('the event log', () => {
       [world.accountId],
     );
     await expect(world.db.query('delete from event where id < 0')).rejects.toThrow('append-only');
-    expect(await forgetEvents(world.db, 11, 100)).toBe(0);
-    expect(await forgetEvents(world.db, 9, 2)).toBe(2);
-    expect(await forgetEvents(world.db, 9, 100)).toBe(3);
-    expect(await forgetEvents(world.db, 0, 100)).toBe(0);
+    expect(await purgeExpiredEvents(world.db, 11, 100)).toBe(0);
+    expect(await purgeExpiredEvents(world.db, 9, 2)).toBe(2);
+    expect(await purgeExpiredEvents(world.db, 9, 100)).toBe(3);
+    expect(await purgeExpiredEvents(world.db, 0, 100)).toBe(0);
     expect(await count()).toBe(recent);
     const marked = world.db.transaction(async (tx) => {
       await tx.query(`set local flotilla.forgets_events = 'on'`);

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DatabaseLimits } from '../../../src/process/config.ts';
-import { isDatabaseAway } from '../../../src/persistence/database/availability.ts';
+import { isDatabaseUnavailable } from '../../../src/persistence/database/errors.ts';
 import { openPersistence, type Persistence } from '../../../src/persistence/orm/orm.ts';
 import { type Answer, createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
@@ -66,8 +66,8 @@ describe('limits of the database', () => {
     const limited = await openLimited({ statementSeconds: 1 });
     const error = await limited.db.query('select pg_sleep(600)').catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: '57014' });
-    expect(isDatabaseAway(error)).toBe(true);
-    await expect(limited.keyed.query('select pg_sleep(600)')).rejects.toMatchObject({ code: '57014' });
+    expect(isDatabaseUnavailable(error)).toBe(true);
+    await expect(limited.genericPlanDb.query('select pg_sleep(600)')).rejects.toMatchObject({ code: '57014' });
     await limited.close();
   });
 
@@ -79,7 +79,7 @@ describe('limits of the database', () => {
       await tx.query('select 1');
     });
     const error = await abandoned.catch((thrown: unknown) => thrown);
-    expect(isDatabaseAway(error)).toBe(true);
+    expect(isDatabaseUnavailable(error)).toBe(true);
     const rows = await persistence.db.query(`select from account where title = 'abandoned'`);
     expect(rows).toEqual([]);
     await limited.close();
@@ -117,7 +117,7 @@ describe('a transaction that loses against others', () => {
         throw lost('40P01');
       })
       .catch((thrown: unknown) => thrown);
-    expect([tries, isDatabaseAway(error)]).toEqual([4, true]);
+    expect([tries, isDatabaseUnavailable(error)]).toEqual([4, true]);
   });
 
   it('is not begun anew for any other reason', async () => {

@@ -16,7 +16,7 @@ beforeAll(async () => {
   await createAdmin(database.persistence);
   const other = await createAccount(db, 'other');
   app = await createTestApp(database.persistence, {
-    places: { width: 3, share: 2, waiting: 4, waitingPerKey: 2 },
+    places: { concurrency: 3, concurrencyPerKey: 2, maxQueued: 4, maxQueuedPerKey: 2 },
   });
   busy = await app.login();
   calm = await app.login(other);

@@ -53,8 +53,8 @@ function lines(): Array<Record<string, unknown>> {
 const errors = () => lines().filter(({ level }) => level === ERROR);
 const answered = () => lines().findLast(({ msg }) => msg === 'request completed');
 
-function serveFile(pieces: () => AsyncGenerator<Buffer>): void {
-  vi.spyOn(app.services.usgReports, 'open').mockResolvedValue({ id: 1, kind: 'report', profileId: 1, size: 1, pieces });
+function serveFile(chunks: () => AsyncGenerator<Buffer>): void {
+  vi.spyOn(app.services.usgReports, 'open').mockResolvedValue({ id: 1, kind: 'report', profileId: 1, size: 1, chunks });
 }
 
 /** A request whose headers are those of the administrator. */

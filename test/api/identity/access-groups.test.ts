@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lockRights } from '../../../src/persistence/identity/rights-lock.ts';
+import { lockRights } from '../../../src/persistence/identity/rights.repository.ts';
 import { createAccount, createMember } from '../../../tools/harness/accounts.ts';
 import { createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 import { insertComputer } from '../../support/computers/computers.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lockRights } from '../../../src/persistence/identity/rights-lock.ts';
+import { lockRights } from '../../../src/persistence/identity/rights.repository.ts';
 import { createAccount, createGroup, createMember } from '../../../tools/harness/accounts.ts';
 import { ADMIN, createAdmin, createTestApp, type TestApp } from '../../support/http/app.ts';
 import { insertComputer } from '../../support/computers/computers.ts';

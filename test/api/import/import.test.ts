@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { lockImports } from '../../../src/persistence/import/import-lookups.ts';
-import { ImportRefused } from '../../../src/services/import/document.ts';
+import { ImportError } from '../../../src/services/import/document.ts';
 import { importDocument } from '../../../src/services/import/import.service.ts';
 import { readImportDocument } from '../../../src/services/import/read-document.ts';
 import { createAccount } from '../../../tools/harness/accounts.ts';
@@ -69,7 +69,7 @@ async function problems(document: unknown): Promise<string[]> {
   const before = await stored();
   const error = await take(document).catch((refusal: unknown) => refusal);
   expect(await stored()).toBe(before);
-  if (!(error instanceof ImportRefused)) throw new Error('it was taken in');
+  if (!(error instanceof ImportError)) throw new Error('it was taken in');
   return error.problems.map(({ path, message }) => `${path} ${message}`);
 }
 
@@ -200,7 +200,7 @@ describe('npm run import', () => {
         `insert into legacy_license (id, account_id, title) select 901, id, 'theirs' from account where name = 'other'`,
       );
     });
-    expect(await second!).toBeInstanceOf(ImportRefused);
+    expect(await second!).toBeInstanceOf(ImportError);
     expect(await db.query('select title from legacy_license where id = 901')).toEqual([{ title: 'theirs' }]);
   });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { PUBLIC_URL } from '../../support/http/app.ts';
 import { insertComputer } from '../../support/computers/computers.ts';
+import { PUBLIC_URL } from '../../support/http/app.ts';
 import { event } from '../../support/scripts/script-profile-requests.ts';
 import { HOUR, hourly, MINUTE, onceAt, TriggerWorld, text } from '../../support/scripts/script-trigger-world.ts';
 import { script } from '../../support/scripts/scripts.ts';
@@ -28,8 +28,8 @@ describe('a one-time trigger', () => {
     expect(run).toMatchObject({ type: 'ActivityGroup', summary: 'Run script: Say hello', children_count: 3 });
     expect(profile.activities.last_activity).toMatchObject({ id: run.id, creator: { id: t.world.adminId } });
     expect(await t.computersOf(run.id)).toEqual(t.fleet());
-    expect(await t.kind.startDue(profile.id, at, t.now())).toBe('known');
-    expect(await t.kind.desired(t.world.db, profile.id, t.now())).toBeNull();
+    expect(await t.kind.startDueRun(profile.id, at, t.now())).toBe('known');
+    expect(await t.kind.desiredSchedule(t.world.db, profile.id, t.now())).toBeNull();
     expect(await t.runs(profile.id)).toHaveLength(1);
   });
 
@@ -38,17 +38,17 @@ describe('a one-time trigger', () => {
     const { id, trigger } = await t.create(onceAt(at));
     expect(trigger).toMatchObject({ is_finished: false, last_run: null, next_run: text(at) });
     expect(await t.orders(id)).toBe(1);
-    expect(await t.kind.desired(t.world.db, id, t.now())).toMatchObject({
+    expect(await t.kind.desiredSchedule(t.world.db, id, t.now())).toMatchObject({
       times: { kind: 'dates', dates: [at] },
       note: expect.stringContaining(`${PUBLIC_URL}/api/v2/script-profiles/${id}`),
     });
-    expect(await t.kind.missed(t.now(), id)).toEqual([]);
+    expect(await t.kind.missedRuns(t.now(), id)).toEqual([]);
     t.world.clock.advance(90 * MINUTE);
-    expect(await t.kind.missed(t.now(), id)).toEqual([{ profileId: id, nominalTime: at }]);
-    expect(await t.kind.startDue(id, at, t.now())).toBe('started');
-    expect(await t.kind.startDue(id, at, t.now())).toBe('known');
+    expect(await t.kind.missedRuns(t.now(), id)).toEqual([{ profileId: id, scheduledTime: at }]);
+    expect(await t.kind.startDueRun(id, at, t.now())).toBe('started');
+    expect(await t.kind.startDueRun(id, at, t.now())).toBe('known');
     expect((await t.read(id)).trigger).toMatchObject({ is_finished: true, last_run: text(t.now()), next_run: null });
-    expect(await t.kind.missed(t.now(), id)).toEqual([]);
+    expect(await t.kind.missedRuns(t.now(), id)).toEqual([]);
     expect(await t.orders(id)).toBe(1);
     expect(await t.runs(id)).toHaveLength(1);
   });
@@ -66,18 +66,18 @@ describe('a one-time trigger', () => {
     });
     expect((await t.patch(id, onceAt(at))).trigger).toMatchObject({ is_finished: false, next_run: text(at) });
     // The date of a schedule that was not changed in time; long after the change, carried out, it is an operator's wish.
-    expect(await t.kind.startDue(id, t.inMs(10_000), t.inMs(10_000))).toBe('not-planned');
-    expect(await t.kind.startDue(id, t.inMs(120_000), t.inMs(120_000))).toBe('not-planned');
+    expect(await t.kind.startDueRun(id, t.inMs(10_000), t.inMs(10_000))).toBe('not-planned');
+    expect(await t.kind.startDueRun(id, t.inMs(120_000), t.inMs(120_000))).toBe('not-planned');
     expect(await t.runs(id)).toHaveLength(2);
     expect(await t.orders(id)).toBeGreaterThan(0);
-    expect(await t.kind.startDue(id, t.inMs(120_000), t.inMs(120_000))).toBe('started');
+    expect(await t.kind.startDueRun(id, t.inMs(120_000), t.inMs(120_000))).toBe('started');
   });
 
   it('runs once by two that come at the same time', async () => {
     const at = t.inMs(HOUR);
     const { id } = await t.create(onceAt(at));
     t.world.clock.advance(HOUR);
-    const outcomes = await Promise.all(Array.from({ length: 5 }, () => t.kind.startDue(id, at, t.now())));
+    const outcomes = await Promise.all(Array.from({ length: 5 }, () => t.kind.startDueRun(id, at, t.now())));
     expect(outcomes.sort()).toEqual(['known', 'known', 'known', 'known', 'started']);
     expect(await t.runs(id)).toHaveLength(1);
   });
@@ -91,8 +91,8 @@ describe('a recurring trigger', () => {
     for (const hour of [0, 1, 2]) {
       const at = new Date(first.getTime() + hour * HOUR);
       t.world.clock.advance(at.getTime() - t.now().getTime() + 200);
-      expect(await t.kind.startDue(id, at, t.now())).toBe('started');
-      expect(await t.kind.startDue(id, at, t.now())).toBe('known');
+      expect(await t.kind.startDueRun(id, at, t.now())).toBe('started');
+      expect(await t.kind.startDueRun(id, at, t.now())).toBe('known');
       const next = text(new Date(at.getTime() + HOUR));
       expect((await t.read(id)).trigger).toMatchObject({ last_run: text(t.now()), next_run: next });
       await t.world.settle(true);
@@ -104,19 +104,19 @@ describe('a recurring trigger', () => {
     const start = new Date(t.nextHour().getTime() + 2 * HOUR);
     const { id, trigger } = await t.create(hourly({ start_after: start.toISOString() }));
     expect(trigger.next_run).toBe(text(start));
-    expect(await t.kind.desired(t.world.db, id, t.now())).toMatchObject({
+    expect(await t.kind.desiredSchedule(t.world.db, id, t.now())).toMatchObject({
       times: { kind: 'calendars', startAt: start, calendars: [{ minutes: [0] }] },
     });
     const before = new Date(start.getTime() - HOUR);
     t.world.clock.advance(before.getTime() - t.now().getTime());
-    expect(await t.kind.startDue(id, before, t.now())).toBe('not-planned');
+    expect(await t.kind.startDueRun(id, before, t.now())).toBe('not-planned');
     // A date at the start stays waited for under other cron text, also when it is due already.
     expect((await t.patch(id, { trigger_type: 'recurring', interval: '0 */1 * * *' })).trigger.next_run).toBe(
       text(start),
     );
     t.world.clock.advance(HOUR);
     await t.patch(id, { trigger_type: 'recurring', interval: '0 * * * *' });
-    expect(await t.kind.startDue(id, start, t.now())).toBe('started');
+    expect(await t.kind.startDueRun(id, start, t.now())).toBe('started');
     expect((await t.read(id)).trigger.next_run).toBe(text(new Date(start.getTime() + HOUR)));
   });
 
@@ -132,13 +132,13 @@ describe('a recurring trigger', () => {
     t.world.clock.advance(first.getTime() - t.now().getTime() + 30 * HOUR + 10 * MINUTE);
     await t.refresh();
     const last = new Date(first.getTime() + 30 * HOUR);
-    expect(await t.kind.missed(t.now(), id)).toEqual([{ profileId: id, nominalTime: last }]);
-    expect(await t.kind.startDue(id, first, t.now())).toBe('superseded');
-    expect(await t.kind.startDue(id, last, t.now())).toBe('started');
+    expect(await t.kind.missedRuns(t.now(), id)).toEqual([{ profileId: id, scheduledTime: last }]);
+    expect(await t.kind.startDueRun(id, first, t.now())).toBe('superseded');
+    expect(await t.kind.startDueRun(id, last, t.now())).toBe('started');
     for (const hour of [0, 7, 29]) {
-      expect(await t.kind.startDue(id, new Date(first.getTime() + hour * HOUR), t.now())).toBe('superseded');
+      expect(await t.kind.startDueRun(id, new Date(first.getTime() + hour * HOUR), t.now())).toBe('superseded');
     }
-    expect(await t.kind.missed(t.now(), id)).toEqual([]);
+    expect(await t.kind.missedRuns(t.now(), id)).toEqual([]);
     expect(await t.runs(id)).toHaveLength(1);
     expect((await t.read(id)).trigger.next_run).toBe(text(new Date(last.getTime() + HOUR)));
   });
@@ -148,10 +148,10 @@ describe('a recurring trigger', () => {
     const { id } = await t.create(hourly());
     const later = (hours: number) => new Date(first.getTime() + hours * HOUR);
     t.world.clock.advance(first.getTime() - t.now().getTime());
-    expect(await t.kind.startDue(id, first, t.now())).toBe('started');
+    expect(await t.kind.startDueRun(id, first, t.now())).toBe('started');
     const started = text(t.now());
     t.world.clock.advance(HOUR);
-    expect(await t.kind.startDue(id, later(1), t.now())).toBe('busy');
+    expect(await t.kind.startDueRun(id, later(1), t.now())).toBe('busy');
     expect((await t.read(id)).trigger).toMatchObject({ last_run: started, next_run: text(later(2)) });
     const [noted] = await t.world.db.query(
       `select message, person_id from event where entity_id = $1 order by id desc limit 1`,
@@ -160,7 +160,7 @@ describe('a recurring trigger', () => {
     expect(noted).toMatchObject({ message: expect.stringContaining('Skipped a scheduled run'), person_id: null });
     const extra = await insertComputer(t.world.db, { accountId: t.world.accountId, title: `extra-${t.turn}` });
     t.world.clock.advance(HOUR);
-    expect(await t.kind.startDue(id, later(2), t.now())).toBe('started');
+    expect(await t.kind.startDueRun(id, later(2), t.now())).toBe('started');
     expect(await t.computersOf((await t.runs(id))[1].id)).toEqual([extra]);
     await t.world.db.query('update computer set archived = true where id = $1', [extra]);
   });
@@ -170,9 +170,9 @@ describe('a recurring trigger', () => {
     const { id } = await t.create(hourly());
     const none = await t.create(hourly(), { title: `None ${t.turn}`, all_computers: false, tags: ['nobody'] });
     t.world.clock.advance(first.getTime() - t.now().getTime());
-    expect(await t.kindWith({ maxComputers: 2 }).startDue(id, first, t.now())).toBe('started');
+    expect(await t.kindWith({ maxComputers: 2 }).startDueRun(id, first, t.now())).toBe('started');
     expect(await t.computersOf((await t.runs(id))[0].id)).toEqual(t.fleet().slice(0, 2));
-    expect(await t.kind.startDue(none.id, first, t.now())).toBe('started');
+    expect(await t.kind.startDueRun(none.id, first, t.now())).toBe('started');
     expect((await t.runs(none.id))[0]).toMatchObject({ activity_status: 'succeeded', children_count: 0 });
   });
 
@@ -184,7 +184,7 @@ describe('a recurring trigger', () => {
     t.world.clock.advance(first.getTime() - t.now().getTime());
     const outcomes: string[] = [];
     for (const hour of [0, 1, 2, 3]) {
-      outcomes.push(await strict.startDue(id, later(hour), t.now()));
+      outcomes.push(await strict.startDueRun(id, later(hour), t.now()));
       await t.world.settle(true);
       t.world.clock.advance(HOUR);
     }
@@ -194,7 +194,7 @@ describe('a recurring trigger', () => {
 
   it('may become one of any other type, and its schedule follows', async () => {
     const { id } = await t.create(hourly());
-    const desired = async () => (await t.kind.desired(t.world.db, id, t.now()))?.times ?? null;
+    const desired = async () => (await t.kind.desiredSchedule(t.world.db, id, t.now()))?.times ?? null;
     expect(await t.orders(id)).toBe(1);
     expect(await desired()).toMatchObject({ kind: 'calendars' });
     const at = t.inMs(3 * HOUR);
@@ -214,11 +214,11 @@ describe('a recurring trigger', () => {
       if (expected === null) expect(await desired()).toBeNull();
       else expect(await desired()).toMatchObject(expected);
     }
-    expect(await t.kind.startDue(id, at, t.now())).toBe('not-planned');
+    expect(await t.kind.startDueRun(id, at, t.now())).toBe('not-planned');
     expect((await t.call('POST', `/script-profiles/${id}:archive`)).status).toBe(204);
     expect(await t.orders(id)).toBe(1);
     expect(await desired()).toBeNull();
-    expect(await t.kind.startDue(id, t.nextHour(), t.nextHour())).toBe('archived');
+    expect(await t.kind.startDueRun(id, t.nextHour(), t.nextHour())).toBe('archived');
     expect(await t.runs(id)).toEqual([]);
   });
 
@@ -227,9 +227,9 @@ describe('a recurring trigger', () => {
     const { id } = await t.create(hourly());
     t.world.clock.advance(first.getTime() - t.now().getTime() + 300);
     await t.patch(id, { trigger_type: 'recurring', interval: '30 4 * * *' });
-    expect(await t.kind.missed(t.now(), id)).toEqual([{ profileId: id, nominalTime: first }]);
-    expect(await t.kind.startDue(id, first, t.now())).toBe('started');
-    expect(await t.kind.missed(t.now(), id)).toEqual([]);
+    expect(await t.kind.missedRuns(t.now(), id)).toEqual([{ profileId: id, scheduledTime: first }]);
+    expect(await t.kind.startDueRun(id, first, t.now())).toBe('started');
+    expect(await t.kind.missedRuns(t.now(), id)).toEqual([]);
   });
 
   it('goes with its script', async () => {
@@ -238,7 +238,7 @@ describe('a recurring trigger', () => {
     await t.orders(profile.id);
     expect((await t.call('POST', `/scripts/${own}:archive`)).status).toBe(204);
     expect(await t.orders(profile.id)).toBe(1);
-    expect(await t.kind.desired(t.world.db, profile.id, t.now())).toBeNull();
+    expect(await t.kind.desiredSchedule(t.world.db, profile.id, t.now())).toBeNull();
     expect(await t.read(profile.id)).toMatchObject({ archived: true, trigger: { next_run: null } });
   });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { onlyLater } from '../../../src/persistence/query/activity-fields.ts';
-import { seenBy, VISIBLE } from '../../../src/persistence/query/activity-visibility.ts';
+import { visibilityParameters, VISIBLE } from '../../../src/persistence/query/activity-visibility.ts';
 import { anAccount } from '../../support/activities/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { costOf } from '../../support/database/query-plan.ts';
@@ -51,7 +51,7 @@ describe('a list of groups for somebody who sees some access groups', () => {
     const { rows, blocks } = await costOf(
       db,
       `select a.id from activity a where ${VISIBLE} and a.parent_id is null`,
-      seenBy(scope),
+      visibilityParameters(scope),
     );
     expect(rows).toBe(PARENTS);
     // Each parent, its index of children and the first of them: some blocks. Reading all children takes a hundred times as many.

@@ -140,7 +140,7 @@ describe('retention of audits', () => {
     expect(await made(profile, dayOf(daysAgo(40)))).toBe(path);
     const file = await reports.open(usg.caller, path);
     let text = '';
-    for await (const piece of file.pieces()) text += piece.toString();
+    for await (const piece of file.chunks()) text += piece.toString();
     expect(text.split('\r\n')).toHaveLength(2);
     await keep(-1);
   });
@@ -193,7 +193,7 @@ describe('retention of audits', () => {
     await db.query(`update activity set status = 'succeeded', open_count = 0 where id = $1`, [activity]);
     await purgeAll();
     expect(await runsOf(profile)).toEqual([]);
-    expect(await usg.kind.missed(clock.now(), profile)).toEqual([]);
+    expect(await usg.kind.missedRuns(clock.now(), profile)).toEqual([]);
     await keep(-1);
   });
 

@@ -4,7 +4,7 @@ import type { UsgMode } from '../../../src/domain/compliance/profile.ts';
 import { recordAuditProgress } from '../../../src/persistence/compliance/usg-audits.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
-import { closeUnreported, takeInReports } from '../../../src/services/compliance/audits/take-in.ts';
+import { failUnreported, ingestReports } from '../../../src/services/compliance/audits/ingest.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import { TestClock } from '../../support/activities/activity-rows.ts';
 import { auditReport } from '../../support/compliance/audit-reports.ts';
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const read = async (report: Uint8Array) => readAuditReport(report);
-const takeIn = () => takeInReports({ db, clock, read });
+const takeIn = () => ingestReports({ db, clock, read });
 
 const aRun = (mode: UsgMode, computers: number) => anAuditedRun({ db, engine: engine, clock }, mode, computers);
 
@@ -85,7 +85,7 @@ describe('an audit', () => {
     await run.report(0, auditReport(['pass']));
     await run.report(1, auditReport(['pass'], { before: '<!-- ill -->' }));
     await run.report(2, auditReport(['fail']));
-    for (let turn = 0; await takeInReports({ db, clock, read: readIll }); turn++) expect(turn).toBeLessThan(10);
+    for (let turn = 0; await ingestReports({ db, clock, read: readIll }); turn++) expect(turn).toBeLessThan(10);
     expect(await run.audits()).toMatchObject([
       { state: 'pass', reason: null },
       { state: 'fail', reason: expect.stringContaining('cannot be stored') },
@@ -98,7 +98,7 @@ describe('an audit', () => {
     const run = await aRun('audit', 1);
     await run.report(0, auditReport(['pass']));
     const away = () => Promise.reject(new Error('the thread ended'));
-    await expect(takeInReports({ db, clock, read: away })).rejects.toThrow('the thread ended');
+    await expect(ingestReports({ db, clock, read: away })).rejects.toThrow('the thread ended');
     expect(await db.query('select from usg_audit_report')).toHaveLength(1);
     await takeIn();
     expect(await run.audits()).toMatchObject([{ state: 'pass' }]);
@@ -183,10 +183,10 @@ describe('an audit', () => {
     const run = await aRun('audit', 1);
     await run.tell(0, 0, 'result');
     clock.advance(29 * MINUTE);
-    await closeUnreported({ db, clock });
+    await failUnreported({ db, clock });
     expect(await run.results()).toEqual(counts(0, 1, 0, 0, true));
     clock.advance(2 * MINUTE);
-    await closeUnreported({ db, clock });
+    await failUnreported({ db, clock });
     expect(await run.results()).toEqual(counts(0, 0, 0, 1, false));
     expect((await run.audits())[0]!['reason']).toBe('The computer sent no report of its audit.');
     await run.report(0, auditReport(['pass']));

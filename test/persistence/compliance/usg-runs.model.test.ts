@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
-import { closeUnreported, takeInReports } from '../../../src/services/compliance/audits/take-in.ts';
+import { failUnreported, ingestReports } from '../../../src/services/compliance/audits/ingest.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import { type ChildState, childrenOf, TestClock, tell } from '../../support/activities/activity-rows.ts';
 import { auditReport } from '../../support/compliance/audit-reports.ts';
@@ -122,14 +122,14 @@ class RunTrial {
     const report = auditReport(ok ? ['pass', 'fixed'] : ['pass', 'fail']);
     const values = [last.id, computer, 'r', report, this.#clock.now()];
     await db.query('insert into usg_audit_report values ($1, $2, $3, $4, $5)', values);
-    await takeInReports({ db, clock: this.#clock, read: async (bytes) => readAuditReport(bytes) });
+    await ingestReports({ db, clock: this.#clock, read: async (bytes) => readAuditReport(bytes) });
     Object.assign(audit, { state: ok ? 'pass' : 'fail', reported: true });
     await this.compare();
   }
 
   /** Who has sent no report half an hour after its audit fails. */
   async #close(): Promise<void> {
-    await closeUnreported({ db, clock: this.#clock });
+    await failUnreported({ db, clock: this.#clock });
     for (const audit of this.#audits.values()) {
       const overdue = audit.audited !== null && audit.audited < this.#clock.now().getTime() - HALF_HOUR_MS;
       if (overdue && !audit.reported) audit.state = 'fail';

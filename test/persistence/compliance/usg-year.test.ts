@@ -20,7 +20,7 @@ afterAll(() => database?.drop());
 
 /** The dates that the schedule on the server would hold now. */
 async function ahead(id: number): Promise<Date[]> {
-  const desired = await world.kind.desired(database.persistence.db, id, now);
+  const desired = await world.kind.desiredSchedule(database.persistence.db, id, now);
   if (desired?.times.kind !== 'dates') throw new Error('dates are expected');
   return [...desired.times.dates];
 }
@@ -28,7 +28,7 @@ async function ahead(id: number): Promise<Date[]> {
 /** What the trigger workflow does on a date, some seconds late, and the end of the run. */
 async function fire(id: number, date: Date): Promise<string> {
   now = new Date(date.getTime() + 3_000);
-  const outcome = await world.kind.startDue(id, date, now);
+  const outcome = await world.kind.startDueRun(id, date, now);
   await world.kind.refill(id, now);
   await database.persistence.db.query('update activity set open_count = 0 where account_id = $1', [
     world.caller.accountId,
@@ -65,7 +65,7 @@ describe('a year of a schedule', () => {
       if (!nextRunTime || nextRunTime >= end) break;
       expect(await fire(id, nextRunTime)).toBe('started');
       fired.push(nextRunTime.getTime());
-      expect(await world.kind.startDue(id, nextRunTime, now)).toBe('known');
+      expect(await world.kind.startDueRun(id, nextRunTime, now)).toBe('known');
       if (isEndless) expect((await ahead(id)).length).toBeGreaterThanOrEqual(REFILL_BELOW);
     }
     expect(fired).toEqual(expected);
@@ -79,10 +79,10 @@ describe('a year of a schedule', () => {
       ['Asia/Tokyo', 'USG audit by FREQ=WEEKLY in Asia/Tokyo; further dates'],
     ] as const) {
       const id = await world.create({ timezone, startDate: START.toISOString() });
-      const { note } = (await world.kind.desired(database.persistence.db, id, now))!;
+      const { note } = (await world.kind.desiredSchedule(database.persistence.db, id, now))!;
       expect(note.startsWith(beginning), note).toBe(true);
       const later = new Date(now.getTime() + 3_600_000);
-      expect(note.startsWith((await world.kind.expected(later)).get(`usg/${id}`)!)).toBe(true);
+      expect(note.startsWith((await world.kind.expectedSchedules(later)).get(`usg/${id}`)!)).toBe(true);
     }
   });
 
@@ -91,16 +91,16 @@ describe('a year of a schedule', () => {
     const id = await world.create({ startDate: START.toISOString() });
     const [first, second, third] = (await ahead(id)) as [Date, Date, Date];
     now = first;
-    expect(await world.kind.startDue(id, first, now)).toBe('started');
+    expect(await world.kind.startDueRun(id, first, now)).toBe('started');
     now = second;
-    expect(await world.kind.startDue(id, second, now)).toBe('busy');
-    expect(await world.kind.startDue(id, second, now)).toBe('known');
+    expect(await world.kind.startDueRun(id, second, now)).toBe('busy');
+    expect(await world.kind.startDueRun(id, second, now)).toBe('known');
     const [event] = await database.persistence.db.query(
       `select message, person_id from event where entity_type = 'UsgProfile' and entity_id = $1 order by id desc limit 1`,
       [id],
     );
     expect(event).toMatchObject({ person_id: null, message: expect.stringContaining('Skipped') });
-    expect(await world.kind.missed(now, id)).toEqual([]);
+    expect(await world.kind.missedRuns(now, id)).toEqual([]);
     expect(await fire(id, third)).toBe('busy');
     const runs = await world.runs(id);
     expect(runs.map(({ activity_id }) => activity_id !== null)).toEqual([true, false, false]);
@@ -113,12 +113,12 @@ describe('a year of a schedule', () => {
     const [next] = (await ahead(id)) as [Date];
     await world.profiles.patch(world.caller, id, { schedule: 'FREQ=MONTHLY;BYMONTHDAY=15' });
     now = new Date(next.getTime() + DAY_MS / 2);
-    expect(await world.kind.startDue(id, next, now)).toBe('not-planned');
+    expect(await world.kind.startDueRun(id, next, now)).toBe('not-planned');
     await world.profiles.archive(world.caller, id);
     const [of15] = [new Date(Date.UTC(2026, 11, 15, 2, 30))];
-    expect(await world.kind.startDue(id, of15, of15)).toBe('archived');
-    expect(await world.kind.desired(database.persistence.db, id, now)).toBeNull();
-    expect(await world.kind.missed(new Date(Date.UTC(2030, 0, 1)), id)).toEqual([]);
+    expect(await world.kind.startDueRun(id, of15, of15)).toBe('archived');
+    expect(await world.kind.desiredSchedule(database.persistence.db, id, now)).toBeNull();
+    expect(await world.kind.missedRuns(new Date(Date.UTC(2030, 0, 1)), id)).toEqual([]);
     expect(await world.runs(id)).toHaveLength(1);
   });
 
@@ -142,12 +142,12 @@ describe('a year of a schedule', () => {
     now = new Date(Date.UTC(2026, 10, 21, 12));
     const id = await world.create({ startDate: START.toISOString() });
     const [first, second] = (await ahead(id)) as [Date, Date];
-    expect(await world.kind.startDue(id, second, now)).toBe('not-planned');
-    expect(await world.kind.startDue(id, first, new Date(first.getTime() - 61_000))).toBe('not-planned');
+    expect(await world.kind.startDueRun(id, second, now)).toBe('not-planned');
+    expect(await world.kind.startDueRun(id, first, new Date(first.getTime() - 61_000))).toBe('not-planned');
     now = first;
     // The clock of the server may be somewhat ahead.
-    expect(await world.kind.startDue(id, first, new Date(first.getTime() - 30_000))).toBe('started');
-    expect(await world.kind.startDue(id, second, now)).toBe('not-planned');
+    expect(await world.kind.startDueRun(id, first, new Date(first.getTime() - 30_000))).toBe('started');
+    expect(await world.kind.startDueRun(id, second, now)).toBe('not-planned');
     expect(await world.runs(id)).toHaveLength(1);
     expect((await world.profiles.get(world.caller, id)).nextRunTime).toEqual(second);
     await database.persistence.db.query('update activity set open_count = 0');
@@ -158,7 +158,7 @@ describe('a year of a schedule', () => {
     now = new Date(Date.UTC(2026, 10, 21, 12));
     const id = await world.create({ startDate: START.toISOString() });
     now = START;
-    const outcomes = await Promise.all(Array.from({ length: 8 }, () => world.kind.startDue(id, START, now)));
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => world.kind.startDueRun(id, START, now)));
     expect(outcomes.toSorted()).toEqual([...Array.from({ length: 7 }, () => 'known'), 'started']);
     expect(await world.runs(id)).toHaveLength(1);
   });

@@ -60,8 +60,8 @@ describe.skipIf(!HAS_OPENSSL)(HAS_OPENSSL ? title : `${title} (skipped: there is
 
   it('is encrypted on all pools with sslmode=verify-full and the authority of the server', async () => {
     await start(NAMES);
-    const { db, keyed } = await open({ sslmode: 'verify-full', sslrootcert: right.ca });
-    for (const pool of [db, keyed]) {
+    const { db, genericPlanDb } = await open({ sslmode: 'verify-full', sslrootcert: right.ca });
+    for (const pool of [db, genericPlanDb]) {
       expect(await pool.query('select ssl from pg_stat_ssl where pid = pg_backend_pid()')).toEqual([{ ssl: true }]);
     }
   });

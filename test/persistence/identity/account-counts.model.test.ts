@@ -235,7 +235,7 @@ class CountedTrial {
     const selection = await prepareComputerQuery({ db, clock: this.#trial.clock }, account.accountId, '');
     const all = { ...filter, wslParents: false, wslChildren: false, selection };
     const page = { limit: 2, offset: 0, after: null };
-    const reads = { db, keyed: db };
+    const reads = { db, genericPlanDb: db };
     const first = await listComputers(reads, all, page, WITHOUT_BLOCKS);
     const idsOf = (json: string) => (JSON.parse(json) as Array<{ id: number }>).map(({ id }) => id);
     expect([first.count, idsOf(first.resultsJson)]).toEqual([computers.length, computers.slice(0, 2)]);

@@ -19,9 +19,9 @@ export class FakeProfiles {
       return work();
     };
     return {
-      startDueRun: (kind, profileId, nominalTime) =>
+      startDueRun: (kind, profileId, scheduledTime) =>
         step('startDueRun', () => {
-          const run = `${kind}/${profileId} ${nominalTime}`;
+          const run = `${kind}/${profileId} ${scheduledTime}`;
           if (this.runs.has(run)) return 'known';
           this.runs.add(run);
           return 'started';

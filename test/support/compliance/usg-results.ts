@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type CatalogueRule, keepRuleSets } from '../../../src/persistence/compliance/usg-rules.repository.ts';
+import { type CatalogueRule, upsertRuleSets } from '../../../src/persistence/compliance/usg-rules.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 
 /** A rule with texts that need no attention. */
@@ -32,7 +32,7 @@ export async function insertAuditedRun(db: Database, run: AuditedRun): Promise<n
     .update(Buffer.concat(rules.map((rule) => rule.digest)))
     .digest();
   return db.transaction(async (tx) => {
-    const [set] = await keepRuleSets(tx, accountId, [{ digest, rules }]);
+    const [set] = await upsertRuleSets(tx, accountId, [{ digest, rules }]);
     const [row] = await tx.query<{ id: number }>(
       `with parent as (
          insert into activity (account_id, type, summary, status, creation_time, completion_time, parameters)

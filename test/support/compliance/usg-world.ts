@@ -2,7 +2,7 @@ import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createDatabaseFileStore } from '../../../src/services/common/files.ts';
 import type { Caller, Clock } from '../../../src/services/common/ports.ts';
 import type { UsgProfileRequest } from '../../../src/services/compliance/profiles/model.ts';
-import { createUsgKind } from '../../../src/services/compliance/profiles/usg-kind.ts';
+import { createUsgKind } from '../../../src/services/compliance/profiles/usg-runs.ts';
 import {
   createUsgProfilesService,
   type UsgProfilesService,

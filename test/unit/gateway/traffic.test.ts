@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Batcher } from '../../../src/gateway/http/batcher.ts';
-import { ConcurrencyLimiter, SerialQueues } from '../../../src/gateway/http/concurrency.ts';
+import { TaskLimiter, SerialQueues } from '../../../src/gateway/http/concurrency.ts';
 
 const LIMITS = { size: 3, concurrency: 1, maxWaiting: 5 };
 
@@ -58,7 +58,7 @@ describe('Batcher', () => {
 
 describe('ConcurrencyLimiter', () => {
   it('runs as many tasks as it may, queues the next in order, and rejects more', async () => {
-    const limiter = new ConcurrencyLimiter(2, 2);
+    const limiter = new TaskLimiter(2, 2);
     const order: number[] = [];
     const { until, release } = held();
     const task = (id: number) => () => until.then(() => void order.push(id));

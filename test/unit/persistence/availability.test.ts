@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isDatabaseAway, isLostRace } from '../../../src/persistence/database/availability.ts';
+import { isDatabaseUnavailable, isSerializationFailure } from '../../../src/persistence/database/errors.ts';
 
 const SYSTEM = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTDOWN'];
 const refusal = (code: string) => Object.assign(new Error('refused'), { code });
@@ -8,22 +8,22 @@ describe('errors of PostgreSQL', () => {
   it.each(['08006', '53100', '53300', '57P01', '57P03', '57014', '25006', '40001', '40P01', '58030', ...SYSTEM])(
     '%s means that it cannot serve just now',
     (code) => {
-      expect(isDatabaseAway(refusal(code))).toBe(true);
-      expect(isDatabaseAway(new Error('wrapped', { cause: refusal(code) }))).toBe(true);
+      expect(isDatabaseUnavailable(refusal(code))).toBe(true);
+      expect(isDatabaseUnavailable(new Error('wrapped', { cause: refusal(code) }))).toBe(true);
     },
   );
 
   it.each(['23505', '22P02', '42601', '42P01'])('%s is a defect or a conflict', (code) => {
-    expect(isDatabaseAway(refusal(code))).toBe(false);
+    expect(isDatabaseUnavailable(refusal(code))).toBe(false);
   });
 
   it('tell a lost race, which can be tried again, from the rest', () => {
-    expect(['40001', '40P01', '57014', '53300'].map((code) => isLostRace(refusal(code)))).toEqual([
+    expect(['40001', '40P01', '57014', '53300'].map((code) => isSerializationFailure(refusal(code)))).toEqual([
       true,
       true,
       false,
       false,
     ]);
-    expect(isLostRace(null)).toBe(false);
+    expect(isSerializationFailure(null)).toBe(false);
   });
 });

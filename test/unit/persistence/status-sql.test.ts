@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { ACTIVITY_STATUSES, canTransition } from '../../../src/domain/activities/status.ts';
-import { isOpen, movable } from '../../../src/persistence/database/status-sql.ts';
+import { isOpen, transitionGuard } from '../../../src/persistence/database/status-sql.ts';
 
 describe('conditions of statements that move activities', () => {
   it('are what the table of transitions allows, and nothing else can be made', () => {
     for (const from of ACTIVITY_STATUSES) {
       for (const to of ACTIVITY_STATUSES) {
-        if (canTransition(from, to)) expect(movable('a.status', [from], to)).toBe(`a.status in ('${from}')`);
-        else expect(() => movable('a.status', [from], to)).toThrow(`no activity goes from ${from} to ${to}`);
+        if (canTransition(from, to)) expect(transitionGuard('a.status', [from], to)).toBe(`a.status in ('${from}')`);
+        else expect(() => transitionGuard('a.status', [from], to)).toThrow(`no activity goes from ${from} to ${to}`);
       }
     }
-    expect(() => movable('status', ['delivered'], 'failed', 'undelivered')).toThrow();
+    expect(() => transitionGuard('status', ['delivered'], 'failed', 'undelivered')).toThrow();
   });
 
   it('tell what has not ended', () => {

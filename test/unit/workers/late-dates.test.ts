@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../../src/process/logger.ts';
-import type { MissedDate, ProfileKind } from '../../../src/services/schedules/profile-kind.ts';
+import type { MissedRun, ProfileKind } from '../../../src/services/schedules/profile-kind.ts';
 import { lateDatesRound } from '../../../workers/relay/late-dates.ts';
 
 const NOW = new Date('2026-05-04T02:11:05Z');
@@ -15,28 +15,28 @@ function aRound({ late, old = 0, paused = [], failing = [], tooSoon = [], isLead
   let now = NOW;
   const asked: Date[] = [];
   let lists = 0;
-  const missed = Array.from({ length: late + old }, (_, n): MissedDate => {
-    return { profileId: n + 1, nominalTime: n < late ? DUE : LONG_AGO };
+  const missed = Array.from({ length: late + old }, (_, n): MissedRun => {
+    return { profileId: n + 1, scheduledTime: n < late ? DUE : LONG_AGO };
   });
   const kind: ProfileKind = {
     name: 'usg',
-    desired: async () => null,
-    async startDue(profileId, nominalTime) {
-      expect(nominalTime).toEqual(DUE);
+    desiredSchedule: async () => null,
+    async startDueRun(profileId, scheduledTime) {
+      expect(scheduledTime).toEqual(DUE);
       if (failing.includes(profileId)) throw new Error('deadlock detected');
       if (tooSoon.includes(profileId)) return 'too-soon';
       started.push(profileId);
       return 'started';
     },
     refill: async () => undefined,
-    passOver: async () => {
+    skipRun: async () => {
       throw new Error('not asked for');
     },
-    async missed(dueBefore) {
+    async missedRuns(dueBefore) {
       asked.push(dueBefore);
       return missed.filter(({ profileId }) => !started.includes(profileId)).slice(0, PAGE);
     },
-    expected: async () => new Map(),
+    expectedSchedules: async () => new Map(),
   };
   const list = async function* ({ query }: { query: string }) {
     expect(query).toBe('TemporalSchedulePaused = true');

@@ -3,7 +3,7 @@ import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
-import { takeInReports } from '../../../src/services/compliance/audits/take-in.ts';
+import { ingestReports } from '../../../src/services/compliance/audits/ingest.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
 import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
@@ -77,7 +77,7 @@ class PlayedRun {
     if (step !== 2 || !ok) return;
     const values = [id, computer, 'r', auditReport(['pass']), clock.now()];
     await db.query('insert into usg_audit_report values ($1, $2, $3, $4, $5)', values);
-    await takeInReports({ db, clock, read: async (report) => readAuditReport(report) });
+    await ingestReports({ db, clock, read: async (report) => readAuditReport(report) });
   }
 
   async #tell(computer: number, step: number, kind: 'delivered' | 'result', ok: boolean): Promise<void> {

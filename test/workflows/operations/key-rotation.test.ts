@@ -1,8 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { EncryptionKey } from '../../../src/process/config.ts';
-import type { DesiredSchedule, ScheduleTimes } from '../../../src/domain/schedules/desired-schedule.ts';
-import type { ProfileKindName } from '../../../src/domain/schedules/schedule-id.ts';
+import type {
+  DesiredSchedule,
+  ProfileKindName,
+  ScheduleTimes,
+} from '../../../src/domain/schedules/profile-schedule.ts';
 import { bootstrap } from '../../../temporal/bootstrap.ts';
 import { connectClient } from '../../../temporal/connection.ts';
 import { ensureSchedule, isPausedByOperator } from '../../../temporal/profile-schedules.ts';

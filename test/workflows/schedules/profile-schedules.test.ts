@@ -85,7 +85,7 @@ describe('the schedule of a profile', () => {
       run!.activity_id,
     ]);
     expect(order).toEqual({ type: 'UsgActivity', children_count: 2 });
-    expect(await world.kind.startDue(id, start, systemClock.now())).toBe('known');
+    expect(await world.kind.startDueRun(id, start, systemClock.now())).toBe('known');
     await repair(new Date(Date.now() + 120_000));
     expect(await world.runs(id)).toHaveLength(1);
   });
@@ -99,9 +99,9 @@ describe('the schedule of a profile', () => {
     expect(second!.getUTCDate()).toBe(1);
     await runtime.db.query(`update usg_profile set planned_dates = '{}' where id = $1`, [id]);
     const now = systemClock.now();
-    expect(await ensureSchedule(runtime.client, `usg/${id}`, await world.kind.desired(runtime.db, id, now))).toBe(
-      'paused',
-    );
+    expect(
+      await ensureSchedule(runtime.client, `usg/${id}`, await world.kind.desiredSchedule(runtime.db, id, now)),
+    ).toBe('paused');
     await world.profiles.patch(world.caller, id, { schedule: 'FREQ=WEEKLY' });
     await until(async () => !(await handle(id).describe()).state.paused);
     await world.profiles.archive(world.caller, id);
@@ -114,7 +114,7 @@ describe('the schedule of a profile', () => {
     await until(() => exists(id));
     await noOrders();
     await handle(id).delete();
-    const desired = () => world.kind.desired(runtime.db, id, systemClock.now());
+    const desired = () => world.kind.desiredSchedule(runtime.db, id, systemClock.now());
     expect(await ensureSchedule(runtime.client, `usg/${id}`, await desired())).toBe('created');
     expect(await ensureSchedule(runtime.client, `usg/${id}`, await desired())).toBe('updated');
     const past = await world.create({ startDate: inSeconds(-60).toISOString(), schedule: 'FREQ=WEEKLY;COUNT=1' });
@@ -185,7 +185,7 @@ describe('the schedule of a profile', () => {
     expect((await world.runs(id)).map(({ nominal_time }) => nominal_time)).toEqual([last]);
     for (const earlier of [0, 1, 2]) {
       const nominal = new Date(start.getTime() + earlier * week);
-      expect(await world.kind.startDue(id, nominal, now)).toBe('superseded');
+      expect(await world.kind.startDueRun(id, nominal, now)).toBe('superseded');
     }
     expect(await world.runs(id)).toHaveLength(1);
   });
@@ -195,7 +195,7 @@ describe('the schedule of a profile', () => {
     const id = await world.create({ startDate: start.toISOString() });
     await noOrders();
     const now = new Date(start.getTime() + 120_000);
-    const kind: ProfileKind = { ...world.kind, missed: (dueBefore) => world.kind.missed(dueBefore, id) };
+    const kind: ProfileKind = { ...world.kind, missedRuns: (dueBefore) => world.kind.missedRuns(dueBefore, id) };
     const refill: ProfileKind['refill'] = () => Promise.reject(new Error('out of order'));
     expect(await repair(now, new Map([['usg', { ...kind, refill }]]))).toEqual(['usg']);
     expect(await world.runs(id)).toHaveLength(1);
@@ -207,11 +207,11 @@ describe('the schedule of a profile', () => {
     const broken = await world.create({ startDate: start.toISOString() });
     const sound = await world.create({ startDate: start.toISOString() });
     await noOrders();
-    const startDue: ProfileKind['startDue'] = async (id, nominalTime, now) => {
+    const startDueRun: ProfileKind['startDueRun'] = async (id, scheduledTime, now) => {
       if (id === broken) throw new Error('out of order');
-      return await world.kind.startDue(id, nominalTime, now);
+      return await world.kind.startDueRun(id, scheduledTime, now);
     };
-    await repair(new Date(start.getTime() + 120_000), new Map([['usg', { ...world.kind, startDue }]]));
+    await repair(new Date(start.getTime() + 120_000), new Map([['usg', { ...world.kind, startDueRun }]]));
     expect(await world.runs(broken)).toEqual([]);
     expect(await world.runs(sound)).toHaveLength(1);
   });

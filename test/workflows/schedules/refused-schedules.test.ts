@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { DesiredSchedule } from '../../../src/domain/schedules/desired-schedule.ts';
-import { scheduleIdOf } from '../../../src/domain/schedules/schedule-id.ts';
-import { orderScheduleSync } from '../../../src/persistence/schedules/schedule-orders.repository.ts';
+import { type DesiredSchedule, scheduleIdOf } from '../../../src/domain/schedules/profile-schedule.ts';
+import { enqueueScheduleSync } from '../../../src/persistence/schedules/schedule-syncs.repository.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import type { ProfileKind } from '../../../src/services/schedules/profile-kind.ts';
+import { testLogger } from '../../../tools/harness/test-log.ts';
 import { scheduleOrdersRound } from '../../../workers/relay/schedule-orders.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
 import { schedulesOf } from '../../support/temporal/profile-schedules.ts';
-import { testLogger } from '../../../tools/harness/test-log.ts';
 
 let runtime: ActivityRuntime;
 
@@ -26,10 +25,10 @@ function desired(profileId: number, day: number): DesiredSchedule {
 
 it('a schedule that the server refuses is counted and tried again, and holds up no other', async () => {
   const [refused, good] = [41, 42];
-  const kind: Pick<ProfileKind, 'name' | 'desired' | 'missed'> = {
+  const kind: Pick<ProfileKind, 'name' | 'desiredSchedule' | 'missedRuns'> = {
     name: 'script',
-    desired: async (_sql, id) => desired(id, id === refused ? 32 : 1),
-    missed: async () => [],
+    desiredSchedule: async (_sql, id) => desired(id, id === refused ? 32 : 1),
+    missedRuns: async () => [],
   };
   const counted: string[] = [];
   const round = scheduleOrdersRound({
@@ -41,7 +40,7 @@ it('a schedule that the server refuses is counted and tried again, and holds up 
     count: (what) => counted.push(what),
   });
   for (const id of [refused, good]) {
-    await runtime.db.transaction((tx) => orderScheduleSync(tx, scheduleIdOf('script', id), systemClock.now()));
+    await runtime.db.transaction((tx) => enqueueScheduleSync(tx, scheduleIdOf('script', id), systemClock.now()));
   }
   await round();
   expect(counted.toSorted()).toEqual(['refused', 'scheduled']);

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nextZonedDates } from '../../../src/domain/schedules/zoned-dates.ts';
 import { createLogger } from '../../../src/process/logger.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
-import { cronDates, zonedCalendars } from '../../../src/services/schedules/cron-dates.ts';
+import { zonedCalendars } from '../../../src/services/schedules/cron-dates.ts';
 import { compareSchedules, startMissedDates } from '../../../workers/reconciler/missed-dates.ts';
 import { type ActivityRuntime, createActivityRuntime } from '../../support/activities/activity-runtime.ts';
-import { inSeconds, schedulesOf } from '../../support/temporal/profile-schedules.ts';
 import { createScriptWorld, type ScriptWorld } from '../../support/scripts/script-world.ts';
+import { inSeconds, schedulesOf } from '../../support/temporal/profile-schedules.ts';
 import { until } from '../../support/temporal/workflow-environment.ts';
 
 let runtime: ActivityRuntime;
@@ -24,6 +24,8 @@ afterAll(async () => {
 });
 
 const HOUR = 3_600_000;
+const utcDates = (interval: string, after: Date, limit: number) =>
+  nextZonedDates(zonedCalendars({ interval, timezone: 'UTC' }), after, limit);
 const { handle, exists, noOrders } = schedulesOf(() => runtime, 'script');
 const silent = () => ({ ...runtime, logger: createLogger({ level: 'silent', role: 'test' }) });
 const recurring = (interval: string, startAfter = inSeconds(-60)) => ({
@@ -45,7 +47,7 @@ describe('the schedule of a script profile', () => {
       const { info, state: declared, policies } = await handle(id).describe();
       const dates = info.nextActionTimes;
       expect(dates.length).toBeGreaterThan(3);
-      expect(dates).toEqual(cronDates(interval, new Date(startAfter.getTime() - 1), dates.length));
+      expect(dates).toEqual(utcDates(interval, new Date(startAfter.getTime() - 1), dates.length));
       expect(state.nextRun).toEqual(dates[0]);
       expect(declared).toMatchObject({ paused: false, note: expect.stringContaining(`"${interval}"`) });
       expect(policies).toMatchObject({ overlap: 'ALLOW_ALL', catchupWindow: 24 * HOUR });
@@ -53,7 +55,7 @@ describe('the schedule of a script profile', () => {
   );
 
   it('begins at its start', async () => {
-    const [start, next] = cronDates('0 * * * *', new Date(Date.now() + HOUR), 2);
+    const [start, next] = utcDates('0 * * * *', new Date(Date.now() + HOUR), 2);
     const { id, state } = await world.create(recurring('0 * * * *', start));
     await until(() => exists(id));
     expect((await handle(id).describe()).info.nextActionTimes.slice(0, 2)).toEqual([start, next]);
@@ -146,13 +148,13 @@ describe('the schedule of a script profile', () => {
     expect(await read(id)).toEqual(finished);
     await until(async () => !(await exists(id)));
     const kind = runtime.kinds.get('script')!;
-    expect(await kind.startDue(id, at, at)).toBe('known');
+    expect(await kind.startDueRun(id, at, at)).toBe('known');
     expect((await patch(id, once(at))).state).toEqual(finished);
     // As releases before this one left it.
     await runtime.db.query('update script_profile set due_at = $2 where id = $1', [id, at]);
     expect(await read(id)).toEqual(finished);
-    expect(await kind.startDue(id, at, at)).toBe('known');
-    expect(await kind.missed(at, id)).toEqual([]);
+    expect(await kind.startDueRun(id, at, at)).toBe('known');
+    expect(await kind.missedRuns(at, id)).toEqual([]);
     // Neither does an edit that says the same, once its time has passed.
     const past = inSeconds(-60);
     await runtime.db.query('update script_profile set run_at = $2 where id = $1', [id, past]);
@@ -226,13 +228,13 @@ describe('the schedule of a script profile', () => {
   it('leaves one run behind when it was away over several dates', async () => {
     const { id } = await world.create(recurring('0 * * * *'));
     await noOrders();
-    const dates = cronDates('0 * * * *', new Date(), 40);
+    const dates = utcDates('0 * * * *', new Date(), 40);
     const now = new Date(dates.at(-1)!.getTime() + 5 * 60_000);
     await startMissedDates(silent(), now);
     await startMissedDates(silent(), now);
     expect((await world.runs(id)).map(({ nominal_time }) => nominal_time)).toEqual([dates.at(-1)]);
     const kind = runtime.kinds.get('script')!;
-    for (const date of dates.slice(0, 3)) expect(await kind.startDue(id, date, now)).toBe('superseded');
+    for (const date of dates.slice(0, 3)) expect(await kind.startDueRun(id, date, now)).toBe('superseded');
     expect(await world.runs(id)).toHaveLength(1);
   });
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type CatalogueRule, keepRuleSets } from '../../../src/persistence/compliance/usg-rules.repository.ts';
+import { type CatalogueRule, upsertRuleSets } from '../../../src/persistence/compliance/usg-rules.repository.ts';
 import type { Database, Sql } from '../../../src/persistence/database/sql.ts';
 import { benchmarkRules, describeRule } from '../../simulator/operations/usg-benchmark.ts';
 
@@ -50,7 +50,7 @@ async function keepRules(tx: Sql, accountId: number, count: number): Promise<num
     };
     return { ...texts, digest: digest(JSON.stringify(texts)) };
   });
-  const [id] = await keepRuleSets(tx, accountId, [{ digest: digest(JSON.stringify(rules)), rules }]);
+  const [id] = await upsertRuleSets(tx, accountId, [{ digest: digest(JSON.stringify(rules)), rules }]);
   return id!;
 }
 

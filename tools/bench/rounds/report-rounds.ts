@@ -120,7 +120,7 @@ function updateWithCrLf(hash: Hash, piece: Buffer): void {
 async function readReport(
   { stack, api }: ReportSetting,
   path: string,
-  onPiece: (piece: Buffer) => void,
+  onChunk: (piece: Buffer) => void,
 ): Promise<number> {
   const answer = await fetch(`http://127.0.0.1:${stack.port}${API_PREFIX}/usg-profiles/blob?path=${path}`, {
     headers: { authorization: `Bearer ${api.token}`, accept: 'text/csv' },
@@ -129,15 +129,15 @@ async function readReport(
   let bytes = 0;
   for await (const piece of answer.body!) {
     bytes += piece.length;
-    onPiece(Buffer.from(piece));
+    onChunk(Buffer.from(piece));
   }
   return bytes;
 }
 
 /** Runs a COPY to standard output; the driver itself lets its pieces fall. */
-async function copyOut(database: pg.Client, statement: string, onPiece: (piece: Buffer) => void): Promise<void> {
+async function copyOut(database: pg.Client, statement: string, onChunk: (piece: Buffer) => void): Promise<void> {
   const { connection } = database as unknown as { connection: NodeJS.EventEmitter };
-  const listener = ({ chunk }: { chunk: Buffer }) => onPiece(chunk);
+  const listener = ({ chunk }: { chunk: Buffer }) => onChunk(chunk);
   connection.on('copyData', listener);
   try {
     await database.query(statement);

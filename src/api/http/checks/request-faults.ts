@@ -1,6 +1,6 @@
 import { DomainError, type ErrorDetail } from '../../../domain/common/errors.ts';
 import type { Config } from '../../../process/config.ts';
-import { MAX_FAULTS } from '../../../services/common/fields.ts';
+import { MAX_FIELD_ERRORS } from '../../../services/common/fields.ts';
 
 /** Characters of the header that lists ignored names. */
 const MAX_HEADER_CHARACTERS = 4000;
@@ -22,7 +22,7 @@ export class RequestFaults {
 
   /** Further faults are not reported, so the check can stop. */
   get isFull(): boolean {
-    return this.#faults.size >= MAX_FAULTS;
+    return this.#faults.size >= MAX_FIELD_ERRORS;
   }
 
   /** The first fault of a path counts. @param sentence - for the message of the whole response */

@@ -5,7 +5,7 @@ import { isProblem, parseRule } from '../../../domain/schedules/recurrence-rule.
 import { isAttachmentName } from '../../../domain/scripts/script.ts';
 import { readEmail, readLine, readTimezone } from '../../../services/common/fields.ts';
 import { readAnnotationKey, readTags } from '../../../services/common/tag-fields.ts';
-import { readScheduleMoment } from '../../../services/schedules/moments.ts';
+import { readScheduleMoment } from '../../../services/schedules/recurring-dates.ts';
 import { readBase64, readScriptBody, readUsername } from '../../../services/scripts/fields.ts';
 
 /** Returns what is wrong with a text, or null. */

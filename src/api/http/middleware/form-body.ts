@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Request } from 'express';
 import { DomainError } from '../../../domain/common/errors.ts';
 import type { RequestMemory } from '../../../process/request-memory.ts';
-import { refusedField } from '../../../services/common/fields.ts';
+import { fieldError } from '../../../services/common/fields.ts';
 import type { FormFieldType } from '../operations.ts';
 import { parseBoolean } from '../request/query.ts';
 import { readBodyBytes } from './body-bytes.ts';
@@ -47,7 +47,7 @@ function readForm(sent: URLSearchParams, types: ReadonlyMap<string, FormFieldTyp
   for (const [name, value] of sent) {
     if (name in body || value.includes('\0')) {
       const message = name in body ? 'must be given once' : 'must not contain U+0000';
-      throw refusedField(`body.${name.slice(0, MAX_NAME)}`, message);
+      throw fieldError(`body.${name.slice(0, MAX_NAME)}`, message);
     }
     body[name] = readFormValue(types.get(name) ?? 'string', value);
   }

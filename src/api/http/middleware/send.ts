@@ -5,7 +5,7 @@ import type { Request, Response } from 'express';
 import { DomainError } from '../../../domain/common/errors.ts';
 import { endWithUnreadBody, RESPONSE_HEADERS } from '../../../process/http-response.ts';
 import type { Logger } from '../../../process/logger.ts';
-import { isDatabaseAway } from '../../../services/common/availability.ts';
+import { isDatabaseUnavailable } from '../../../services/common/ports.ts';
 import { JsonText, RawBody } from '../response-bodies.ts';
 import { MethodNotAllowed } from '../route-table.ts';
 import { RequestMemoryExceeded } from './body-bytes.ts';
@@ -104,7 +104,7 @@ export function toErrorResponse(error: unknown, requestId: string, logger: Logge
   }
   const unreadable = bodyParserError(error);
   if (unreadable) return toErrorResponse(unreadable, requestId, logger);
-  if (isDatabaseAway(error)) {
+  if (isDatabaseUnavailable(error)) {
     logger.warn({ requestId, err: error }, 'the database is unavailable');
     return formatError(
       new DomainError('ServiceUnavailable', 'The database is unavailable; try again shortly', { retryAfterSeconds: 2 }),

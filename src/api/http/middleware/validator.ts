@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
 import { type error as EovErrors, middleware as openApiMiddleware } from 'express-openapi-validator';
 import { DomainError, type ErrorDetail } from '../../../domain/common/errors.ts';
-import { MAX_FAULTS } from '../../../services/common/fields.ts';
+import { MAX_FIELD_ERRORS } from '../../../services/common/fields.ts';
 import type { OpenApiDocument } from '../../openapi/document.ts';
 import { prepareRequestCheck, type RequestCheck } from '../checks/request-check.ts';
 import type { UnknownKeys } from '../checks/request-faults.ts';
@@ -198,7 +198,7 @@ function toDomainError(error: unknown): unknown {
   const { status, errors } = error as Partial<InstanceType<typeof EovErrors.BadRequest>>;
   if (status === 415) return new DomainError('UnsupportedMediaType', 'The Content-Type must be application/json');
   if (status !== 400 || !errors) return error;
-  const details = errors.slice(0, MAX_FAULTS).map(({ path, message }): ErrorDetail => {
+  const details = errors.slice(0, MAX_FIELD_ERRORS).map(({ path, message }): ErrorDetail => {
     return { path: path.replace(/^\//, '').replaceAll('/', '.'), message };
   });
   const first = details[0];

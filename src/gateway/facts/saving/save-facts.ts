@@ -2,7 +2,7 @@ import { MAX_INT4 } from '../../../domain/common/integers.ts';
 import { recordNotices } from '../../../persistence/computers/computer-notices.repository.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
 import type { EncryptionKey } from '../../../process/config.ts';
-import { recoveryKeyContext, sealSecret } from '../../../services/common/secret-box.ts';
+import { recoveryKeyContext, encryptSecret } from '../../../services/common/secret-box.ts';
 import type { Facts, RecoveryKey, RejectedMessage } from '../facts.ts';
 import type { Fault } from '../faults.ts';
 import { savePackages } from '../packages.ts';
@@ -158,8 +158,8 @@ async function saveReports(tx: Sql, context: SaveContext, facts: Facts): Promise
   const { computerId, now } = context;
   const isPossible = (id: number) => id >= 1 && id <= MAX_INT4;
   for (const { operationId, key } of firstResultKeys(facts).filter((item) => isPossible(item.operationId))) {
-    const { keyId, sealed } = sealSecret(context.encryptionKeys, key, recoveryKeyContext(computerId));
-    await tx.query(SAVE_RECOVERY_KEY, [computerId, operationId, keyId, sealed, now]);
+    const { keyId, ciphertext } = encryptSecret(context.encryptionKeys, key, recoveryKeyContext(computerId));
+    await tx.query(SAVE_RECOVERY_KEY, [computerId, operationId, keyId, ciphertext, now]);
   }
   for (const { operationId, runId, report } of facts.auditReports.filter((item) => isPossible(item.operationId))) {
     await tx.query(SAVE_AUDIT_REPORT, [computerId, operationId, runId, report, now]);

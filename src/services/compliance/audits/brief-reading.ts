@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type AuditReading, RULE_RESULTS } from '../../../domain/compliance/audit-report.ts';
 import { BenchmarkCache } from './benchmark-cache.ts';
-import { judged, readContent } from './read-report.ts';
+import { catchInvalid, readContent } from './read-report.ts';
 import { ruleSetOf } from './rule-set.ts';
 
 /** A report about a set of rules that whoever asked has already. */
@@ -22,7 +22,7 @@ export function createBriefReader(): (report: Uint8Array, sets: readonly string[
   const benchmarks = new BenchmarkCache();
   const selections = new Map<string, string>();
   return (report, sets) =>
-    judged(() => {
+    catchInvalid(() => {
       const { content, benchmark } = readContent(report, benchmarks);
       const selected = content.selection();
       const selection = selected === null ? null : digest(`${benchmark}\n${selected}`);

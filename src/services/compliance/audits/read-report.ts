@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 import { SaxesParser } from 'saxes';
 import type { AuditReading } from '../../../domain/compliance/audit-report.ts';
 import { BenchmarkCache, benchmarkName } from './benchmark-cache.ts';
-import { type BenchmarkHead, Refused, ReportContent } from './report-content.ts';
+import { type BenchmarkHead, InvalidReport, ReportContent } from './report-content.ts';
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const CHUNK = 64 * 1024;
@@ -24,15 +24,15 @@ const DECLARATION = /<!\s{0,100}(?:DOCTYPE|ENTITY|ELEMENT|ATTLIST|NOTATION)/i;
  * @see docs/agent-protocol.md#compliance-audits
  */
 export function readAuditReport(bytes: Uint8Array, known = new BenchmarkCache()): AuditReading {
-  return judged(() => ({ rules: readContent(bytes, known).content.rules() }));
+  return catchInvalid(() => ({ rules: readContent(bytes, known).content.rules() }));
 }
 
 /** What `read` answers, or why the report is refused; nothing is thrown because of a report. */
-export function judged<T>(read: () => T): T | { reason: string } {
+export function catchInvalid<T>(read: () => T): T | { reason: string } {
   try {
     return read();
   } catch (error) {
-    if (error instanceof Refused) return { reason: error.message };
+    if (error instanceof InvalidReport) return { reason: error.message };
     return { reason: `the report cannot be read: ${error instanceof Error ? error.message : 'unknown error'}` };
   }
 }
@@ -40,14 +40,14 @@ export function judged<T>(read: () => T): T | { reason: string } {
 /**
  * Reads what {@link readAuditReport} does, and the name of the benchmark before the results.
  *
- * @throws {Refused} with the reason
+ * @throws {InvalidReport} with the reason
  */
 export function readContent(bytes: Uint8Array, known: BenchmarkCache): { content: ReportContent; benchmark: string } {
   const report = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  if (report.length > MAX_BYTES) throw new Refused('the report is larger than 32 MiB');
+  if (report.length > MAX_BYTES) throw new InvalidReport('the report is larger than 32 MiB');
   const text = report.toString('latin1');
-  if (DECLARATION.test(text)) throw new Refused('the report has a document type or entities');
-  if (!isUtf8(report)) throw new Refused('the report is not encoded as UTF-8');
+  if (DECLARATION.test(text)) throw new InvalidReport('the report has a document type or entities');
+  if (!isUtf8(report)) throw new InvalidReport('the report is not encoded as UTF-8');
   const start = text.search(TEST_RESULT);
   const head = report.subarray(0, Math.max(start, 0));
   const benchmark = benchmarkName(head);
@@ -74,7 +74,7 @@ type Parser = SaxesParser<{ xmlns: false; position: false }>;
 
 /** Brings a parser to where the elements of a head are open, so that what follows is held to them. */
 function reopen(parser: Parser, { open }: BenchmarkHead): void {
-  parser.on('error', refuseMalformed);
+  parser.on('error', rejectMalformed);
   parser.write(open.map((name) => `<${name}>`).join(''));
 }
 
@@ -87,17 +87,18 @@ function createParser(): Parser {
   return new SaxesParser<{ xmlns: false; position: false }>({ xmlns: false, position: false });
 }
 
-function refuseMalformed({ message }: Error): never {
-  throw new Refused(`the report is not well-formed XML: ${message.slice(0, 200)}`);
+function rejectMalformed({ message }: Error): never {
+  throw new InvalidReport(`the report is not well-formed XML: ${message.slice(0, 200)}`);
 }
 
 function attach(parser: Parser, content: ReportContent): void {
-  parser.on('error', refuseMalformed);
+  parser.on('error', rejectMalformed);
   parser.on('doctype', () => {
-    throw new Refused('the report has a document type or entities');
+    throw new InvalidReport('the report has a document type or entities');
   });
   parser.on('xmldecl', ({ encoding }) => {
-    if (encoding && !/^(?:utf-8|us-ascii)$/i.test(encoding)) throw new Refused('the report is not encoded as UTF-8');
+    if (encoding && !/^(?:utf-8|us-ascii)$/i.test(encoding))
+      throw new InvalidReport('the report is not encoded as UTF-8');
   });
   parser.on('opentag', ({ name, attributes }) => content.open(name, attributes));
   parser.on('closetag', () => content.close());

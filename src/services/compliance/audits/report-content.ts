@@ -16,7 +16,7 @@ const MAX_ID_CHARS = 500;
 const MAX_TEXT_CHARS = 16 * 1024 * 1024;
 
 /** Why a report cannot be used. */
-export class Refused extends Error {}
+export class InvalidReport extends Error {}
 
 /** A rule as a benchmark defines it. */
 export interface Definition {
@@ -89,7 +89,7 @@ export class ReportContent {
   open(written: string, attributes: Attributes): void {
     const name = local(written);
     this.#open.push(written);
-    if (this.#depth > MAX_DEPTH) throw new Refused(`the report is nested more than ${MAX_DEPTH} deep`);
+    if (this.#depth > MAX_DEPTH) throw new InvalidReport(`the report is nested more than ${MAX_DEPTH} deep`);
     if (this.#capture) this.#capture.add(' ');
     else if (this.#inItem > 0) this.#openPart(name, attributes);
     else if (this.#inTest > 0) this.#openResult(name, attributes);
@@ -122,7 +122,8 @@ export class ReportContent {
 
   rules(): AuditedRule[] {
     const rules = this.#findings().map((finding) => this.#toRule(finding));
-    if (textLength(rules) > MAX_TEXT_CHARS) throw new Refused('the report has more than 16 MiB of texts of rules');
+    if (textLength(rules) > MAX_TEXT_CHARS)
+      throw new InvalidReport('the report has more than 16 MiB of texts of rules');
     return rules;
   }
 
@@ -140,9 +141,9 @@ export class ReportContent {
 
   #findings(): Finding[] {
     const findings = this.#verdicts.filter(({ result }) => result !== 'notselected');
-    if (findings.length === 0) throw new Refused('the report has no result of any rule');
+    if (findings.length === 0) throw new InvalidReport('the report has no result of any rule');
     if (findings.some(({ result }) => result === null)) {
-      throw new Refused('the report has a rule without a known result');
+      throw new InvalidReport('the report has a rule without a known result');
     }
     return findings as Finding[];
   }
@@ -161,7 +162,7 @@ export class ReportContent {
   }
 
   #openRule(attributes: Attributes): void {
-    if (this.#definitions.size >= MAX_RULES) throw new Refused(`the report has more than ${MAX_RULES} rules`);
+    if (this.#definitions.size >= MAX_RULES) throw new InvalidReport(`the report has more than ${MAX_RULES} rules`);
     const severity = readSeverity(attributes['severity']) ?? 'unknown';
     this.#isOfBenchmark = false;
     this.#definition = { severity, title: '', description: '', rationale: '', identifiers: [] };
@@ -171,7 +172,7 @@ export class ReportContent {
 
   #openResult(name: string, attributes: Attributes): void {
     if (name !== 'rule-result') return;
-    if (this.#verdicts.length >= MAX_RULES) throw new Refused(`the report has more than ${MAX_RULES} rules`);
+    if (this.#verdicts.length >= MAX_RULES) throw new InvalidReport(`the report has more than ${MAX_RULES} rules`);
     const severity = readSeverity(attributes['severity']);
     this.#verdict = { rule: readId(attributes['idref']), severity, identifiers: [], result: null };
     this.#inItem = this.#depth;
@@ -214,9 +215,9 @@ function addIdentifier(identifiers: string[], text: string): void {
 }
 
 function readId(value: string | undefined): string {
-  if (!value) throw new Refused('the report has a rule without an id');
+  if (!value) throw new InvalidReport('the report has a rule without an id');
   if (value.length > MAX_ID_CHARS)
-    throw new Refused(`the report has a rule id of more than ${MAX_ID_CHARS} characters`);
+    throw new InvalidReport(`the report has a rule id of more than ${MAX_ID_CHARS} characters`);
   return value;
 }
 

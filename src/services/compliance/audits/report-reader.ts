@@ -1,5 +1,5 @@
 import type { AuditReading } from '../../../domain/compliance/audit-report.ts';
-import { createAskedThread } from '../../common/asked-thread.ts';
+import { createWorkerThread } from '../../common/worker-thread.ts';
 import type { BriefReading } from './brief-reading.ts';
 import type { ReadingRequest } from './report-thread.ts';
 
@@ -16,7 +16,7 @@ export type ReportReader = (report: Uint8Array, sets?: readonly string[]) => Pro
 
 /** Reads reports in a thread of its own, so that whoever asks goes on meanwhile. */
 export function createReportReader(limitMs = LIMIT_MS): ReportReader {
-  const thread = createAskedThread<ReadingRequest, AuditReading | BriefReading>({
+  const thread = createWorkerThread<ReadingRequest, AuditReading | BriefReading>({
     module: new URL('./report-thread.ts', import.meta.url),
     memoryMb: MEMORY_MB,
     limitMs,
@@ -24,7 +24,7 @@ export function createReportReader(limitMs = LIMIT_MS): ReportReader {
   });
   return async (report, sets = []) => {
     try {
-      return (await thread.ask({ report, sets })) ?? { reason: 'the report takes too long to read' };
+      return (await thread.request({ report, sets })) ?? { reason: 'the report takes too long to read' };
     } catch (error) {
       if (isOutOfMemory(error)) return { reason: 'the report takes too much memory to read' };
       throw error;

@@ -1,9 +1,7 @@
 import { DomainError } from '../../../domain/common/errors.ts';
 import { lastDueDate } from '../../../domain/schedules/plan.ts';
-import { scheduleIdOf } from '../../../domain/schedules/schedule-id.ts';
+import { scheduleIdOf } from '../../../domain/schedules/profile-schedule.ts';
 import { readBaseActivity } from '../../../persistence/activities/activities.repository.ts';
-import { recordEvent } from '../../../persistence/events/events.repository.ts';
-import { orderScheduleSync } from '../../../persistence/schedules/schedule-orders.repository.ts';
 import {
   archiveUsgProfile,
   lockUsgProfile,
@@ -12,17 +10,18 @@ import {
   updateUsgProfile,
 } from '../../../persistence/compliance/usg-profiles.repository.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
+import { recordEvent } from '../../../persistence/events/events.repository.ts';
+import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.repository.ts';
 import { type BaseActivity, toBaseActivity } from '../../activities/activity-views.ts';
-import { readTags } from '../../common/tag-fields.ts';
-import { readLine, readTimezone, refusedField } from '../../common/fields.ts';
-import { holdsIn } from '../../identity/group-rights.ts';
-import type { Caller } from '../../common/ports.ts';
 import { requirePrior } from '../../activities/prior-activity.ts';
+import { fieldError, readLine, readTimezone } from '../../common/fields.ts';
+import type { Caller } from '../../common/ports.ts';
+import { readTags } from '../../common/tag-fields.ts';
+import { holdsIn } from '../../identity/group-rights.ts';
 import { planDates, planRequested } from '../../schedules/recurring-dates.ts';
-import { startUsgRun } from './usg-runs.ts';
-import type { UsgProfilesDeps } from './deps.ts';
-import type { UsgProfile, UsgProfilePatch } from './model.ts';
+import type { UsgProfile, UsgProfilePatch, UsgProfilesDeps } from './model.ts';
 import { requireVisible, toProfiles } from './reads.ts';
+import { startUsgRun } from './usg-runs.ts';
 
 export async function patchProfile(
   deps: UsgProfilesDeps,
@@ -38,11 +37,11 @@ export async function patchProfile(
     const planned = change.planned_dates && keepDue(row, change.planned_dates, now);
     if (Object.keys(change).length > 0) {
       await updateUsgProfile(tx, id, { ...change, ...(planned && { planned_dates: planned }) }, now);
-      await orderScheduleSync(tx, scheduleIdOf('usg', id), now);
+      await enqueueScheduleSync(tx, scheduleIdOf('usg', id), now);
       const message = `Changed ${describe(change)} of the USG profile ${row.title}`;
       await recordEvent(tx, caller, eventOf({ ...row, title: change.title ?? row.title }, message));
     }
-    return answer(tx, caller, id, now);
+    return readChanged(tx, caller, id, now);
   });
 }
 
@@ -52,10 +51,10 @@ export async function archiveProfile(deps: UsgProfilesDeps, caller: Caller, id: 
     const row = await lockManageable(tx, caller, id);
     if (!row.archived) {
       await archiveUsgProfile(tx, id, now);
-      await orderScheduleSync(tx, scheduleIdOf('usg', id), now);
+      await enqueueScheduleSync(tx, scheduleIdOf('usg', id), now);
       await recordEvent(tx, caller, eventOf(row, `Archived the USG profile ${row.title}`));
     }
-    return answer(tx, caller, id, now);
+    return readChanged(tx, caller, id, now);
   });
 }
 
@@ -71,7 +70,7 @@ export async function executeProfile(
     const outcome = await startUsgRun(
       tx,
       profile,
-      { nominalTime: null, now, traceparent, prior: (computers) => requirePrior(tx, caller, after, computers, now) },
+      { scheduledTime: null, now, traceparent, prior: (computers) => requirePrior(tx, caller, after, computers, now) },
       deps,
     );
     if (typeof outcome === 'string') {
@@ -104,7 +103,7 @@ function planPatched(profile: UsgProfileRow, { schedule, timezone }: UsgProfileC
   const dates = planDates(changed, now);
   // Days that the rule takes from the start may be others in another zone.
   if (dates.length > 0 || planDates(profile, now).length === 0) return dates;
-  throw refusedField('body.timezone', 'must leave the schedule a date from now on');
+  throw fieldError('body.timezone', 'must leave the schedule a date from now on');
 }
 
 /** A date that is due already stays due under another rule, in case its run is still to be made. */
@@ -129,7 +128,7 @@ function requireActive(row: UsgProfileRow): UsgProfileRow {
   return row;
 }
 
-async function answer(tx: Sql, caller: Caller, id: number, now: Date): Promise<UsgProfile> {
+async function readChanged(tx: Sql, caller: Caller, id: number, now: Date): Promise<UsgProfile> {
   const row = await requireVisible(tx, caller, id);
   const [profile] = await toProfiles(tx, caller.accountId, [row], now);
   return profile!;

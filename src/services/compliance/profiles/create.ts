@@ -1,6 +1,4 @@
-import { slugOf } from '../../../domain/identity/access-group-names.ts';
 import { DomainError } from '../../../domain/common/errors.ts';
-import { scheduleIdOf } from '../../../domain/schedules/schedule-id.ts';
 import { UTC } from '../../../domain/common/time-zone.ts';
 import {
   BENCHMARKS,
@@ -9,27 +7,27 @@ import {
   tailoringFileKey,
   type UsgMode,
 } from '../../../domain/compliance/profile.ts';
-import { freeName } from '../../../persistence/database/free-name.ts';
-import { recordEvent } from '../../../persistence/events/events.repository.ts';
-import { lockRights } from '../../../persistence/identity/rights-lock.ts';
-import { orderScheduleSync } from '../../../persistence/schedules/schedule-orders.repository.ts';
+import { slugOf } from '../../../domain/identity/access-group-names.ts';
+import { scheduleIdOf } from '../../../domain/schedules/profile-schedule.ts';
 import {
   insertUsgProfile,
   readUsgProfile,
   setTailoringFile,
 } from '../../../persistence/compliance/usg-profiles.repository.ts';
+import { freeName } from '../../../persistence/database/free-name.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
-import { readTags } from '../../common/tag-fields.ts';
-import { readLine, readTimezone, refusedField } from '../../common/fields.ts';
-import { resolveAccessGroups } from '../../identity/names-in-body.ts';
+import { recordEvent } from '../../../persistence/events/events.repository.ts';
+import { lockRights } from '../../../persistence/identity/rights.repository.ts';
+import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.repository.ts';
+import { fieldError, readLine, readTimezone } from '../../common/fields.ts';
 import type { Caller } from '../../common/ports.ts';
-import { readScheduleMoment } from '../../schedules/moments.ts';
-import { planRequested } from '../../schedules/recurring-dates.ts';
+import { readTags } from '../../common/tag-fields.ts';
+import { resolveAccessGroups } from '../../identity/resolve-names.ts';
+import { planRequested, readScheduleMoment } from '../../schedules/recurring-dates.ts';
+import type { UsgProfile, UsgProfileRequest, UsgProfilesDeps } from './model.ts';
+import { toProfiles } from './reads.ts';
 import { checkTailoringFile } from './tailoring-file.ts';
 import { startUsgRun } from './usg-runs.ts';
-import type { UsgProfilesDeps } from './deps.ts';
-import type { UsgProfile, UsgProfileRequest } from './model.ts';
-import { toProfiles } from './reads.ts';
 
 /** Name of the root of every account's tree. */
 const ROOT = 'global';
@@ -63,10 +61,10 @@ export async function createUsgProfile(
     }
     const row = (await readUsgProfile(tx, id))!;
     if (checked.startDate <= now) {
-      const order = { nominalTime: checked.startDate, now, traceparent: request.traceparent };
+      const order = { scheduledTime: checked.startDate, now, traceparent: request.traceparent };
       await startUsgRun(tx, row, order, deps);
     }
-    await orderScheduleSync(tx, scheduleIdOf('usg', id), now);
+    await enqueueScheduleSync(tx, scheduleIdOf('usg', id), now);
     const [profile] = await toProfiles(tx, caller.accountId, [row], now);
     return profile!;
   });
@@ -111,7 +109,7 @@ async function checkRequest(request: UsgProfileRequest, now: Date): Promise<Chec
   const title = readLine('body.title', request.title);
   const tags = readTags('body.tags', request.tags);
   const mode = readMode(request.mode);
-  if (mode === null) throw refusedField('body.mode', 'must be audit, fix-audit or fix-restart-audit');
+  if (mode === null) throw fieldError('body.mode', 'must be audit, fix-audit or fix-restart-audit');
   if (request.tailoringFile !== null) await checkTailoringFile(request.tailoringFile);
   const benchmark = readBenchmark(request);
   const startDate = readScheduleMoment('body.start_date', request.startDate);
@@ -125,7 +123,7 @@ async function checkRequest(request: UsgProfileRequest, now: Date): Promise<Chec
 function readBenchmark({ benchmark, tailoringFile }: UsgProfileRequest): string {
   if (tailoringFile !== null) return benchmark?.trim() ? benchmark : CUSTOM_BENCHMARK;
   const known = BENCHMARKS.find((name) => name === benchmark);
-  if (!known) throw refusedField('body.benchmark', `must be one of ${BENCHMARKS.join(', ')}`);
+  if (!known) throw fieldError('body.benchmark', `must be one of ${BENCHMARKS.join(', ')}`);
   return known;
 }
 

@@ -1,5 +1,8 @@
 import type { UsgProfileRow } from '../../../persistence/compliance/usg-profiles.repository.ts';
 import type { LastRun } from '../../../persistence/compliance/usg-runs.repository.ts';
+import type { ActivitySettings } from '../../../process/config.ts';
+import type { Database } from '../../../persistence/database/sql.ts';
+import type { Clock, FileStore } from '../../common/ports.ts';
 
 /** A profile as it is read. */
 export interface UsgProfile extends Omit<UsgProfileRow, 'planned_dates' | 'start_date' | 'creator_id'> {
@@ -51,4 +54,11 @@ export interface UsgProfilePatch {
   timezone?: string | undefined;
   restartDelayHours?: number | undefined;
   restartWindowMinutes?: number | undefined;
+}
+
+export interface UsgProfilesDeps {
+  db: Database;
+  clock: Clock;
+  files: FileStore;
+  settings: ActivitySettings;
 }

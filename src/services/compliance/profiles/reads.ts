@@ -11,15 +11,14 @@ import {
 } from '../../../persistence/compliance/usg-profiles.repository.ts';
 import { readLastRuns } from '../../../persistence/compliance/usg-runs.repository.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
-import { refusedField } from '../../common/fields.ts';
+import { fieldError } from '../../common/fields.ts';
 import type { Caller } from '../../common/ports.ts';
-import type { UsgProfilesDeps } from './deps.ts';
-import type { UsgProfile, UsgProfileQuery } from './model.ts';
+import type { UsgProfile, UsgProfileQuery, UsgProfilesDeps } from './model.ts';
 
 export async function listProfiles({ db, clock }: UsgProfilesDeps, caller: Caller, query: UsgProfileQuery) {
   const { passRateFrom, passRateTo } = query;
   if (passRateFrom !== null && passRateTo !== null && passRateFrom > passRateTo) {
-    throw refusedField('query.pass_rate_from', 'must not be greater than pass_rate_to');
+    throw fieldError('query.pass_rate_from', 'must not be greater than pass_rate_to');
   }
   const filter: UsgProfileFilter = {
     accountId: caller.accountId,

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { SaxesParser } from 'saxes';
-import { refusedField } from '../../common/fields.ts';
+import { fieldError } from '../../common/fields.ts';
 
 const MAX_BYTES = 1024 * 1024;
 /** What is read before others get their turn: some milliseconds of work. */
@@ -22,14 +22,14 @@ const FIELD = 'body.tailoring_file';
  * @see docs/api-conventions.md#limits-of-fields
  */
 export async function checkTailoringFile(xml: string): Promise<void> {
-  if (Buffer.byteLength(xml) > MAX_BYTES) throw refusedField(FIELD, 'must not be larger than 1 MiB');
-  if (!xml.isWellFormed()) throw refusedField(FIELD, 'must be Unicode text');
-  if (DECLARATION.test(xml)) throw refusedField(FIELD, 'must not have a document type or entities');
+  if (Buffer.byteLength(xml) > MAX_BYTES) throw fieldError(FIELD, 'must not be larger than 1 MiB');
+  if (!xml.isWellFormed()) throw fieldError(FIELD, 'must be Unicode text');
+  if (DECLARATION.test(xml)) throw fieldError(FIELD, 'must not have a document type or entities');
   const parser = new SaxesParser({ xmlns: true });
   let depth = 0;
   let attributes = 0;
   const refuse = (message: string): never => {
-    throw refusedField(FIELD, message);
+    throw fieldError(FIELD, message);
   };
   parser.on('error', (error) => refuse(`must be well-formed XML: ${error.message}`));
   parser.on('xmldecl', ({ encoding }) => {

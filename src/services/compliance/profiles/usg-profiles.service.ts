@@ -2,8 +2,7 @@ import type { BaseActivity } from '../../activities/activity-views.ts';
 import type { Caller } from '../../common/ports.ts';
 import { archiveProfile, executeProfile, patchProfile } from './changes.ts';
 import { createUsgProfile } from './create.ts';
-import type { UsgProfilesDeps } from './deps.ts';
-import type { UsgProfile, UsgProfilePatch, UsgProfileQuery, UsgProfileRequest } from './model.ts';
+import type { UsgProfile, UsgProfilePatch, UsgProfileQuery, UsgProfileRequest, UsgProfilesDeps } from './model.ts';
 import { listProfiles, readProfile } from './reads.ts';
 
 /** @see docs/api-conventions.md#usg-profiles */

@@ -1,45 +1,130 @@
-import type { ActivitySettings } from '../../../process/config.ts';
 import { runSteps, runSummary, USG_ACTIVITY } from '../../../domain/compliance/run-steps.ts';
 import { createGroup } from '../../../persistence/activities/activity-creation.repository.ts';
 import { insertEmptyRun } from '../../../persistence/activities/empty-runs.repository.ts';
-import { keepFleet } from '../../../persistence/computers/fleet-lock.ts';
-import { computersInScope } from '../../../persistence/query/profile-scope.ts';
 import { insertRunAudits } from '../../../persistence/compliance/usg-audits.repository.ts';
-import type { UsgProfileRow } from '../../../persistence/compliance/usg-profiles.repository.ts';
+import {
+  lockUsgProfile,
+  missedUsgRuns,
+  readUsgProfile,
+  setPlannedDates,
+  type UsgProfileRow,
+  usgProfilesWithDates,
+} from '../../../persistence/compliance/usg-profiles.repository.ts';
 import { insertUsgRun, setRunActivity, withoutOpenRun } from '../../../persistence/compliance/usg-runs.repository.ts';
-import type { Sql } from '../../../persistence/database/sql.ts';
+import { lockFleetShared } from '../../../persistence/computers/fleet-lock.ts';
+import type { Database, Sql } from '../../../persistence/database/sql.ts';
+import { computersInScope } from '../../../persistence/query/profile-scope.ts';
+import type { ActivitySettings } from '../../../process/config.ts';
 import type { FileStore } from '../../common/ports.ts';
-import type { RunOrder, RunOutcome } from '../../schedules/profile-run.ts';
+import {
+  isOperatorRun,
+  MAX_MISSED_RUNS,
+  type RunOutcome,
+  type RunRequest,
+  recordScheduleEvent,
+} from '../../schedules/profile-run.ts';
+import { UTC } from '../../../domain/common/time-zone.ts';
+import { isAhead, lastDueDate, needsRefill } from '../../../domain/schedules/plan.ts';
+import { type DesiredSchedule, type DueOutcome, scheduleIdOf } from '../../../domain/schedules/profile-schedule.ts';
+import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.repository.ts';
+import type { Logger } from '../../../process/logger.ts';
+import type { ProfileKind } from '../../schedules/profile-kind.ts';
+import { planDates } from '../../schedules/recurring-dates.ts';
 
-export interface RunDeps {
-  settings: ActivitySettings;
+export interface UsgRunDeps {
   files: FileStore;
+  settings: ActivitySettings;
+}
+
+export interface UsgKindDeps extends UsgRunDeps {
+  db: Database;
+  logger: Logger;
+  /** Base of the link in the note of a schedule. */
+  publicUrl: string;
+}
+
+/** USG profiles run at explicit dates of a recurrence rule; the plan is refilled as they pass. */
+export function createUsgKind(deps: UsgKindDeps): ProfileKind {
+  const { db } = deps;
+  return {
+    name: 'usg',
+    desiredSchedule: async (sql, profileId, now) =>
+      desiredSchedule(await readUsgProfile(sql, profileId), now, deps.publicUrl),
+    startDueRun: (profileId, scheduledTime, now) =>
+      db.transaction((tx) => startDueRun(tx, deps, { profileId, scheduledTime, now })),
+    refill: (profileId, now) => refill(deps, profileId, now),
+    missedRuns: (dueBefore, profileId) => missedUsgRuns(db, dueBefore, { profileId, limit: MAX_MISSED_RUNS }),
+    skipRun: (profileId, latest, now) => db.transaction((tx) => skipRun(tx, { profileId, latest, now })),
+    expectedSchedules: async (now) => {
+      const profiles = await usgProfilesWithDates(db, now);
+      return new Map(profiles.map((row) => [scheduleIdOf('usg', row.id), noteOf(row)]));
+    },
+  };
+}
+
+function desiredSchedule(row: UsgProfileRow | null, now: Date, publicUrl: string): DesiredSchedule | null {
+  if (!row || row.archived) return null;
+  return {
+    kind: 'usg',
+    profileId: row.id,
+    accountId: row.account_id,
+    times: { kind: 'dates', dates: row.planned_dates.filter((date) => date > now) },
+    summary: runSummary(row),
+    note: `${noteOf(row)}${publicUrl}/api/v2/usg-profiles/${row.id}`,
+  };
+}
+
+/** Contains everything the dates depend on. In UTC it is what releases without time zones wrote. */
+function noteOf({ mode, schedule, timezone }: Pick<UsgProfileRow, 'mode' | 'schedule' | 'timezone'>): string {
+  const zone = timezone === UTC ? '' : ` in ${timezone}`;
+  return `USG ${mode} by ${schedule}${zone}; further dates are added as these pass; `;
+}
+
+async function startDueRun(
+  tx: Sql,
+  deps: UsgKindDeps,
+  { profileId, scheduledTime, now }: { profileId: number; scheduledTime: Date; now: Date },
+): Promise<DueOutcome> {
+  const row = await lockUsgProfile(tx, profileId);
+  if (!row || row.archived) return 'archived';
+  if (isAhead(scheduledTime, now)) return 'not-planned';
+  const planned = row.planned_dates.some((date) => date.getTime() === scheduledTime.getTime());
+  const run = { editedAt: row.modification_time, scheduledTime, now };
+  if (!planned && !(await isOperatorRun(tx, scheduleIdOf('usg', profileId), run))) return 'not-planned';
+  const latest = lastDueDate(row.planned_dates, now);
+  if (planned && latest !== null && latest > scheduledTime) return 'superseded';
+  const outcome = await startUsgRun(tx, row, { scheduledTime, now }, deps);
+  if (outcome === 'known') return 'known';
+  if (outcome !== 'busy') return 'started';
+  deps.logger.warn({ profileId, scheduledTime }, 'a scheduled run was skipped: every computer still has an open one');
+  const message = `Skipped a scheduled run of the USG profile ${row.title}: every computer still has an open run`;
+  await recordScheduleEvent(tx, 'UsgProfile', row, message);
+  return 'busy';
 }
 
 /**
- * Starts a run of a profile on the computers it applies to at this moment; those that still have an open run of it are
- * left out.
+ * Starts a run of a profile on the computers it applies to now, except those that still have an open run of it.
  *
- * @param profile - its row locked by the caller, so that runs of one profile are made one after the other
- * @remarks Part of the caller's transaction. A profile that applies to no computer gets an activity without operations
- * that has succeeded.
+ * @param profile - with its row locked, so that runs of one profile are created one after the other
+ * @remarks Part of the caller's transaction. If the profile applies to no computer, the activity has no operations and
+ * has succeeded.
  * @see docs/api-conventions.md#usg-schedule
  */
 export async function startUsgRun(
   tx: Sql,
   profile: UsgProfileRow,
-  order: RunOrder,
-  deps: RunDeps,
+  request: RunRequest,
+  deps: UsgRunDeps,
 ): Promise<RunOutcome> {
-  const { nominalTime, now } = order;
-  const run = { accountId: profile.account_id, profileId: profile.id, nominalTime, startedAt: now };
+  const { scheduledTime, now } = request;
+  const run = { accountId: profile.account_id, profileId: profile.id, scheduledTime, startedAt: now };
   const runId = await insertUsgRun(tx, run);
   if (runId === null) return 'known';
-  await keepFleet(tx, profile.account_id);
+  await lockFleetShared(tx, profile.account_id);
   const inScope = await computersInScope(tx, 'usg', profile.id);
   const computers = await withoutOpenRun(tx, profile.id, inScope);
   if (inScope.length > 0 && computers.length === 0) return 'busy';
-  const activityId = await createRunActivity(tx, { id: runId, profile, computers }, order, deps);
+  const activityId = await createRunActivity(tx, { id: runId, profile, computers }, request, deps);
   await setRunActivity(tx, runId, activityId, computers.length);
   await insertRunAudits(tx, { id: runId, profileId: profile.id, activityId }, computers);
   return { activityId, computers: computers.length };
@@ -48,8 +133,8 @@ export async function startUsgRun(
 async function createRunActivity(
   tx: Sql,
   { id, profile, computers }: { id: number; profile: UsgProfileRow; computers: readonly number[] },
-  { now, traceparent, prior }: RunOrder,
-  { settings, files }: RunDeps,
+  { now, traceparent, prior }: RunRequest,
+  { settings, files }: UsgRunDeps,
 ): Promise<number> {
   const activity = {
     accountId: profile.account_id,
@@ -77,4 +162,34 @@ async function createRunActivity(
   const afterActivity = (await prior?.(computers)) ?? null;
   const plan = { ...activity, deliverAfter: null, windowMinutes: 0, computers, operations, parameters, traceparent };
   return createGroup(tx, { ...plan, afterActivity }, settings);
+}
+
+async function skipRun(
+  tx: Sql,
+  { profileId, latest, now }: { profileId: number; latest: Date; now: Date },
+): Promise<void> {
+  const row = await lockUsgProfile(tx, profileId);
+  if (!row || row.archived || !row.planned_dates.some((date) => date.getTime() === latest.getTime())) return;
+  await setPlannedDates(
+    tx,
+    profileId,
+    row.planned_dates.filter((date) => date > now),
+  );
+  const message = `Left out the run of the USG profile ${row.title} that was due at ${latest.toISOString()}`;
+  await recordScheduleEvent(tx, 'UsgProfile', row, message);
+}
+
+async function refill({ db }: UsgKindDeps, profileId: number, now: Date): Promise<void> {
+  const known = await readUsgProfile(db, profileId);
+  if (!known || known.archived || !needsRefill(known.planned_dates, now)) return;
+  const dates = planDates(known, now);
+  await db.transaction(async (tx) => {
+    const row = await lockUsgProfile(tx, profileId);
+    if (!row || row.archived || row.schedule !== known.schedule || row.timezone !== known.timezone) return;
+    const ahead = row.planned_dates.filter((date) => date > now);
+    if (ahead.length === dates.length) return;
+    const due = lastDueDate(row.planned_dates, now);
+    await setPlannedDates(tx, profileId, due === null ? dates : [due, ...dates]);
+    await enqueueScheduleSync(tx, scheduleIdOf('usg', profileId), now);
+  });
 }

@@ -1,8 +1,8 @@
 import { stringify } from 'csv-stringify/sync';
-import { passRate } from '../../../domain/compliance/pass-rate.ts';
+import { passRate } from '../../../domain/compliance/profile.ts';
 import { reportName } from '../../../domain/compliance/report.ts';
 import type { ReportRow, ReportRule } from '../../../persistence/compliance/usg-report-rows.ts';
-import type { Pieces } from './pieces.ts';
+import type { ChunkBuffer } from './chunk-buffer.ts';
 
 export const SUMMARY_COLUMNS = [
   'Instance ID',
@@ -76,7 +76,7 @@ export function ruleCells({ rule, severity, title, identifiers, description, rat
  * @see docs/api-conventions.md#reports-and-files
  */
 export function writeDetailedLines(
-  pieces: Pieces,
+  chunks: ChunkBuffer,
   row: ReportRow,
   rules: RuleCells,
   { profileId, label }: { profileId: number; label: string },
@@ -86,12 +86,12 @@ export function writeDetailedLines(
   const notApplicable = endOf(NOT_APPLICABLE);
   const ends = new Map(Object.entries(PASS).map(([letter, pass]) => [letter, endOf(pass)]));
   const longest = Math.max(notApplicable.length, ...[...ends.values()].map(({ length }) => length));
-  pieces.reserve(rules.bytes + rules.cells.length * (head.length + longest));
+  chunks.reserve(rules.bytes + rules.cells.length * (head.length + longest));
   const letters = row.results ?? '';
   for (const [place, cells] of rules.cells.entries()) {
-    pieces.add(head);
-    pieces.add(cells);
-    pieces.add(ends.get(letters[place] ?? '') ?? notApplicable);
+    chunks.add(head);
+    chunks.add(cells);
+    chunks.add(ends.get(letters[place] ?? '') ?? notApplicable);
   }
 }
 

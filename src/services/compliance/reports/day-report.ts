@@ -6,7 +6,7 @@ import {
   readKeptSince,
   readRunsState,
 } from '../../../persistence/compliance/usg-report-rows.ts';
-import { findUsgReport, type UsgReportQuestion } from '../../../persistence/compliance/usg-reports.repository.ts';
+import { findUsgReport, type UsgReportKey } from '../../../persistence/compliance/usg-reports.repository.ts';
 import type { Caller, OpenFile } from '../../common/ports.ts';
 import { writeReport } from './generate.ts';
 import { publishReport, type ReportProducer } from './produce.ts';
@@ -24,7 +24,7 @@ export async function openDayReport(deps: ReportProducer, caller: Caller, path: 
   const { db, files, clock } = deps;
   const { accountId } = caller;
   if (!(await findUsgProfile(db, { accountId, view: caller.groups('ViewUsgProfile') }, profileId))) return null;
-  const question: UsgReportQuestion = {
+  const question: UsgReportKey = {
     account_id: accountId,
     profile_id: profileId,
     path,
@@ -42,4 +42,4 @@ export async function openDayReport(deps: ReportProducer, caller: Caller, path: 
   return files.open(accountId, path);
 }
 
-const UNWATCHED = { onPiece: () => Promise.resolve() };
+const UNWATCHED = { onChunk: () => Promise.resolve() };

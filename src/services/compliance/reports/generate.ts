@@ -8,7 +8,7 @@ import {
   readRuleSet,
   readRunsState,
 } from '../../../persistence/compliance/usg-report-rows.ts';
-import type { UsgReportQuestion } from '../../../persistence/compliance/usg-reports.repository.ts';
+import type { UsgReportKey } from '../../../persistence/compliance/usg-reports.repository.ts';
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
 import type { DraftFile, FileStore } from '../../common/ports.ts';
 import {
@@ -20,7 +20,7 @@ import {
   toLines,
   writeDetailedLines,
 } from './csv.ts';
-import { Pieces } from './pieces.ts';
+import { ChunkBuffer } from './chunk-buffer.ts';
 
 export interface ReportWriter {
   db: Database;
@@ -28,9 +28,9 @@ export interface ReportWriter {
 }
 
 /** How somebody follows the writing of a report. */
-export interface WritingWatch {
-  /** Called between pieces. @param share - 0 to 1, of the computers that have been written. @throws to end it */
-  onPiece(share: number): Promise<void>;
+export interface WriteObserver {
+  /** Called between chunks. @param share - 0 to 1, of the computers that have been written. @throws to end it */
+  onChunk(share: number): Promise<void>;
 }
 
 /** A report that nobody can find yet, and how the runs stood that it tells of. */
@@ -49,8 +49,8 @@ export interface WrittenReport {
  */
 export async function writeReport(
   { db, files }: ReportWriter,
-  question: UsgReportQuestion,
-  { activityId, now, watch }: { activityId: number | null; now: Date; watch: WritingWatch },
+  question: UsgReportKey,
+  { activityId, now, watch }: { activityId: number | null; now: Date; watch: WriteObserver },
 ): Promise<WrittenReport> {
   const { account_id: accountId, profile_id: profileId } = question;
   const facts: FileDraft = { accountId, kind: 'report', profileId, activityId, creationTime: now };
@@ -59,32 +59,37 @@ export async function writeReport(
     const file = await files.draft(tx, facts);
     const runs = { ...question, kept_since: await readKeptSince(tx, accountId, now) };
     const state = await readRunsState(tx, runs);
-    const pieces = new Pieces((piece) => file.append(piece));
+    const chunks = new ChunkBuffer((piece) => file.append(piece));
     let written = 0;
-    for await (const computers of writeRows(tx, runs, question.detailed, pieces)) {
+    for await (const computers of writeRows(tx, runs, question.detailed, chunks)) {
       written += computers;
-      if (!pieces.isFull) continue;
-      await pieces.handOn();
-      await watch.onPiece(state.computers === 0 ? 0 : Math.min(1, written / state.computers));
+      if (!chunks.isFull) continue;
+      await chunks.flush();
+      await watch.onChunk(state.computers === 0 ? 0 : Math.min(1, written / state.computers));
     }
-    await pieces.handOn();
+    await chunks.flush();
     return { file, state };
   });
 }
 
 /** Writes line by line. @returns how many computers each step completes */
-async function* writeRows(tx: Sql, runs: ReportedRuns, isDetailed: boolean, pieces: Pieces): AsyncGenerator<number> {
-  pieces.addText(toLines([isDetailed ? DETAILED_COLUMNS : SUMMARY_COLUMNS]));
+async function* writeRows(
+  tx: Sql,
+  runs: ReportedRuns,
+  isDetailed: boolean,
+  chunks: ChunkBuffer,
+): AsyncGenerator<number> {
+  chunks.addText(toLines([isDetailed ? DETAILED_COLUMNS : SUMMARY_COLUMNS]));
   const rules = new RuleSets(tx);
   for await (const rows of readReportRows(tx, runs, isDetailed)) {
     if (isDetailed) {
       for (const row of rows) {
         const { label } = dayRange(row.started_at);
-        writeDetailedLines(pieces, row, await rules.read(row.rule_set_id!), { profileId: runs.profile_id, label });
+        writeDetailedLines(chunks, row, await rules.read(row.rule_set_id!), { profileId: runs.profile_id, label });
         yield 1;
       }
     } else {
-      pieces.addText(rows.map(summaryLine).join(''));
+      chunks.addText(rows.map(summaryLine).join(''));
       yield rows.length;
     }
   }

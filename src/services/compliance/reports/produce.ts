@@ -1,5 +1,5 @@
 import type { ActivityStatus } from '../../../domain/activities/status.ts';
-import type { UsgReportQuestion } from '../../../persistence/compliance/usg-reports.repository.ts';
+import type { UsgReportKey } from '../../../persistence/compliance/usg-reports.repository.ts';
 import {
   beginReportActivity,
   endReportActivity,
@@ -38,7 +38,7 @@ export async function produceReport(
   const { db, clock, files } = deps;
   const question = await findUsgReportOf(db, activityId);
   if (!question || !(await beginReportActivity(db, activityId, clock.now()))) return readReportStatus(db, activityId);
-  const watch = { onPiece: progressOf(deps, activityId, check) };
+  const watch = { onChunk: progressOf(deps, activityId, check) };
   try {
     const report = await writeReport(deps, question, { activityId, now: clock.now(), watch });
     await db.transaction(async (tx) => {
@@ -71,7 +71,7 @@ export async function endReport(
 /** Lets a written report be found as the answer to its question. */
 export async function publishReport(
   tx: Sql,
-  question: UsgReportQuestion,
+  question: UsgReportKey,
   { file, state }: WrittenReport,
   now: Date,
 ): Promise<void> {

@@ -13,11 +13,11 @@ import {
 import {
   insertReportActivity,
   lockUsgReport,
-  type UsgReportQuestion,
+  type UsgReportKey,
 } from '../../../persistence/compliance/usg-reports.repository.ts';
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
 import { type BaseActivity, toBaseActivity } from '../../activities/activity-views.ts';
-import { refusedField } from '../../common/fields.ts';
+import { fieldError } from '../../common/fields.ts';
 import type { Caller, Clock, FileStore, OpenFile } from '../../common/ports.ts';
 import { requireVisible } from '../profiles/reads.ts';
 import { openDayReport } from './day-report.ts';
@@ -34,7 +34,7 @@ export interface UsgReportRequest {
 }
 
 /** A finished report by its path, or the activity that makes it. */
-export type UsgReportAnswer = { path: string } | { activity: BaseActivity };
+export type UsgReportResponse = { path: string } | { activity: BaseActivity };
 
 export interface UsgReportsService {
   /**
@@ -43,7 +43,7 @@ export interface UsgReportsService {
    * @throws {DomainError} UnknownUsgProfile; InvalidParameter for what is no date or an end before the start
    * @see docs/api-conventions.md#reports-and-files
    */
-  request(caller: Caller, request: UsgReportRequest): Promise<UsgReportAnswer>;
+  request(caller: Caller, request: UsgReportRequest): Promise<UsgReportResponse>;
   /**
    * A report or tailoring file by its path, which is looked up as it is. The report on a day with a run that
    * has ended is written if need be.
@@ -71,13 +71,13 @@ async function requestReport(
   { db, clock }: UsgReportsDeps,
   caller: Caller,
   request: UsgReportRequest,
-): Promise<UsgReportAnswer> {
+): Promise<UsgReportResponse> {
   const asked = readRange(request);
   const profile = await requireVisible(db, caller, request.profileId);
   const now = clock.now();
   return db.transaction(async (tx) => {
     const kept_since = await readKeptSince(tx, caller.accountId, now);
-    const question = await questionOf(tx, profile, asked, { detailed: request.detailed, kept_since });
+    const question = await toReportKey(tx, profile, asked, { detailed: request.detailed, kept_since });
     const report = await lockUsgReport(tx, question);
     if (report.open) return { activity: toBaseActivity(await readBaseActivity(tx, report.activity_id!, now), now) };
     const { fingerprint } = await readRunsState(tx, { ...question, kept_since });
@@ -101,18 +101,18 @@ async function requestReport(
 
 function readRange({ startDate, endDate }: UsgReportRequest): ReportRange {
   const range = readReportRange(startDate, endDate);
-  if (range === 'order') throw refusedField('query.end_date', 'must not be before start_date');
-  if (typeof range === 'string') throw refusedField(`query.${range}`, 'must be an ISO 8601 date or date and time');
+  if (range === 'order') throw fieldError('query.end_date', 'must not be before start_date');
+  if (typeof range === 'string') throw fieldError(`query.${range}`, 'must be an ISO 8601 date or date and time');
   return range;
 }
 
 /** Whole days have the short name; so has any longer stretch that takes in every run of its days. */
-async function questionOf(
+async function toReportKey(
   tx: Sql,
   profile: UsgProfileRow,
   asked: ReportRange,
   { detailed, kept_since }: { detailed: boolean; kept_since: Date | null },
-): Promise<UsgReportQuestion> {
+): Promise<UsgReportKey> {
   const runsOf = (range: ReportRange): ReportedRuns => ({
     profile_id: profile.id,
     range_start: range.start,

@@ -13,24 +13,23 @@ export function newAccessKey(): { accessKey: string; secretKey: string } {
   };
 }
 
-/** A secret that is mailed: 40 characters. */
+/** A secret of 40 characters, to be mailed. */
 export function newToken(): string {
   return randomText(LETTERS_AND_DIGITS, SECRET_LENGTH);
 }
 
-/** How a secret is stored. It is 238 random bits, so that a slow hash would protect nothing more. */
+/** The stored form of a secret. With 238 random bits, a slow hash would not protect it better. */
 export function digestSecret(secretKey: string): Buffer {
   return createHash('sha256').update(secretKey).digest();
 }
 
-/** Compares in constant time; a key that does not exist takes the same. @param stored - null when there is no such key */
+/** Compares in constant time. @param stored - null for an unknown key, which takes as long */
 export function secretMatches(secretKey: string, stored: Buffer | null): boolean {
   return timingSafeEqual(digestSecret(secretKey), stored ?? DECOY) && stored !== null;
 }
 
 const DECOY = Buffer.alloc(32);
 
-/** @returns text of `length` characters, each drawn alike from the alphabet */
 export function randomText(alphabet: string, length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
 }

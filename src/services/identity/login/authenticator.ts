@@ -5,19 +5,19 @@ import type { Sql } from '../../../persistence/database/sql.ts';
 import type { Clock, Principal } from '../../common/ports.ts';
 import type { TokenSigner, VerifiedToken } from './token-signer.ts';
 
-/** Who a bearer token stands for, with rights no older than a few seconds. */
+/** Resolves bearer tokens to people, with rights at most a few seconds old. */
 export interface Authenticator {
   /**
    * @param token - the bearer token
    * @throws {DomainError} Unauthorized when it is not valid or was revoked, AccountDisabled
    */
   authenticate(token: string): Promise<Principal>;
-  /** Somebody who was just authenticated, with rights and revocations read now. Throws as `authenticate`. */
-  askAgain(known: Principal): Promise<Principal>;
-  /** As `authenticate`, with rights and revocations read now: for calls that hand out new ways in. */
+  /** Reads rights and revocations of a principal anew. Throws as `authenticate`. */
+  reauthenticate(known: Principal): Promise<Principal>;
+  /** As `authenticate`, but never cached: for calls that issue new credentials. */
   authenticateNow(token: string): Promise<Principal>;
-  /** Makes this process read the rights of a person's or account's tokens anew at their next use. */
-  forget(whose: { personId: number } | { accountName: string } | 'all'): void;
+  /** Drops cached rights of a person's or account's tokens. */
+  invalidate(whose: { personId: number } | { accountName: string } | 'all'): void;
 }
 
 /** Rights and revocations take effect within this time on every instance. */
@@ -31,22 +31,22 @@ interface Entry {
 }
 
 /**
- * Verifies tokens and reads the rights behind them, with a bounded memory of both: a token in use costs one signature
- * check and one statement every two seconds.
+ * Caches verified tokens and their rights, within bounds: a token in use costs one signature check and one statement
+ * every two seconds.
  */
 export function createAuthenticator(deps: { db: Sql; tokenSigner: TokenSigner; clock: Clock }): Authenticator {
   const entries = new Map<string, Entry>();
   const loading = new Map<string, Promise<Principal>>();
-  // What was read before something was forgotten must not be remembered after.
-  let forgotten = 0;
+  // What was read before an invalidation must not be cached after it.
+  let invalidations = 0;
 
   async function load(token: string): Promise<Principal> {
     const verified = deps.tokenSigner.verify(token);
     if (!verified) throw unauthorized();
     const readAtMs = deps.clock.now().getTime();
-    const before = forgotten;
+    const before = invalidations;
     const principal = await readPrincipal(deps.db, verified);
-    if (before !== forgotten) return principal;
+    if (before !== invalidations) return principal;
     if (entries.size >= MAX_CACHED) entries.delete(entries.keys().next().value!);
     entries.set(token, { principal, expiresAtMs: verified.expiresAt * 1000, freshUntilMs: readAtMs + RIGHTS_TTL_MS });
     return principal;
@@ -66,13 +66,13 @@ export function createAuthenticator(deps: { db: Sql; tokenSigner: TokenSigner; c
       }
       return pending;
     },
-    async askAgain(known) {
+    async reauthenticate(known) {
       if (known.token.expiresAt * 1000 <= deps.clock.now().getTime()) throw unauthorized();
       return readPrincipal(deps.db, { ...known, ...known.token });
     },
     authenticateNow: load,
-    forget(whose) {
-      forgotten += 1;
+    invalidate(whose) {
+      invalidations += 1;
       loading.clear();
       for (const [token, { principal }] of entries) {
         const known =
@@ -85,7 +85,7 @@ export function createAuthenticator(deps: { db: Sql; tokenSigner: TokenSigner; c
 }
 
 /**
- * Whom a token stands for, with rights and revocations as they are now.
+ * The principal of a token, with current rights and revocations.
  *
  * @throws {DomainError} Unauthorized when the token was revoked or the person is not in the account, AccountDisabled
  */

@@ -7,32 +7,31 @@ const LIST: ReadonlySet<string> = new Set(
     .filter((line) => line !== '' && !line.startsWith('#')),
 );
 
-/** What everybody tries. */
 const PRODUCT = 'flotilla';
 
 /**
- * Tells whether a password is among the first that are guessed: a word of the list, a name from its surroundings, a
- * sequence or a repetition, also with digits and signs around it, in capitals, or with signs for letters.
+ * Whether a password is among the first guesses: a word of the list, a word of its context, a sequence or a repetition,
+ * also surrounded by digits and symbols, in capitals, or with symbols in place of letters.
  *
- * @param surroundings - texts that belong to its owner, such as their address and the title of their account
+ * @param context - texts about its owner, such as their address and the title of their account
  */
-export function isCommonPassword(password: string, surroundings: readonly string[]): boolean {
+export function isCommonPassword(password: string, context: readonly string[]): boolean {
   const text = password.normalize('NFKC').toLowerCase();
-  const words = new Set([PRODUCT, ...surroundings.flatMap(wordsOf)]);
+  const words = new Set([PRODUCT, ...context.flatMap(wordsOf)]);
   const isCommon = (word: string) => LIST.has(word) || words.has(word) || isSequence(word) || isRepetition(word);
   const whole = bare(text);
   if (isMonotonous(text) || isCommon(whole) || isSequence(text)) return true;
-  if (isRepetitionOf(whole, (unit) => isCommonPassword(unit, surroundings))) return true;
+  if (isRepetitionOf(whole, (unit) => isCommonPassword(unit, context))) return true;
   const [, core = '', tail = ''] = /^[^\p{L}]*(.*?)([^\p{L}]*)$/su.exec(text) ?? [];
-  // What is left around two letters has to do without them.
+  // With one or two letters, only the digits around them count.
   if ([...core].length <= SHORT) return isCommon(whole.replace(/\P{N}/gu, ''));
-  const cores = TAIL_LETTERS.flatMap((length) => spellingsOf(`${core}${tail.slice(0, length)}`));
+  const cores = TAIL_LETTERS.flatMap((length) => readingsOf(`${core}${tail.slice(0, length)}`));
   return cores.some((word) => isCommon(word) || isRepetitionOf(word, isCommon));
 }
 
-/** Letters of a core that is too short to tell anything. */
+/** A core of up to so many letters says nothing. */
 const SHORT = 2;
-/** Signs behind the last letter that may stand for letters themselves, as in `hell0`. */
+/** Symbols after the last letter that may stand for letters, as in `hell0`. */
 const TAIL_LETTERS = [0, 1, 2];
 const FEW_CHARACTERS = 3;
 const SHORTEST_SEQUENCE = 4;
@@ -59,8 +58,8 @@ const SIGNS: Readonly<Record<string, string>> = {
   '€': 'e',
 };
 
-/** A word as it is written, and as it is read where signs stand for letters. */
-function spellingsOf(word: string): string[] {
+/** A word as written, and with symbols read as letters. */
+function readingsOf(word: string): string[] {
   const read = (signs: Readonly<Record<string, string>>) => bare([...word].map((sign) => signs[sign] ?? sign).join(''));
   return [bare(word), read(SIGNS), read({ ...SIGNS, '1': 'l', '!': 'l' })];
 }

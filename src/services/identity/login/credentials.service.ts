@@ -13,7 +13,7 @@ import { findMembership } from '../../../persistence/identity/people.repository.
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
 import { digestSecret, newAccessKey } from './access-keys.ts';
 import { lockCaller } from '../current-person.ts';
-import { readLine, refusedField } from '../../common/fields.ts';
+import { readLine, fieldError } from '../../common/fields.ts';
 import type { Hashing } from '../../common/hashing.ts';
 import { digestName, type LoginThrottle } from './login-throttle.ts';
 import { requireOwnPassword, wrongPassword } from './own-password.ts';
@@ -32,7 +32,7 @@ export interface Credential {
 
 export interface NewCredential {
   accountName: string;
-  /** The caller's own, which PAM judges for those who logged in by it. */
+  /** The caller's own password, checked by PAM if they logged in with it. */
   password: string;
   /** Null: `Access key`, with a number where that is taken. */
   name: string | null;
@@ -41,10 +41,10 @@ export interface NewCredential {
 }
 
 export interface CredentialsService {
-  /** The person's access keys by account; secrets are stored as digests and never shown again. */
+  /** Access keys by account; secrets are stored as digests and never shown again. */
   list(caller: Caller): Promise<Credential[]>;
   /**
-   * Makes a further access key of the person for an account.
+   * Creates another access key of the person for an account.
    *
    * @throws {DomainError} AuthenticationFailed when the password is wrong, or the person has none; Forbidden for an
    * account the person is not in; InvalidParameter, DuplicateAccessKey, AccessKeyLimitReached; TooManyRequests and
@@ -60,11 +60,11 @@ export interface CredentialsDeps {
   clock: Clock;
   hashing: Hashing;
   throttle: LoginThrottle;
-  /** Judges logins by identity; null: the stored hash does. */
+  /** Checks logins by identity; null: by the stored hash. */
   identities: IdentityAuthenticator | null;
 }
 
-/** Of one person for one account. */
+/** Per person and account. */
 const MAX_KEYS = 50;
 const DEFAULT_NAME = 'Access key';
 
@@ -83,7 +83,7 @@ export function createCredentialsService(deps: CredentialsDeps): CredentialsServ
         expiresAt: wanted.expiresAt === null ? null : readExpiry(wanted.expiresAt, now),
         at: now,
       };
-      await provePassword(deps, caller, normalisePassword(wanted.password));
+      await requirePassword(deps, caller, normalisePassword(wanted.password));
       return deps.db.transaction((tx) => create(tx, caller, wanted.accountName, key));
     },
     remove: (caller, accessKey) =>
@@ -96,8 +96,8 @@ export function createCredentialsService(deps: CredentialsDeps): CredentialsServ
   };
 }
 
-/** Who logged in by PAM, or has no other password, is known by that one. */
-async function provePassword(deps: CredentialsDeps, caller: Caller, password: string): Promise<void> {
+/** People who logged in by PAM, or have no stored password, give that of PAM. */
+async function requirePassword(deps: CredentialsDeps, caller: Caller, password: string): Promise<void> {
   const person = await findIdentity(deps.db, caller.personId);
   if (deps.identities === null || !person || !(caller.token.method === 'pam' || person.storedHash === null)) {
     return deps.hashing.run({ personId: caller.personId }, () => requireOwnPassword(deps, caller, password));
@@ -154,8 +154,8 @@ function chooseName(wanted: string | null, taken: readonly string[]): string {
 function readExpiry(text: string, now: Date): Date {
   const path = 'body.expires_at';
   const expiresAt = parseInstant(text);
-  if (!expiresAt) throw refusedField(path, 'must be an ISO 8601 date and time');
-  if (expiresAt <= now) throw refusedField(path, 'must be in the future');
+  if (!expiresAt) throw fieldError(path, 'must be an ISO 8601 date and time');
+  if (expiresAt <= now) throw fieldError(path, 'must be in the future');
   return expiresAt;
 }
 

@@ -4,7 +4,7 @@ import type { OpenInvitation } from '../../../persistence/identity/invitations.r
 import { findLoginPerson, type LoginPerson } from '../../../persistence/identity/logins.repository.ts';
 import { isEmailTaken } from '../../../persistence/identity/people.repository.ts';
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
-import { isAddressTaken } from '../../../persistence/database/violations.ts';
+import { isAddressTaken } from '../../../persistence/database/errors.ts';
 import { emailTaken, readEmail } from '../../common/fields.ts';
 import { acceptInvitation, type Joined, recordJoining } from '../joining.ts';
 import type { LoginThrottle } from './login-throttle.ts';
@@ -20,10 +20,10 @@ interface JoiningLogin {
 }
 
 /**
- * Lets somebody who has just logged in use an invitation.
+ * Accepts an invitation for a person who has just logged in.
  *
- * @param account - the account the login asked for: the person has to belong to it, by this invitation at the latest
- * @throws {DomainError} UnknownInvitation, Forbidden; nobody has joined then
+ * @param login.account - the requested account: the person must belong to it, possibly by this invitation
+ * @throws {DomainError} UnknownInvitation, Forbidden
  * @see docs/api-conventions.md#login
  */
 export function joinByLogin(db: Database, person: LoginPerson, login: JoiningLogin): Promise<Joined> {
@@ -31,12 +31,12 @@ export function joinByLogin(db: Database, person: LoginPerson, login: JoiningLog
 }
 
 /**
- * Makes the person an invitation was meant for, with the address and password of their first login and the name of the
- * invitation, and lets them use it: both or neither.
+ * Creates the invited person, with the address and password of this login and the name of the invitation, and accepts the
+ * invitation: both or neither.
  *
- * @param login.password - normalised, and good enough for a new one
+ * @param login.password - normalised and checked
  * @throws {DomainError} InvalidParameter; DuplicateEmail for an address that somebody else had, or took meanwhile;
- * UnknownInvitation when somebody else came first; Forbidden as above
+ * UnknownInvitation when somebody else was first; Forbidden as above
  * @see docs/api-conventions.md#login
  */
 export async function joinAsNewcomer(

@@ -1,9 +1,9 @@
 import type { Origin } from '../../../domain/events/events.ts';
-import type { Database, Sql } from '../../../persistence/database/sql.ts';
 import { type LoginPerson, recordFailedLogin, recordLogin } from '../../../persistence/identity/logins.repository.ts';
+import type { Database, Sql } from '../../../persistence/database/sql.ts';
+import type { LoginThrottle } from './login-throttle.ts';
 import type { AuthMethod } from '../../common/ports.ts';
 import { rateLimitKey } from '../../common/token-buckets.ts';
-import type { LoginThrottle } from './login-throttle.ts';
 
 const MEANS: Readonly<Record<AuthMethod, string>> = {
   pwd: 'a password',
@@ -19,13 +19,13 @@ export interface LoginAttempt {
 }
 
 /**
- * Remembers a success, for the person, the throttle and the log of the account that becomes current.
+ * Records a success: for the person, the throttle and the event log of the account that becomes current.
  *
  * @param accountId - 0 for none
  * @param accessKey - the one that was used; null for none
  * @returns the system's counter of revocations
  */
-export function rememberSuccess(
+export function recordSuccess(
   db: Sql,
   attempt: LoginAttempt,
   who: { person: LoginPerson; accountId: number; accessKey: string | null; at: Date },
@@ -47,11 +47,11 @@ export function rememberSuccess(
 }
 
 /**
- * Remembers a failure, for the throttle and the log of the account it was about.
+ * Records a failure: for the throttle and the event log of the account.
  *
- * @param about - null for a name that nobody has: it takes the same statements, and leaves no line
+ * @param about - null for an unknown name: the same statements run, but no event is kept
  */
-export function rememberFailure(
+export function recordFailure(
   db: Database,
   throttle: LoginThrottle,
   attempt: LoginAttempt,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { PasswordPolicy } from '../../../process/config.ts';
 import { DomainError } from '../../../domain/common/errors.ts';
 import type { Origin } from '../../../domain/events/events.ts';
+import type { Database } from '../../../persistence/database/sql.ts';
 import { type FoundAccessKey, findAccessKey } from '../../../persistence/identity/access-keys.repository.ts';
 import {
   findInvitationBySecureId,
@@ -12,19 +12,19 @@ import {
   findLoginPerson,
   type LoginPerson,
   type PersonKey,
-  renewHash,
+  rehashPassword,
 } from '../../../persistence/identity/logins.repository.ts';
-import type { Database } from '../../../persistence/database/sql.ts';
-import { secretMatches } from './access-keys.ts';
-import type { Authenticator } from './authenticator.ts';
+import type { PasswordPolicy } from '../../../process/config.ts';
 import type { Hashing } from '../../common/hashing.ts';
+import type { Clock, IdentityAuthenticator } from '../../common/ports.ts';
 import type { InvitationGuard } from '../invitation-guard.ts';
 import type { Joined } from '../joining.ts';
+import { secretMatches } from './access-keys.ts';
+import type { Authenticator } from './authenticator.ts';
 import { joinAsNewcomer, joinByLogin } from './login-joining.ts';
-import { type LoginAttempt, rememberFailure, rememberSuccess } from './login-log.ts';
+import { type LoginAttempt, recordFailure, recordSuccess } from './login-log.ts';
 import { digestName, type LoginThrottle } from './login-throttle.ts';
 import { checkNewPassword, hashPassword, isOutdated, normalisePassword, verifyPassword } from './passwords.ts';
-import type { Clock, IdentityAuthenticator } from '../../common/ports.ts';
 import { type LoginResult, type NewSession, openSession, planSession } from './sessions.ts';
 import type { TokenSigner } from './token-signer.ts';
 
@@ -51,8 +51,8 @@ export interface LoginService {
    *
    * @throws {DomainError} AuthenticationFailed for an unknown name and a wrong password alike; Forbidden for an account
    * the person is not in; UnknownInvitation; TooManyRequests and ServiceUnavailable with a time to wait
-   * @remarks With an invitation the person joins its account, which becomes current; an address that is nobody's yet
-   * becomes that of a new person with this password.
+   * @remarks With an invitation the person joins its account, which becomes current; an unknown address becomes that of a
+   * new person with this password.
    * @see docs/api-conventions.md#login
    */
   login(command: LoginCommand): Promise<LoginResult>;
@@ -72,14 +72,14 @@ export interface LoginDeps {
   hashing: Hashing;
   throttle: LoginThrottle;
   invitationGuard: InvitationGuard;
-  authenticator: Pick<Authenticator, 'forget'>;
-  /** Judges logins by identity; null: the stored hash does, as with addresses. */
+  authenticator: Pick<Authenticator, 'invalidate'>;
+  /** Checks logins by identity; null: by the stored hash, as with addresses. */
   identities: IdentityAuthenticator | null;
-  /** What the password of a newcomer is held to. */
+  /** Rules for the password of a new person. */
   passwords: PasswordPolicy;
 }
 
-/** One text for all, as which of the two is wrong must not be told. @see docs/api-conventions.md#error-codes */
+/** The same text for all causes, so that it reveals nothing. @see docs/api-conventions.md#error-codes */
 const WRONG_LOGIN = 'The name or key, or the password or secret, is wrong';
 
 export function createLoginService(deps: LoginDeps): LoginService {
@@ -100,7 +100,7 @@ export function createLoginService(deps: LoginDeps): LoginService {
       const isRight = secretMatches(command.secretKey, found?.secretDigest ?? null);
       if (!isRight || hasExpired(found!, deps.clock.now())) {
         const about = found && { personId: found.person.id, accountName: found.accountName };
-        await rememberFailure(deps.db, deps.throttle, attempt, about);
+        await recordFailure(deps.db, deps.throttle, attempt, about);
         throw new DomainError('AuthenticationFailed', WRONG_LOGIN);
       }
       const { person, accountName } = found!;
@@ -112,10 +112,10 @@ export function createLoginService(deps: LoginDeps): LoginService {
 
 async function login(deps: LoginDeps, command: LoginCommand, secureId: string | null): Promise<LoginResult> {
   const { account, origin, expiryMinutes, by } = command;
-  // Looked up whoever asks, so that nothing tells a known name from an unknown one.
+  // Always looked up, so that the time does not reveal whether the name exists.
   const invitation = secureId === null ? null : await findOpenInvitation(deps, secureId, by);
   const nameDigest = digestName('email' in by ? by.email : by.identity);
-  const attempt: LoginAttempt = { nameDigest, method: isForeign(deps, command) ? 'pam' : 'pwd', origin };
+  const attempt: LoginAttempt = { nameDigest, method: usesPam(deps, command) ? 'pam' : 'pwd', origin };
   const { person, joined } = await authenticate(deps, command, attempt, invitation);
   let current = joined;
   const now = deps.clock.now();
@@ -124,22 +124,22 @@ async function login(deps: LoginDeps, command: LoginCommand, secureId: string | 
   return open(deps, person, attempt, wanted);
 }
 
-/** Addresses are taken without the space around them, login names as they are. */
+/** Login names may begin or end with spaces, addresses may not. */
 function trimmed(by: LoginCommand['by']): LoginCommand['by'] {
   if ('email' in by) return { email: by.email.trim() };
   return isAddress(by.identity) ? { identity: by.identity.trim() } : by;
 }
 
-/** A login name that is an address is found in any case, unless it is that of another system. */
-function personKey(by: LoginCommand['by'], foreign: boolean): PersonKey {
-  return 'email' in by ? by : { ...by, anyCase: !foreign && isAddress(by.identity) };
+/** A login name that is an address is found in any case, unless PAM checks it. */
+function personKey(by: LoginCommand['by'], pam: boolean): PersonKey {
+  return 'email' in by ? by : { ...by, anyCase: !pam && isAddress(by.identity) };
 }
 
 function isAddress(identity: string): boolean {
   return identity.includes('@');
 }
 
-/** The invitation that a newcomer with this address could use. */
+/** The invitation, if a new person with this address may use it. */
 async function findOpenInvitation(
   { db, clock }: LoginDeps,
   secureId: string,
@@ -164,15 +164,15 @@ async function open(
   const { accessKey, expiryMinutes: minutes } = wanted;
   const now = deps.clock.now();
   const who = { person, accountId: plan.current?.id ?? 0, accessKey: accessKey?.id ?? null, at: now };
-  const systemEpoch = await rememberSuccess(deps.db, attempt, who);
-  // What else they are logged in with shows this login at once, and an account that it has joined.
-  deps.authenticator.forget({ personId: person.id });
+  const systemEpoch = await recordSuccess(deps.db, attempt, who);
+  // The person's other sessions then show this login, and an account joined by it, at once.
+  deps.authenticator.invalidate({ personId: person.id });
   return openSession(deps.tokenSigner, person, plan, { method: attempt.method, accessKey, minutes, systemEpoch, now });
 }
 
 interface Authenticated {
   person: LoginPerson;
-  /** Set when the login made the person. */
+  /** Set when the login created the person. */
   joined: Joined | null;
 }
 
@@ -184,33 +184,34 @@ async function authenticate(
 ): Promise<Authenticated> {
   const { by, account, origin } = command;
   const password = normalisePassword(command.password);
-  const foreign = isForeign(deps, command);
-  const prove = async () => {
+  const pam = usesPam(deps, command);
+  const attemptLogin = async () => {
     await deps.throttle.checkLogin(attempt.nameDigest, origin.address);
-    const person = await findLoginPerson(deps.db, personKey(by, foreign));
-    const unfit = invitation && 'email' in by ? unfitness(deps, invitation, { email: by.email, password }) : null;
-    if (!person && invitation && 'email' in by && !unfit) {
+    const person = await findLoginPerson(deps.db, personKey(by, pam));
+    const passwordError =
+      invitation && 'email' in by ? newPasswordError(deps, invitation, { email: by.email, password }) : null;
+    if (!person && invitation && 'email' in by && !passwordError) {
       const now = deps.clock.now();
       const login = { email: by.email, password, secureId: command.invitationId!, account, origin, now };
       return joinAsNewcomer(deps, invitation, login);
     }
-    // How long an identity system takes to refuse would tell whether the password is right for somebody unknown here.
-    const judged = foreign && !person ? randomUUID() : password;
-    const isRight = await judge(deps, command, judged, person?.password_hash ?? null);
+    // PAM must not see the password of somebody unknown here: its response time would reveal whether it is right.
+    const checked = pam && !person ? randomUUID() : password;
+    const isRight = await checkPassword(deps, command, checked, person?.password_hash ?? null);
     if (isRight && person) {
-      if (!foreign) await renewOutdated(deps.db, person, password);
+      if (!pam) await rehashIfOutdated(deps.db, person, password);
       return { person, joined: null };
     }
-    await rememberFailure(deps.db, deps.throttle, attempt, person && { personId: person.id, accountName: account });
-    // Said of everybody whose password is wrong, else it would tell who is known.
-    throw unfit ?? new DomainError('AuthenticationFailed', WRONG_LOGIN);
+    await recordFailure(deps.db, deps.throttle, attempt, person && { personId: person.id, accountName: account });
+    // For every wrong password alike, or it would reveal which people exist.
+    throw passwordError ?? new DomainError('AuthenticationFailed', WRONG_LOGIN);
   };
-  // Everything of an attempt that hashes runs in its turn, statements included.
-  return foreign ? prove() : deps.hashing.run(origin, prove);
+  // The whole attempt, statements included, runs under the limit on hashing.
+  return pam ? attemptLogin() : deps.hashing.run(origin, attemptLogin);
 }
 
-/** Why this could not be the password of a newcomer; null when it could. */
-function unfitness(
+/** Why a new person could not have this password; null if they could. */
+function newPasswordError(
   { passwords }: LoginDeps,
   invitation: OpenInvitation,
   { email, password }: { email: string; password: string },
@@ -223,21 +224,21 @@ function unfitness(
   }
 }
 
-/** The only moment at which the password itself is known. */
-async function renewOutdated(
+/** Only a login knows the password itself. */
+async function rehashIfOutdated(
   db: Database,
   { id, password_hash: stored }: LoginPerson,
   password: string,
 ): Promise<void> {
   if (stored === null || !isOutdated(stored)) return;
-  await renewHash(db, id, { from: stored, to: await hashPassword(password) });
+  await rehashPassword(db, id, { from: stored, to: await hashPassword(password) });
 }
 
-function isForeign(deps: LoginDeps, command: LoginCommand): boolean {
+function usesPam(deps: LoginDeps, command: LoginCommand): boolean {
   return deps.identities !== null && 'identity' in command.by;
 }
 
-function judge(
+function checkPassword(
   deps: LoginDeps,
   { by, origin }: LoginCommand,
   password: string,

@@ -6,11 +6,11 @@ import { verifyPassword } from './passwords.ts';
 import type { Caller } from '../../common/ports.ts';
 
 /**
- * Holds the caller to their stored password, so that a token alone is not enough. Guesses count as guesses at the login.
+ * Requires the caller's stored password, so that a token alone is not enough. Failures count like failed logins.
  *
  * @param password - normalised
  * @throws {DomainError} AuthenticationFailed, TooManyRequests
- * @remarks It hashes: run it in the caller's turn.
+ * @remarks Call it in `Hashing.run`.
  */
 export async function requireOwnPassword(
   deps: { db: Sql; throttle: LoginThrottle },
@@ -26,7 +26,6 @@ export async function requireOwnPassword(
   throw wrongPassword();
 }
 
-/** The refusal of somebody whose token is good and whose password is not. */
 export function wrongPassword(): DomainError {
   return new DomainError('AuthenticationFailed', 'The present password is wrong');
 }

@@ -1,22 +1,22 @@
-import type { PasswordPolicy } from '../../../process/config.ts';
-import { deleteAccessKeys } from '../../../persistence/identity/access-keys.repository.ts';
-import { recordEvent } from '../../../persistence/events/events.repository.ts';
-import { replacePassword } from '../../../persistence/identity/people.repository.ts';
 import type { Database } from '../../../persistence/database/sql.ts';
-import type { Authenticator } from './authenticator.ts';
-import { lockCaller } from '../current-person.ts';
+import { recordEvent } from '../../../persistence/events/events.repository.ts';
+import { deleteAccessKeys } from '../../../persistence/identity/access-keys.repository.ts';
+import { replacePassword } from '../../../persistence/identity/people.repository.ts';
+import type { PasswordPolicy } from '../../../process/config.ts';
 import type { Hashing } from '../../common/hashing.ts';
+import type { Caller } from '../../common/ports.ts';
+import { lockCaller } from '../current-person.ts';
+import type { Authenticator } from './authenticator.ts';
 import type { LoginThrottle } from './login-throttle.ts';
 import { requireOwnPassword } from './own-password.ts';
 import { checkNewPassword, hashPassword, normalisePassword } from './passwords.ts';
-import type { Caller } from '../../common/ports.ts';
 
 export interface PasswordService {
   /**
-   * Replaces the caller's password and ends every token of theirs, the one in use included, and, unless they are to be
-   * kept, every access key.
+   * Replaces the caller's password and ends all their tokens, including the one in use, and all their access keys unless
+   * `keepAccessKeys` is set.
    *
-   * @throws {DomainError} InvalidParameter, AuthenticationFailed when `password` is not the present one,
+   * @throws {DomainError} InvalidParameter, AuthenticationFailed when `password` is not the current one,
    * TooManyRequests and ServiceUnavailable as a login
    * @see docs/api-conventions.md#limits-of-fields
    */
@@ -27,8 +27,8 @@ export interface PasswordDeps {
   db: Database;
   hashing: Hashing;
   throttle: LoginThrottle;
-  authenticator: Pick<Authenticator, 'forget'>;
-  /** What new passwords are held to. */
+  authenticator: Pick<Authenticator, 'invalidate'>;
+  /** Rules for new passwords. */
   passwords: PasswordPolicy;
 }
 
@@ -55,7 +55,7 @@ export function createPasswordService(deps: PasswordDeps): PasswordService {
           message: `Changed the own password${keys > 0 ? ' and ended all own access keys' : ''}`,
         });
       });
-      deps.authenticator.forget({ personId: caller.personId });
+      deps.authenticator.invalidate({ personId: caller.personId });
     },
   };
 }

@@ -5,7 +5,7 @@ import { recordEvent } from '../../../persistence/events/events.repository.ts';
 import {
   findLoginAccounts,
   findLoginPerson,
-  forgetLoginFailures,
+  deleteLoginFailures,
 } from '../../../persistence/identity/logins.repository.ts';
 import { replacePassword } from '../../../persistence/identity/people.repository.ts';
 import type { Database } from '../../../persistence/database/sql.ts';
@@ -13,11 +13,10 @@ import { digestName } from './login-throttle.ts';
 import { checkNewPassword, hashPassword, normalisePassword } from './passwords.ts';
 
 /**
- * Gives a person a new password, ends every token of theirs and, unless they are to be kept, every access key, and lets
- * them log in at once whatever failed before. For whoever may run commands on the server; a line in the log of each of
- * the person's accounts tells of it.
+ * Sets a new password, ends all tokens of the person and, unless `keepAccessKeys` is set, all access keys, and clears
+ * their failed logins. For operators on the command line; recorded as an event in each of the person's accounts.
  *
- * @param wanted.policy - what new passwords are held to here
+ * @param wanted.policy - rules for new passwords
  * @returns the person's address as it is stored
  * @throws {DomainError} NotFound when nobody has the address, InvalidParameter for the password
  */
@@ -34,7 +33,7 @@ export async function resetPassword(
   await db.transaction(async (tx) => {
     await replacePassword(tx, person.id, passwordHash);
     const keys = keepAccessKeys ? 0 : await deleteAccessKeys(tx, person.id);
-    await forgetLoginFailures(tx, digestName(person.email));
+    await deleteLoginFailures(tx, digestName(person.email));
     const accounts = await findLoginAccounts(tx, person.id);
     for (const accountId of accounts.length > 0 ? accounts.map(({ id }) => id) : [0]) {
       await recordEvent(

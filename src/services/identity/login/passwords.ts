@@ -4,7 +4,6 @@ import type { PasswordPolicy } from '../../../process/config.ts';
 import { DomainError } from '../../../domain/common/errors.ts';
 import { isCommonPassword } from './common-passwords.ts';
 
-/** Of any new password. */
 const MAX_CHARACTERS = 128;
 const MAX_BYTES = 1024;
 const SALT_BYTES = 16;
@@ -15,40 +14,40 @@ const COST = { memoryKib: 19 * 1024, passes: 2, parallelism: 1 };
 const derive = promisify(argon2);
 
 /**
- * Puts a password into the one form that is hashed and compared (NFC).
+ * Normalises a password (NFC) for hashing and comparison.
  *
- * @param path - where it stands in the request, for the refusal
+ * @param path - of the field in the request, for the error
  * @throws {DomainError} InvalidParameter above 1,024 bytes, before any hash work
  */
 export function normalisePassword(password: string, path = 'body.password'): string {
   const normal = password.length > MAX_BYTES ? password : password.normalize('NFC');
-  if (Buffer.byteLength(normal) > MAX_BYTES) throw refused(`must not have more than ${MAX_BYTES} bytes`, path);
+  if (Buffer.byteLength(normal) > MAX_BYTES) throw passwordError(`must not have more than ${MAX_BYTES} bytes`, path);
   return normal;
 }
 
 /**
- * Refuses a new password that is too short, too long or too common, or too weak where strength is wanted. Passwords
- * that exist are not judged.
+ * Rejects a new password that is too short, too long, too common, or too weak where the policy says so. Existing
+ * passwords are not checked.
  *
  * @param password - normalised
- * @param surroundings - texts that belong to its owner, such as their address: they are no good passwords
- * @param path - where it stands in the request, for the refusal
+ * @param context - texts about its owner, such as their address, which must not be the password
+ * @param path - of the field in the request, for the error
  * @throws {DomainError} InvalidParameter
  */
 export function checkNewPassword(
   password: string,
   { minCharacters, strong }: PasswordPolicy,
-  surroundings: readonly string[],
+  context: readonly string[],
   path = 'body.password',
 ): void {
   const characters = [...password].length;
   if (characters < minCharacters || characters > MAX_CHARACTERS) {
-    throw refused(`must have ${minCharacters} to ${MAX_CHARACTERS} characters`, path);
+    throw passwordError(`must have ${minCharacters} to ${MAX_CHARACTERS} characters`, path);
   }
   const mixed = /\p{Lu}/u.test(password) && /\p{Ll}/u.test(password) && /\d/.test(password);
-  if (strong && !mixed) throw refused('must have an upper case letter, a lower case letter and a digit', path);
-  if (isCommonPassword(password, surroundings)) {
-    throw refused('is too common: words that many use, names, sequences and repetitions are guessed first', path);
+  if (strong && !mixed) throw passwordError('must have an upper case letter, a lower case letter and a digit', path);
+  if (isCommonPassword(password, context)) {
+    throw passwordError('is too common: words that many use, names, sequences and repetitions are guessed first', path);
   }
 }
 
@@ -63,7 +62,7 @@ export async function hashPassword(password: string): Promise<string> {
 /**
  * Compares a normalised password with a stored hash in constant time.
  *
- * @param stored - null when there is no such person or no password: the same work is done, the answer is false
+ * @param stored - null without such a person or password: the same work is done, and the result is false
  */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
   const phc = PHC.exec(stored ?? DECOY)!;
@@ -74,7 +73,7 @@ export async function verifyPassword(password: string, stored: string | null): P
   return timingSafeEqual(actual, expected) && stored !== null;
 }
 
-/** Tells whether a stored hash was made with less work than hashes are made with today. */
+/** Whether a stored hash was made with a lower cost than new ones. */
 export function isOutdated(stored: string): boolean {
   const [, memoryKib, passes] = PHC.exec(stored)!;
   return Number(memoryKib) < COST.memoryKib || Number(passes) < COST.passes;
@@ -98,6 +97,6 @@ function encode(bytes: Buffer): string {
   return bytes.toString('base64').replace(/=+$/, '');
 }
 
-function refused(message: string, path: string): DomainError {
+function passwordError(message: string, path: string): DomainError {
   return new DomainError('InvalidParameter', `The password ${message}`, { details: [{ path, message }] });
 }

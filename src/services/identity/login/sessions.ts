@@ -26,9 +26,9 @@ export interface SessionPlan {
 }
 
 /**
- * Chooses the current account: the one asked for, else the preferred one, else the first joined, else none.
+ * Chooses the current account: the requested one, else the preferred one, else the first joined, else none.
  *
- * @throws {DomainError} Forbidden when the person is not in the one asked for
+ * @throws {DomainError} Forbidden when the person is not in the requested one
  * @see docs/api-conventions.md#login
  */
 export async function planSession(sql: Sql, person: LoginPerson, account: string | undefined): Promise<SessionPlan> {
@@ -36,7 +36,6 @@ export async function planSession(sql: Sql, person: LoginPerson, account: string
   return { accounts, current: chooseAccount(person, accounts, account) };
 }
 
-/** What a new session is made of. */
 export interface NewSession {
   method: AuthMethod;
   /** The access key of the login, whose tokens do not outlive it. */
@@ -75,7 +74,7 @@ function expiryOf({ accessKey, minutes = DEFAULT_EXPIRY_MINUTES, now }: NewSessi
   return Math.min(wanted, Math.floor(keyEnds / 1000));
 }
 
-/** What a login answers, for a token there is. */
+/** The response of a login, for an existing token. */
 export function describeSession(person: LoginPerson, { accounts, current }: SessionPlan, token: string): LoginResult {
   const preferred = chooseAccount(person, accounts, undefined);
   return {

@@ -1,18 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { DomainError } from '../../../domain/common/errors.ts';
-import { findSetting, forgetSetting, keepSetting } from '../../../persistence/common/system-settings.repository.ts';
+import { findSetting, deleteSetting, insertSetting } from '../../../persistence/common/system-settings.repository.ts';
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
 import { digestSecret, secretMatches } from './access-keys.ts';
 
-/** `generate`: one is made and kept, as a digest, until the account is there; null: nobody needs one. */
+/** `generate`: a token is generated and its digest kept until the account exists; null: none is needed. */
 export type SetupTokenSetting = { given: string } | 'generate' | null;
 
 const KEY = 'setup_token_digest';
 const BYTES = 18;
 
 /**
- * Refuses a first account to whoever does not have the setup token.
- *
  * @throws {DomainError} Forbidden
  */
 export async function checkSetupToken(sql: Sql, setting: SetupTokenSetting, given: string | undefined): Promise<void> {
@@ -26,13 +24,13 @@ export async function checkSetupToken(sql: Sql, setting: SetupTokenSetting, give
 }
 
 /**
- * Makes the setup token where there is none yet. Of several processes at once one makes it.
+ * Generates the setup token, once even from several processes.
  *
- * @returns it, for the log; null where it was made before
+ * @returns the token, for the log; null when there was one already
  */
 export async function makeSetupToken(db: Database): Promise<string | null> {
   const token = randomBytes(BYTES).toString('base64url');
-  return (await keepSetting(db, KEY, digestSecret(token).toString('hex'))) ? token : null;
+  return (await insertSetting(db, KEY, digestSecret(token).toString('hex'))) ? token : null;
 }
 
 async function findDigest(sql: Sql): Promise<Buffer | null> {
@@ -40,7 +38,6 @@ async function findDigest(sql: Sql): Promise<Buffer | null> {
   return hex === null ? null : Buffer.from(hex, 'hex');
 }
 
-/** The account is there: nobody needs the token any more. */
-export function forgetSetupToken(tx: Sql): Promise<void> {
-  return forgetSetting(tx, KEY);
+export function deleteSetupToken(tx: Sql): Promise<void> {
+  return deleteSetting(tx, KEY);
 }

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, type KeyObject, randomUUID } from 'node:cr
 import jwt from 'jsonwebtoken';
 import { AUTH_METHODS, type AuthMethod, type Clock, type Epochs } from '../../common/ports.ts';
 
-/** What a token says: who, in which account, since which counters, and how they logged in. Rights are never in it. */
+/** Content of a token: the person, account, counters and method of login. Never rights. */
 export interface TokenIdentity {
   personId: number;
   email: string;
@@ -25,7 +25,7 @@ export interface TokenLife {
 export interface VerifiedToken extends TokenIdentity {
   /** Unique per token. */
   id: string;
-  /** Id of the session: common to the token of a login and those that came of it by switching accounts. */
+  /** Id of the session: shared by the token of a login and those issued for it by switching accounts. */
   family: string;
   /** Seconds since the epoch. */
   expiresAt: number;
@@ -37,7 +37,6 @@ export interface TokenSigner {
   verify(token: string): VerifiedToken | null;
 }
 
-/** Longer texts are refused unread. */
 const MAX_TOKEN_CHARACTERS = 4096;
 /** How far ahead a clock of another API process may be. */
 const FUTURE_LEEWAY_SECONDS = 30;
@@ -70,12 +69,12 @@ export function createTokenSigner(secrets: readonly string[], clock: Clock): Tok
   };
 }
 
-/** Names a secret without telling anything of it. */
+/** Identifies a secret without revealing anything about it. */
 function keyIdOf(secret: string): string {
   return createHmac('sha256', secret).update('key id of tokens').digest('base64url').slice(0, 10);
 }
 
-/** The key that the token names; all of them where it names none, as tokens of older builds. */
+/** The key that the token names; all keys for tokens of older releases, which name none. */
 function candidatesOf(token: string, keys: ReadonlyMap<string, KeyObject>): KeyObject[] {
   const kid = keyIdIn(token);
   if (kid === undefined) return [...keys.values()];
@@ -109,7 +108,7 @@ function claimsOf(identity: TokenIdentity, life: TokenLife, iat: number): Record
   };
 }
 
-/** Which of two counts would be the parser's choice, not ours. */
+/** Parsers differ in which of two claims with the same name they use. */
 function namesClaimTwice(token: string): boolean {
   const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8');
   const names = payload.match(/"(?:iat|exp|nbf|jti|sub|acc|id|ep|mem|amr|fam|key)"\s*:/g) ?? [];
@@ -133,7 +132,7 @@ function readClaims(claims: unknown, now: number): VerifiedToken | null {
   return { id: jti, family: fam, expiresAt: exp, ...identity };
 }
 
-/** Tokens of older builds do not say it: they count as those of a login with a password until they expire. */
+/** Tokens of older releases do not contain it and count as those of a password login. */
 function readMethod(amr: unknown): AuthMethod | null {
   if (amr === undefined) return 'pwd';
   if (!Array.isArray(amr) || amr.length !== 1) return null;

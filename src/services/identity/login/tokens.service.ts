@@ -1,6 +1,7 @@
 import { DomainError, unauthorized } from '../../../domain/common/errors.ts';
-import { deleteAccessKeys } from '../../../persistence/identity/access-keys.repository.ts';
+import type { Database, Sql } from '../../../persistence/database/sql.ts';
 import { recordEvent } from '../../../persistence/events/events.repository.ts';
+import { deleteAccessKeys } from '../../../persistence/identity/access-keys.repository.ts';
 import { findLoginPerson, type LoginPerson } from '../../../persistence/identity/logins.repository.ts';
 import {
   revokeAccount,
@@ -8,15 +9,14 @@ import {
   revokeSystem,
   revokeTokens,
 } from '../../../persistence/identity/revocations.repository.ts';
-import type { Database, Sql } from '../../../persistence/database/sql.ts';
-import type { Authenticator } from './authenticator.ts';
-import { lockCaller } from '../current-person.ts';
 import type { Caller, Clock } from '../../common/ports.ts';
+import { lockCaller } from '../current-person.ts';
+import type { Authenticator } from './authenticator.ts';
 import { describeSession, type LoginResult, planSession } from './sessions.ts';
 import type { TokenSigner } from './token-signer.ts';
 
 export interface TokensService {
-  /** What a login would answer, with the token that is in use. */
+  /** The response of a login, with the token in use. */
   describe(caller: Caller, token: string): Promise<LoginResult>;
   /**
    * Issues a token for another account of the person. It belongs to the session of the one in use, and expires with it.
@@ -24,9 +24,9 @@ export interface TokensService {
    * @throws {DomainError} Forbidden for an account the person is not in; Unauthorized when the token has been ended
    */
   switchAccount(caller: Caller, token: string, accountName: string): Promise<string>;
-  /** Ends the session: the token in use, and every other that came of the same login. */
+  /** Ends the session: all tokens that stem from the same login. */
   logout(caller: Caller): Promise<void>;
-  /** Ends every token of the caller and, unless they are to be kept, every access key. */
+  /** Ends all tokens of the caller and, unless `keepAccessKeys` is set, all access keys. */
   invalidateOwn(caller: Caller, options: { keepAccessKeys: boolean }): Promise<void>;
   /** Ends every token for the caller's account. */
   invalidateAccount(caller: Caller): Promise<void>;
@@ -39,12 +39,12 @@ export interface TokensService {
 export interface TokensDeps {
   db: Database;
   tokenSigner: TokenSigner;
-  authenticator: Pick<Authenticator, 'authenticateNow' | 'forget'>;
+  authenticator: Pick<Authenticator, 'authenticateNow' | 'invalidate'>;
   clock: Clock;
 }
 
 /**
- * Sessions that exist already. What ends a token holds at once in this process and within seconds in every other.
+ * Existing sessions. Ending a token takes effect at once in this process and within seconds in the others.
  *
  * @see docs/api-conventions.md#tokens
  */
@@ -60,9 +60,9 @@ export function createTokensService(deps: TokensDeps): TokensService {
     switchAccount: (caller, token, accountName) => switchAccount(deps, caller, token, accountName),
     async logout(caller) {
       const { id, family, expiresAt } = caller.token;
-      // All of a session expire together. By its own id the token ends for processes of older builds too.
+      // All tokens of a session expire together. Older releases only know the token's own id.
       await revokeTokens(db, { ids: [id, family], expiresAt: new Date(expiresAt * 1000) }, deps.clock.now());
-      authenticator.forget({ personId: caller.personId });
+      authenticator.invalidate({ personId: caller.personId });
     },
     async invalidateOwn(caller, { keepAccessKeys }) {
       await db.transaction(async (tx) => {
@@ -70,14 +70,14 @@ export function createTokensService(deps: TokensDeps): TokensService {
         const keys = keepAccessKeys ? 0 : await deleteAccessKeys(tx, caller.personId);
         await record(tx, caller, keys > 0 ? 'Ended all own tokens and access keys' : 'Ended all own tokens');
       });
-      authenticator.forget({ personId: caller.personId });
+      authenticator.invalidate({ personId: caller.personId });
     },
     async invalidateAccount(caller) {
       await db.transaction(async (tx) => {
         const account = await revokeAccount(tx, { id: caller.accountId });
         if (account) await recordOfAccount(tx, caller, account);
       });
-      authenticator.forget({ accountName: caller.accountName });
+      authenticator.invalidate({ accountName: caller.accountName });
     },
     async invalidateSystem(caller) {
       await db.transaction(async (tx) => {
@@ -85,7 +85,7 @@ export function createTokensService(deps: TokensDeps): TokensService {
         await revokeSystem(tx);
         await record(tx, caller, 'Ended all tokens of the system');
       });
-      authenticator.forget('all');
+      authenticator.invalidate('all');
     },
     async invalidateNamedAccount(caller, accountName) {
       await db.transaction(async (tx) => {
@@ -94,14 +94,14 @@ export function createTokensService(deps: TokensDeps): TokensService {
         if (!account) throw new DomainError('UnknownAccount', 'There is no such account');
         await recordOfAccount(tx, caller, account);
       });
-      authenticator.forget({ accountName });
+      authenticator.invalidate({ accountName });
     },
   };
 }
 
 /**
- * The new token carries the counters of the one it comes from, so that it ends with everything that ends that one, and
- * rights are read anew, so that a token ended a moment ago gives no other.
+ * The new token has the counters of the old one, so that whatever ends the old one ends it too. Rights are read anew, so
+ * that a token that was just ended cannot issue another.
  */
 async function switchAccount(deps: TokensDeps, caller: Caller, token: string, accountName: string): Promise<string> {
   const { token: facts } = await deps.authenticator.authenticateNow(token);
@@ -109,7 +109,7 @@ async function switchAccount(deps: TokensDeps, caller: Caller, token: string, ac
   const { current } = await planSession(deps.db, person, accountName);
   const isSame = accountName === caller.accountName;
   const joined = { account: current?.token_epoch ?? 0, membership: current?.membership };
-  // Tokens of older builds do not say which membership they are of: this one is.
+  // Tokens of older releases do not name their membership.
   const same = { membership: facts.epochs.membership ?? current?.membership };
   const epochs = { ...facts.epochs, ...(isSame ? same : joined) };
   const { method, accessKey, family, expiresAt } = facts;

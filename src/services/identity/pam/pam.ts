@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { DomainError } from '../../../domain/common/errors.ts';
 import type { PamSettings } from '../../../process/config.ts';
+import { DomainError } from '../../../domain/common/errors.ts';
 import type { Logger } from '../../../process/logger.ts';
-import { inTurn } from '../../common/crowd.ts';
-import { FairGate } from '../../common/fair-gate.ts';
+import { ConcurrencyLimiter, serviceBusy } from '../../common/concurrency-limiter.ts';
 import type { IdentityAuthenticator } from '../../common/ports.ts';
 import { rateLimitKey } from '../../common/token-buckets.ts';
 
@@ -14,33 +13,32 @@ export interface PamOptions {
   service: string;
   logger?: Logger;
   /** Longest time one login may take, waiting included. */
-  limitMs?: number;
+  timeoutMs?: number;
 }
 
-const LIMIT_MS = 5000;
-/** A PAM stack holds a refusal back for seconds without using the processor: places that one address leaves to others. */
-const LIMITS = { width: 8, share: 6, waiting: 32, waitingPerKey: 16 };
+const TIMEOUT_MS = 5000;
+/** A PAM stack delays a refusal for seconds without using the processor: one address must leave slots to others. */
+const LIMITS = { concurrency: 8, concurrencyPerKey: 6, maxQueued: 32, maxQueuedPerKey: 16 };
 const EXIT_YES = 0;
 const EXIT_NO = 1;
 
-/** The helper of this folder, or the program that the settings name in its place. */
 export function pamCommand(settings: PamSettings): readonly [string, ...string[]] {
   return settings.helper === null ? ['python3', '-I', join(import.meta.dirname, 'helper.py')] : [settings.helper];
 }
 
 /**
- * Lets the machine's PAM judge logins by identity. Each login is one short-lived helper process, so that a PAM module
- * that hangs or crashes takes nothing with it. Passwords travel by pipe alone.
+ * Checks logins by identity with the machine's PAM. Each login runs in a short-lived helper process, so that a PAM module
+ * that hangs or crashes affects nothing else. Passwords are passed by pipe only.
  *
- * @remarks `verify` throws ServiceUnavailable when PAM cannot tell or is not done within the limit.
+ * @remarks `verify` throws ServiceUnavailable when PAM fails or does not finish in time.
  */
 export function createPamAuthenticator(options: PamOptions): IdentityAuthenticator {
-  const gate = new FairGate(LIMITS);
+  const limiter = new ConcurrencyLimiter(LIMITS, () => serviceBusy('Too many logins at once'));
   return {
     async verify({ identity, password, address }) {
-      const deadlineMs = performance.now() + (options.limitMs ?? LIMIT_MS);
-      const task = () => ask(options, identity, password, deadlineMs);
-      const outcome = await inTurn(gate, rateLimitKey(address), 'Too many logins at once', task);
+      const deadlineMs = performance.now() + (options.timeoutMs ?? TIMEOUT_MS);
+      const task = () => runHelper(options, identity, password, deadlineMs);
+      const outcome = await limiter.run(rateLimitKey(address), task);
       if (outcome === EXIT_YES || outcome === EXIT_NO) return outcome === EXIT_YES;
       options.logger?.warn({ outcome }, 'PAM could not judge a login');
       throw new DomainError('ServiceUnavailable', 'Logins by identity are not possible now; try again shortly', {
@@ -50,29 +48,34 @@ export function createPamAuthenticator(options: PamOptions): IdentityAuthenticat
   };
 }
 
-/** Resolves with the helper's exit status, or with what became of it. */
-function ask(options: PamOptions, identity: string, password: string, deadlineMs: number): Promise<number | string> {
-  const leftMs = deadlineMs - performance.now();
-  if (leftMs <= 0) return Promise.resolve('not started in time');
+/** Resolves with the helper's exit status, or with a description of its failure. */
+function runHelper(
+  options: PamOptions,
+  identity: string,
+  password: string,
+  deadlineMs: number,
+): Promise<number | string> {
+  const remainingMs = deadlineMs - performance.now();
+  if (remainingMs <= 0) return Promise.resolve('not started in time');
   const [program, ...args] = options.command;
   return new Promise((resolve) => {
-    // A group of its own: PAM modules start helpers too, and all of them have to end with the limit.
+    // In its own process group: PAM modules start helpers too, and all of them must end with the timeout.
     const child = spawn(program, args, {
       stdio: ['pipe', 'ignore', 'ignore'],
       env: { PATH: process.env['PATH'] },
       detached: true,
     });
-    const limit = setTimeout(() => {
+    const timer = setTimeout(() => {
       if (child.pid !== undefined) killGroup(child.pid);
       resolve('not done in time');
-    }, leftMs);
+    }, remainingMs);
     const settle = (outcome: number | string) => {
-      clearTimeout(limit);
+      clearTimeout(timer);
       resolve(outcome);
     };
     child.once('error', (error: NodeJS.ErrnoException) => settle(error.code ?? 'could not be started'));
     child.once('exit', (status, signal) => settle(status ?? `killed by ${signal}`));
-    // A helper that ends before it has read everything says why by its status.
+    // A helper may exit before it has read everything; its status says why.
     child.stdin.on('error', () => undefined);
     child.stdin.end(`${options.service}\0${identity}\0${password}\0`);
   });
@@ -82,6 +85,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Ended by itself in this moment.
+    // It has just exited.
   }
 }

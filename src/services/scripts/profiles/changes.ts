@@ -1,11 +1,11 @@
 import { DomainError } from '../../../domain/common/errors.ts';
 import type { Permission } from '../../../domain/identity/permissions.ts';
-import { scheduleIdOf } from '../../../domain/schedules/schedule-id.ts';
-import { continues } from '../../../domain/scripts/trigger.ts';
+import { scheduleIdOf } from '../../../domain/schedules/profile-schedule.ts';
+import { hasSameRuns } from '../../../domain/scripts/trigger.ts';
 import { UTC } from '../../../domain/common/time-zone.ts';
 import { recordEvent } from '../../../persistence/events/events.repository.ts';
-import { lockRights } from '../../../persistence/identity/rights-lock.ts';
-import { orderScheduleSync } from '../../../persistence/schedules/schedule-orders.repository.ts';
+import { lockRights } from '../../../persistence/identity/rights.repository.ts';
+import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.repository.ts';
 import {
   archiveScriptProfile,
   countActiveScriptProfiles,
@@ -16,17 +16,16 @@ import {
   updateScriptProfile,
 } from '../../../persistence/scripts/script-profiles.repository.ts';
 import type { Sql } from '../../../persistence/database/sql.ts';
-import { isUniqueViolation } from '../../../persistence/database/violations.ts';
+import { isUniqueViolation } from '../../../persistence/database/errors.ts';
 import { readTags } from '../../common/tag-fields.ts';
 import { readLine, readTimezone } from '../../common/fields.ts';
 import { requireIn } from '../../identity/group-rights.ts';
 import type { Caller } from '../../common/ports.ts';
-import { armTrigger, disarmTriggers, lockForRun } from './script-profile-arming.ts';
+import { enableTrigger, disableTriggers, lockForRun } from './trigger-dates.ts';
 import { readUsername } from '../fields.ts';
 import { requireRight, requireScript } from '../reads.ts';
 import { lockRunnable } from '../runs.ts';
-import type { ScriptProfilesDeps } from './deps.ts';
-import type { ScriptProfile, ScriptProfilePatch, ScriptProfileRequest } from './model.ts';
+import type { ScriptProfile, ScriptProfilePatch, ScriptProfileRequest, ScriptProfilesDeps } from './model.ts';
 import { requireProfile, toProfile } from './reads.ts';
 import { readTrigger } from './trigger-fields.ts';
 
@@ -65,7 +64,7 @@ export async function createProfile(
     });
     const message = `Created the script profile ${fields.title}: ${script.title} as ${fields.username}`;
     await recordEvent(tx, caller, eventOf({ id, title: fields.title }, message));
-    await armTrigger(tx, (await readScriptProfile(tx, id))!, { now, traceparent: request.traceparent }, deps);
+    await enableTrigger(tx, (await readScriptProfile(tx, id))!, { now, traceparent: request.traceparent }, deps);
     return toProfile(tx, caller, (await readScriptProfile(tx, id))!, now);
   });
 }
@@ -87,8 +86,8 @@ export async function patchProfile(
       const message = `Changed ${parts.join(', ')} of the script profile ${row.title}`;
       await recordEvent(tx, caller, eventOf({ id, title: change.title ?? row.title }, message));
       const order = { now, traceparent: patch.traceparent };
-      if (change.trigger) await armTrigger(tx, (await readScriptProfile(tx, id))!, order, deps);
-      else await orderScheduleSync(tx, scheduleIdOf('script', id), now);
+      if (change.trigger) await enableTrigger(tx, (await readScriptProfile(tx, id))!, order, deps);
+      else await enqueueScheduleSync(tx, scheduleIdOf('script', id), now);
     }
     return toProfile(tx, caller, (await readScriptProfile(tx, id))!, now);
   });
@@ -100,7 +99,7 @@ export async function archiveProfile(deps: ScriptProfilesDeps, caller: Caller, i
     if (row.archived) return;
     const now = deps.clock.now();
     await archiveScriptProfile(tx, id, now);
-    await disarmTriggers(tx, [id], now);
+    await disableTriggers(tx, [id], now);
     await recordEvent(tx, caller, eventOf(row, `Archived the script profile ${row.title}`));
   });
 }
@@ -122,7 +121,7 @@ function readPatch(
   if (patch.trigger !== undefined) {
     const at = { now, timezone, minIntervalMinutes: limits.minIntervalMinutes };
     change.trigger = readTrigger(patch.trigger, row.trigger, at);
-    if (!continues(row.trigger, change.trigger)) change.trigger_number = row.trigger_number + 1;
+    if (!hasSameRuns(row.trigger, change.trigger)) change.trigger_number = row.trigger_number + 1;
   } else if (change.timezone !== undefined && row.trigger.type === 'recurring') {
     change.trigger = { ...row.trigger, timezone };
   }

@@ -1,6 +1,8 @@
 import type { TriggerState } from '../../../domain/scripts/trigger.ts';
 import type { ScriptProfileRow } from '../../../persistence/scripts/script-profiles.repository.ts';
 import type { ParentActivity } from '../../activities/activity-views.ts';
+import type { ScriptProfileLimits } from '../../../process/config.ts';
+import type { ScriptsDeps } from '../model.ts';
 
 /** A profile as it is read. */
 export interface ScriptProfile extends Omit<ScriptProfileRow, 'account_id' | 'access_group_id' | 'planned_until'> {
@@ -58,4 +60,8 @@ export interface ScriptProfilePatch {
   trigger?: TriggerRequest | undefined;
   /** W3C trace context of the request. */
   traceparent: string | null;
+}
+
+export interface ScriptProfilesDeps extends ScriptsDeps {
+  limits: ScriptProfileLimits;
 }

@@ -3,7 +3,7 @@ import { countComputersInScope } from '../../../persistence/query/profile-scope.
 import {
   findParents,
   listParentsOfScriptProfile,
-} from '../../../persistence/scripts/script-profile-activities.repository.ts';
+} from '../../../persistence/scripts/script-profile-runs.repository.ts';
 import {
   findScriptProfile,
   listScriptProfiles,
@@ -15,8 +15,7 @@ import { scopeOf } from '../../activities/activity-rights.ts';
 import { type ParentActivity, toBaseActivity } from '../../activities/activity-views.ts';
 import type { Caller } from '../../common/ports.ts';
 import { requireScript } from '../reads.ts';
-import type { ScriptProfilesDeps } from './deps.ts';
-import type { ScriptProfile, ScriptProfileQuery } from './model.ts';
+import type { ScriptProfile, ScriptProfileQuery, ScriptProfilesDeps } from './model.ts';
 import { triggerState } from './trigger-fields.ts';
 
 interface Page {

@@ -1,20 +1,20 @@
-import type { ActivitySettings, ScriptProfileLimits } from '../../../process/config.ts';
 import { ACTIVITY_GROUP } from '../../../domain/activities/kinds.ts';
 import { runEnvironment } from '../../../domain/scripts/environment.ts';
 import { runSummary, scriptOperation } from '../../../domain/scripts/script.ts';
-import { readAccountName } from '../../../persistence/identity/accounts.repository.ts';
 import { createGroup } from '../../../persistence/activities/activity-creation.repository.ts';
 import { insertEmptyRun } from '../../../persistence/activities/empty-runs.repository.ts';
-import { keepFleet } from '../../../persistence/computers/fleet-lock.ts';
+import { lockFleetShared } from '../../../persistence/computers/fleet-lock.ts';
+import type { Sql } from '../../../persistence/database/sql.ts';
+import { readAccountName } from '../../../persistence/identity/accounts.repository.ts';
 import { computersInScope } from '../../../persistence/query/profile-scope.ts';
 import {
-  computersAtWork,
+  computersWithOpenRun,
   insertProfileRun,
   setProfileRunActivity,
 } from '../../../persistence/scripts/script-profile-runs.repository.ts';
 import type { ScriptProfileRow } from '../../../persistence/scripts/script-profiles.repository.ts';
-import type { Sql } from '../../../persistence/database/sql.ts';
-import type { RunOrder, RunOutcome } from '../../schedules/profile-run.ts';
+import type { ActivitySettings, ScriptProfileLimits } from '../../../process/config.ts';
+import type { RunOutcome, RunRequest } from '../../schedules/profile-run.ts';
 import { lockRunnable } from '../runs.ts';
 
 export interface ProfileRunDeps {
@@ -39,14 +39,14 @@ export interface ProfileRunDeps {
 export async function startProfileRun(
   tx: Sql,
   profile: ScriptProfileRow,
-  order: RunOrder,
+  order: RunRequest,
   deps: ProfileRunDeps,
 ): Promise<RunOutcome> {
-  const runId = await takePlace(tx, profile, order);
+  const runId = await insertRun(tx, profile, order);
   if (runId === null) return 'known';
-  await keepFleet(tx, profile.account_id);
+  await lockFleetShared(tx, profile.account_id);
   const reached = await computersInScope(tx, 'script', profile.id);
-  const atWork = profile.trigger.type === 'recurring' ? await computersAtWork(tx, profile.id) : new Set<number>();
+  const atWork = profile.trigger.type === 'recurring' ? await computersWithOpenRun(tx, profile.id) : new Set<number>();
   const computers = reached.filter((id) => !atWork.has(id)).slice(0, deps.limits.maxComputers);
   if (reached.length > 0 && computers.length === 0) return 'busy';
   const activityId = await createRunActivity(tx, profile, computers, order, deps);
@@ -66,25 +66,25 @@ export async function startEnrolmentRuns(
   tx: Sql,
   profile: ScriptProfileRow,
   computers: readonly number[],
-  { now, traceparent }: Omit<RunOrder, 'nominalTime'>,
+  { now, traceparent }: Omit<RunRequest, 'scheduledTime'>,
   deps: ProfileRunDeps,
 ): Promise<void> {
   const { maxComputers } = deps.limits;
   for (let from = 0; from < computers.length; from += maxComputers) {
     const part = computers.slice(from, from + maxComputers);
-    const order = { nominalTime: null, now, traceparent };
-    const runId = await takePlace(tx, profile, order);
+    const order = { scheduledTime: null, now, traceparent };
+    const runId = await insertRun(tx, profile, order);
     const activityId = await createRunActivity(tx, profile, part, order, deps);
     await setProfileRunActivity(tx, runId!, { activityId, computers: part.length });
   }
 }
 
-function takePlace(tx: Sql, profile: ScriptProfileRow, { nominalTime, now }: RunOrder): Promise<number | null> {
+function insertRun(tx: Sql, profile: ScriptProfileRow, { scheduledTime, now }: RunRequest): Promise<number | null> {
   return insertProfileRun(tx, {
     accountId: profile.account_id,
     profileId: profile.id,
     triggerNumber: profile.trigger_number,
-    nominalTime,
+    scheduledTime,
     startedAt: now,
   });
 }
@@ -93,7 +93,7 @@ async function createRunActivity(
   tx: Sql,
   profile: ScriptProfileRow,
   computers: readonly number[],
-  { now, traceparent }: RunOrder,
+  { now, traceparent }: RunRequest,
   { settings, publicUrl }: ProfileRunDeps,
 ): Promise<number> {
   const script = await lockRunnable(tx, profile.script_id);

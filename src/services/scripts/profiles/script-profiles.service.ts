@@ -3,8 +3,13 @@ import type { PageRequest } from '../../../persistence/database/page.ts';
 import type { ParentActivity } from '../../activities/activity-views.ts';
 import type { Caller } from '../../common/ports.ts';
 import { archiveProfile, createProfile, patchProfile } from './changes.ts';
-import type { ScriptProfilesDeps } from './deps.ts';
-import type { ScriptProfile, ScriptProfilePatch, ScriptProfileQuery, ScriptProfileRequest } from './model.ts';
+import type {
+  ScriptProfile,
+  ScriptProfilePatch,
+  ScriptProfileQuery,
+  ScriptProfileRequest,
+  ScriptProfilesDeps,
+} from './model.ts';
 import { listActivities, listProfiles, listProfilesOfScript, readProfile, requireProfile } from './reads.ts';
 
 /** @see docs/api-conventions.md#script-profiles */

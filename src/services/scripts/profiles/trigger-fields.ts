@@ -1,13 +1,12 @@
 import { DomainError } from '../../../domain/common/errors.ts';
+import { wallClockAt } from '../../../domain/common/time-zone.ts';
 import { nextCalendarDates } from '../../../domain/schedules/calendar-dates.ts';
 import { isCronProblem, parseCron } from '../../../domain/schedules/cron.ts';
-import { cronCalendars } from '../../../domain/schedules/cron-calendars.ts';
-import { isUsedUp, POST_ENROLLMENT, type Trigger, type TriggerState } from '../../../domain/scripts/trigger.ts';
-import { wallClockAt } from '../../../domain/common/time-zone.ts';
+import { hasRunOnce, POST_ENROLLMENT, type Trigger, type TriggerState } from '../../../domain/scripts/trigger.ts';
 import type { ScriptProfileRow } from '../../../persistence/scripts/script-profiles.repository.ts';
-import { refusedField, refusedFields } from '../../common/fields.ts';
-import { beginning, nextCronDate } from '../../schedules/cron-dates.ts';
-import { readScheduleMoment } from '../../schedules/moments.ts';
+import { fieldError, fieldErrors } from '../../common/fields.ts';
+import { firstDateAfter, nextCronDate, zonedCalendars } from '../../schedules/cron-dates.ts';
+import { readScheduleMoment } from '../../schedules/recurring-dates.ts';
 import type { TriggerRequest } from './model.ts';
 
 const FIELD = 'body.trigger';
@@ -27,19 +26,19 @@ export function readTrigger(
   before: Trigger | null,
   at: { now: Date; timezone: string; minIntervalMinutes: number },
 ): Trigger {
-  if (Object.values(request).every((part) => part === undefined)) throw refusedField(FIELD, 'must not be empty');
+  if (Object.values(request).every((part) => part === undefined)) throw fieldError(FIELD, 'must not be empty');
   const type = request.type ?? before?.type;
   refuseOtherFields(request, type);
   switch (type) {
     case 'event':
       if (request.eventType === POST_ENROLLMENT) return { type: 'event', eventType: POST_ENROLLMENT };
-      throw refusedField(`${FIELD}.event_type`, `must be ${POST_ENROLLMENT}`);
+      throw fieldError(`${FIELD}.event_type`, `must be ${POST_ENROLLMENT}`);
     case 'one_time':
       return { type: 'one_time', timestamp: readMoment('timestamp', request.timestamp) };
     case 'recurring': {
       const same = before?.type === 'recurring' ? before : null;
       if (same && request.interval === undefined && request.startAfter === undefined) {
-        throw refusedField(FIELD, 'must have start_after or interval');
+        throw fieldError(FIELD, 'must have start_after or interval');
       }
       const startAfter =
         same && request.startAfter === undefined ? same.startAfter : readMoment('start_after', request.startAfter);
@@ -48,7 +47,7 @@ export function readTrigger(
       return { type: 'recurring', startAfter, interval, timezone: at.timezone };
     }
     default:
-      throw refusedField(`${FIELD}.trigger_type`, 'must be event, one_time or recurring');
+      throw fieldError(`${FIELD}.trigger_type`, 'must be event, one_time or recurring');
   }
 }
 
@@ -66,7 +65,7 @@ function refuseOtherFields(request: TriggerRequest, type: string | undefined): v
   const others = given.map((key) => FIELDS[key]).filter((field) => field.type !== type);
   const isKnown = Object.values(FIELDS).some((field) => field.type === type);
   if (!isKnown || others.length === 0) return;
-  throw refusedFields(
+  throw fieldErrors(
     others.map(({ name, type: own }) => ({ path: `${FIELD}.${name}`, message: `is for trigger_type ${own} only` })),
   );
 }
@@ -81,7 +80,7 @@ export function triggerState(
   now: Date,
 ): TriggerState {
   const { trigger, last_run: lastRun, due_at: due, archived } = profile;
-  const isFinished = isUsedUp(profile);
+  const isFinished = hasRunOnce(profile);
   return { lastRun, nextRun: archived || isFinished || due === null ? null : nextRun(trigger, due, now), isFinished };
 }
 
@@ -92,15 +91,15 @@ function nextRun(trigger: Trigger, due: Date, now: Date): Date | null {
 
 function readMoment(name: string, text: string | undefined): Date {
   const path = `${FIELD}.${name}`;
-  if (text === undefined) throw refusedField(path, 'is required');
+  if (text === undefined) throw fieldError(path, 'is required');
   return readScheduleMoment(path, text);
 }
 
 function readInterval(text: string | undefined): string {
   const path = `${FIELD}.interval`;
-  if (text === undefined) throw refusedField(path, 'is required');
+  if (text === undefined) throw fieldError(path, 'is required');
   const cron = parseCron(text);
-  if (isCronProblem(cron)) throw refusedField(path, cron.problem);
+  if (isCronProblem(cron)) throw fieldError(path, cron.problem);
   return text.trim();
 }
 
@@ -110,13 +109,11 @@ function checkGaps(
   { now, timezone, minIntervalMinutes }: { now: Date; timezone: string; minIntervalMinutes: number },
 ): void {
   const path = `${FIELD}.interval`;
-  const cron = parseCron(interval);
-  // Not by the cron library, which takes some hundred ms for dates that are years apart.
-  const calendars = isCronProblem(cron) ? [] : cronCalendars(cron);
-  // Gaps are those that clocks show: changes of clocks do not make them shorter.
-  const from = wallClockAt(timezone, beginning(startAfter, now).getTime());
+  const { calendars } = zonedCalendars({ interval, timezone });
+  // Gaps by what clocks show: a change of clocks does not make them shorter.
+  const from = wallClockAt(timezone, firstDateAfter(startAfter, now).getTime());
   const dates = nextCalendarDates(calendars, new Date(from), JUDGED_RUNS);
-  if (dates.length === 0) throw refusedField(path, 'has no run before the year 2100');
+  if (dates.length === 0) throw fieldError(path, 'has no run before the year 2100');
   const shortest = minIntervalMinutes * 60_000;
   if (dates.every((date, i) => i === 0 || date.getTime() - dates[i - 1]!.getTime() >= shortest)) return;
   const message = `must leave ${minIntervalMinutes} minutes between two runs`;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openSecret, recoveryKeyContext } from '../../../../src/services/common/secret-box.ts';
+import { decryptSecret, recoveryKeyContext } from '../../../../src/services/common/secret-box.ts';
 import {
   anAccount,
   anOperation,
@@ -49,9 +49,9 @@ describe('recovery keys', () => {
     );
     expect(row!.activity_id).toBe(id);
     expect(row!.sealed.includes(key)).toBe(false);
-    const secret = { keyId: row!.key_id, sealed: row!.sealed };
-    expect(openSecret(world.config.encryptionKeys, secret, recoveryKeyContext(agent.id))).toBe(key);
-    expect(() => openSecret(world.config.encryptionKeys, secret, recoveryKeyContext(agent.id + 1))).toThrow();
+    const secret = { keyId: row!.key_id, ciphertext: row!.sealed };
+    expect(decryptSecret(world.config.encryptionKeys, secret, recoveryKeyContext(agent.id))).toBe(key);
+    expect(() => decryptSecret(world.config.encryptionKeys, secret, recoveryKeyContext(agent.id + 1))).toThrow();
     const tables = await world.db.query<{ name: string }>(
       `select table_name as name from information_schema.tables where table_schema = 'public'`,
     );
@@ -81,8 +81,8 @@ describe('recovery keys', () => {
       [agent.id],
     );
     expect(row!.activity_id).toBe(newer);
-    const secret = { keyId: row!.key_id, sealed: row!.sealed };
-    expect(openSecret(world.config.encryptionKeys, secret, recoveryKeyContext(agent.id))).toBe('the newer one');
+    const secret = { keyId: row!.key_id, ciphertext: row!.sealed };
+    expect(decryptSecret(world.config.encryptionKeys, secret, recoveryKeyContext(agent.id))).toBe('the newer one');
     const texts = (await inbox(world.db)).filter((one) => one.kind === 'result').map(({ body }) => body);
     expect(new Set(texts)).toEqual(new Set(['instead of [recovery key]']));
   });
@@ -116,8 +116,8 @@ describe('recovery keys', () => {
         [agent.id],
       );
       if (!row) return null;
-      const secret = { keyId: row.key_id, sealed: row.sealed };
-      return openSecret(world.config.encryptionKeys, secret, recoveryKeyContext(agent.id));
+      const secret = { keyId: row.key_id, ciphertext: row.sealed };
+      return decryptSecret(world.config.encryptionKeys, secret, recoveryKeyContext(agent.id));
     };
 
     it.each([

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { parseCron, plainCron } from '../../../../src/domain/schedules/cron.ts';
-import { cronDates, nextCronDate } from '../../../../src/services/schedules/cron-dates.ts';
+import { parseCron } from '../../../../src/domain/schedules/cron.ts';
+import { nextZonedDates } from '../../../../src/domain/schedules/zoned-dates.ts';
+import { nextCronDate, zonedCalendars } from '../../../../src/services/schedules/cron-dates.ts';
 
 const plain = (text: string) => {
   const cron = parseCron(text);
-  return 'problem' in cron ? cron.problem : plainCron(cron);
+  if ('problem' in cron) return cron.problem;
+  const { minutes, hours, daysOfMonth, months, daysOfWeek } = cron;
+  const lists = [minutes, hours, daysOfMonth, months.length === 12 ? null : months, daysOfWeek];
+  return lists.map((values) => values?.join(',') ?? '*').join(' ');
 };
 
 describe('parseCron', () => {
@@ -68,9 +72,10 @@ describe('parseCron', () => {
   });
 });
 
-describe('cronDates', () => {
+describe('dates of cron text', () => {
   const from = new Date('2026-11-21T12:00:00Z');
-  const dates = (text: string, limit = 3) => cronDates(text, from, limit).map((date) => date.toISOString());
+  const dates = (text: string, limit = 3) =>
+    nextZonedDates(zonedCalendars({ interval: text, timezone: 'UTC' }), from, limit).map((date) => date.toISOString());
 
   it('begins strictly after the moment', () => {
     expect(dates('0 12 * * *', 1)).toEqual(['2026-11-22T12:00:00.000Z']);
@@ -89,7 +94,7 @@ describe('cronDates', () => {
     const leapDays = dates('0 0 29 2 *', 100);
     expect(leapDays).toHaveLength(18);
     expect(leapDays.at(-1)).toBe('2096-02-29T00:00:00.000Z');
-    expect(cronDates('0 0 * * *', new Date('2100-01-01T00:00:00Z'), 1)).toEqual([]);
+    expect(nextCronDate({ interval: '0 0 * * *', timezone: 'UTC' }, new Date('2100-01-01T00:00:00Z'))).toBeNull();
   });
 
   it('remembers the next date as long as it is ahead', () => {

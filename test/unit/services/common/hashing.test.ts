@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { type Asker, createHashing } from '../../../../src/services/common/hashing.ts';
+import { createHashing, type HashingClient } from '../../../../src/services/common/hashing.ts';
 
-const LIMITS = { width: 1, share: 1, waiting: 5, waitingPerKey: 3 };
+const LIMITS = { concurrency: 1, concurrencyPerKey: 1, maxQueued: 5, maxQueuedPerKey: 3 };
 const crowd = { code: 'ServiceUnavailable', retryAfterSeconds: 1 };
 
-/** A queue whose only place is taken until `release`, and the order in which the others had theirs. */
+/** A queue whose only slot is taken until `release`, and the order in which the others had theirs. */
 function held() {
   const hashing = createHashing(LIMITS);
   const order: string[] = [];
@@ -13,7 +13,7 @@ function held() {
     release = resolve;
   });
   const first = hashing.run({ address: '203.0.113.1' }, () => until);
-  const ask = (by: Asker, name: string) => hashing.run(by, async () => void order.push(name));
+  const ask = (by: HashingClient, name: string) => hashing.run(by, async () => void order.push(name));
   const end = () => {
     release();
     return first;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { summaryLine, toLines, writeDetailedLines } from '../../../../src/services/compliance/reports/csv.ts';
-import { Pieces } from '../../../../src/services/compliance/reports/pieces.ts';
+import { ChunkBuffer } from '../../../../src/services/compliance/reports/chunk-buffer.ts';
 
 const row = {
   run_id: 1,
@@ -57,18 +57,18 @@ describe('summaryLine', () => {
 describe('writeDetailedLines', () => {
   it('writes a line for each rule, in pieces of any size', async () => {
     const kept: string[] = [];
-    const pieces = new Pieces(async (piece) => void kept.push(piece.toString()));
+    const pieces = new ChunkBuffer(async (piece) => void kept.push(piece.toString()));
     const cells = [...row.results, '?'].map((_, n) => Buffer.from(`,rule ${n} é ${'x'.repeat(100_000)},high,,,,`));
     const rules = { cells, bytes: cells.reduce((sum, { length }) => sum + length, 0) };
     const texts = cells.map(String);
     for (const id of [7, 8]) {
       writeDetailedLines(pieces, { ...row, computer_id: id }, rules, { profileId: 3, label: '20260504' });
       expect(pieces.isFull).toBe(true);
-      await pieces.handOn();
+      await pieces.flush();
       expect(pieces.isFull).toBe(false);
     }
     pieces.addText('end');
-    await pieces.handOn();
+    await pieces.flush();
     const passes = ['true', 'true', 'false', 'false', 'false', 'n/a', 'n/a', 'n/a', 'n/a'];
     const linesOf = (id: number) =>
       passes

@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-const asked = (helper: string, limitMs = 5000) =>
-  createPamAuthenticator({ command: [helper], service: 'fleet', limitMs });
+const asked = (helper: string, timeoutMs = 5000) =>
+  createPamAuthenticator({ command: [helper], service: 'fleet', timeoutMs });
 const login = (identity: string, password: string, address = '192.0.2.1') => ({
   identity,
   password,

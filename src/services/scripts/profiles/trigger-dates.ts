@@ -1,26 +1,26 @@
 import { MINUTE_MS } from '../../../domain/common/durations.ts';
-import { needsRefill, PLANNED_DATES } from '../../../domain/schedules/plan.ts';
-import { scheduleIdOf } from '../../../domain/schedules/schedule-id.ts';
-import { earliestAfter, nextZonedDates } from '../../../domain/schedules/zoned-dates.ts';
-import { isUsedUp, type Trigger } from '../../../domain/scripts/trigger.ts';
 import { isUtc } from '../../../domain/common/time-zone.ts';
-import { orderScheduleSync } from '../../../persistence/schedules/schedule-orders.repository.ts';
+import { needsRefill, PLANNED_DATES } from '../../../domain/schedules/plan.ts';
+import { scheduleIdOf } from '../../../domain/schedules/profile-schedule.ts';
+import { earliestAfter, nextZonedDates } from '../../../domain/schedules/zoned-dates.ts';
+import { hasRunOnce, type Trigger } from '../../../domain/scripts/trigger.ts';
+import type { Sql } from '../../../persistence/database/sql.ts';
+import { enqueueScheduleSync } from '../../../persistence/schedules/schedule-syncs.repository.ts';
 import {
-  keepScriptOf,
+  lockScriptOfProfile,
   readPlannedRuns,
   setDue,
   setPlannedUntil,
 } from '../../../persistence/scripts/script-profile-runs.repository.ts';
 import { lockScriptProfile, type ScriptProfileRow } from '../../../persistence/scripts/script-profiles.repository.ts';
-import type { Sql } from '../../../persistence/database/sql.ts';
-import { beginning, nextCronDate, zonedCalendars } from '../../schedules/cron-dates.ts';
+import { firstDateAfter, nextCronDate, zonedCalendars } from '../../schedules/cron-dates.ts';
 import { type ProfileRunDeps, startProfileRun } from './script-profile-runs.ts';
 
 export type RecurringTrigger = Extract<Trigger, { type: 'recurring' }>;
 
 /** Locks a profile for a run of it: its script against changes, then its row. Null when there is none. */
 export async function lockForRun(tx: Sql, profileId: number): Promise<ScriptProfileRow | null> {
-  await keepScriptOf(tx, profileId);
+  await lockScriptOfProfile(tx, profileId);
   return lockScriptProfile(tx, profileId);
 }
 
@@ -31,7 +31,7 @@ export async function lockForRun(tx: Sql, profileId: number): Promise<ScriptProf
  * @param profile - as it is now, from {@link lockForRun} or just made
  * @remarks A date that is due already, with its run still to be made, stays due under another cron text.
  */
-export async function armTrigger(
+export async function enableTrigger(
   tx: Sql,
   profile: ScriptProfileRow,
   { now, traceparent }: { now: Date; traceparent: string | null },
@@ -39,20 +39,20 @@ export async function armTrigger(
 ): Promise<void> {
   const { trigger } = profile;
   let dueAt: Date | null = null;
-  if (trigger.type === 'one_time' && !isUsedUp(profile)) {
-    const order = { nominalTime: trigger.timestamp, now, traceparent };
+  if (trigger.type === 'one_time' && !hasRunOnce(profile)) {
+    const order = { scheduledTime: trigger.timestamp, now, traceparent };
     if (trigger.timestamp <= now) await startProfileRun(tx, profile, order, deps);
     else dueAt = trigger.timestamp;
   } else if (trigger.type === 'recurring') {
     const waited = profile.due_at;
-    const { latest } = await readPlannedRuns(tx, { ...runsOf(profile), nominalTime: now });
+    const { latest } = await readPlannedRuns(tx, { ...runsOf(profile), scheduledTime: now });
     const stillDue = waited !== null && waited <= now && waited >= trigger.startAfter;
     dueAt = stillDue ? waited : nextDue(trigger, now, latest, deps.limits.minIntervalMinutes);
   }
   await setDue(tx, profile.id, dueAt);
   const dates = trigger.type === 'recurring' ? singleDates(trigger, now) : null;
   await setPlannedUntil(tx, profile.id, dates?.at(-1) ?? null);
-  await orderScheduleSync(tx, scheduleIdOf('script', profile.id), now);
+  await enqueueScheduleSync(tx, scheduleIdOf('script', profile.id), now);
 }
 
 /**
@@ -61,25 +61,25 @@ export async function armTrigger(
  */
 export function singleDates(trigger: RecurringTrigger, now: Date): Date[] | null {
   if (isUtc(trigger.timezone)) return null;
-  return nextZonedDates(zonedCalendars(trigger), beginning(trigger.startAfter, now), PLANNED_DATES);
+  return nextZonedDates(zonedCalendars(trigger), firstDateAfter(trigger.startAfter, now), PLANNED_DATES);
 }
 
 /** Orders the schedule of a profile that holds single dates to get further ones when few are left. */
-export async function planFurther(tx: Sql, profile: ScriptProfileRow, now: Date): Promise<void> {
+export async function extendPlannedDates(tx: Sql, profile: ScriptProfileRow, now: Date): Promise<void> {
   const { id, trigger, planned_until: until } = profile;
   const dates = trigger.type === 'recurring' ? singleDates(trigger, now) : null;
   if (dates === null) return;
   const planned = dates.filter((date) => until !== null && date <= until);
   if (planned.length === dates.length || !needsRefill(planned, now)) return;
   await setPlannedUntil(tx, id, dates.at(-1)!);
-  await orderScheduleSync(tx, scheduleIdOf('script', id), now);
+  await enqueueScheduleSync(tx, scheduleIdOf('script', id), now);
 }
 
 /** Makes profiles that were put away wait for nothing, and their schedules go. */
-export async function disarmTriggers(tx: Sql, profileIds: readonly number[], now: Date): Promise<void> {
+export async function disableTriggers(tx: Sql, profileIds: readonly number[], now: Date): Promise<void> {
   for (const id of profileIds) {
     await setDue(tx, id, null);
-    await orderScheduleSync(tx, scheduleIdOf('script', id), now);
+    await enqueueScheduleSync(tx, scheduleIdOf('script', id), now);
   }
 }
 
@@ -100,6 +100,6 @@ export function nextDue(
   minIntervalMinutes: number,
 ): Date | null {
   const allowed = latest && earliestAfter(trigger.timezone, latest, minIntervalMinutes * MINUTE_MS);
-  const after = beginning(trigger.startAfter, now).getTime();
+  const after = firstDateAfter(trigger.startAfter, now).getTime();
   return nextCronDate(trigger, new Date(Math.max(after, (allowed?.getTime() ?? 0) - 1)));
 }

@@ -2,37 +2,38 @@ import { type TransferListItem, Worker } from 'node:worker_threads';
 import { DomainError } from '../../domain/common/errors.ts';
 
 /** A second on a quiet machine; a loaded one must not fail for it. */
-const START_LIMIT_MS = 60_000;
-/** A thread that the machine has no time for gets so many times its limit of the clock. */
-const PATIENCE = 20;
+const START_TIMEOUT_MS = 60_000;
+/** A thread that gets no processor time is ended after so many times its limit by the clock. */
+const MAX_TIME_CHECKS = 20;
+/** Share of the limit that counts as all of it: some processor time goes into other things than the work. */
+const CPU_TOLERANCE = 0.8;
 
-export interface ThreadOptions {
+export interface WorkerThreadOptions {
   /** Module that posts `ready` and then answers every message with one. */
   module: URL;
-  /** Memory that it may use before it is ended. */
   memoryMb: number;
-  /** Processor time for one answer, without the start of the thread. */
+  /** Processor time for one response, without the start of the thread. */
   limitMs: number;
   /** Completes "the thread that ..." in errors. */
   purpose: string;
 }
 
-/** A thread that is asked one thing at a time; work that may never end, or would hold up everything else. */
-export interface AskedThread<Request, Reply> {
+/** Does work in a thread that may run for ever or would block the event loop, one request at a time. */
+export interface WorkerThread<Request, Response> {
   /**
-   * Asks the thread, and starts it when it is not there.
+   * Sends a request to the thread, which is started if need be.
    *
-   * @returns null when the answer took too long; the thread has been ended then
+   * @returns null when the response took too long; the thread has been ended then
    * @throws {DomainError} ServiceUnavailable when the thread did not start in time
    * @throws when the thread fails
    */
-  ask(request: Request, transfer?: readonly TransferListItem[]): Promise<Reply | null>;
+  request(request: Request, transfer?: readonly TransferListItem[]): Promise<Response | null>;
 }
 
-/** Makes one; it starts with the first request and keeps no process alive. Requests take turns. */
-export function createAskedThread<Request, Reply>(options: ThreadOptions): AskedThread<Request, Reply> {
+/** The thread starts with the first request and keeps no process alive. */
+export function createWorkerThread<Request, Response>(options: WorkerThreadOptions): WorkerThread<Request, Response> {
   let thread: Promise<Worker> | null = null;
-  let turn: Promise<unknown> = Promise.resolve();
+  let last: Promise<unknown> = Promise.resolve();
   const start = (): Promise<Worker> => {
     const started: Promise<Worker> = startThread(options, () => {
       if (thread === started) thread = null;
@@ -42,33 +43,34 @@ export function createAskedThread<Request, Reply>(options: ThreadOptions): Asked
     });
     return started;
   };
-  const run = async (request: Request, transfer: readonly TransferListItem[]): Promise<Reply | null> => {
+  const run = async (request: Request, transfer: readonly TransferListItem[]): Promise<Response | null> => {
     thread ??= start();
     const worker = await thread;
     worker.ref();
-    const answer = nextMessage(worker, options.limitMs, options.purpose, await watchTime(worker, options.limitMs));
+    const isOver = await createTimeCheck(worker, options.limitMs);
+    const response = nextMessage(worker, options.limitMs, options.purpose, isOver);
     worker.postMessage(request, transfer);
     try {
-      return (await answer) as Reply | null;
+      return (await response) as Response | null;
     } finally {
       worker.unref();
     }
   };
   return {
-    async ask(request, transfer = []) {
-      const result = turn.then(() => run(request, transfer));
-      turn = result.catch(() => undefined);
+    async request(request, transfer = []) {
+      const result = last.then(() => run(request, transfer));
+      last = result.catch(() => undefined);
       return await result;
     },
   };
 }
 
 /** @param onEnd - called once the thread cannot be used any more */
-async function startThread({ module, memoryMb, purpose }: ThreadOptions, onEnd: () => void): Promise<Worker> {
+async function startThread({ module, memoryMb, purpose }: WorkerThreadOptions, onEnd: () => void): Promise<Worker> {
   const worker = new Worker(module, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } });
   worker.on('error', onEnd);
   worker.on('exit', onEnd);
-  const ready = await nextMessage(worker, START_LIMIT_MS, purpose);
+  const ready = await nextMessage(worker, START_TIMEOUT_MS, purpose);
   worker.unref();
   if (ready === null) {
     throw new DomainError('ServiceUnavailable', `The thread that ${purpose} did not start in time; try again`, {
@@ -78,22 +80,19 @@ async function startThread({ module, memoryMb, purpose }: ThreadOptions, onEnd: 
   return worker;
 }
 
-/** Tells, when `limitMs` have passed once more, whether the thread has had as much of the processor, or waited too long. */
-async function watchTime(worker: Worker, limitMs: number): Promise<() => Promise<boolean>> {
+/** Makes a check, to be called every `limitMs`, of whether the thread has used so much processor time or waited too long for it. */
+async function createTimeCheck(worker: Worker, limitMs: number): Promise<() => Promise<boolean>> {
   const before = await worker.cpuUsage();
-  let asked = 0;
+  let checks = 0;
   return async () => {
-    asked += 1;
+    checks += 1;
     const used = await worker.cpuUsage(before).catch(() => null);
-    return used === null || asked >= PATIENCE || (used.user + used.system) / 1000 >= limitMs * ALMOST;
+    return used === null || checks >= MAX_TIME_CHECKS || (used.user + used.system) / 1000 >= limitMs * CPU_TOLERANCE;
   };
 }
 
-/** Of a limit: what a thread is busy with besides its work is not counted. */
-const ALMOST = 0.8;
-
 /**
- * @param isOver - asked each time `limitMs` have passed; by default they pass once
+ * @param isOver - called each time `limitMs` have passed; by default the first time ends it
  * @returns null when it is over; the thread has been ended then
  * @throws when the thread fails
  */
@@ -116,18 +115,18 @@ async function nextMessage(
     const onMessage = (message: unknown) => settle(() => resolve(message));
     const onError = (error: unknown) => settle(() => reject(error));
     const onExit = () => settle(() => reject(new Error(`the thread that ${purpose} ended`)));
-    const look = async (): Promise<void> => {
+    const check = async (): Promise<void> => {
       const over = await isOver();
       if (isSettled) return;
       if (!over) {
-        timer = setTimeout(look, limitMs);
+        timer = setTimeout(check, limitMs);
         return;
       }
       worker.off('exit', onExit);
       await worker.terminate();
       settle(() => resolve(null));
     };
-    let timer = setTimeout(look, limitMs);
+    let timer = setTimeout(check, limitMs);
     worker.on('message', onMessage);
     worker.on('error', onError);
     worker.on('exit', onExit);

@@ -8,13 +8,13 @@ export async function findOpenRuns(tx: Sql, scriptId: number): Promise<number[]>
 }
 
 /** The script of a payload. */
-export interface CarriedScript {
+export interface PayloadScript {
   status: 'active' | 'archived' | 'redacted';
   access_group_id: number;
 }
 
 /** Scripts of payloads by the ids of these. They stay as they are until the transaction ends. */
-export async function keepCarriedScripts(tx: Sql, payloads: readonly number[]): Promise<Map<number, CarriedScript>> {
+export async function lockPayloadScripts(tx: Sql, payloads: readonly number[]): Promise<Map<number, PayloadScript>> {
   if (payloads.length === 0) return new Map();
   const distinct = [...new Set(payloads)];
   await tx.query(
@@ -22,7 +22,7 @@ export async function keepCarriedScripts(tx: Sql, payloads: readonly number[]): 
      order by id for share`,
     [distinct],
   );
-  const rows = await tx.query<CarriedScript & { payload: number }>(
+  const rows = await tx.query<PayloadScript & { payload: number }>(
     `select p.id as payload, s.status, s.access_group_id from operation_payload p join script s on s.id = p.script_id
      where p.id = any($1::bigint[])`,
     [distinct],

@@ -1,5 +1,5 @@
 import { countLetters, RULE_RESULTS, textLength } from '../../../domain/compliance/audit-report.ts';
-import { isRefusedValue } from '../../../persistence/database/availability.ts';
+import { isInvalidData } from '../../../persistence/database/errors.ts';
 import {
   type AuditVerdict,
   appendReasons,
@@ -7,7 +7,7 @@ import {
   lockLanesOfAudits,
   saveVerdicts,
 } from '../../../persistence/compliance/usg-audits.repository.ts';
-import { type CatalogueRuleSet, keepRuleSets } from '../../../persistence/compliance/usg-rules.repository.ts';
+import { type CatalogueRuleSet, upsertRuleSets } from '../../../persistence/compliance/usg-rules.repository.ts';
 import {
   claimWaitingReports,
   deleteWaitingReports,
@@ -19,7 +19,7 @@ import type { Clock } from '../../common/ports.ts';
 import type { ReportReader } from './report-reader.ts';
 import { KnownRuleSets, ruleSetOf } from './rule-set.ts';
 
-export interface TakeInDeps {
+export interface IngestDeps {
   db: Database;
   clock: Clock;
   read: ReportReader;
@@ -61,25 +61,25 @@ interface Found {
  * Several may run at once. What is in memory is bounded: one report, and the texts of some.
  * @see docs/api-conventions.md#usg-runs-and-results
  */
-export async function takeInReports(deps: TakeInDeps): Promise<boolean> {
+export async function ingestReports(deps: IngestDeps): Promise<boolean> {
   const { db, sets = new KnownRuleSets() } = deps;
   const known = { ...deps, sets };
   const batch = async (tx: Sql): Promise<boolean> => {
     const claimed = await claimWaitingReports(tx, BATCH);
-    const taken = await takeIn(tx, known, claimed);
+    const taken = await ingest(tx, known, claimed);
     return claimed.length === BATCH || taken < claimed.length;
   };
   return db.transaction(batch).catch((error: unknown) => {
-    if (!isRefusedValue(error)) throw error;
+    if (!isInvalidData(error)) throw error;
     // One that cannot be stored would hold up all others for good.
-    return db.transaction((tx) => takeInOne(tx, known));
+    return db.transaction((tx) => ingestOne(tx, known));
   });
 }
 
-type KnownDeps = Omit<TakeInDeps, 'db'> & { sets: KnownRuleSets };
+type KnownDeps = Omit<IngestDeps, 'db'> & { sets: KnownRuleSets };
 
 /** @returns how many of the claimed reports were put away */
-async function takeIn(tx: Sql, { clock, read, sets }: KnownDeps, claimed: readonly WaitingReport[]): Promise<number> {
+async function ingest(tx: Sql, { clock, read, sets }: KnownDeps, claimed: readonly WaitingReport[]): Promise<number> {
   const reports: ReadReport[] = [];
   const done: number[] = [];
   let room = BATCH_CHARS;
@@ -97,13 +97,13 @@ async function takeIn(tx: Sql, { clock, read, sets }: KnownDeps, claimed: readon
   return done.length;
 }
 
-async function takeInOne(tx: Sql, deps: KnownDeps): Promise<boolean> {
+async function ingestOne(tx: Sql, deps: KnownDeps): Promise<boolean> {
   const claimed = await claimWaitingReports(tx, 1);
   await tx.query('savepoint report');
-  await takeIn(tx, deps, claimed).catch(async (error: unknown) => {
-    if (!isRefusedValue(error)) throw error;
+  await ingest(tx, deps, claimed).catch(async (error: unknown) => {
+    if (!isInvalidData(error)) throw error;
     await tx.query('rollback to savepoint report');
-    return takeIn(tx, { ...deps, read: () => Promise.resolve({ reason: UNSTORABLE }) }, claimed);
+    return ingest(tx, { ...deps, read: () => Promise.resolve({ reason: UNSTORABLE }) }, claimed);
   });
   return claimed.length > 0;
 }
@@ -124,7 +124,7 @@ async function readFound(read: ReportReader, text: Buffer, sets: KnownRuleSets):
  *
  * @returns whether there may be more
  */
-export async function closeUnreported({ db, clock }: Pick<TakeInDeps, 'db' | 'clock'>): Promise<boolean> {
+export async function failUnreported({ db, clock }: Pick<IngestDeps, 'db' | 'clock'>): Promise<boolean> {
   const now = clock.now();
   return db.transaction(async (tx) => {
     const overdue = await claimUnreported(tx, new Date(now.getTime() - REPORT_GRACE_MS), OVERDUE_BATCH);
@@ -170,7 +170,7 @@ async function storeRules(tx: Sql, reports: readonly ReadReport[]): Promise<Map<
     );
     const distinct = [...new Map(own.map(({ set }) => [set.digest.toString('hex'), set])).values()];
     if (distinct.length === 0) continue;
-    const stored = await keepRuleSets(tx, accountId, distinct);
+    const stored = await upsertRuleSets(tx, accountId, distinct);
     const byDigest = new Map(distinct.map(({ digest }, index) => [digest.toString('hex'), stored[index]!]));
     for (const { activity_id, set } of own) ids.set(activity_id, byDigest.get(set.digest.toString('hex'))!);
   }

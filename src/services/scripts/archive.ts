@@ -1,14 +1,14 @@
 import { type CancelOrder, lockLanesOf, orderCancel } from '../../persistence/activities/activity-cancel.repository.ts';
 import { recordEvent } from '../../persistence/events/events.repository.ts';
 import { deleteAttachments } from '../../persistence/scripts/script-attachments.repository.ts';
-import { findOpenRuns, wipeCode } from '../../persistence/scripts/script-endings.repository.ts';
+import { findOpenRuns, wipeCode } from '../../persistence/scripts/script-redaction.repository.ts';
 import { archiveProfilesOfScript } from '../../persistence/scripts/script-profiles.repository.ts';
 import { updateScript } from '../../persistence/scripts/scripts.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
-import { disarmTriggers } from './profiles/script-profile-arming.ts';
+import { disableTriggers } from './profiles/trigger-dates.ts';
 import { eventOf, lockManageable, profilesText } from './changes.ts';
-import type { ScriptsDeps } from './deps.ts';
+import type { ScriptsDeps } from './model.ts';
 import { requireRight, requireScript } from './reads.ts';
 
 /** Puts a script away; what runs goes on. */
@@ -18,7 +18,7 @@ export async function archiveScript(deps: ScriptsDeps, caller: Caller, id: numbe
     if (script.status !== 'active') return;
     const now = deps.clock.now();
     await updateScript(tx, id, { status: 'archived' }, { editorId: caller.personId, now });
-    await disarmTriggers(tx, await archiveProfilesOfScript(tx, id, now), now);
+    await disableTriggers(tx, await archiveProfilesOfScript(tx, id, now), now);
     await recordEvent(tx, caller, eventOf(script, `Archived the script ${script.title}${profilesText(script)}`));
   });
 }
@@ -38,7 +38,7 @@ export async function redactScript(
     if (script.status === 'redacted') return;
     const now = deps.clock.now();
     await updateScript(tx, id, { status: 'redacted' }, { editorId: caller.personId, now });
-    await disarmTriggers(tx, await archiveProfilesOfScript(tx, id, now), now);
+    await disableTriggers(tx, await archiveProfilesOfScript(tx, id, now), now);
     await cancelRuns(tx, caller, id, { now, traceparent });
     await wipeCode(tx, id);
     await deleteAttachments(tx, id);

@@ -9,13 +9,13 @@ import type { Sql } from '../database/sql.ts';
  * @param scheduleId - `<kind>/<profile id>`
  * @see docs/architecture.md#schedules-of-profiles
  */
-export async function orderScheduleSync(tx: Sql, scheduleId: string, now: Date): Promise<void> {
+export async function enqueueScheduleSync(tx: Sql, scheduleId: string, now: Date): Promise<void> {
   await tx.query(`insert into outbox (kind, key, creation_time) values ('schedule_sync', $1, $2)`, [scheduleId, now]);
   await wakeDispatchers(tx);
 }
 
-/** As {@link orderScheduleSync}, for many schedules in one statement, those without an order that waits. */
-export async function orderScheduleSyncs(tx: Sql, scheduleIds: readonly string[], now: Date): Promise<void> {
+/** As {@link enqueueScheduleSync}, for many schedules in one statement, those without an order that waits. */
+export async function enqueueScheduleSyncs(tx: Sql, scheduleIds: readonly string[], now: Date): Promise<void> {
   await tx.query(
     `insert into outbox (kind, key, creation_time) select 'schedule_sync', s.id, $2 from unnest($1::text[]) s(id)
      where not exists (select from outbox o where o.kind = 'schedule_sync' and o.key = s.id)`,
@@ -25,24 +25,24 @@ export async function orderScheduleSyncs(tx: Sql, scheduleIds: readonly string[]
 }
 
 /** Whether an order about a schedule is still to be carried out: the one on the server may be of an earlier row. */
-export async function isScheduleOrdered(tx: Sql, scheduleId: string): Promise<boolean> {
+export async function isScheduleSyncPending(tx: Sql, scheduleId: string): Promise<boolean> {
   const rows = await tx.query(`select from outbox where kind = 'schedule_sync' and key = $1 limit 1`, [scheduleId]);
   return rows.length > 0;
 }
 
-export interface ScheduleOrder {
+export interface ScheduleSync {
   id: number;
   /** Id of the schedule. */
   key: string;
 }
 
 /** Claims orders until the transaction ends; those that others hold and those of `but` are left out. */
-export async function claimScheduleOrders(tx: Sql, but: readonly number[], limit: number): Promise<ScheduleOrder[]> {
-  return tx.query<ScheduleOrder & Record<string, unknown>>(CLAIM, [but, limit]);
+export async function claimScheduleSyncs(tx: Sql, but: readonly number[], limit: number): Promise<ScheduleSync[]> {
+  return tx.query<ScheduleSync & Record<string, unknown>>(CLAIM, [but, limit]);
 }
 
 /** Removes orders that were carried out. */
-export async function deleteScheduleOrders(tx: Sql, ids: readonly number[]): Promise<void> {
+export async function deleteScheduleSyncs(tx: Sql, ids: readonly number[]): Promise<void> {
   await tx.query('delete from outbox where id = any($1::bigint[])', [ids]);
 }
 

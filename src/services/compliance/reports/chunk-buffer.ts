@@ -2,7 +2,7 @@
 const PIECE_BYTES = 128 * 1024;
 
 /** Collects the bytes of a file and hands them on in pieces, all in one buffer: a file of any size needs no more memory. */
-export class Pieces {
+export class ChunkBuffer {
   readonly #append: (piece: Buffer) => Promise<void>;
   #collecting = Buffer.allocUnsafe(2 * PIECE_BYTES);
   #length = 0;
@@ -38,7 +38,7 @@ export class Pieces {
   }
 
   /** Hands on what has been collected. */
-  async handOn(): Promise<void> {
+  async flush(): Promise<void> {
     await this.#append(this.#collecting.subarray(0, this.#length));
     this.#length = 0;
   }

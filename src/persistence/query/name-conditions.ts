@@ -1,4 +1,4 @@
-import { containing } from '../database/like.ts';
+import { containing } from '../database/sql.ts';
 import type { Compilation } from './compilation.ts';
 
 /** Hostname or title contains the text, in any case. */
@@ -23,4 +23,14 @@ export function annotationCondition(key: string, part: string | null, compilatio
   if (part === null) return `c.annotations ? ${name}`;
   const found = `strpos(c.annotations ->> ${name}, ${compilation.value(part, 'text')}) > 0`;
   return `(c.annotations ? ${name} and coalesce(${found}, false))`;
+}
+
+/** The computer is in the access group of that name or, when `recursive`, in one below it. */
+export function accessGroupCondition(name: string, recursive: boolean, compilation: Compilation): string {
+  const root = `select id from access_group
+    where account_id = ${compilation.account()} and name = ${compilation.value(name, 'text')}`;
+  if (!recursive) return `c.access_group_id = any(array(${root}))`;
+  return `c.access_group_id = any(array(
+    with recursive below as (${root} union select g.id from access_group g join below on g.parent_id = below.id)
+    select id from below))`;
 }

@@ -8,9 +8,9 @@ import { requireIn } from './group-rights.ts';
 import type { Caller } from '../common/ports.ts';
 
 /**
- * Ids of the roles a body names, each once.
+ * Distinct ids of the roles that a request body names.
  *
- * @throws {DomainError} UnknownRole (400) naming every unknown one
+ * @throws {DomainError} UnknownRole (400) with every unknown name
  * @see docs/api-conventions.md#error-codes
  */
 export async function resolveRoles(sql: Sql, accountId: number, names: readonly string[]): Promise<number[]> {
@@ -27,10 +27,10 @@ export async function resolveRoles(sql: Sql, accountId: number, names: readonly 
 }
 
 /**
- * Ids of the access groups a body names, each once.
+ * Distinct ids of the access groups that a request body names.
  *
  * @param path - of the field that names them
- * @throws {DomainError} UnknownAccessGroup (400) naming every unknown one
+ * @throws {DomainError} UnknownAccessGroup (400) with every unknown name
  * @see docs/api-conventions.md#error-codes
  */
 export async function resolveAccessGroups(
@@ -52,12 +52,12 @@ export async function resolveAccessGroups(
 }
 
 /**
- * Id of the access group into which a body moves something: putting things there takes the rights of making them there.
+ * Id of the access group that a request body moves something into. The caller needs the permission to create it there.
  *
  * @param needed - permissions the caller must have in that group
  * @throws {DomainError} UnknownAccessGroup (400), Forbidden
  */
-export async function findAccessGroup(
+export async function requireAccessGroup(
   sql: Sql,
   caller: Caller,
   name: string,

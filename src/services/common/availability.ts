@@ -1,1 +1,0 @@
-export { isDatabaseAway } from '../../persistence/database/availability.ts';

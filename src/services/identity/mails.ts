@@ -1,0 +1,61 @@
+import type { Mail } from '../common/ports.ts';
+import type { InvitationRow } from '../../persistence/identity/invitations.repository.ts';
+
+/** Lets the owner of an address confirm it. Contains no name: an attacker could choose it. */
+export function confirmationMail(to: string, { token, publicUrl }: { token: string; publicUrl: string }): Mail {
+  return {
+    to,
+    subject: 'Confirm your email address for Flotilla',
+    text: [
+      `This address is to become that of a person at ${publicUrl}.`,
+      '',
+      `Token: ${token}`,
+      '',
+      'To confirm it, log in there and send the token as "token" to',
+      `POST ${publicUrl}/api/v2/person:confirm-email`,
+      'It can be used once, within 24 hours.',
+      'If you do not expect this mail, do nothing.',
+      '',
+    ].join('\n'),
+  };
+}
+
+/** Notifies an address that it has been replaced. */
+export function replacedMail(to: string, { publicUrl }: { publicUrl: string }): Mail {
+  return {
+    to,
+    subject: 'Your email address for Flotilla has changed',
+    text: [
+      `Until now this was the email address of a person at ${publicUrl}.`,
+      'From now on they have another one.',
+      'If that was not you, ask an administrator at once.',
+      '',
+    ].join('\n'),
+  };
+}
+
+export function invitationMail(
+  invitation: InvitationRow,
+  { inviter, publicUrl }: { inviter: string; publicUrl: string },
+): Mail {
+  const { email, name, account, secure_id, expires_at, bound } = invitation;
+  return {
+    to: email,
+    subject: `Invitation to administer ${account}`,
+    text: [
+      `Hello ${name},`,
+      '',
+      `${inviter} invites you to become an administrator of ${account}.`,
+      '',
+      `Invitation: ${secure_id}`,
+      `Server: ${publicUrl}`,
+      '',
+      `Log in there (POST ${publicUrl}/api/v2/login) with your email address, a password and this invitation as`,
+      '"invitation_id". Somebody without a login yet gets one, with the password given then.',
+      '',
+      `The invitation can be used once, until ${expires_at.toISOString().slice(0, 16).replace('T', ' ')} UTC.`,
+      bound ? `It is for ${email} alone.` : 'Whoever has it can use it: do not pass it on.',
+      '',
+    ].join('\n'),
+  };
+}
