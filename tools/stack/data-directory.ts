@@ -81,20 +81,18 @@ export interface Preparation {
   report(message: string): void;
   /** @throws {StackError} when a port is taken */
   checkPorts(): Promise<void>;
-  /** A file besides PostgreSQL's that is useless without the secrets. */
-  encryptedFile?: string;
 }
 
 /** Stops what a killed stack left running, checks the ports, and reads or creates the secrets. */
 export async function prepareDirectory(
   data: DataDirectory,
-  { name, report, checkPorts, encryptedFile: sealedFile }: Preparation,
+  { name, report, checkPorts }: Preparation,
 ): Promise<StackSecrets> {
   const orphans = await stopOrphans(data.running);
   if (orphans.length > 0) report(`ended what a killed ${name} left running: ${orphans.join(', ')}`);
   const hasPostgres = await exists(data.postgres);
   if (hasPostgres) await stopLeftoverServer(data.postgres);
   await checkPorts();
-  const hasData = hasPostgres || (sealedFile !== undefined && (await exists(sealedFile)));
+  const hasData = hasPostgres || (await exists(data.temporalDatabase));
   return loadSecrets(data.secrets, hasData);
 }

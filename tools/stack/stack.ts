@@ -4,15 +4,15 @@ import { dirname, join } from 'node:path';
 import type { Config } from '../../src/process/config.ts';
 import { type Certificates, ensureCertificates, SERVER_NAME } from '../temporal-server/certificates.ts';
 import { bringUp } from './bring-up.ts';
-import { type DataDirectory, openDataDirectory, prepareDirectory } from './data-directory.ts';
+import { type DataDirectory, openDataDirectory, type Preparation, prepareDirectory } from './data-directory.ts';
 import { clearUnshownPassword, type FirstAdministrator } from './database/database.ts';
-import { checkPorts } from './preflight.ts';
+import { checkPorts, LOOPBACK } from './preflight.ts';
 import { followLogs } from './processes/log-follower.ts';
 import { createRunningRecord } from './processes/running-file.ts';
-import { createServiceGroup, type StopShare } from './processes/service-group.ts';
-import { uiAccess, uiAddress } from './processes/services.ts';
+import { createServiceGroup, type ServiceGroup, type StopShare } from './processes/service-group.ts';
+import { type ServiceContext, uiAccess, uiAddress } from './processes/services.ts';
 import type { StackSecrets } from './secrets.ts';
-import { embeddedDatabaseUrl, localUrl, processEnvironment, resolveDataDir } from './topology/roles.ts';
+import { type Backends, embeddedDatabaseUrl, localUrl, processEnvironment, resolveDataDir } from './topology/roles.ts';
 
 export interface StackOptions {
   config: Config;
@@ -72,28 +72,16 @@ export function createStack({ config, env, report, afterRestore = false }: Stack
   const cleanups: (() => void)[] = [];
 
   async function start(): Promise<StartedStack> {
-    const data = await openDataDirectory(resolveDataDir(config));
-    cleanups.push(data.release);
-    const secrets = await prepareDirectory(data, {
+    const { context, secrets, backends } = await openStack({ config, report }, group, cleanups, {
       name: 'Flotilla',
-      report,
+      dataDir: resolveDataDir(config),
       checkPorts: () => checkPorts(config),
-      encryptedFile: data.temporalDatabase,
+      logFiles,
     });
-    group.signal.throwIfAborted();
-    const record = createRunningRecord(data.running);
-    cleanups.push(
-      record.remove,
-      followLogs(logFiles(data), (name, text) => report(`${name}: ${text}`)),
-    );
-    const backends = {
-      databaseUrl: config.databaseUrl ?? embeddedDatabaseUrl(config, secrets),
-      temporalAddress: config.temporalAddress ?? `127.0.0.1:${config.temporalPort}`,
-      certificates: config.temporalAddress ? null : await ensureCertificates(data.certificates),
-    };
+    const { data } = context;
     const temporal = backends.certificates && (await ownTemporal(backends.certificates, { config, data, secrets }));
     const administrator = await bringUp({
-      context: { config, data, record, report },
+      context,
       group,
       secrets,
       env: processEnvironment(env, config, data, secrets, backends),
@@ -111,11 +99,46 @@ export function createStack({ config, env, report, afterRestore = false }: Stack
   return {
     start,
     failed: group.failed,
-    async stop() {
-      await group.stop();
-      for (const cleanup of cleanups.splice(0).reverse()) cleanup();
-    },
+    stop: () => stopStack(group, cleanups),
   };
+}
+
+/**
+ * Takes the data directory and reads what a start needs.
+ *
+ * @param cleanups - gets what has to be done after the stop
+ * @throws {StackError} when the directory or a port is taken
+ */
+export async function openStack(
+  { config, report }: Pick<StackOptions, 'config' | 'report'>,
+  group: ServiceGroup,
+  cleanups: (() => void)[],
+  of: Pick<Preparation, 'name' | 'checkPorts'> & {
+    dataDir: string;
+    logFiles(data: DataDirectory): ReadonlyMap<string, string>;
+  },
+): Promise<{ context: ServiceContext; secrets: StackSecrets; backends: Backends }> {
+  const data = await openDataDirectory(of.dataDir);
+  cleanups.push(data.release);
+  const secrets = await prepareDirectory(data, { name: of.name, report, checkPorts: of.checkPorts });
+  group.signal.throwIfAborted();
+  const record = createRunningRecord(data.running);
+  cleanups.push(
+    record.remove,
+    followLogs(of.logFiles(data), (name, text) => report(`${name}: ${text}`)),
+  );
+  const backends = {
+    databaseUrl: config.databaseUrl ?? embeddedDatabaseUrl(config, secrets),
+    temporalAddress: config.temporalAddress ?? `${LOOPBACK}:${config.temporalPort}`,
+    certificates: config.temporalAddress ? null : await ensureCertificates(data.certificates),
+  };
+  return { context: { config, data, record, report }, secrets, backends };
+}
+
+/** Stops the services, then cleans up. Idempotent. */
+export async function stopStack(group: ServiceGroup, cleanups: (() => void)[]): Promise<void> {
+  await group.stop();
+  for (const cleanup of cleanups.splice(0).reverse()) cleanup();
 }
 
 /** Writes the files by which the owner reaches the Temporal server. */

@@ -1,21 +1,19 @@
 import { join } from 'node:path';
 import { type Config, localHost } from '../../../src/process/config.ts';
-import { type Certificates, ensureCertificates } from '../../temporal-server/certificates.ts';
+import type { Certificates } from '../../temporal-server/certificates.ts';
 import { resolveTemporal } from '../../temporal-server/programs.ts';
 import { INTERNAL_PORTS, type TemporalPorts } from '../../temporal-server/server-config.ts';
 import { repairRestored } from '../bring-up.ts';
-import { type DataDirectory, openDataDirectory, prepareDirectory } from '../data-directory.ts';
+import type { DataDirectory } from '../data-directory.ts';
 import { clearUnshownPassword, type FirstAdministrator, prepareDatabase } from '../database/database.ts';
 import { checkWantedPorts, LOOPBACK, type WantedPort } from '../preflight.ts';
-import { followLogs } from '../processes/log-follower.ts';
 import { runScript } from '../processes/run-script.ts';
-import { createRunningRecord } from '../processes/running-file.ts';
 import { createServiceGroup, type ServiceGroup, type StopShare } from '../processes/service-group.ts';
 import { NO_UI, postgresService, processService, type ServiceContext, uiAccess } from '../processes/services.ts';
 import type { Supervised } from '../processes/supervise.ts';
 import type { StackSecrets } from '../secrets.ts';
-import { type OwnTemporal, ownTemporal, type StackOptions } from '../stack.ts';
-import { COMMANDS, embeddedDatabaseUrl, processEnvironment, resolveDataDir } from './roles.ts';
+import { type OwnTemporal, openStack, ownTemporal, type StackOptions, stopStack } from '../stack.ts';
+import { COMMANDS, processEnvironment, resolveDataDir } from './roles.ts';
 import type { PlannedProcess, TopologyPlan } from './topology-plan.ts';
 import { temporalRole, temporalStore, topologyTemporalService } from './topology-temporal.ts';
 
@@ -60,39 +58,21 @@ export function createTopology(options: StackOptions & { plan: TopologyPlan }): 
   const cleanups: (() => void)[] = [];
 
   async function start(): Promise<StartedTopology> {
-    const data = await openDataDirectory(join(resolveDataDir(config), 'topology'));
-    cleanups.push(data.release);
-    const secrets = await prepareDirectory(data, {
+    const { context, secrets, backends } = await openStack({ config, report }, group, cleanups, {
       name: 'topology',
-      report,
+      dataDir: join(resolveDataDir(config), 'topology'),
       checkPorts: () => checkWantedPorts(wantedPorts(config, plan)),
+      logFiles: (data) => logFiles(data, plan),
     });
-    group.signal.throwIfAborted();
-    const record = createRunningRecord(data.running);
-    cleanups.push(
-      record.remove,
-      followLogs(logFiles(data, plan), (name, text) => report(`${name}: ${text}`)),
-    );
-    const databaseUrl = config.databaseUrl ?? embeddedDatabaseUrl(config, secrets);
-    const temporalAddress = config.temporalAddress ?? `${LOOPBACK}:${config.temporalPort}`;
-    const certificates = config.temporalAddress ? null : await ensureCertificates(data.certificates);
+    const { data } = context;
+    const { certificates, temporalAddress } = backends;
     const codecUrl = codecUrlOf(config, plan);
     const temporal = certificates && (await ownTemporal(certificates, { config, data, secrets, codecUrl }));
     const env = {
-      ...processEnvironment(options.env, config, data, secrets, { databaseUrl, temporalAddress, certificates }),
+      ...processEnvironment(options.env, config, data, secrets, backends),
       FLOTILLA_EMBEDDED: 'false',
     };
-    const bringing = {
-      context: { config, data, record, report },
-      group,
-      plan,
-      secrets,
-      env,
-      databaseUrl,
-      temporalAddress,
-      certificates,
-    };
-    const administrator = await bringUp(bringing);
+    const administrator = await bringUp({ context, group, plan, secrets, env, ...backends });
     const urls = (kind: PlannedProcess['kind']) => processesOf(plan, kind).map((one) => urlOf(config, one));
     return {
       dataDir: data.root,
@@ -108,10 +88,7 @@ export function createTopology(options: StackOptions & { plan: TopologyPlan }): 
   return {
     start,
     failed: group.failed,
-    async stop() {
-      await group.stop();
-      for (const cleanup of cleanups.splice(0).reverse()) cleanup();
-    },
+    stop: () => stopStack(group, cleanups),
   };
 }
 
