@@ -55,4 +55,18 @@ describe('references', () => {
     );
     expect(dead).toEqual([]);
   });
+
+  it('of pages to source files name files that exist', () => {
+    const dead = PAGES.filter((page) => page !== 'CHANGELOG.md').flatMap((page) =>
+      [
+        ...readFileSync(page, 'utf8').matchAll(
+          /`((?:src|temporal|workers|workflows|tools|test|docs|deploy)\/[\w./-]+\.\w+)`/g,
+        ),
+      ]
+        .map(([, file]) => file!)
+        .filter((file) => /\.(ts|mjs|sql|py|ya?ml|json|md|sh|cfg)$/.test(file) && !existsSync(file))
+        .map((file) => `${page}: ${file}`),
+    );
+    expect(dead).toEqual([]);
+  });
 });
