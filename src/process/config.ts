@@ -8,11 +8,11 @@ export { ConfigError } from './setting-reader.ts';
 export type { EncryptionKey } from './setting-types.ts';
 export type { ConfigRole } from './settings.ts';
 
-/** What PostgreSQL ends by itself, in seconds; 0 for no limit. */
+/** Timeouts that PostgreSQL enforces, in seconds; 0 for none. */
 export interface DatabaseLimits {
   readonly statementSeconds: number;
   readonly lockSeconds: number;
-  /** Of a transaction that nobody goes on with. */
+  /** Of an open transaction without statements. */
   readonly idleSeconds: number;
 }
 
@@ -38,85 +38,82 @@ export interface Config {
   readonly temporalUiPort: number;
   /** Directory with the programs of a Temporal server. */
   readonly temporalServerDir: string | null;
-  /** Where metrics and the health checks beside them listen. */
+  /** Address of metrics and health checks. */
   readonly metricsHost: string;
   readonly metricsPort: number;
   readonly deployment: 'standalone' | 'saas';
-  /** Empty: no first administrator is made. */
+  /** Empty: no first administrator is created. */
   readonly adminEmail: string;
   readonly adminPassword: string | null;
   readonly simulatedComputers: number;
-  /** Secrets of tokens, newest first: the first signs, all verify. */
+  /** Token secrets, newest first: the first signs, all verify. */
   readonly jwtSecrets: readonly string[];
   /** AES-256 keys, newest first; the first encrypts, all decrypt. */
   readonly encryptionKeys: readonly EncryptionKey[];
   readonly smtpUrl: string | null;
-  /** Sender of mail. */
   readonly mailFrom: string;
-  /** Lines of the event log older than so many days are removed; -1 keeps all. */
+  /** Age in days at which events are removed; -1 keeps all. */
   readonly eventRetentionDays: number;
-  /** Activities that ended more than so many days ago are removed; -1 keeps all. */
+  /** Days after their end at which activities are removed; -1 keeps all. */
   readonly activityRetentionDays: number;
   readonly logLevel: SettingValue<'FLOTILLA_LOG_LEVEL'>;
-  /** Token that opens the codec endpoint, beside those of people who may. */
+  /** Grants access to the codec endpoint, as do the tokens of permitted people. */
   readonly codecToken: string | null;
-  /** Names, beside ours and those of this machine, under which the codec endpoint is called. */
+  /** Further host names of the codec endpoint. */
   readonly codecHosts: readonly string[];
-  /** True in processes that the embedded stack starts, which end within seconds and limit nobody. */
+  /** True in processes that the embedded stack starts: they have no rate limits. */
   readonly embedded: boolean;
   readonly activities: ActivitySettings;
   readonly identity: IdentitySettings;
   readonly scriptProfiles: ScriptProfileLimits;
   readonly traffic: TrafficSettings;
-  /** What the API does with parameters and fields that an operation does not know. */
+  /** What the API does with unknown parameters and fields. */
   readonly unknownKeys: 'refuse' | 'ignore';
 }
 
-/** How much one sender may ask of one process; a rate is per second, null for no limit. @see docs/limits.md#requests-of-clients */
+/** Limits per process; null for no limit. @see docs/limits.md#requests-of-clients */
 export interface TrafficSettings {
-  /** Requests of one token, or of one address where a call needs none. */
+  /** Per token, or per address where an operation needs none. */
   readonly api: Rate | null;
-  /** Registrations from one address, and of one account. */
+  /** Registrations per address and per account. */
   readonly enrolment: Rate | null;
-  /** Calls of the API that wait for a place; half of them of one account. */
+  /** API calls waiting for a slot; one account gets half of them. */
   readonly maxWaiting: number;
 }
 
 export interface Rate {
   readonly perSecond: number;
-  /** What may come at once after a pause. */
   readonly burst: number;
 }
 
-/** How the Temporal server is reached, when not in the clear. */
 export interface TemporalTlsSettings {
   readonly enabled: boolean;
-  /** PEM files: of the authority that signed the server's certificate, and our own certificate with its key. */
+  /** PEM files: the server's certificate authority, and our own certificate and key. */
   readonly caFile: string | null;
   readonly certFile: string | null;
   readonly keyFile: string | null;
-  /** Name in the server's certificate, where it is not the host of the address. */
+  /** Name in the server's certificate, if it differs from the host. */
   readonly serverName: string | null;
   readonly apiKey: string | null;
 }
 
 /** @see docs/api-conventions.md#deployment-settings */
 export interface ScriptProfileLimits {
-  /** Computers of one run; those with the lowest ids are taken. */
+  /** Computers of one run; the lowest ids are chosen. */
   readonly maxComputers: number;
-  /** Profiles of an account that are not archived. */
+  /** Active profiles of an account. */
   readonly maxProfiles: number;
   /** Minutes between two runs of a recurring profile. */
   readonly minIntervalMinutes: number;
 }
 
 export interface ActivitySettings {
-  /** Groups up to this many computers get a workflow per computer. @see docs/architecture.md#how-many-workflows */
+  /** Groups of up to this many computers get a workflow per computer. @see docs/architecture.md#how-many-workflows */
   readonly singleBatchLimit: number;
   readonly batchMinSize: number;
-  /** Exceeded where a group would have over a thousand lanes. */
+  /** Exceeded when a group would have over a thousand batches. */
   readonly batchMaxSize: number;
-  /** An operation not answered this many days after delivery fails. */
+  /** An operation without a result this many days after delivery fails. */
   readonly expiryDays: number;
   readonly wakeUpMinMs: number;
   readonly wakeUpMaxMs: number;
@@ -210,7 +207,7 @@ function readTemporalTls(read: SettingReader): TemporalTlsSettings {
   }
   const enabled = read.get('FLOTILLA_TEMPORAL_TLS') ?? isNeeded;
   if (isNeeded && !enabled)
-    read.addProblem('FLOTILLA_TEMPORAL_TLS', 'must not be false beside the settings that need it');
+    read.addProblem('FLOTILLA_TEMPORAL_TLS', 'must not be false while settings that need it are given');
   return Object.freeze({ enabled, caFile, certFile, keyFile, serverName, apiKey });
 }
 
@@ -225,7 +222,7 @@ function readActivitySettings(read: SettingReader): ActivitySettings {
   });
 }
 
-/** Without limits where one person tries or measures all of it on one machine. */
+/** The embedded stack, where one person tries or measures Flotilla, has no rate limits by default. */
 function readTrafficSettings(read: SettingReader, isLimited: boolean): TrafficSettings {
   const api = read.get('FLOTILLA_API_RATE_LIMIT') ?? (isLimited ? 100 : 0);
   const enrolments = read.get('FLOTILLA_ENROLMENT_RATE_LIMIT') ?? (isLimited ? 10 : 0);
@@ -240,19 +237,19 @@ function rate(perSecond: number, burst: number): Rate | null {
   return perSecond > 0 ? Object.freeze({ perSecond, burst }) : null;
 }
 
-/** Host of the public URL where it is a name, else one that every mail server takes. */
+/** Host of the public URL if it is a name, otherwise one that every mail server accepts. */
 function mailDomain(publicUrl: string): string {
   const host = URL.canParse(publicUrl) ? new URL(publicUrl).hostname : '';
   return /^[a-z0-9.-]*[a-z][a-z0-9-]*$/i.test(host) ? host : 'localhost';
 }
 
-/** Host in links to what listens on the configured one. */
+/** Host for links to a listener on the given host. */
 export function linkHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost';
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** Host under which this machine reaches what listens on the configured one. */
+/** Host under which this machine reaches a listener on the given host. */
 export function localHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { SETTINGS, type Setting } from './settings.ts';
 
-/** Each of these can be named by a file instead, `<setting>_FILE`, as container platforms hand secrets over. */
+/** Each can be read from a file instead, `<setting>_FILE`, as container platforms provide secrets. */
 export const SECRET_SETTINGS: readonly string[] = Object.entries<Setting<unknown>>(SETTINGS)
   .filter(([, { isSecret }]) => isSecret)
   .map(([name]) => name);
 
 export interface ResolvedSecrets {
-  /** The environment with the contents in place of the files' names. */
+  /** The environment with file contents in place of file names. */
   env: Record<string, string | undefined>;
-  /** What is wrong, by setting. Never shows a content. */
+  /** Never contains a secret. */
   problems: ReadonlyArray<{ name: string; message: string }>;
 }
 

@@ -14,37 +14,33 @@ import {
 
 export { type Span, SpanKind };
 
-/** Makes spans once tracing is on. */
 interface Recorder {
   tracer: Tracer;
-  /** Gives the next span this id. */
+  /** Sets the id of the next span. */
   useSpanId(id: string): void;
 }
 
 let recorder: Recorder | null = null;
 
-/** Whether this process records traces; when not, none of this file costs more than asking. */
 export function isTracing(): boolean {
   return recorder !== null;
 }
 
-/** Where it is told that traces cannot be recorded. */
 export interface TracingLog {
   info(message: string): void;
   warn(message: string): void;
 }
 
-/** Exports spans until it is closed. */
 export interface Tracing {
-  /** Sends what is left, for a moment at most. */
+  /** Exports the remaining spans, within a short time. */
   close(): Promise<void>;
 }
 
 /**
  * Turns tracing on when the standard variables name an OTLP endpoint (`OTEL_EXPORTER_OTLP_ENDPOINT` or
- * `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`) and nothing forbids it; otherwise loads nothing.
+ * `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT`) and none disables it; otherwise loads nothing.
  *
- * @param role - what this process is; becomes `service.name` unless `OTEL_SERVICE_NAME` says otherwise
+ * @param role - becomes `service.name` unless `OTEL_SERVICE_NAME` is set
  */
 export async function startTracing(role: string, logger: TracingLog): Promise<Tracing> {
   const reason = disabledReason(process.env);
@@ -56,7 +52,7 @@ export async function startTracing(role: string, logger: TracingLog): Promise<Tr
   const { tracer, useSpanId, close } = openExporter(role, process.env);
   diag.setLogger(throttledExportLog(logger));
   recorder = { tracer, useSpanId };
-  logger.info('recording traces');
+  logger.info('tracing is enabled');
   return {
     async close() {
       recorder = null;
@@ -71,7 +67,7 @@ function disabledReason(env: NodeJS.ProcessEnv): string | null {
   const endpoint = text('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') || text('OTEL_EXPORTER_OTLP_ENDPOINT');
   const exporter = text('OTEL_TRACES_EXPORTER') || 'otlp';
   if (endpoint === '' || exporter === 'none' || text('OTEL_SDK_DISABLED').toLowerCase() === 'true') return '';
-  if (exporter !== 'otlp') return `OTEL_TRACES_EXPORTER ${exporter} is not known`;
+  if (exporter !== 'otlp') return `OTEL_TRACES_EXPORTER ${exporter} is not supported`;
   const protocol = text('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') || text('OTEL_EXPORTER_OTLP_PROTOCOL');
   if (protocol === 'grpc') return 'OTLP over gRPC is not supported';
   return URL.canParse(endpoint) ? null : 'the OTLP endpoint is not a URL';
@@ -94,15 +90,14 @@ function throttledExportLog(logger: TracingLog) {
 export interface SpanOptions {
   kind?: SpanKind;
   attributes?: Attributes;
-  /** The W3C trace context that the span continues; the active span when left out, none when null. */
+  /** W3C trace context of the parent; the active span when absent, none when null. */
   parent?: string | null;
 }
 
 /**
- * Runs `work` within a span that ends with it; a rejection marks the span as failed, without its text, which could hold
- * what people or agents sent.
+ * Runs `work` within a span. A rejection marks the span as failed, without the message, which could hold user data.
  *
- * @param work - gets null when tracing is off
+ * @param work - receives null while tracing is off
  */
 export async function inSpan<T>(
   name: string,
@@ -123,29 +118,28 @@ export async function inSpan<T>(
   }
 }
 
-/** As {@link inSpan} where a span is already under way; elsewhere just runs `work`. */
+/** As {@link inSpan} within an active span; elsewhere just runs `work`. */
 export function inChildSpan<T>(name: string, work: () => Promise<T>): Promise<T> {
   if (recorder === null || trace.getActiveSpan()?.isRecording() !== true) return work();
   return inSpan(name, {}, work);
 }
 
-/** Marks a span as failed, with the kind of the error alone. */
+/** Marks a span as failed, with the error's type but not its message. */
 export function failSpan(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
   if (error instanceof Error) span.setAttribute('error.type', error.name);
 }
 
-/** A span that is known once it has ended. */
 export interface PastSpan extends SpanOptions {
   name: string;
   startMs: number;
   endMs: number;
   failed: boolean;
-  /** Its id, when others were told it before. */
+  /** Its id, when it was published before. */
   spanId?: string;
 }
 
-/** Records a span after the fact. */
+/** Records a span that has already ended. */
 export function recordSpan({ name, startMs, endMs, failed, spanId, parent, ...rest }: PastSpan): void {
   if (recorder === null) return;
   if (spanId) recorder.useSpanId(spanId);
@@ -155,13 +149,12 @@ export function recordSpan({ name, startMs, endMs, failed, spanId, parent, ...re
   span.end(endMs);
 }
 
-/** The trace context of the span under way, to be handed on; null when there is none. */
+/** W3C trace context of the active span, to be propagated; null when there is none. */
 export function activeTraceparent(): string | null {
   const span = recorder === null ? undefined : activeSpanContext();
   return span ? formatTraceparent(span) : null;
 }
 
-/** Ids of the span under way, for lines of the log. */
 export function activeSpanContext(): SpanContext | undefined {
   if (recorder === null) return undefined;
   const span = trace.getActiveSpan()?.spanContext();
@@ -170,7 +163,7 @@ export function activeSpanContext(): SpanContext | undefined {
 
 const TRACEPARENT = /^(?!ff)[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})$/;
 
-/** Reads a W3C trace context. @returns null when it is malformed */
+/** Parses a W3C trace context. @returns null when it is malformed */
 export function parseTraceparent(text: string): SpanContext | null {
   const [, traceId, spanId, flags] = TRACEPARENT.exec(text) ?? [];
   if (!traceId || !spanId || !flags) return null;

@@ -5,8 +5,8 @@ import type { Handlers, RequestContext } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
 import { traceparentOf } from '../http/tracing.ts';
 import type { components } from '../openapi/types.generated.ts';
-import { readActingQuery } from './acting-query.wire.ts';
-import { toDetailedActivityResponse, toParentResponse } from './activities.wire.ts';
+import { toDetailedActivityResponse, toParentResponse } from './activity-responses.ts';
+import { readActingQuery } from './request-fields.ts';
 
 type Schemas = components['schemas'];
 

@@ -1,15 +1,21 @@
+import { passRate } from '../../domain/compliance/profile.ts';
+import { dayRange, reportPath } from '../../domain/compliance/report.ts';
+import type { BaseActivity } from '../../services/activities/activity-views.ts';
+import type {
+  UsgProfile,
+  UsgProfilePatch,
+  UsgProfileQuery,
+  UsgProfileRequest,
+} from '../../services/compliance/profiles/model.ts';
 import type { Services } from '../../services/setup/services.ts';
+import { toActivityResponse } from '../activities/activity-responses.ts';
+import { formatTime } from '../common/time.ts';
 import type { Handlers } from '../http/handler.ts';
-import { envelope, pageOf } from '../http/request/pagination.ts';
+import { envelope, type Page, pageOf } from '../http/request/pagination.ts';
 import { traceparentOf } from '../http/tracing.ts';
 import type { components } from '../openapi/types.generated.ts';
-import {
-  readUsgProfilePatch,
-  readUsgProfileQuery,
-  readUsgProfileRequest,
-  toStartedRunResponse,
-  toUsgProfileResponse,
-} from './usg-profiles.wire.ts';
+
+type Schemas = components['schemas'];
 
 const idOf = (params: Record<string, string | number>) => params['usg_profile_id'] as number;
 
@@ -35,9 +41,112 @@ export function usgProfilesRoutes(deps: { services: Pick<Services, 'usgProfiles'
       return { body: toUsgProfileResponse(await usgProfiles.archive(caller, idOf(params))) };
     },
     async executeUsgProfile({ caller, params, body, request }) {
-      const { after } = (body ?? {}) as components['schemas']['FollowingRequest'];
+      const { after } = (body ?? {}) as Schemas['FollowingRequest'];
       const options = { after: after ?? null, traceparent: traceparentOf(request) };
       return { body: toStartedRunResponse(await usgProfiles.execute(caller, idOf(params), options)) };
     },
+  };
+}
+
+/** Replaces the path of the report while a run is open. @see docs/api-conventions.md#usg-runs-and-results */
+const OPEN_RUN = 'in-progress';
+
+function toUsgProfileResponse(profile: UsgProfile): Schemas['UsgProfile'] {
+  return {
+    id: profile.id,
+    account_id: profile.account_id,
+    name: profile.name,
+    title: profile.title,
+    access_group: profile.access_group,
+    all_computers: profile.all_computers,
+    tags: profile.tags,
+    associated_instances: profile.associatedInstances,
+    benchmark: profile.benchmark,
+    mode: profile.mode,
+    schedule: profile.schedule,
+    timezone: profile.timezone,
+    status: profile.archived ? 'archived' : 'active',
+    creation_time: formatTime(profile.creation_time),
+    modification_time: formatTime(profile.modification_time),
+    next_run_time: formatTime(profile.nextRunTime),
+    restart_deliver_delay: profile.restart_deliver_delay,
+    restart_deliver_delay_window: profile.restart_deliver_delay_window,
+    retention_period: profile.retention_period,
+    tailoring_file_uri: profile.tailoring_file_key,
+    last_run_results: toLastRunResponse(profile),
+  };
+}
+
+function toLastRunResponse({ id, archived, lastRun, associatedInstances }: UsgProfile): Schemas['UsgRunResults'] {
+  const { failing, passing, in_progress, not_started } = lastRun ?? {
+    failing: 0,
+    passing: 0,
+    in_progress: 0,
+    not_started: associatedInstances,
+  };
+  // As for the selector, no computer is in progress in an archived profile, even if a run is open.
+  const shown = archived ? { in_progress: 0, not_started: not_started + in_progress } : { in_progress, not_started };
+  return {
+    failing,
+    passing,
+    ...shown,
+    pass_rate: passRate(passing, failing),
+    report_uri: lastRun && (lastRun.open ? OPEN_RUN : reportPath(id, dayRange(lastRun.started_at), false)),
+    timestamp: formatTime(lastRun?.started_at ?? null),
+  };
+}
+
+/** The status is `in-progress` only here, unless the run found no computer and is finished. */
+function toStartedRunResponse(activity: BaseActivity) {
+  return { ...toActivityResponse(activity), activity_status: activity.status === 'succeeded' ? 'succeeded' : OPEN_RUN };
+}
+
+function readUsgProfileQuery(query: Record<string, unknown>, page: Page): UsgProfileQuery {
+  const { search, status, pass_rate_from, pass_rate_to } = query as {
+    search?: string;
+    status?: NonNullable<UsgProfileQuery['status']> | 'all';
+    pass_rate_from?: number;
+    pass_rate_to?: number;
+  };
+  return {
+    ...page,
+    search: search || null,
+    status: status === undefined || status === 'all' ? null : status,
+    passRateFrom: pass_rate_from ?? null,
+    passRateTo: pass_rate_to ?? null,
+  };
+}
+
+/** Body of POST /usg-profiles. */
+function readUsgProfileRequest(body: unknown, traceparent: string | null): UsgProfileRequest {
+  const request = body as Schemas['UsgProfileRequest'];
+  return {
+    title: request.title,
+    benchmark: request.benchmark ?? null,
+    mode: request.mode,
+    schedule: request.schedule,
+    timezone: request.timezone ?? null,
+    startDate: request.start_date,
+    accessGroup: request.access_group ?? null,
+    allComputers: request.all_computers ?? false,
+    tags: request.tags ?? [],
+    restartDelayHours: request.restart_deliver_delay ?? 0,
+    restartWindowMinutes: request.restart_deliver_delay_window ?? 0,
+    tailoringFile: request.tailoring_file ?? null,
+    traceparent,
+  };
+}
+
+/** Body of PATCH /usg-profiles/<id>; null is the same as absent. */
+function readUsgProfilePatch(body: unknown): UsgProfilePatch {
+  const patch = body as Schemas['UsgProfilePatch'];
+  return {
+    title: patch.title ?? undefined,
+    schedule: patch.schedule ?? undefined,
+    timezone: patch.timezone ?? undefined,
+    allComputers: patch.all_computers ?? undefined,
+    tags: patch.tags ?? undefined,
+    restartDelayHours: patch.restart_deliver_delay ?? undefined,
+    restartWindowMinutes: patch.restart_deliver_delay_window ?? undefined,
   };
 }

@@ -1,8 +1,10 @@
 import type { Request } from 'express';
+import type { OpenFile } from '../../services/common/ports.ts';
+import type { UsgReportRequest, UsgReportResponse } from '../../services/compliance/reports/usg-reports.service.ts';
 import type { Services } from '../../services/setup/services.ts';
+import { toActivityResponse } from '../activities/activity-responses.ts';
 import type { Handlers } from '../http/handler.ts';
 import { traceparentOf } from '../http/tracing.ts';
-import { readUsgReportRequest, streamFileAsJson, toUsgReportResponse } from './usg-reports.wire.ts';
 
 export function usgReportsRoutes(deps: { services: Pick<Services, 'usgReports'> }): Handlers {
   const { usgReports } = deps.services;
@@ -24,4 +26,27 @@ export function usgReportsRoutes(deps: { services: Pick<Services, 'usgReports'> 
 
 function wantsText(request: Request): boolean {
   return request.accepts(['application/json', 'text/csv']) === 'text/csv';
+}
+
+function readUsgReportRequest(
+  profileId: number,
+  query: Record<string, unknown>,
+  traceparent: string | null,
+): UsgReportRequest {
+  const { start_date, end_date, detailed } = query as { start_date: string; end_date?: string; detailed?: boolean };
+  return { profileId, startDate: start_date, endDate: end_date ?? null, detailed: detailed ?? false, traceparent };
+}
+
+/** Only here the activity's status is `in-progress`. @see docs/api-conventions.md#activity-statuses */
+function toUsgReportResponse(answer: UsgReportResponse) {
+  return 'path' in answer
+    ? { id: null, result_text: answer.path, activity_status: 'succeeded', result_code: 0 }
+    : { ...toActivityResponse(answer.activity), activity_status: 'in-progress' };
+}
+
+/** In pieces, because files may be longer than the longest string. */
+async function* streamFileAsJson(file: OpenFile): AsyncGenerator<string> {
+  yield '{"file_content":"';
+  for await (const piece of file.chunks()) yield JSON.stringify(piece.toString()).slice(1, -1);
+  yield '"}';
 }

@@ -1,5 +1,5 @@
 import type { Services } from '../../services/setup/services.ts';
-import { readActingQuery } from '../activities/acting-query.wire.ts';
+import { readActingQuery } from '../activities/request-fields.ts';
 import type { Handlers } from '../http/handler.ts';
 import type { components } from '../openapi/types.generated.ts';
 

@@ -1,6 +1,6 @@
 import type { ComputerBlock, ComputerStatus } from '../../services/computers/computers.service.ts';
 import type { Services } from '../../services/setup/services.ts';
-import { readListStatus, type StatusAlias } from '../common/list-status.wire.ts';
+import { readListStatus, type StatusAlias } from '../common/list-status.ts';
 import { DEPRECATION } from '../http/deprecation.ts';
 import type { Handlers, RequestContext } from '../http/handler.ts';
 import { cursorOf, envelope, pageOf } from '../http/request/pagination.ts';

@@ -1,9 +1,10 @@
 import type { Services } from '../../services/setup/services.ts';
+import type { PendingComputerView } from '../../services/setup/views.ts';
+import { formatTime } from '../common/time.ts';
 import type { Handlers } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
 import { traceparentOf } from '../http/tracing.ts';
 import type { components } from '../openapi/types.generated.ts';
-import { toPendingComputerResponse } from './pending-computers.wire.ts';
 
 type Schemas = components['schemas'];
 
@@ -27,4 +28,8 @@ export function pendingComputersRoutes(deps: {
       return { body: await pendingComputers.reject(caller, computer_ids) };
     },
   };
+}
+
+function toPendingComputerResponse(computer: PendingComputerView) {
+  return { ...computer, creation_time: formatTime(computer.creation_time) };
 }

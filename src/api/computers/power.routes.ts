@@ -1,7 +1,7 @@
 import type { PowerAction } from '../../domain/activities/machine-operations.ts';
 import type { Services } from '../../services/setup/services.ts';
-import { toActivityResponse } from '../activities/activities.wire.ts';
-import { type DeliveryFields, readDeliveryFields } from '../activities/delivery.wire.ts';
+import { toActivityResponse } from '../activities/activity-responses.ts';
+import { type DeliveryFields, readDeliveryFields } from '../activities/request-fields.ts';
 import type { Handlers, OperationResponse, RequestContext } from '../http/handler.ts';
 import { traceparentOf } from '../http/tracing.ts';
 

@@ -1,5 +1,5 @@
 import type { Services } from '../../services/setup/services.ts';
-import { toActivityResponse } from '../activities/activities.wire.ts';
+import { toActivityResponse } from '../activities/activity-responses.ts';
 import type { Handlers } from '../http/handler.ts';
 import { traceparentOf } from '../http/tracing.ts';
 import type { components } from '../openapi/types.generated.ts';

@@ -1,8 +1,8 @@
 import type { Services } from '../../services/setup/services.ts';
+import type { SavedSearchView } from '../../services/setup/views.ts';
 import type { Handlers, RequestContext } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
 import type { components } from '../openapi/types.generated.ts';
-import { toSavedSearchResponse } from './saved-searches.wire.ts';
 
 type Schemas = components['schemas'];
 
@@ -32,4 +32,8 @@ export function savedSearchesRoutes(deps: { services: Pick<Services, 'savedSearc
 
 function nameOf({ params }: RequestContext): string {
   return params['saved_search_name'] as string;
+}
+
+function toSavedSearchResponse({ name, title, search }: SavedSearchView) {
+  return { name, title, search };
 }

@@ -1,7 +1,9 @@
+import type { EventsService } from '../../services/events/events.service.ts';
 import type { Services } from '../../services/setup/services.ts';
+import { formatTime } from '../common/time.ts';
 import type { Handlers } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
-import { toEventResponse } from './events.wire.ts';
+import type { components } from '../openapi/types.generated.ts';
 
 export function eventsRoutes(deps: { services: Pick<Services, 'events'>; publicUrl: string }): Handlers {
   return {
@@ -14,3 +16,9 @@ export function eventsRoutes(deps: { services: Pick<Services, 'events'>; publicU
 }
 
 const DEFAULT_DAYS = 30;
+
+type EventRow = Awaited<ReturnType<EventsService['list']>>['rows'][number];
+
+function toEventResponse(row: EventRow): components['schemas']['Event'] {
+  return { ...row, creation_time: formatTime(row.creation_time) };
+}

@@ -1,8 +1,8 @@
 import type { Services } from '../../services/setup/services.ts';
+import type { AccessGroupView } from '../../services/setup/views.ts';
 import type { Handlers, RequestContext } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
 import type { components } from '../openapi/types.generated.ts';
-import { toAccessGroupResponse } from './rights.wire.ts';
 
 type Schemas = components['schemas'];
 
@@ -35,4 +35,8 @@ export function accessGroupsRoutes(deps: { services: Pick<Services, 'accessGroup
 
 function nameOf({ params }: RequestContext): string {
   return params['access_group_name'] as string;
+}
+
+function toAccessGroupResponse({ name, title, parent, children }: AccessGroupView) {
+  return { name, title, parent, children };
 }

@@ -1,8 +1,8 @@
 import type { Services } from '../../services/setup/services.ts';
+import type { PreferencesView } from '../../services/setup/views.ts';
 import type { Handlers } from '../http/handler.ts';
 import type { components } from '../openapi/types.generated.ts';
-import { toAccountResponse } from './identity.wire.ts';
-import { toPreferencesResponse } from './preferences.wire.ts';
+import { toAccountResponse } from './identity-responses.ts';
 
 type Schemas = components['schemas'];
 
@@ -26,5 +26,14 @@ export function accountsRoutes(deps: { services: Pick<Services, 'accounts' | 'pr
       });
       return { body: toPreferencesResponse(changed) satisfies Schemas['Preferences'] };
     },
+  };
+}
+
+function toPreferencesResponse(preferences: PreferencesView) {
+  return {
+    title: preferences.title,
+    registration_password: preferences.registration_key,
+    auto_register_new_computers: preferences.auto_register,
+    audit_retention_period: preferences.audit_retention_days,
   };
 }

@@ -1,9 +1,9 @@
 import { GLOBAL_PERMISSIONS, GROUP_PERMISSIONS } from '../../domain/identity/permissions.ts';
 import type { Services } from '../../services/setup/services.ts';
+import type { RoleView } from '../../services/setup/views.ts';
 import type { Handlers } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
 import type { components } from '../openapi/types.generated.ts';
-import { toPermissionResponse, toRoleResponse } from './rights.wire.ts';
 
 type Schemas = components['schemas'];
 
@@ -66,4 +66,13 @@ function changeOf(body: unknown) {
     globalPermissions: global_permissions ?? undefined,
     accessGroups: access_groups ?? undefined,
   };
+}
+
+function toRoleResponse({ id: _id, read_only: _readOnly, ...rest }: RoleView) {
+  return rest;
+}
+
+function toPermissionResponse({ name, global }: { name: string; global: boolean }) {
+  const words = name.replace(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
+  return { name, title: words.charAt(0).toUpperCase() + words.slice(1), global };
 }

@@ -2,7 +2,7 @@ import { DomainError } from '../../domain/common/errors.ts';
 import type { Services } from '../../services/setup/services.ts';
 import type { Handlers } from '../http/handler.ts';
 import type { components } from '../openapi/types.generated.ts';
-import { toAccountResponse, toLoginResponse, toPersonResponse } from './identity.wire.ts';
+import { toAccountResponse, toLoginResponse, toPersonResponse } from './identity-responses.ts';
 
 type Schemas = components['schemas'];
 

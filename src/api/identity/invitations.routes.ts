@@ -1,8 +1,9 @@
 import type { Services } from '../../services/setup/services.ts';
+import type { InvitationView } from '../../services/setup/views.ts';
+import { formatTime } from '../common/time.ts';
 import type { Handlers } from '../http/handler.ts';
 import { envelope, pageOf } from '../http/request/pagination.ts';
 import type { components } from '../openapi/types.generated.ts';
-import { toInvitationResponse } from './rights.wire.ts';
 
 type Schemas = components['schemas'];
 
@@ -42,5 +43,14 @@ export function invitationsRoutes(deps: { services: Pick<Services, 'invitations'
       await invitations.reject(caller, (body as Schemas['InvitationUse']).invitation_id);
       return { status: 204 };
     },
+  };
+}
+
+function toInvitationResponse({ creation_time, expires_at, bound, ...rest }: InvitationView) {
+  return {
+    ...rest,
+    creation_time: formatTime(creation_time),
+    expires_at: formatTime(expires_at),
+    bind_to_email: bound,
   };
 }

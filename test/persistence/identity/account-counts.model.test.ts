@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { toParentResponse } from '../../../src/api/activities/activities.wire.ts';
+import { toParentResponse } from '../../../src/api/activities/activity-responses.ts';
 import { WITHOUT_BLOCKS } from '../../../src/persistence/computers/computer-items.ts';
 import { listComputers } from '../../../src/persistence/computers/computers.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';

@@ -1,4 +1,5 @@
 import { DomainError } from '../../domain/common/errors.ts';
+import type { ActingQuery } from '../../services/query/computer-queries.ts';
 
 /** Delivery fields of a body. */
 export interface DeliveryFields {
@@ -35,4 +36,13 @@ export function readWindow(fields: DeliveryFields, place: string): number | null
     });
   }
   return window ?? other;
+}
+
+interface QueryFields {
+  query: string;
+  searches?: Readonly<Record<string, string>> | null;
+}
+
+export function readActingQuery({ query, searches }: QueryFields): ActingQuery {
+  return { text: query, seen: new Map(Object.entries(searches ?? {})) };
 }

@@ -5,7 +5,7 @@ import type {
   DetailedActivity,
   ParentActivity,
 } from '../../services/activities/activity-views.ts';
-import { formatTime } from '../common/time.wire.ts';
+import { formatTime } from '../common/time.ts';
 
 /** Fields that all activities have in responses. */
 export function toActivityResponse(activity: BaseActivity) {

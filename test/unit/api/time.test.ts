@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatTime } from '../../../src/api/common/time.wire.ts';
+import { formatTime } from '../../../src/api/common/time.ts';
 
 describe('instants of the API', () => {
   it.each([

@@ -1,5 +1,5 @@
 import type { AccountView, LoginResultView, PersonView } from '../../services/setup/views.ts';
-import { formatTime } from '../common/time.wire.ts';
+import { formatTime } from '../common/time.ts';
 
 export function toLoginResponse({ currentAccount, ...rest }: LoginResultView) {
   return { ...rest, current_account: currentAccount };
