@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import {
   endUncertainOperations,
-  forgetExchangeTokens,
+  resetExchangeTokens,
   setMark,
   skipIds,
 } from '../../src/persistence/activities/restore.repository.ts';
@@ -64,7 +64,7 @@ async function repair(deps: RestoreDeps, now: Date, mark: number): Promise<Resto
   await db.transaction((tx) => skipIds(tx, now, highest));
   const dates = await passOverDates(deps, now);
   const operations = await db.transaction(async (tx) => {
-    await forgetExchangeTokens(tx);
+    await resetExchangeTokens(tx);
     await revokeAfterRestore(tx);
     return endUncertain(tx, now);
   });

@@ -10,7 +10,7 @@ export interface ActivitySubject {
   childrenCount: number;
   /** Something that it did, of a group on a computer that is still there, is to be undone, as far as is known. */
   undoable: boolean;
-  /** One of its computers is archived or gone. */
+  /** One of its computers is archived or removed. */
   lost: boolean;
   /** No script of it is redacted, and the caller may run scripts where it ran. */
   runnable: boolean;

@@ -16,7 +16,7 @@ export type ActivityStatus = (typeof ACTIVITY_STATUSES)[number];
 export const FINAL_STATUSES = ['succeeded', 'failed', 'canceled'] as const satisfies readonly ActivityStatus[];
 
 /**
- * Which state may follow which. `canceled` is final but for one step: a computer that already had the operation
+ * Which state may follow which. `canceled` is final with one exception: a computer that already had the operation
  * when it was cancelled may still report, and its report replaces the state once.
  *
  * @remarks Delivery and result may arrive together, and delivery can turn out impossible: open states may go
@@ -53,5 +53,5 @@ export function statusesBefore(to: ActivityStatus): ActivityStatus[] {
 /** States of what has not ended. */
 export const OPEN_STATUSES: readonly ActivityStatus[] = ACTIVITY_STATUSES.filter((status) => !isFinal(status));
 
-/** States of steps that wait for another step or for a person; nothing of them is in a queue. */
+/** States of operations that wait for another one or for a person; nothing of them is in a queue. */
 export const IDLE_STATUSES = ['unapproved', 'blocked', 'waiting'] as const satisfies readonly ActivityStatus[];

@@ -1,4 +1,3 @@
-import { parseInstant } from '../common/instant.ts';
 import {
   type SnapAction,
   type SnapEntry,
@@ -6,6 +5,7 @@ import {
   snapOperationSummary,
   snapOperationType,
 } from '../activities/snap-actions.ts';
+import { parseInstant } from '../common/instant.ts';
 
 /** An operation that succeeded, and what its result says was done. */
 export interface DoneOperation {
@@ -18,8 +18,8 @@ export interface DoneOperation {
   snapsBefore: Readonly<Record<string, string | null>> | null;
 }
 
-/** One step of undoing; several are taken one after the other. */
-export interface InverseStep {
+/** One operation that undoes; several are carried out one after the other. */
+export interface InverseOperation {
   type: string;
   summary: string;
   message: { type: string; fields: Readonly<Record<string, unknown>> };
@@ -37,15 +37,15 @@ const PACKAGE_INVERSES: Readonly<Record<string, string>> = {
 /**
  * The exact inverse of what an operation did.
  *
- * @returns steps in order; none when there is nothing to undo
+ * @returns operations in order; none when there is nothing to undo
  * @remarks What is not known of the time before counts as untouched: a snap as absent, its updates as not held (before
  * a hold) or held for ever (before an unhold).
  * @see docs/api-conventions.md#cancel-approve-reapply-revert
  */
-export function inverseOf(done: DoneOperation, now: Date): InverseStep[] {
+export function inverseOf(done: DoneOperation, now: Date): InverseOperation[] {
   switch (done.message.type) {
     case 'install-snaps':
-      return snapSteps('remove', undoInstall(done));
+      return snapOperations('remove', undoInstall(done));
     case 'hold-snaps':
     case 'unhold-snaps':
       return undoHolds(done, now);
@@ -60,7 +60,7 @@ function undoInstall({ message, snapsBefore }: DoneOperation): SnapEntry[] {
   return entriesOf(message.fields).filter(({ name }) => !Object.hasOwn(snapsBefore ?? {}, name));
 }
 
-function undoHolds({ message, snapsBefore }: DoneOperation, now: Date): InverseStep[] {
+function undoHolds({ message, snapsBefore }: DoneOperation, now: Date): InverseOperation[] {
   const holding = message.type === 'hold-snaps';
   const held: SnapEntry[] = [];
   const free: SnapEntry[] = [];
@@ -72,7 +72,7 @@ function undoHolds({ message, snapsBefore }: DoneOperation, now: Date): InverseS
     if (before !== null && !hasPassed(before, now)) held.push({ name, time: before });
     else if (holding) free.push({ name });
   }
-  return [...snapSteps('hold', held), ...snapSteps('unhold', free)];
+  return [...snapOperations('hold', held), ...snapOperations('unhold', free)];
 }
 
 const FOREVER = 'forever';
@@ -82,7 +82,7 @@ function hasPassed(time: string, now: Date): boolean {
   return moment !== null && moment <= now;
 }
 
-function snapSteps(action: SnapAction, snaps: readonly SnapEntry[]): InverseStep[] {
+function snapOperations(action: SnapAction, snaps: readonly SnapEntry[]): InverseOperation[] {
   if (snaps.length === 0) return [];
   const summary = snapOperationSummary(action, snaps);
   return [{ type: snapOperationType(action), summary, message: snapMessage(action, snaps) }];
@@ -97,7 +97,7 @@ function entriesOf(fields: Readonly<Record<string, unknown>>): SnapEntry[] {
   return (fields['snaps'] as SentSnap[]).map(({ name, args }) => (args?.time ? { name, time: args.time } : { name }));
 }
 
-function undoPackages({ type, summary, message, complemented }: DoneOperation): InverseStep[] {
+function undoPackages({ type, summary, message, complemented }: DoneOperation): InverseOperation[] {
   const asked = (list: string) => (message.fields[list] as number[] | undefined) ?? [];
   const lists = {
     install: union(asked('remove'), complemented.remove),

@@ -1,29 +1,29 @@
 /**
- * What a lane's rows say after a call; read from the lane row, so that a repeated call gives the same answer.
+ * How a batch stands after a call; read from its row, so that a repeated call gives the same answer.
  *
- * @remarks Optional is what activities of older builds, and recorded histories, do not tell.
+ * @remarks Optional is what activities of older builds, and recorded histories, do not have.
  */
 export interface BatchProgress {
   open: number;
   succeeded: number;
   failed: number;
   canceled: number;
-  /** Instant in ms since the epoch when the lane must look again without news; null when nothing is due. */
+  /** Instant in ms since the epoch when the batch must be processed again without an event; null when nothing is due. */
   nextDueAt: number | null;
   /** Titles of the first three computers still open, for the operator's view; none while more than a hundred are. */
   waitingFor: string[];
-  /** How many other computers are open beside those named; not told either while none is named. */
+  /** How many other computers are open beside those named; absent while none is named. */
   moreWaiting?: number;
-  /** Whether a computer may have several operations in the lane. */
+  /** Whether a computer may have several operations in the batch. */
   chained?: boolean;
-  /** Set by the one call that took a cancel of the whole lane from its inbox; a repeated call does not know it. */
+  /** Set by the one call that applied a cancel of the whole batch; a repeated call does not know it. */
   wasCanceled?: boolean;
 }
 
 /**
- * One lane of a group, as its parent starts it.
+ * One batch of a group, as its parent starts it. Recorded histories name its fields.
  *
- * @remarks Optional is what activities of older builds, and recorded histories, do not tell.
+ * @remarks Optional is what activities of older builds, and recorded histories, do not have.
  */
 export interface BatchPlan {
   lane: number;
@@ -33,9 +33,9 @@ export interface BatchPlan {
   type?: string;
   /** One line for operators, for example "computers 1-500 of 10,000". */
   summary: string;
-  /** The computer of a single lane; null for a lane of many. */
+  /** The computer of a batch of one; null for a batch of many. */
   computer?: { id: number; title: string } | null;
-  /** How many operations the lane holds. */
+  /** How many operations the batch holds. */
   size?: number;
   /** How many computers they are of. */
   computers?: number;

@@ -1,6 +1,6 @@
 import type { ActivityStatus } from '../activities/status.ts';
 
-/** How the operations of a group or lane stand. `open` includes `delivered`. */
+/** How the operations of a group or batch stand. `open` includes `delivered`. */
 export interface ChildCounts {
   open: number;
   delivered: number;
@@ -32,7 +32,7 @@ export interface Transition {
   count: number;
 }
 
-/** By how much `transitions` move the counters of the lane and the group they happened in. */
+/** By how much `transitions` move the counters of the batch and the group they happened in. */
 export function countDifference(transitions: readonly Transition[]): ChildCounts {
   const difference: ChildCounts = { open: 0, delivered: 0, succeeded: 0, failed: 0, canceled: 0 };
   for (const { from, to, count } of transitions) {

@@ -16,12 +16,12 @@ import {
   computersIn,
   manageableIn,
   runnableIn,
-  visibilityParameters,
   VISIBLE,
+  visibilityParameters,
 } from '../query/activity-visibility.ts';
 import { groupsOf } from '../query/group-scope.ts';
 import { findPage, matching } from './activity-pages.ts';
-import { type ChildCounters, countSeen } from './seen-children.ts';
+import { type ChildCounters, countVisible } from './visible-children.ts';
 
 /** An activity as answers of any shape need it. */
 export interface BaseActivityRow {
@@ -38,7 +38,7 @@ export interface BaseActivityRow {
   creation_time: Date;
   approval_time: Date | null;
   completion_time: Date | null;
-  /** All three null when nobody ordered it. */
+  /** All three null when nobody asked for it. */
   creator_id: number | null;
   creator_name: string | null;
   creator_email: string | null;
@@ -84,7 +84,7 @@ export interface ActivityRow extends BaseActivityRow {
   runnable: boolean;
   /** Succeeded, of a type with an inverse, and something of it is not undone; of a group: of one operation that can be. */
   undoable: boolean;
-  /** Has ended, and one of its computers is archived or gone. */
+  /** Has ended, and one of its computers is archived or removed. */
   lost: boolean;
   reapplied_from: number | null;
   reapplied_by: number | null;
@@ -136,7 +136,7 @@ export async function listParents(
     found.count(db),
     db.query<ParentRow & Record<string, unknown>>(list(columns, found.text), values),
   ]);
-  return { count: total, rows: await countSeen(db, scope, rows) };
+  return { count: total, rows: await countVisible(db, scope, rows) };
 }
 
 /**

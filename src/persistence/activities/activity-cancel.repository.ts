@@ -3,11 +3,11 @@ import { ACTIVITY_WORKFLOW_PREFIX } from '../../domain/activities/workflow-id.ts
 import { REPORT_ACTIVITY } from '../../domain/compliance/report.ts';
 import type { Sql } from '../database/sql.ts';
 import { isOpen, transitionGuard } from '../database/status-sql.ts';
-import { withdrawLaneMessages, withdrawMessages } from './agent-messages.repository.ts';
+import { withdrawBatchMessages, withdrawMessages } from './agent-messages.repository.ts';
 import { wakeDispatchers } from './outbox.repository.ts';
 
 /** What a request cancels: whole groups, and single operations that are in none of them. */
-export interface CancelOrder {
+export interface Cancellation {
   accountId: number;
   groups: readonly number[];
   operations: readonly number[];
@@ -19,30 +19,30 @@ export interface CancelOrder {
 }
 
 /**
- * Locks the lanes of activities, so that no status of theirs moves before the transaction ends.
+ * Locks the batches of activities, so that no status of theirs moves before the transaction ends.
  *
- * @remarks In lane order, before any other lock.
+ * @remarks In the order of their ids, before any other lock.
  */
-export async function lockLanesOf(tx: Sql, accountId: number, activities: readonly number[]): Promise<void> {
-  await tx.query(LOCK_LANES, [accountId, activities]);
+export async function lockBatchesOf(tx: Sql, accountId: number, activities: readonly number[]): Promise<void> {
+  await tx.query(LOCK_BATCHES, [accountId, activities]);
 }
 
 /**
- * Orders the cancel: messages no agent has been given are withdrawn at once, the lanes are told, and workflows that
+ * Cancels activities: messages that no agent has are withdrawn at once, their batches get a cancel, and workflows that
  * have nothing else to do are cancelled.
  *
- * @remarks Part of the caller's transaction, which holds the lanes' locks. Ordering it twice changes nothing.
+ * @remarks Part of the caller's transaction, which holds the batches' locks. Doing it twice changes nothing.
  * @see docs/architecture.md#cancellation
  */
-export async function orderCancel(tx: Sql, order: CancelOrder): Promise<void> {
-  const { accountId, groups, operations, now, text, traceparent } = order;
-  const lanes = await tx.query<{ id: number }>('select id from lane where parent_id = any($1) and open_count > 0', [
+export async function cancelActivities(tx: Sql, cancellation: Cancellation): Promise<void> {
+  const { accountId, groups, operations, now, text, traceparent } = cancellation;
+  const batches = await tx.query<{ id: number }>('select id from lane where parent_id = any($1) and open_count > 0', [
     groups,
   ]);
-  const laneIds = lanes.map(({ id }) => id);
-  await withdrawLaneMessages(tx, laneIds);
+  const batchIds = batches.map(({ id }) => id);
+  await withdrawBatchMessages(tx, batchIds);
   await withdrawMessages(tx, operations);
-  await tx.query(TELL_LANES, [laneIds, operations, now, text]);
+  await tx.query(ADD_CANCELS, [batchIds, operations, now, text]);
   await tx.query(CANCEL_WORKFLOWS, [groups, operations, ACTIVITY_WORKFLOW_PREFIX, now, accountId, traceparent]);
   await tx.query(CANCEL_REPORTS, [groups, now]);
   await wakeDispatchers(tx);
@@ -52,10 +52,10 @@ export async function orderCancel(tx: Sql, order: CancelOrder): Promise<void> {
  * Those of some groups and operations that have ended although no status says so yet: all that is open of them has an
  * end waiting in the inbox.
  *
- * @remarks Read in the transaction that holds the lanes' locks.
+ * @remarks Read in the transaction that holds the batches' locks.
  */
-export async function readEndsAhead(tx: Sql, activities: readonly number[]): Promise<number[]> {
-  const rows = await tx.query<{ id: number }>(ENDS_AHEAD, [activities]);
+export async function readPendingEnds(tx: Sql, activities: readonly number[]): Promise<number[]> {
+  const rows = await tx.query<{ id: number }>(PENDING_ENDS, [activities]);
   return rows.map(({ id }) => id);
 }
 
@@ -63,8 +63,8 @@ const ENDS = (operation: string) => `exists (
     select from agent_inbox i
     where i.lane_id = ${operation}.lane_id and i.activity_id = ${operation}.id and i.kind in ('result', 'gone'))`;
 
-// Children are looked at only where something of their lanes has ended.
-const ENDS_AHEAD = `
+// Children are looked at only where something of their batches has ended.
+const PENDING_ENDS = `
   select a.id from activity a
   where a.id = any($1::int[]) and ${isOpen('a.status')} and case
     when a.lane_id is not null then ${ENDS('a')}
@@ -75,36 +75,36 @@ const ENDS_AHEAD = `
       select from activity k where k.parent_id = a.id and ${isOpen('k.status')} and not ${ENDS('k')})
     else false end`;
 
-const LOCK_LANES = `
+const LOCK_BATCHES = `
   select id from lane
   where account_id = $1 and id in (
     select lane_id from activity where id = any($2::int[]) and account_id = $1
     union all select l.id from lane l where l.parent_id = any($2::int[]))
   order by id for update`;
 
-// A report has no lane: whoever makes it sees that it is over.
+// A report has no batch: whoever makes it sees that it is over.
 const CANCEL_REPORTS = `
   update activity set status = 'canceled', completion_time = $2, modification_time = $2
   where id = any($1::int[]) and type = '${REPORT_ACTIVITY}' and ${transitionGuard('status', ['undelivered', 'delivered'], 'canceled')}`;
 
-const TELL_LANES = `
+const ADD_CANCELS = `
   insert into agent_inbox (lane_id, activity_id, kind, body, at)
-  select id, null::int, 'cancel', $4::text, $3::timestamptz from unnest($1::int[]) as lane(id)
+  select id, null::int, 'cancel', $4::text, $3::timestamptz from unnest($1::int[]) as batch(id)
   union all
   select lane_id, id, 'cancel', $4::text, $3::timestamptz from activity where id = any($2::int[])`;
 
-// A lane of one computer ends with these operations when nothing else of it is open but the steps behind them.
+// A batch of one computer ends with these operations when nothing else of it is open but their dependents.
 const CANCEL_WORKFLOWS = `
-  with recursive doomed as (
+  with recursive canceled as (
     select id, lane_id from activity where id = any($2::int[])
     union
-    select d.id, d.lane_id from activity d join doomed b on d.blocked_by = b.id where ${transitionGuard('d.status', IDLE_STATUSES, 'canceled')}
+    select d.id, d.lane_id from activity d join canceled b on d.blocked_by = b.id where ${transitionGuard('d.status', IDLE_STATUSES, 'canceled')}
   )
   insert into outbox (kind, key, creation_time, account_id, traceparent)
   select 'cancel', $3::text || id, $4::timestamptz, $5::int, $6::text from unnest($1::int[]) as parent(id)
   union all
   select 'cancel', l.wf_id, $4::timestamptz, $5::int, $6::text from lane l
-  where l.single and l.id in (select lane_id from doomed) and not exists (
+  where l.single and l.id in (select lane_id from canceled) and not exists (
     select from activity a
     where a.lane_id = l.id and ${isOpen('a.status')}
-      and a.id not in (select id from doomed))`;
+      and a.id not in (select id from canceled))`;

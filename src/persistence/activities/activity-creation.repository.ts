@@ -11,7 +11,7 @@ import {
 } from './activity-creation.sql.ts';
 import { addStartCommand } from './outbox.repository.ts';
 
-/** What an agent is told to do. */
+/** A message that carries out an operation. */
 export interface OperationMessage {
   type: string;
   fields: Readonly<Record<string, unknown>>;
@@ -59,17 +59,17 @@ export interface GroupPlan {
   traceparent?: string | null;
 }
 
-export type LaneSettings = Pick<ActivitySettings, 'singleBatchLimit' | 'batchMinSize' | 'batchMaxSize'>;
+export type BatchSettings = Pick<ActivitySettings, 'singleBatchLimit' | 'batchMinSize' | 'batchMaxSize'>;
 
 /**
- * Creates a group: parent, lanes, operations, payloads and the order to start its workflow.
+ * Creates a group: parent, batches, operations, payloads and the command to start its workflow.
  *
  * @returns id of the parent
- * @remarks Five statements whatever the number of computers. Part of the caller's transaction; the relay is told at
+ * @remarks Five statements whatever the number of computers. Part of the caller's transaction; the dispatcher is woken at
  * its commit.
  * @see docs/architecture.md#tables-of-the-engine
  */
-export async function createGroup(tx: Sql, plan: GroupPlan, settings: LaneSettings): Promise<number> {
+export async function createGroup(tx: Sql, plan: GroupPlan, settings: BatchSettings): Promise<number> {
   const payloads = await createPayloads(tx, plan, plan.operations);
   const parent = await nextGroupId(tx, plan.accountId);
   if (isUniform(plan, settings)) {
@@ -85,14 +85,14 @@ export async function createGroup(tx: Sql, plan: GroupPlan, settings: LaneSettin
   return parent;
 }
 
-function isUniform(plan: GroupPlan, settings: LaneSettings): boolean {
+function isUniform(plan: GroupPlan, settings: BatchSettings): boolean {
   const [first, ...others] = plan.operations;
   if (!first || others.length > 0 || plan.windowMinutes > 0 || (plan.afterActivity ?? null) !== null) return false;
-  if (hasSingleLanes(plan.computers, settings)) return false;
+  if (hasSingleBatches(plan.computers, settings)) return false;
   return (first.delaySeconds ?? 0) === 0 && (first.delaySpreadSeconds ?? 0) === 0;
 }
 
-function uniformValues(plan: GroupPlan, parent: number, payload: number, settings: LaneSettings): unknown[] {
+function uniformValues(plan: GroupPlan, parent: number, payload: number, settings: BatchSettings): unknown[] {
   const { type, summary } = plan.operations[0]!;
   return [
     plan.computers,
@@ -104,7 +104,7 @@ function uniformValues(plan: GroupPlan, parent: number, payload: number, setting
     plan.now,
     plan.deliverAfter,
     ACTIVITY_WORKFLOW_PREFIX,
-    laneSize(plan.computers.length, settings),
+    batchSize(plan.computers.length, settings),
     parent,
     ...groupOwn(plan),
   ];
@@ -115,8 +115,8 @@ export interface PlacedOperation {
   /** Position of its computer in the plan's, from 0. */
   place: number;
   /** From 0 on each computer, without gaps. */
-  step: number;
-  /** Step whose success on the same computer this one waits for; null: at once. */
+  link: number;
+  /** Link whose success on the same computer this one waits for; null: at once. */
   after: number | null;
   delaySeconds: number;
   type: string;
@@ -138,7 +138,7 @@ export type PlacedGroupPlan = Omit<GroupPlan, 'operations'> & {
  *
  * @returns id of the parent
  */
-export async function createPlacedGroup(tx: Sql, plan: PlacedGroupPlan, settings: LaneSettings): Promise<number> {
+export async function createPlacedGroup(tx: Sql, plan: PlacedGroupPlan, settings: BatchSettings): Promise<number> {
   const { operations, messages } = plan;
   const payloads = await createPayloads(
     tx,
@@ -153,7 +153,7 @@ export async function createPlacedGroup(tx: Sql, plan: PlacedGroupPlan, settings
     ),
     ...groupValues(plan, parent, settings),
     operations.map(({ place }) => place + 1),
-    operations.map(({ step }) => step + 1),
+    operations.map(({ link }) => link + 1),
     operations.map(({ origin }) => origin),
   ]);
   await addStartCommand(tx, parent, plan);
@@ -173,14 +173,14 @@ async function nextGroupId(tx: Sql, accountId: number): Promise<number> {
 const NEXT_GROUP = `select nextval('activity_id_seq')::int as id from pg_advisory_xact_lock($1::int, $2::int)`;
 
 /** Parameters 14 to 22 of the statements that create groups. */
-function groupValues(plan: Omit<GroupPlan, 'operations'>, parent: number, settings: LaneSettings): unknown[] {
-  const single = hasSingleLanes(plan.computers, settings);
-  const size = single ? 1 : laneSize(plan.computers.length, settings);
+function groupValues(plan: Omit<GroupPlan, 'operations'>, parent: number, settings: BatchSettings): unknown[] {
+  const single = hasSingleBatches(plan.computers, settings);
+  const size = single ? 1 : batchSize(plan.computers.length, settings);
   return [size, single, parent, ...groupOwn(plan), plan.afterActivity ?? null];
 }
 
-/** Whether each computer has a lane of its own. */
-function hasSingleLanes(computers: readonly number[], settings: LaneSettings): boolean {
+/** Whether each computer has a batch of its own. */
+function hasSingleBatches(computers: readonly number[], settings: BatchSettings): boolean {
   return computers.length <= settings.singleBatchLimit;
 }
 
@@ -196,17 +196,17 @@ function groupOwn(plan: Omit<GroupPlan, 'operations'>): unknown[] {
 }
 
 /** The server refuses a workflow with 2,000 open children. */
-const MAX_LANES = 1000;
+const MAX_BATCHES = 1000;
 
 /**
- * Computers per lane of a large group: a tenth of them within the bounds of the settings, and more than their upper
- * bound where the group would have over a thousand lanes.
+ * Computers per batch of a large group: a tenth of them within the bounds of the settings, and more than their upper
+ * bound where the group would have over a thousand batches.
  *
  * @see docs/architecture.md#how-many-workflows
  */
-export function laneSize(computers: number, settings: LaneSettings): number {
+export function batchSize(computers: number, settings: BatchSettings): number {
   const size = Math.min(settings.batchMaxSize, Math.max(settings.batchMinSize, Math.ceil(computers / 10)));
-  return Math.max(size, Math.ceil(computers / MAX_LANES));
+  return Math.max(size, Math.ceil(computers / MAX_BATCHES));
 }
 
 async function createPayloads(

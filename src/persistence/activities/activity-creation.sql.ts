@@ -16,18 +16,18 @@ const EVERYWHERE = `
   select c.computer_id, c.place, o.*, null::int as origin
   from ${COMPUTERS}
   cross join unnest($2::text[], $3::text[], $4::bigint[], $5::int[], $6::int[], $7::int[]) with ordinality
-    as o(type, summary, payload_id, after, delay, spread, step)
-  order by c.place, o.step`;
+    as o(type, summary, payload_id, after, delay, spread, link)
+  order by c.place, o.link`;
 
 // Each operation on its own computer.
 const PLACED = `
   select c.computer_id, o.*
   from unnest($2::text[], $3::text[], $4::bigint[], $5::int[], $6::int[], $7::int[], $23::int[], $24::int[], $25::int[])
-    as o(type, summary, payload_id, after, delay, spread, place, step, origin)
+    as o(type, summary, payload_id, after, delay, spread, place, link, origin)
   join ${COMPUTERS} using (place)
-  order by o.place, o.step`;
+  order by o.place, o.link`;
 
-// One row per operation to be: every random moment is drawn once, ids rise with computer and step.
+// One row per operation to be: every random moment is drawn once, ids rise with computer and link.
 const targets = (source: string) => `
   with target as materialized (
     select nextval('activity_id_seq')::int as id, s.*,
@@ -36,18 +36,18 @@ const targets = (source: string) => `
     from (${source}) s
   )`;
 
-const LANE_COLUMNS = `account_id, parent_id, wf_id, single, ordinal, size, open_count, has_dependents, summary, created_at,
+const BATCH_COLUMNS = `account_id, parent_id, wf_id, single, ordinal, size, open_count, has_dependents, summary, created_at,
       after_activity_id, answer_seconds`;
 
 const placesText = (from: string, to: string) => `'computers ' || to_char(${from}, 'FM999,999') || '-'
           || to_char(${to}, 'FM999,999') || ' of ' || to_char(cardinality($1::int[]), 'FM999,999')`;
 
-const LANES = `
+const BATCHES = `
   , opened as (
-    insert into lane (${LANE_COLUMNS})
+    insert into lane (${BATCH_COLUMNS})
     select $8, $16::int, $13 || case when $15 then min(t.id)::text else $16::int || '/lane/' || t.ordinal end, $15,
       t.ordinal, count(*), count(*), bool_or(t.after is not null) or $22::int is not null,
-      case when $15 then min(t.summary) filter (where t.step = 1) || ' on ' || coalesce(min(c.title), 'computer ' || min(t.computer_id))
+      case when $15 then min(t.summary) filter (where t.link = 1) || ' on ' || coalesce(min(c.title), 'computer ' || min(t.computer_id))
         else ${placesText('min(t.place)', 'max(t.place)')} end, $10, $22::int,
       (select min(p.answer_seconds) from operation_payload p where p.id = any($4::bigint[]))
     from target t left join computer c on $15 and c.id = t.computer_id
@@ -60,7 +60,7 @@ const COLUMNS = `id, account_id, parent_id, lane_id, computer_id, payload_id, ty
       reverts, after_activity_id`;
 
 // Operations that are made after others point at those, each as its group does at the whole.
-const link = (group: string) => `case when ${group}::int is not null then t.origin end`;
+const origin = (group: string) => `case when ${group}::int is not null then t.origin end`;
 
 const operations = (chained: boolean) => `
     select t.id, $8::int, $16::int, l.id, t.computer_id, t.payload_id, t.type, t.summary,
@@ -68,17 +68,17 @@ const operations = (chained: boolean) => `
       case when t.after is null and ($11::timestamptz is not null or $12::int > 0) then t.deliver_at end,
       case when t.after is null then $12::int else t.spread / 60 end,
       case when t.after is null then t.deliver_at end, ${chained ? 'b.id' : 'null::int'},
-      t.delay + floor(random() * (t.spread + 1))::int, ${link('$20')}, ${link('$21')},
+      t.delay + floor(random() * (t.spread + 1))::int, ${origin('$20')}, ${origin('$21')},
       case when t.after is null then $22::int end
     from target t join opened l using (ordinal)
-    ${chained ? 'left join target b on b.place = t.place and b.step = t.after' : ''}`;
+    ${chained ? 'left join target b on b.place = t.place and b.link = t.after' : ''}`;
 
 const PARENT_COLUMNS = `id, account_id, type, summary, status, creator_id, creation_time, deliver_after_time,
     deliver_delay_window, deliver_at, parameters, reapplied_from, reverts, after_activity_id, child_types,
     children_count, computer_count, open_count`;
 
 const createGroupText = (source: string, chained: boolean) => `
-  ${targets(source)} ${LANES}, children as (
+  ${targets(source)} ${BATCHES}, children as (
     insert into activity (${COLUMNS})
     ${operations(chained)}
   )
@@ -88,16 +88,16 @@ const createGroupText = (source: string, chained: boolean) => `
     count(*), cardinality($1::int[]), count(*)
   from target`;
 
-// Without chains the search for the step before would cost a sort of everything.
+// Without chains the search for the link before would cost a sort of everything.
 export const CREATE_GROUP = createGroupText(EVERYWHERE, false);
 export const CREATE_CHAINED_GROUP = createGroupText(EVERYWHERE, true);
 export const CREATE_PLACED_GROUP = createGroupText(PLACED, true);
 
-// As CREATE_GROUP where it is one operation without a delay of its own, the same for all at one moment, in lanes: every
+// As CREATE_GROUP where it is one operation without a delay of its own, the same for all at one moment, in batches of many: every
 // row is computed as it is written, none is kept in between. A large insert takes a fifth to a third less.
 export const CREATE_UNIFORM_GROUP = `
   with opened as (
-    insert into lane (${LANE_COLUMNS})
+    insert into lane (${BATCH_COLUMNS})
     select $5::int, $11::int, $9 || $11::int || '/lane/' || k.ordinal, false, k.ordinal, k.size, k.size, false,
       ${placesText('k.skipped + 1', 'k.skipped + k.size')}, $7::timestamptz, null,
       (select p.answer_seconds from operation_payload p where p.id = $4::bigint)

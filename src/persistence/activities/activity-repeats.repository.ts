@@ -79,7 +79,7 @@ export function readNotReverted(tx: Sql, operations: readonly number[]): Promise
 
 /**
  * Makes what is repeated point at its repetition, each operation at its own. What the repeated one undoes is undone by
- * the repetition now. The caller holds the lanes' locks.
+ * the repetition now. The caller holds the batches' locks.
  */
 export async function linkReapplied(tx: Sql, source: number, group: number): Promise<void> {
   await tx.query(LINK_REAPPLIED_OPERATIONS, [group]);
@@ -107,7 +107,7 @@ interface DoneRow {
   snaps: Readonly<Record<string, string | null>> | null;
 }
 
-// A group's summary speaks of all its steps on a computer, which is untrue of one alone.
+// A group's summary describes all its operations on a computer, which is untrue of one alone.
 const SOURCES = `
   select a.id, coalesce(p.summary, a.summary) as summary, a.deliver_delay_window,
     coalesce(p.parameters, a.parameters) as parameters
@@ -157,7 +157,7 @@ const CARRY_REVERTS_ON = `
   update activity n set reverts = r.reverts from activity r
   where (n.id = $1 or n.parent_id = $1) and r.id = n.reapplied_from and r.reverts is not null`;
 
-// Other steps of undoing the same operation that did not succeed and are not repeated, with this one or before.
+// Other operations that undo the same one that did not succeed and are not repeated, with this one or before.
 const PARTLY_REPEATED = `exists (
       select from activity b
       where b.parent_id = r.parent_id and b.reverts = r.reverts and b.id <> r.id and b.status <> 'succeeded'

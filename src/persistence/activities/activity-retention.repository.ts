@@ -22,7 +22,7 @@ export interface RetentionCandidate {
 /** The rows that hang on some activities. */
 export interface ExpiredRows {
   ids: number[];
-  lanes: number[];
+  batches: number[];
   payloads: number[];
   /** Activities that some of them repeat. */
   origins: number[];
@@ -46,7 +46,7 @@ export function readRetentionCandidates(
 
 /** Those of some activities that may still go once nobody else can touch them; locked until the transaction ends. */
 export async function lockExpired(tx: Sql, activities: readonly number[], before: Date): Promise<number[]> {
-  await tx.query(LOCK_LANES, [activities]);
+  await tx.query(LOCK_BATCHES, [activities]);
   const rows = await tx.query<{ id: number }>(STILL_DUE, [before, activities]);
   return rows.map(({ id }) => id);
 }
@@ -58,9 +58,9 @@ export async function readExpiredRows(tx: Sql, activities: readonly number[]): P
 }
 
 /** Deletes messages, partial results, batches and payloads of activities. */
-export async function deleteParts(tx: Sql, { ids, lanes, payloads }: ExpiredRows): Promise<void> {
+export async function deleteParts(tx: Sql, { ids, batches, payloads }: ExpiredRows): Promise<void> {
   for (const table of RESULTS) await tx.query(`delete from ${table} where activity_id = any($1::int[])`, [ids]);
-  await tx.query('delete from lane where id = any($1::int[])', [lanes]);
+  await tx.query('delete from lane where id = any($1::int[])', [batches]);
   await tx.query('delete from operation_payload where id = any($1::bigint[])', [payloads]);
 }
 
@@ -115,7 +115,7 @@ const CANDIDATES = `
     a.children_count + 1 as size, ${DUE} as due
   from candidate a order by a.creation_time, a.id`;
 
-const LOCK_LANES = `
+const LOCK_BATCHES = `
   select id from lane
   where parent_id = any($1::int[]) or id in (select lane_id from activity where id = any($1::int[]))
   order by id for update`;
@@ -128,7 +128,7 @@ const EXPIRED_ROWS = `
     union all
     select id, lane_id, payload_id, reapplied_from from activity where parent_id = any($1::int[])
   )
-  select array_agg(id) as ids, coalesce(array_agg(distinct lane_id) filter (where lane_id is not null), '{}') as lanes,
+  select array_agg(id) as ids, coalesce(array_agg(distinct lane_id) filter (where lane_id is not null), '{}') as batches,
     coalesce(array_agg(distinct payload_id) filter (where payload_id is not null), '{}') as payloads,
     coalesce(array_agg(reapplied_from) filter (where reapplied_from is not null), '{}') as origins
   from expired`;

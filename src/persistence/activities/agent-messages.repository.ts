@@ -3,16 +3,16 @@ import type { Sql } from '../database/sql.ts';
 /**
  * Puts the messages of undelivered operations in their computers' queues, each once.
  *
- * @param request.operations - operations to queue; null for every undelivered one of the lane
- * @remarks Idempotent by operation id. The caller holds the lane's row lock.
+ * @param request.operations - operations to queue; null for every undelivered one of the batch
+ * @remarks Idempotent by operation id. The caller holds the batch's row lock.
  */
 export async function queueMessages(
   tx: Sql,
-  request: { lane: number; operations: readonly number[] | null; now: Date },
+  request: { batch: number; operations: readonly number[] | null; now: Date },
 ): Promise<void> {
-  const { lane, operations, now } = request;
-  if (operations === null) await tx.query(QUEUE_LANE, [lane, now]);
-  else if (operations.length > 0) await tx.query(QUEUE_SOME, [lane, now, operations]);
+  const { batch, operations, now } = request;
+  if (operations === null) await tx.query(QUEUE_BATCH, [batch, now]);
+  else if (operations.length > 0) await tx.query(QUEUE_SOME, [batch, now, operations]);
 }
 
 /** Takes back messages that no agent has been given; what was handed out stays as it is. */
@@ -20,9 +20,9 @@ export async function withdrawMessages(tx: Sql, operations: readonly number[]): 
   if (operations.length > 0) await tx.query(WITHDRAW, [operations]);
 }
 
-/** As {@link withdrawMessages}, for everything of some lanes. */
-export async function withdrawLaneMessages(tx: Sql, lanes: readonly number[]): Promise<void> {
-  if (lanes.length > 0) await tx.query(WITHDRAW_LANES, [lanes]);
+/** As {@link withdrawMessages}, for everything of some batches. */
+export async function withdrawBatchMessages(tx: Sql, batches: readonly number[]): Promise<void> {
+  if (batches.length > 0) await tx.query(WITHDRAW_BATCHES, [batches]);
 }
 
 const queue = (which: string) => `
@@ -32,8 +32,8 @@ const queue = (which: string) => `
   where ${which} and a.status = 'undelivered'
   on conflict (activity_id) do nothing`;
 
-const QUEUE_LANE = queue('a.lane_id = $1');
-// Some of a lane are found by their ids: the statistics take a fresh lane for a row or two, and its index for a bargain.
+const QUEUE_BATCH = queue('a.lane_id = $1');
+// Some of a batch are found by their ids: the statistics take a fresh batch for a row or two, and its index for cheap.
 const QUEUE_SOME = queue('a.id = any($3::int[]) and a.lane_id + 0 = $1');
 
 // Locked in one order everywhere (by operation), so that a cancel and an exchange cannot wait for each other.
@@ -47,4 +47,4 @@ const withdraw = (which: string) => `
   from taken where m.activity_id = taken.activity_id`;
 
 const WITHDRAW = withdraw('activity_id = any($1::int[])');
-const WITHDRAW_LANES = withdraw('lane_id = any($1::int[])');
+const WITHDRAW_BATCHES = withdraw('lane_id = any($1::int[])');

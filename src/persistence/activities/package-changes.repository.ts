@@ -33,7 +33,7 @@ export async function nameSentPackages(tx: Sql, group: number): Promise<void> {
 /**
  * Writes into operations that have just succeeded what was really done on their computers.
  *
- * @remarks Three statements whatever their number. Idempotent. The result's own part is there before the news of it:
+ * @remarks Three statements whatever their number. Idempotent. The result's own part is there before its event:
  * the gateway writes both in one transaction.
  * @see docs/api-conventions.md#fields-of-an-activity
  */

@@ -12,7 +12,7 @@ const IDS_PER_SECOND = 100;
 /**
  * Moves the mark up to `next`.
  *
- * @param known - the mark that the Temporal server was told last; 0 when it was told none
+ * @param known - the mark that the Temporal server knows; 0 for none
  * @returns the mark as it was; null when the database is behind `known`, and the mark stays: this database is older than
  * the server's
  */
@@ -44,7 +44,7 @@ export async function skipIds(tx: Sql, now: Date, activity: number): Promise<voi
 }
 
 /** Takes any exchange of an agent for its next: the tokens of the time that was lost are not known here. */
-export async function forgetExchangeTokens(tx: Sql): Promise<void> {
+export async function resetExchangeTokens(tx: Sql): Promise<void> {
   await tx.query('update agent set token = null, request_digest = null where token is not null');
 }
 
@@ -53,7 +53,7 @@ export async function forgetExchangeTokens(tx: Sql): Promise<void> {
  * handed out again, and a result that comes after all replaces the end. Operations that are due later stay.
  *
  * @returns how many operations end, by account
- * @remarks As cancels in the inbox of their lanes, which settle them. Idempotent.
+ * @remarks By cancels in the inbox of their batches. Idempotent.
  */
 export async function endUncertainOperations(
   tx: Sql,
@@ -66,9 +66,9 @@ export async function endUncertainOperations(
 }
 
 /**
- * Which of these workflows drive something that is open: a lane, or the activity that owns them.
+ * Which of these workflows drive something that is open: a batch, or the activity that owns them.
  *
- * @param workflows - each with the activity in its id; a lane of one computer is named after its first operation, which
+ * @param workflows - each with the activity in its id; a batch of one computer is named after its first operation, which
  *   may have ended before the others
  * @returns their ids
  */
@@ -105,21 +105,21 @@ const REMEMBER_SKIP = `
   insert into system_setting (key, value) values ('ids_skipped_at', extract(epoch from $1::timestamptz)::text)
   on conflict (key) do update set value = excluded.value`;
 
-// Lanes first, in their order: whoever settles them holds their locks. What had no
+// Batches first, in their order: whoever processes them holds their locks. What had no
 // message at the backup may have got one since, and the gateway takes no result without one.
 const END_UNCERTAIN = `
-  with lanes as materialized (
+  with batch as materialized (
     select id from lane where open_count > 0 order by id for update
   ), uncertain as materialized (
     select a.id, a.lane_id, a.account_id, a.computer_id, a.payload_id, a.deliver_at, a.deliver_before_time
     from activity a
-    where a.lane_id in (select id from lanes) and a.status in ('undelivered', 'delivered') and coalesce(a.deliver_at, $1) <= $1
+    where a.lane_id in (select id from batch) and a.status in ('undelivered', 'delivered') and coalesce(a.deliver_at, $1) <= $1
     order by a.id
   ), given as (
     insert into agent_message as known (activity_id, lane_id, computer_id, payload_id, state, deliver_at, deliver_before)
     select id, lane_id, computer_id, payload_id, 'acked', coalesce(deliver_at, $1), deliver_before_time from uncertain
     on conflict (activity_id) do update set state = 'acked' where known.state in ('held', 'queued', 'sent')
-  ), told as (
+  ), canceled as (
     insert into agent_inbox (lane_id, activity_id, kind, body, at)
     select u.lane_id, u.id, 'cancel', $2, $1 from uncertain u
   ), woken as (

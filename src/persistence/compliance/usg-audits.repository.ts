@@ -79,11 +79,11 @@ export async function saveVerdicts(
  * Locks the lanes of some operations until the transaction ends. Whoever gives audits their verdict and then changes what
  * their operations show does so first: lanes that advance lock their own row, then operations, then audits.
  */
-export async function lockLanesOfAudits(tx: Sql, activityIds: readonly number[]): Promise<void> {
+export async function lockBatchesOfAudits(tx: Sql, activityIds: readonly number[]): Promise<void> {
   if (activityIds.length > 0) await tx.query(LOCK_LANES, [activityIds]);
 }
 
-/** Adds a reason to what operations that have succeeded show as their result. See {@link lockLanesOfAudits}. */
+/** Adds a reason to what operations that have succeeded show as their result. See {@link lockBatchesOfAudits}. */
 export async function appendReasons(
   tx: Sql,
   reasons: ReadonlyArray<{ activityId: number; reason: string }>,

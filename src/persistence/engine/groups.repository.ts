@@ -24,7 +24,7 @@ export interface MovedGroup extends ChildCounts {
  * Moves the counters of a group; the first delivery of a child begins it.
  *
  * @param deliveredAt - earliest delivery among the changes; null for none
- * @returns the group; undefined when it is gone
+ * @returns the group; undefined when it was deleted
  */
 export async function moveGroupCounters(
   tx: Sql,

@@ -1,5 +1,5 @@
 import { type ParentRow, parentAt, SOURCE } from '../activities/activities.repository.ts';
-import { countSeen } from '../activities/seen-children.ts';
+import { countVisible } from '../activities/visible-children.ts';
 import type { PageRequest } from '../database/page.ts';
 import type { Sql } from '../database/sql.ts';
 import { isOpen } from '../database/status-sql.ts';
@@ -163,7 +163,7 @@ export async function findParents(
   now: Date,
 ): Promise<ParentRow[]> {
   const rows = await db.query<ParentRow & Record<string, unknown>>(FIND, [...visibilityParameters(scope), ids, now]);
-  return countSeen(db, scope, rows);
+  return countVisible(db, scope, rows);
 }
 
 /** One page of the parents that runs of a script profile made, newest first, as {@link findParents} shows them. */
@@ -179,7 +179,7 @@ export async function listParentsOfScriptProfile(
     db.query<{ count: number }>(`select count(*)::int as count ${RUNS}`, values),
     db.query<ParentRow & Record<string, unknown>>(LIST, [...values, page.limit, page.offset, now]),
   ]);
-  return { count: counted[0]!.count, rows: await countSeen(db, scope, rows) };
+  return { count: counted[0]!.count, rows: await countVisible(db, scope, rows) };
 }
 
 const FIND = `select ${parentAt(6)} from ${SOURCE} where ${VISIBLE} and a.id = any($5::int[])`;

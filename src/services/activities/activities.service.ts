@@ -8,7 +8,7 @@ import {
   listParents,
 } from '../../persistence/activities/activities.repository.ts';
 import { readCancelRequested } from '../../persistence/activities/activity-approval.repository.ts';
-import { orderCancel, readEndsAhead } from '../../persistence/activities/activity-cancel.repository.ts';
+import { cancelActivities, readPendingEnds } from '../../persistence/activities/activity-cancel.repository.ts';
 import { listComputerActivities } from '../../persistence/activities/computer-activities.repository.ts';
 import type { PageRequest } from '../../persistence/database/page.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
@@ -135,14 +135,14 @@ async function cancel(
     if (ids.length === 0) return [];
     const rows = await requireActivities(tx, caller, ids, 'cancel', deps.clock.now());
     const ended = rows.filter((row) => !isCancelable(row.status)).map((row) => row.id);
-    // Whoever names what to cancel is told that it has ended; a query means what is left.
-    if ('ids' in choice) ended.push(...(await readEndsAhead(tx, ids)));
+    // Whoever names what to cancel gets an error when it has ended; a query means what is left.
+    if ('ids' in choice) ended.push(...(await readPendingEnds(tx, ids)));
     requireEligible('cancel', sameReason(ended, 'has already ended'));
     const roots = withoutChildren(rows);
     const groups = roots.filter((row) => row.computer_id === null).map((row) => row.id);
     const operations = roots.filter((row) => row.computer_id !== null).map((row) => row.id);
     const { accountId } = caller;
-    await orderCancel(tx, { accountId, groups, operations, now: deps.clock.now(), text: null, traceparent });
+    await cancelActivities(tx, { accountId, groups, operations, now: deps.clock.now(), text: null, traceparent });
     await recordActs(tx, caller, 'Canceled', rows);
     return ids;
   });

@@ -1,11 +1,11 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import { selectActivities } from '../../persistence/activities/activities.repository.ts';
-import { lockLanesOf } from '../../persistence/activities/activity-cancel.repository.ts';
+import { lockBatchesOf } from '../../persistence/activities/activity-cancel.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { prepareActivityQuery } from '../query/activity-queries.ts';
-import { scopeOf } from './activity-rights.ts';
-import type { ActingQuery } from '../query/computer-queries.ts';
 import type { Caller, Clock } from '../common/ports.ts';
+import { prepareActivityQuery } from '../query/activity-queries.ts';
+import type { ActingQuery } from '../query/computer-queries.ts';
+import { scopeOf } from './activity-rights.ts';
 
 /** What a request acts on: activities by id, repeated ones count once, or all that the caller sees of a query. */
 export type ActivityChoice = { ids: readonly number[] } | { query: ActingQuery };
@@ -14,7 +14,7 @@ export type ActivityChoice = { ids: readonly number[] } | { query: ActingQuery }
 const MAX_CHOSEN = 100_000;
 
 /**
- * Locks the lanes of the chosen activities, so that no status of theirs moves before the transaction ends, and names
+ * Locks the batches of the chosen activities, so that no status of theirs moves before the transaction ends, and names
  * them: ids in the order asked for, newest first for a query. What the query no longer means once it is locked is left
  * alone.
  *
@@ -24,7 +24,7 @@ const MAX_CHOSEN = 100_000;
 export async function lockChosen(tx: Sql, clock: Clock, caller: Caller, choice: ActivityChoice): Promise<number[]> {
   if ('ids' in choice) {
     const ids = [...new Set(choice.ids)];
-    await lockLanesOf(tx, caller.accountId, ids);
+    await lockBatchesOf(tx, caller.accountId, ids);
     return ids;
   }
   const { text, seen } = choice.query;
@@ -36,6 +36,6 @@ export async function lockChosen(tx: Sql, clock: Clock, caller: Caller, choice: 
     throw new DomainError('InvalidParameter', `query ${message}`, { details: [{ path: 'body.query', message }] });
   }
   if (found.length === 0) return [];
-  await lockLanesOf(tx, caller.accountId, found);
+  await lockBatchesOf(tx, caller.accountId, found);
   return selectActivities(tx, scope, selection, MAX_CHOSEN, found);
 }

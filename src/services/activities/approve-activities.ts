@@ -14,8 +14,8 @@ import { wakeWaiting } from '../../persistence/engine/prior-activities.repositor
 export async function approveActivities(tx: Sql, activities: readonly number[], now: Date): Promise<void> {
   const approved = await approveOperations(tx, activities, now);
   const opened = approved.filter((operation) => operation.opened);
-  for (const [lane, rows] of Map.groupBy(opened, ({ lane_id }) => lane_id)) {
-    await queueMessages(tx, { lane, operations: rows.map(({ id }) => id), now });
+  for (const [batch, rows] of Map.groupBy(opened, ({ lane_id }) => lane_id)) {
+    await queueMessages(tx, { batch, operations: rows.map(({ id }) => id), now });
   }
   const awaited = new Set(approved.flatMap(({ after }) => after ?? []));
   if (awaited.size > 0) await wakeWaiting(tx, [...awaited], now);

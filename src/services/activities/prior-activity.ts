@@ -1,9 +1,9 @@
 import { DomainError } from '../../domain/common/errors.ts';
 import { findActivities } from '../../persistence/activities/activities.repository.ts';
-import { awaitActivity } from '../../persistence/engine/prior-activities.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { scopeOf, unknownActivities } from './activity-rights.ts';
+import { awaitActivity } from '../../persistence/engine/prior-activities.repository.ts';
 import type { Caller } from '../common/ports.ts';
+import { scopeOf, unknownActivities } from './activity-rights.ts';
 
 /**
  * Has operations that are made in this transaction wait, on each computer, for the success of an activity.
@@ -13,7 +13,7 @@ import type { Caller } from '../common/ports.ts';
  * @returns its id for the plan of the group; null for none
  * @throws {DomainError} UnknownActivity when it is not there or out of sight; InvalidParameter when it does nothing on
  * one of the computers
- * @remarks Locks the lanes of the activity: to be called before rows that come after lanes are locked.
+ * @remarks Locks the batches of the activity: to be called before rows that come after batches are locked.
  */
 export async function requirePrior(
   tx: Sql,

@@ -2,7 +2,7 @@ import { unreportedPid, unreportedText } from '../../domain/activities/machine-o
 import type { PlacedGroupPlan } from '../../persistence/activities/activity-creation.repository.ts';
 
 /**
- * Signals of a group to processes that were never reported, which fail unsent whenever they are ordered.
+ * Signals of a group to processes that were never reported, which fail unsent whenever they are asked for.
  *
  * @returns their positions among the group's operations, in id order, with the text each ends with
  * @see docs/api-conventions.md#processes
@@ -13,7 +13,7 @@ export function unsentSignals({
 }: Pick<PlacedGroupPlan, 'operations' | 'messages'>): Array<{ step: number; text: string }> {
   const pids = messages.map(unreportedPid);
   if (pids.every((pid) => pid === null)) return [];
-  const inIdOrder = operations.toSorted((a, b) => a.place - b.place || a.step - b.step);
+  const inIdOrder = operations.toSorted((a, b) => a.place - b.place || a.link - b.link);
   return inIdOrder.flatMap(({ message }, step) => {
     const pid = pids[message]!;
     return pid === null ? [] : [{ step, text: unreportedText(pid) }];

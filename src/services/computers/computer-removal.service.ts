@@ -1,29 +1,33 @@
-import type { ActivitySettings } from '../../process/config.ts';
 import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
 import { SANITIZE_REQUEST, sanitizeMessage } from '../../domain/computers/sanitizing.ts';
 import { readBaseActivity } from '../../persistence/activities/activities.repository.ts';
-import { type CancelOrder, lockLanesOf, orderCancel } from '../../persistence/activities/activity-cancel.repository.ts';
+import {
+  type Cancellation,
+  cancelActivities,
+  lockBatchesOf,
+} from '../../persistence/activities/activity-cancel.repository.ts';
 import { createGroup, type OperationTemplate } from '../../persistence/activities/activity-creation.repository.ts';
+import { answerOnServer } from '../../persistence/activities/server-results.repository.ts';
 import {
   findArchiveActivity,
   findComputersToRemove,
   findOpenOperations,
   lockAgents,
   markArchived,
-  releaseComputers,
   recordRemoved,
+  releaseComputers,
   removeComputers,
 } from '../../persistence/computers/computer-removal.repository.ts';
-import { recordEvent, recordEvents } from '../../persistence/events/events.repository.ts';
 import { lockFleetExclusive } from '../../persistence/computers/fleet-lock.ts';
-import { lockRights } from '../../persistence/identity/rights.repository.ts';
-import { answerOnServer } from '../../persistence/activities/server-results.repository.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
+import { recordEvent, recordEvents } from '../../persistence/events/events.repository.ts';
+import { lockRights } from '../../persistence/identity/rights.repository.ts';
+import type { ActivitySettings } from '../../process/config.ts';
 import { type BaseActivity, toBaseActivity } from '../activities/activity-views.ts';
-import { fieldError } from '../common/fields.ts';
-import type { Caller, Clock } from '../common/ports.ts';
 import { requirePrior } from '../activities/prior-activity.ts';
 import { requireTargets } from '../activities/targets.ts';
+import { fieldError } from '../common/fields.ts';
+import type { Caller, Clock } from '../common/ports.ts';
 
 /** One computer, named twice so that nobody puts the wrong one away. */
 export interface NamedComputer {
@@ -70,7 +74,7 @@ interface Deps {
   settings: ActivitySettings;
 }
 
-type Order = Pick<CancelOrder, 'now' | 'traceparent'>;
+type Order = Pick<Cancellation, 'now' | 'traceparent'>;
 
 const ARCHIVE_REQUEST = 'ArchiveComputerRequest';
 const ARCHIVED_TEXT = 'The computer was archived.';
@@ -149,11 +153,11 @@ async function endOperations(
   computers: readonly number[],
   order: Order & { text: string },
 ): Promise<void> {
-  await lockLanesOf(tx, accountId, await findOpenOperations(tx, accountId, computers));
+  await lockBatchesOf(tx, accountId, await findOpenOperations(tx, accountId, computers));
   await lockAgents(tx, accountId, computers);
   // Some may have ended while their lanes were waited for.
   const operations = await findOpenOperations(tx, accountId, computers);
-  if (operations.length > 0) await orderCancel(tx, { ...order, accountId, groups: [], operations });
+  if (operations.length > 0) await cancelActivities(tx, { ...order, accountId, groups: [], operations });
 }
 
 async function requireTitle(tx: Sql, { id, title }: NamedComputer) {

@@ -10,7 +10,7 @@ import {
   type SourceOperation,
 } from '../../persistence/activities/activity-repeats.repository.ts';
 import type { Sql } from '../../persistence/database/sql.ts';
-import { Layout } from '../activities/activity-layout.ts';
+import { ChainLayout } from '../activities/chain-layout.ts';
 import type { Caller } from '../common/ports.ts';
 
 /** What a group is made of that repeats or undoes an activity. */
@@ -32,7 +32,7 @@ export async function repeat(
     operations.map(({ payload_id }) => payload_id),
   );
   const positions = new Map([...known.keys()].map((payload, position) => [payload, position]));
-  const layout = new Layout();
+  const layout = new ChainLayout();
   for (const { id, computer_id, type, summary, payload_id, blocked_by, delay_seconds } of operations) {
     const message = positions.get(payload_id)!;
     layout.add(computer_id, { type, summary, message, origin: id }, blocked_by, delay_seconds);
@@ -47,7 +47,7 @@ export async function repeat(
   };
 }
 
-/** What a revert leaves out is told of that revert alone: of its operations any may be repeated. */
+/** What a revert leaves out belongs to that revert alone: of its operations any may be repeated. */
 function withoutRest({ not_reverted, ...parameters }: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return parameters;
 }
@@ -69,16 +69,16 @@ export async function undo(
     here.map(({ id }) => id),
   );
   const messages = new Map<string, { position: number; message: OperationMessage }>();
-  const layout = new Layout();
+  const layout = new ChainLayout();
   const undone = new Set<number>();
   for (const { id, computer_id } of here) {
     const original = done.get(id);
-    const steps = original ? inverseOf(original, now) : [];
-    for (const [index, { message, ...step }] of steps.entries()) {
+    const inverse = original ? inverseOf(original, now) : [];
+    for (const [index, { message, ...operation }] of inverse.entries()) {
       const key = JSON.stringify(message);
       const { position } = messages.get(key) ?? { position: messages.size };
       messages.set(key, { position, message });
-      layout.add(computer_id, { ...step, message: position, origin: id }, index === 0 ? null : id, 0);
+      layout.add(computer_id, { ...operation, message: position, origin: id }, index === 0 ? null : id, 0);
       undone.add(id);
     }
   }

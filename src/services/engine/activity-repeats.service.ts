@@ -3,7 +3,7 @@ import { ACTIVITY_GROUP } from '../../domain/activities/kinds.ts';
 import { DomainError } from '../../domain/common/errors.ts';
 import { EXECUTE_SCRIPT } from '../../domain/scripts/result.ts';
 import type { ActivityRow, NotReverted } from '../../persistence/activities/activities.repository.ts';
-import { lockLanesOf } from '../../persistence/activities/activity-cancel.repository.ts';
+import { lockBatchesOf } from '../../persistence/activities/activity-cancel.repository.ts';
 import { createPlacedGroup } from '../../persistence/activities/activity-creation.repository.ts';
 import {
   linkReapplied,
@@ -14,10 +14,10 @@ import {
   type SourceActivity,
   type SourceOperation,
 } from '../../persistence/activities/activity-repeats.repository.ts';
+import { failUnsent } from '../../persistence/activities/unsent-operations.repository.ts';
 import { lockFleetShared } from '../../persistence/computers/fleet-lock.ts';
 import type { Database, Sql } from '../../persistence/database/sql.ts';
 import { recordEvents } from '../../persistence/events/events.repository.ts';
-import { failUnsent } from '../../persistence/activities/unsent-operations.repository.ts';
 import { lockPayloadScripts } from '../../persistence/scripts/script-redaction.repository.ts';
 import type { ActivitySettings } from '../../process/config.ts';
 import { requireActivities, requireEligible } from '../activities/activity-rights.ts';
@@ -70,13 +70,15 @@ export function createActivityRepeatsService(deps: Deps): ActivityRepeatsService
   return {
     reapply: (caller, ids, options) =>
       deps.db.transaction(async (tx) => {
-        const order = await begin(tx, deps, caller, ids, { ...options, verb: REAPPLY });
-        return carryOut(tx, order, (source, operations) => repeat(tx, source, operations, order));
+        const repetition = await prepare(tx, deps, caller, ids, { ...options, verb: REAPPLY });
+        return carryOut(tx, repetition, (source, operations) => repeat(tx, source, operations, repetition));
       }),
     revert: (caller, ids, options) =>
       deps.db.transaction(async (tx) => {
-        const order = await begin(tx, deps, caller, ids, { ...options, verb: REVERT });
-        return carryOut(tx, order, (source, operations, lost) => undo(tx, source, { operations, lost }, order.now));
+        const repetition = await prepare(tx, deps, caller, ids, { ...options, verb: REVERT });
+        return carryOut(tx, repetition, (source, operations, lost) =>
+          undo(tx, source, { operations, lost }, repetition.now),
+        );
       }),
   };
 }
@@ -108,7 +110,7 @@ const REVERT: Verb = {
   link: linkReverted,
 };
 
-interface Order extends RepeatOptions {
+interface Repetition extends RepeatOptions {
   caller: Caller;
   verb: Verb;
   ids: readonly number[];
@@ -117,18 +119,18 @@ interface Order extends RepeatOptions {
 }
 
 /** Checks everything that can be refused before anything is written. */
-async function begin(
+async function prepare(
   tx: Sql,
   deps: Deps,
   caller: Caller,
   given: readonly number[],
   options: RepeatOptions & { verb: Verb },
-): Promise<Order> {
+): Promise<Repetition> {
   const { verb, after } = options;
   const ids = [...new Set(given)];
   // No computer leaves meanwhile, and whoever comes second sees what the first made.
   await lockFleetShared(tx, caller.accountId);
-  await lockLanesOf(tx, caller.accountId, [
+  await lockBatchesOf(tx, caller.accountId, [
     ...ids,
     ...(await readReverted(tx, ids)),
     ...(after === null ? [] : [after]),
@@ -149,10 +151,10 @@ async function begin(
 
 async function carryOut(
   tx: Sql,
-  order: Order,
+  repetition: Repetition,
   draft: (source: SourceActivity, operations: readonly SourceOperation[], lost: ReadonlySet<number>) => Promise<Draft>,
 ): Promise<number[]> {
-  const { caller, verb, ids, now, settings, after, traceparent } = order;
+  const { caller, verb, ids, now, settings, after, traceparent } = repetition;
   const operations = Map.groupBy(await readSourceOperations(tx, ids), ({ root }) => root);
   const lost = await requireTargetsOf(tx, caller, verb, operations);
   const sources = new Map((await readSources(tx, ids)).map((source) => [source.id, source]));

@@ -130,7 +130,7 @@ async function moveBatch(
   changes.push(...chains.canceled);
   if (batch.awaited) await wakeWaiting(tx, endedIn(batch, changes), now);
   await queueMessages(tx, {
-    lane: id,
+    batch: id,
     operations: isOpened ? chains.released.map((operation) => operation.id) : null,
     now,
   });

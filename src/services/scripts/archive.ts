@@ -1,14 +1,18 @@
-import { type CancelOrder, lockLanesOf, orderCancel } from '../../persistence/activities/activity-cancel.repository.ts';
+import {
+  type Cancellation,
+  cancelActivities,
+  lockBatchesOf,
+} from '../../persistence/activities/activity-cancel.repository.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
 import { recordEvent } from '../../persistence/events/events.repository.ts';
 import { deleteAttachments } from '../../persistence/scripts/script-attachments.repository.ts';
-import { findOpenRuns, wipeCode } from '../../persistence/scripts/script-redaction.repository.ts';
 import { archiveProfilesOfScript } from '../../persistence/scripts/script-profiles.repository.ts';
+import { findOpenRuns, wipeCode } from '../../persistence/scripts/script-redaction.repository.ts';
 import { updateScript } from '../../persistence/scripts/scripts.repository.ts';
-import type { Sql } from '../../persistence/database/sql.ts';
 import type { Caller } from '../common/ports.ts';
-import { disableTriggers } from './profiles/trigger-dates.ts';
 import { eventOf, lockManageable, profilesText } from './changes.ts';
 import type { ScriptsDeps } from './model.ts';
+import { disableTriggers } from './profiles/trigger-dates.ts';
 import { requireRight, requireScript } from './reads.ts';
 
 /** Puts a script away; what runs goes on. */
@@ -33,7 +37,7 @@ export async function redactScript(
   await deps.db.transaction(async (tx) => {
     requireRight(caller, await requireScript(tx, caller, id), 'ManageScript');
     // Lanes come before all other rows; runs that begin until the script is locked are found behind the lock.
-    await lockLanesOf(tx, caller.accountId, await findOpenRuns(tx, id));
+    await lockBatchesOf(tx, caller.accountId, await findOpenRuns(tx, id));
     const script = await lockManageable(tx, caller, id);
     if (script.status === 'redacted') return;
     const now = deps.clock.now();
@@ -50,10 +54,10 @@ async function cancelRuns(
   tx: Sql,
   { accountId }: Caller,
   id: number,
-  order: Pick<CancelOrder, 'now' | 'traceparent'>,
+  order: Pick<Cancellation, 'now' | 'traceparent'>,
 ): Promise<void> {
   const operations = await findOpenRuns(tx, id);
   if (operations.length === 0) return;
-  await lockLanesOf(tx, accountId, operations);
-  await orderCancel(tx, { ...order, accountId, groups: [], operations, text: 'The script was redacted.' });
+  await lockBatchesOf(tx, accountId, operations);
+  await cancelActivities(tx, { ...order, accountId, groups: [], operations, text: 'The script was redacted.' });
 }

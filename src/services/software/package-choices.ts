@@ -1,14 +1,14 @@
-import { type PackageAction, packageOperation, packageSummary } from '../../domain/software/package-operations.ts';
 import { DomainError } from '../../domain/common/errors.ts';
 import type { PackageVersion } from '../../domain/software/package-changes.ts';
 import { chooseVersion } from '../../domain/software/package-choice.ts';
+import { type PackageAction, packageOperation, packageSummary } from '../../domain/software/package-operations.ts';
 import { readPackages } from '../../persistence/activities/package-changes.repository.ts';
+import type { Sql } from '../../persistence/database/sql.ts';
 import {
+  type ComputersWithSameVersions,
   findReportablePackages,
   readKnownVersions,
-  type ComputersWithSameVersions,
 } from '../../persistence/software/packages.repository.ts';
-import type { Sql } from '../../persistence/database/sql.ts';
 import type { ComputerAction } from '../activities/computer-actions.ts';
 
 /** What is to be done with some packages on some computers. */
@@ -50,7 +50,7 @@ export async function choosePackages(
       operations: computers.map((computer, place) => {
         const message = draftOf.get(computer)!;
         const { type, summary } = drafts[message]!;
-        return { place, step: 0, after: null, delaySeconds: 0, type, summary, message, origin: null };
+        return { place, link: 0, after: null, delaySeconds: 0, type, summary, message, origin: null };
       }),
     },
   };

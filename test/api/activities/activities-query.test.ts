@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { childrenOf, tell } from '../../support/activities/activity-rows.ts';
-import { ADMIN } from '../../support/http/app.ts';
+import { addEvent, childrenOf } from '../../support/activities/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 import { NASTY } from '../../support/computers/query-terms.ts';
+import { ADMIN } from '../../support/http/app.ts';
 
 let world: FleetWorld;
 /** Groups by name: ended (web succeeded, db failed, desk still out), later (db), quick (web). */
@@ -14,8 +14,8 @@ beforeAll(async () => {
   await world.settle();
   const [first, second] = await childrenOf(world.db, groups['ended']);
   const at = world.clock.now();
-  await tell(world.db, { lane: first!.lane_id, activity: first!.id, kind: 'result', ok: true, at });
-  await tell(world.db, { lane: second!.lane_id, activity: second!.id, kind: 'result', ok: false, at });
+  await addEvent(world.db, { lane: first!.lane_id, activity: first!.id, kind: 'result', ok: true, at });
+  await addEvent(world.db, { lane: second!.lane_id, activity: second!.id, kind: 'result', ok: false, at });
   await world.settle();
   world.clock.advance(13 * 3_600_000);
   groups['later'] = await snaps(['db'], { deliver_after: '2026-11-22T02:00:00Z' });

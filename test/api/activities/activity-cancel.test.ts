@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { activityGroups } from '../../support/activities/activity-groups.ts';
-import { childrenOf, tell } from '../../support/activities/activity-rows.ts';
-import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
+import { addEvent, childrenOf } from '../../support/activities/activity-rows.ts';
 import { aLoneOperation } from '../../support/activities/lone-operation.ts';
+import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 
 let world: FleetWorld;
 const { act, get, cancel, report } = activityGroups(() => world);
@@ -173,7 +173,7 @@ describe('POST /activities/cancel', () => {
       await world.settle();
       const ends = [...(await childrenOf(world.db, whole)), (await childrenOf(world.db, part))[0]!];
       for (const { id, lane_id: lane } of ends)
-        await tell(world.db, { lane, activity: id, kind: 'result', ok: true, body: 'done', at: world.clock.now() });
+        await addEvent(world.db, { lane, activity: id, kind: 'result', ok: true, body: 'done', at: world.clock.now() });
       for (const id of [whole, ends[0]!.id, ends[2]!.id]) {
         const { status, body } = await unchanged(() => cancel([id]));
         expect(status).toBe(400);

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { childrenOf, tell } from '../../support/activities/activity-rows.ts';
+import { addEvent, childrenOf } from '../../support/activities/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 
 let world: FleetWorld;
@@ -60,7 +60,7 @@ describe('POST /activities/cancel with a query', () => {
     const group = await act('web', 'db');
     await world.settle();
     const [first] = await childrenOf(world.db, group);
-    await tell(world.db, {
+    await addEvent(world.db, {
       lane: first!.lane_id,
       activity: first!.id,
       kind: 'result',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { childrenOf, tell } from '../../support/activities/activity-rows.ts';
+import { addEvent, childrenOf } from '../../support/activities/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 import { insertPackage, reportKernels, reportPackages } from '../../support/computers/packages.ts';
 
@@ -74,7 +74,7 @@ async function end(group: number, ok: boolean, computer?: number): Promise<void>
   await world.settle();
   for (const child of await childrenOf(world.db, group)) {
     if (computer !== undefined && child.computer_id !== computer) continue;
-    await tell(world.db, { lane: child.lane_id, activity: child.id, kind: 'result', ok, at: world.clock.now() });
+    await addEvent(world.db, { lane: child.lane_id, activity: child.id, kind: 'result', ok, at: world.clock.now() });
   }
   await world.settle();
 }
@@ -183,7 +183,7 @@ describe('what waits for another activity', () => {
     ];
     await world.settle();
     const done = (id: number, lane: number) =>
-      tell(world.db, { lane, activity: id, kind: 'result', ok: true, at: world.clock.now() });
+      addEvent(world.db, { lane, activity: id, kind: 'result', ok: true, at: world.clock.now() });
     await done(change!.id, change!.lane_id);
     await world.settle();
     await world.settle();

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import { ingestReports } from '../../../src/services/compliance/audits/ingest.ts';
+import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import { createEngine } from '../../../src/services/engine/engine.ts';
-import { childrenOf, tell } from '../../support/activities/activity-rows.ts';
+import { addEvent, childrenOf } from '../../support/activities/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 import { auditReport } from '../../support/compliance/audit-reports.ts';
 import { usgProfile } from '../../support/compliance/usg-profiles.ts';
@@ -32,7 +32,7 @@ async function answer(activity: number, answers: Record<number, 'fetched' | 'pas
     const how = answers[computer_id];
     if (how) {
       const kind = how === 'fetched' ? 'delivered' : 'result';
-      await tell(db, { lane: lane_id, activity: id, kind, ok: how !== 'breaks', body: 'said', at: now() });
+      await addEvent(db, { lane: lane_id, activity: id, kind, ok: how !== 'breaks', body: 'said', at: now() });
     }
     if (how === 'passes' || how === 'fails') {
       const report = auditReport([how === 'passes' ? 'pass' : 'fail']);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tell } from '../../support/activities/activity-rows.ts';
+import { addEvent } from '../../support/activities/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
 
 let world: FleetWorld;
@@ -111,7 +111,7 @@ describe('POST /processes/kill and /terminate', () => {
     );
     const at = world.clock.now();
     for (const { id, lane_id } of sent) {
-      await tell(world.db, { lane: lane_id, activity: id, kind: 'result', ok: true, at });
+      await addEvent(world.db, { lane: lane_id, activity: id, kind: 'result', ok: true, at });
     }
     await world.settle();
     await world.db.query(
@@ -141,7 +141,7 @@ describe('POST /processes/kill and /terminate', () => {
       [old.id],
     );
     for (const { id, lane_id } of ended) {
-      await tell(world.db, { lane: lane_id, activity: id, kind: 'result', ok: true, at: world.clock.now() });
+      await addEvent(world.db, { lane: lane_id, activity: id, kind: 'result', ok: true, at: world.clock.now() });
     }
     await world.settle();
     const { body } = await world.app.call('POST', '/activities/reapply', {

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encryptSecret, recoveryKeyContext } from '../../../src/services/common/secret-box.ts';
 import { rotateRecoveryKeys } from '../../../src/services/computers/recovery-key-rotation.ts';
-import { recoveryKeyContext, encryptSecret } from '../../../src/services/common/secret-box.ts';
-import { childrenOf, tell } from '../../support/activities/activity-rows.ts';
-import { insist } from '../../support/http/app.ts';
-import { insertComputer } from '../../support/computers/computers.ts';
+import { addEvent, childrenOf } from '../../support/activities/activity-rows.ts';
 import { createFleetWorld, type FleetWorld } from '../../support/agents/fleet-world.ts';
+import { insertComputer } from '../../support/computers/computers.ts';
+import { insist } from '../../support/http/app.ts';
 import { TEST_KEYS } from '../../support/identity/test-keys.ts';
 
 const KEY = '10475-22871-30996-41204-50318-61177-07842-18853';
@@ -43,7 +43,7 @@ async function storeKey(computer: number, key: string, keys = TEST_KEYS): Promis
 async function end(group: number, ok: boolean): Promise<void> {
   const [child] = await childrenOf(world.db, group);
   const result = { lane: child!.lane_id, activity: child!.id, kind: 'result' as const, ok, at: world.clock.now() };
-  await tell(world.db, { ...result, body: ok ? 'made' : 'the TPM refused' });
+  await addEvent(world.db, { ...result, body: ok ? 'made' : 'the TPM refused' });
   await world.settle();
 }
 

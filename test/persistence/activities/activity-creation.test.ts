@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { laneWorkflowId, parseActivityWorkflowId } from '../../../src/domain/activities/workflow-id.ts';
-import { createPlacedGroup, laneSize } from '../../../src/persistence/activities/activity-creation.repository.ts';
+import { batchWorkflowId, parseActivityWorkflowId } from '../../../src/domain/activities/workflow-id.ts';
+import { batchSize, createPlacedGroup } from '../../../src/persistence/activities/activity-creation.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { aChain, aGroup, anAccount, childrenOf, SETTINGS } from '../../support/activities/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
@@ -101,7 +101,7 @@ describe('creating a group', () => {
     const account = await anAccount(db, { computers: 26 });
     const group = await aGroup(db, account);
     const lanes = await db.query('select wf_id, single, size, open_count from lane where parent_id = $1', [group]);
-    expect(lanes).toEqual([{ wf_id: laneWorkflowId(group, 1), single: false, size: 26, open_count: 26 }]);
+    expect(lanes).toEqual([{ wf_id: batchWorkflowId(group, 1), single: false, size: 26, open_count: 26 }]);
   });
 
   it.each([
@@ -126,7 +126,7 @@ describe('creating a group', () => {
           computers: account.computers,
           messages: [message],
           operations: account.computers.map((_, place) => ({
-            ...{ place, step: 0, after: null, delaySeconds: 0, message: 0, origin: 0 },
+            ...{ place, link: 0, after: null, delaySeconds: 0, message: 0, origin: 0 },
             ...{ type: operation.type, summary: operation.summary },
           })),
           ...plan,
@@ -143,14 +143,14 @@ describe('creating a group', () => {
   });
 
   it('sizes lanes between their bounds', () => {
-    expect([26, 5000, 5001, 12_345, 100_000].map((n) => laneSize(n, SETTINGS))).toEqual([500, 500, 501, 1235, 5000]);
+    expect([26, 5000, 5001, 12_345, 100_000].map((n) => batchSize(n, SETTINGS))).toEqual([500, 500, 501, 1235, 5000]);
   });
 
   it('makes no more than a thousand lanes, however small the settings want them', () => {
     const tiny = { singleBatchLimit: 0, batchMinSize: 1, batchMaxSize: 3 };
-    expect([30, 3000, 3001, 100_000, 200_001].map((n) => laneSize(n, tiny))).toEqual([3, 3, 4, 100, 201]);
+    expect([30, 3000, 3001, 100_000, 200_001].map((n) => batchSize(n, tiny))).toEqual([3, 3, 4, 100, 201]);
     for (const n of [1, 999, 1001, 3001, 99_999, 100_000]) {
-      expect(Math.ceil(n / laneSize(n, { ...tiny, batchMaxSize: 1 }))).toBeLessThanOrEqual(1000);
+      expect(Math.ceil(n / batchSize(n, { ...tiny, batchMaxSize: 1 }))).toBeLessThanOrEqual(1000);
     }
   });
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { lockLanesOf, orderCancel } from '../../../src/persistence/activities/activity-cancel.repository.ts';
+import { cancelActivities, lockBatchesOf } from '../../../src/persistence/activities/activity-cancel.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createLogger, type Logger } from '../../../src/process/logger.ts';
 import { startTracing } from '../../../src/process/tracing.ts';
@@ -64,9 +64,9 @@ async function relay(refuses: readonly string[] = []): Promise<void> {
 const cancel = (group: number, by: string | null) =>
   db.transaction(async (tx) => {
     const { accountId } = account;
-    await lockLanesOf(tx, accountId, [group]);
+    await lockBatchesOf(tx, accountId, [group]);
     const order = { accountId, groups: [group], operations: [], now: new Date(), text: null, traceparent: by };
-    await orderCancel(tx, order);
+    await cancelActivities(tx, order);
   });
 
 function lines(): Array<Record<string, unknown>> {

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import { failUnreported, ingestReports } from '../../../src/services/compliance/audits/ingest.ts';
+import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
-import { type ChildState, childrenOf, TestClock, tell } from '../../support/activities/activity-rows.ts';
+import { addEvent, type ChildState, childrenOf, TestClock } from '../../support/activities/activity-rows.ts';
 import { auditReport } from '../../support/compliance/audit-reports.ts';
 import { createUsgWorld, type UsgWorld } from '../../support/compliance/usg-world.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
@@ -86,11 +86,11 @@ class RunTrial {
         // Only what an agent was given can be answered; a cancel may have come meanwhile.
         if (picked.message !== null && picked.message !== 'withdrawn') {
           await db.query(`update agent_message set state = 'sent' where activity_id = $1`, [picked.id]);
-          await tell(db, { ...news, kind: one.do, ok: one.ok });
+          await addEvent(db, { ...news, kind: one.do, ok: one.ok });
         }
         return;
       case 'cancel':
-        return tell(db, { ...news, kind: 'cancel' });
+        return addEvent(db, { ...news, kind: 'cancel' });
       case 'report':
         return this.#report(picked.computer_id, one.ok);
       case 'wait':
@@ -156,7 +156,7 @@ class RunTrial {
   async finish(): Promise<void> {
     const lanes = new Set((await childrenOf(db, this.#activity)).map(({ lane_id }) => lane_id));
     await this.run({ do: 'advance' });
-    for (const lane of lanes) await tell(db, { lane, activity: null, kind: 'cancel', at: this.#clock.now() });
+    for (const lane of lanes) await addEvent(db, { lane, activity: null, kind: 'cancel', at: this.#clock.now() });
     await this.run({ do: 'advance' });
     await this.run({ do: 'wait', hours: 1 });
     const { lastRun } = await this.#world.profiles.get(this.#world.caller, this.#profile);

@@ -2,18 +2,18 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { NO_ANSWER } from '../../../src/domain/scripts/result.ts';
 import { scriptOperation } from '../../../src/domain/scripts/script.ts';
 import { EVENTS_LIMIT } from '../../../src/persistence/engine/pending-events.repository.ts';
-import { aChain, aGroup, anAccount, childrenOf, tell } from '../../support/activities/activity-rows.ts';
-import { LaneWorld } from '../../support/activities/engine-world.ts';
+import { aChain, addEvent, aGroup, anAccount, childrenOf } from '../../support/activities/activity-rows.ts';
+import { EngineWorld } from '../../support/activities/engine-world.ts';
 
 const SECOND_MS = 1000;
 const LIMIT = 60;
 /** Time limit and ten minutes. */
 const PATIENCE_MS = (LIMIT + 600) * SECOND_MS;
 
-let world: LaneWorld;
+let world: EngineWorld;
 
 beforeAll(async () => {
-  world = await LaneWorld.create();
+  world = await EngineWorld.create();
 });
 afterAll(() => world?.close());
 beforeEach(() => world.begin());
@@ -22,11 +22,11 @@ const body = { id: 1, version: 1, title: 'Say hello', interpreter: '/bin/sh', co
 const run = (timeLimit = LIMIT) => scriptOperation(body, { username: 'root', timeLimit, env: {} });
 
 async function delivered(operations: Parameters<typeof aGroup>[2], computers = 1) {
-  const { group, lane, ids } = await world.oneLane(operations, { computers });
+  const { group, lane, ids } = await world.oneBatch(operations, { computers });
   await world.engine.processPendingEvents(lane, false);
   const at = world.clock.now();
   for (const { id, message } of await childrenOf(world.db, group)) {
-    if (message !== null) await tell(world.db, { lane, activity: id, kind: 'delivered', at });
+    if (message !== null) await addEvent(world.db, { lane, activity: id, kind: 'delivered', at });
   }
   return { group, lane, ids, at, first: await world.engine.processPendingEvents(lane, false) };
 }
@@ -46,10 +46,17 @@ describe('an operation with a limit on its answer', () => {
 
   it('is not ended by what came in time, and keeps what came first', async () => {
     const { group, lane, ids, at } = await delivered({ operations: [run()] }, 2);
-    await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, body: 'hello\n', at });
+    await addEvent(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, body: 'hello\n', at });
     world.clock.advance(PATIENCE_MS);
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 0, succeeded: 1, failed: 1 });
-    await tell(world.db, { lane, activity: ids[1]!, kind: 'result', ok: true, body: 'late\n', at: world.clock.now() });
+    await addEvent(world.db, {
+      lane,
+      activity: ids[1]!,
+      kind: 'result',
+      ok: true,
+      body: 'late\n',
+      at: world.clock.now(),
+    });
     await world.engine.processPendingEvents(lane, false);
     expect((await childrenOf(world.db, group)).map(({ result_text }) => result_text)).toEqual(['hello\n', NO_ANSWER]);
   });
@@ -61,7 +68,7 @@ describe('an operation with a limit on its answer', () => {
        select $1, $2, 'delivered', $3 from generate_series(1, ${EVENTS_LIMIT})`,
       [lane, ids[1], at],
     );
-    await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, body: 'hello\n', at });
+    await addEvent(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, body: 'hello\n', at });
     world.clock.advance(PATIENCE_MS);
     expect((await world.engine.processPendingEvents(lane, false)).nextDueAt).toBe(world.clock.now().getTime());
     await world.engine.processPendingEvents(lane, false);
@@ -73,14 +80,20 @@ describe('an operation with a limit on its answer', () => {
     ['after the usual days', 0.001, {}, 86_400],
   ])('is given up %s by the clock that judges, however slow the other is', async (_, days, plan, waits) => {
     world.engine = world.engineWith(days);
-    const { group, lane, ids } = await world.oneLane(plan, { computers: 2 });
+    const { group, lane, ids } = await world.oneBatch(plan, { computers: 2 });
     await world.engine.processPendingEvents(lane, false);
     const now = world.clock.now().getTime();
     const at = new Date(now - 3600 * SECOND_MS);
-    for (const activity of ids) await tell(world.db, { lane, activity, kind: 'delivered', at });
+    for (const activity of ids) await addEvent(world.db, { lane, activity, kind: 'delivered', at });
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 2, nextDueAt: now + waits });
     world.clock.advance(waits - SECOND_MS);
-    await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: new Date(at.getTime() + SECOND_MS) });
+    await addEvent(world.db, {
+      lane,
+      activity: ids[0]!,
+      kind: 'result',
+      ok: true,
+      at: new Date(at.getTime() + SECOND_MS),
+    });
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({
       open: 1,
       succeeded: 1,

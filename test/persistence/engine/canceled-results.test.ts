@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { MIGRATIONS } from '../../../src/persistence/orm/migrations/index.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
-import { aGroup, anAccount, childrenOf, TestClock, tell } from '../../support/activities/activity-rows.ts';
+import { addEvent, aGroup, anAccount, childrenOf, TestClock } from '../../support/activities/activity-rows.ts';
 import { anAuditedRun } from '../../support/compliance/audited-run.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { planMigrations } from '../../support/database/migration-rules.ts';
@@ -35,9 +35,9 @@ async function aGroupOf(...ends: readonly End[]): Promise<number> {
     await engine.processPendingEvents(lane, false);
     const news = { lane, activity: id, at: clock.now() };
     const end = ends[index]!;
-    if (end === 'canceled') await tell(db, { ...news, kind: 'cancel' });
-    else if (end === 'delivered') await tell(db, { ...news, kind: 'delivered' });
-    else if (end !== 'open') await tell(db, { ...news, kind: 'result', ok: end === 'succeeded' });
+    if (end === 'canceled') await addEvent(db, { ...news, kind: 'cancel' });
+    else if (end === 'delivered') await addEvent(db, { ...news, kind: 'delivered' });
+    else if (end !== 'open') await addEvent(db, { ...news, kind: 'result', ok: end === 'succeeded' });
     await engine.processPendingEvents(lane, false);
   }
   return group;

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { childrenOf, tell } from '../../support/activities/activity-rows.ts';
-import { LaneWorld } from '../../support/activities/engine-world.ts';
+import { addEvent, childrenOf } from '../../support/activities/activity-rows.ts';
+import { EngineWorld } from '../../support/activities/engine-world.ts';
 
 const DAY_MS = 86_400_000;
 
-let world: LaneWorld;
+let world: EngineWorld;
 
 beforeAll(async () => {
-  world = await LaneWorld.create();
+  world = await EngineWorld.create();
 });
 afterAll(() => world?.close());
 beforeEach(() => world.begin());
 
 describe('moments', () => {
   it('wakes a lane for the first and the last delivery of a random window only', async () => {
-    const { lane } = await world.oneLane({ windowMinutes: 60 }, { computers: 200 });
+    const { lane } = await world.oneBatch({ windowMinutes: 60 }, { computers: 200 });
     const moments = await world.db.query<{ deliver_at: Date }>(
       'select deliver_at from activity where lane_id = $1 order by deliver_at',
       [lane],
@@ -34,9 +34,9 @@ describe('moments', () => {
   });
 
   it('fails what is not answered in time after delivery', async () => {
-    const { lane, group, ids } = await world.oneLane();
+    const { lane, group, ids } = await world.oneBatch();
     await world.engine.processPendingEvents(lane, false);
-    await tell(world.db, { lane, activity: ids[0]!, kind: 'delivered', at: world.clock.now() });
+    await addEvent(world.db, { lane, activity: ids[0]!, kind: 'delivered', at: world.clock.now() });
     const due = world.clock.now().getTime() + 30 * DAY_MS;
     expect((await world.engine.processPendingEvents(lane, false)).nextDueAt).toBe(due);
     world.clock.advance(30 * DAY_MS);
@@ -47,10 +47,10 @@ describe('moments', () => {
   });
 
   it('gathers expiries that are close together', async () => {
-    const { lane, ids } = await world.oneLane({}, { computers: 30 });
+    const { lane, ids } = await world.oneBatch({}, { computers: 30 });
     await world.engine.processPendingEvents(lane, false);
     for (const activity of ids) {
-      await tell(world.db, { lane, activity, kind: 'delivered', at: world.clock.now() });
+      await addEvent(world.db, { lane, activity, kind: 'delivered', at: world.clock.now() });
       await world.engine.processPendingEvents(lane, false);
       world.clock.advance(60_000);
     }
@@ -65,7 +65,7 @@ describe('moments', () => {
   });
 
   it('fails what was not fetched before its last moment, and leaves what an agent has', async () => {
-    const { lane, group, ids } = await world.oneLane({}, { computers: 2 });
+    const { lane, group, ids } = await world.oneBatch({}, { computers: 2 });
     const deadline = new Date(world.clock.now().getTime() + 60_000);
     await world.db.query('update activity set deliver_before_time = $2 where lane_id = $1', [lane, deadline]);
     expect((await world.engine.processPendingEvents(lane, false)).nextDueAt).toBe(deadline.getTime());

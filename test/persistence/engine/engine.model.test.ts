@@ -6,16 +6,16 @@ import { createActivityRepeatsService } from '../../../src/services/engine/activ
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import {
   aChain,
+  addEvent,
   aGroup,
   anAccount,
   childrenOf,
-  ONE_LANE,
+  ONE_BATCH,
   SETTINGS,
   type TestAccount,
   TestClock,
-  tell,
 } from '../../support/activities/activity-rows.ts';
-import { LaneModel, type ModelOperation } from '../../support/activities/engine-model.ts';
+import { EngineModel, type ModelOperation } from '../../support/activities/engine-model.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { dyingAfter } from '../../support/database/dying-database.ts';
 import { guardStatuses } from '../../support/database/status-guard.ts';
@@ -58,7 +58,7 @@ class Trial {
   readonly engine: Engine;
   group = 0;
   lane = 0;
-  model!: LaneModel;
+  model!: EngineModel;
 
   constructor(clock = new TestClock()) {
     this.clock = clock;
@@ -75,7 +75,7 @@ class Trial {
       computers: account.computers.slice(0, computers),
       operations: steps,
       now: this.clock.now(),
-      settings: ONE_LANE,
+      settings: ONE_BATCH,
     });
     await this.follow(group);
   }
@@ -95,7 +95,7 @@ class Trial {
       deliveredAtMs: null,
       endedAtMs: null,
     }));
-    this.model = new LaneModel(operations, { expiryMs: EXPIRY_DAYS * 24 * HOUR_MS, delayMs: DELAY_SECONDS * 1000 });
+    this.model = new EngineModel(operations, { expiryMs: EXPIRY_DAYS * 24 * HOUR_MS, delayMs: DELAY_SECONDS * 1000 });
   }
 
   async run(step: Step): Promise<void> {
@@ -139,7 +139,7 @@ class Trial {
   async advance(cancelAll: boolean, again: boolean): Promise<void> {
     const { wasCanceled: _, ...first } = await this.engine.processPendingEvents(this.lane, cancelAll);
     if (again) expect(await this.engine.processPendingEvents(this.lane, cancelAll)).toEqual(first);
-    this.model.advance(this.clock.now().getTime(), cancelAll);
+    this.model.processPendingEvents(this.clock.now().getTime(), cancelAll);
     await this.compare(first);
   }
 
@@ -155,7 +155,7 @@ class Trial {
         return false;
       },
     );
-    if (survived) this.model.advance(this.clock.now().getTime(), false);
+    if (survived) this.model.processPendingEvents(this.clock.now().getTime(), false);
     else expect(await childrenOf(db, this.group)).toEqual(before);
   }
 
@@ -197,7 +197,7 @@ class Trial {
   async #news(news: { activity: number | null; kind: 'delivered' | 'result' | 'gone' | 'cancel'; ok?: boolean }) {
     const row = { ...news, lane: this.lane, at: this.clock.now() };
     this.model.inbox.push(row);
-    await tell(db, row);
+    await addEvent(db, row);
   }
 }
 
@@ -255,7 +255,7 @@ describe('reapply and revert', () => {
           await finish(trial);
           for (const { revert, steps } of more) {
             const { clock, group, model } = trial;
-            const repeats = createActivityRepeatsService({ db, clock, settings: { ...SETTINGS, ...ONE_LANE } });
+            const repeats = createActivityRepeatsService({ db, clock, settings: { ...SETTINGS, ...ONE_BATCH } });
             const made = await undoings(group);
             const inForce = [...model.operations.values()].filter(
               ({ id, status }) => status === 'succeeded' && ['failed', 'canceled', undefined].includes(made.get(id)),

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { aChain, aGroup, anAccount, childrenOf, tell } from '../../support/activities/activity-rows.ts';
-import { LaneWorld } from '../../support/activities/engine-world.ts';
+import { aChain, addEvent, aGroup, anAccount, childrenOf } from '../../support/activities/activity-rows.ts';
+import { EngineWorld } from '../../support/activities/engine-world.ts';
 import { dyingAfter } from '../../support/database/dying-database.ts';
 
-let world: LaneWorld;
+let world: EngineWorld;
 
 beforeAll(async () => {
-  world = await LaneWorld.create();
+  world = await EngineWorld.create();
 });
 afterAll(() => world?.close());
 beforeEach(() => world.begin());
@@ -17,7 +17,7 @@ async function statuses(group: number) {
 
 describe('opening a lane', () => {
   it('queues every message once, whatever is repeated', async () => {
-    const { lane, group } = await world.oneLane({}, { computers: 3 });
+    const { lane, group } = await world.oneBatch({}, { computers: 3 });
     const first = await world.engine.processPendingEvents(lane, false);
     expect(first).toMatchObject({ open: 3, nextDueAt: null });
     expect(first.waitingFor).toEqual(['web-1', 'web-2', 'web-3']);
@@ -26,7 +26,7 @@ describe('opening a lane', () => {
   });
 
   it('names the computers it waits for in one order, wherever their rows lie', async () => {
-    const { lane, ids } = await world.oneLane({}, { computers: 4 });
+    const { lane, ids } = await world.oneBatch({}, { computers: 4 });
     const first = await world.engine.processPendingEvents(lane, false);
     // A change of an indexed column puts the row's new version behind the others.
     await world.db.query(`update activity set type = 'MovedRow' where id = $1`, [ids[0]]);
@@ -34,8 +34,8 @@ describe('opening a lane', () => {
   });
 
   it('queues nothing that was canceled before', async () => {
-    const { lane, group } = await world.oneLane({}, { computers: 2 });
-    await tell(world.db, { lane, activity: null, kind: 'cancel', at: world.clock.now() });
+    const { lane, group } = await world.oneBatch({}, { computers: 2 });
+    await addEvent(world.db, { lane, activity: null, kind: 'cancel', at: world.clock.now() });
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({
       open: 0,
       canceled: 2,
@@ -51,10 +51,10 @@ describe('opening a lane', () => {
 
 describe('chains', () => {
   it('releases a step after its delay once the one before succeeded', async () => {
-    const { lane, group, ids } = await world.oneLane({ operations: aChain(2, 600) });
+    const { lane, group, ids } = await world.oneBatch({ operations: aChain(2, 600) });
     await world.engine.processPendingEvents(lane, false);
     expect(await statuses(group)).toEqual(['undelivered', 'waiting']);
-    await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
+    await addEvent(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
     const due = world.clock.now().getTime() + 600_000;
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({
       open: 1,
@@ -68,9 +68,9 @@ describe('chains', () => {
   });
 
   it('cancels every step behind a failed one', async () => {
-    const { lane, group, ids } = await world.oneLane({ operations: aChain(3) });
+    const { lane, group, ids } = await world.oneBatch({ operations: aChain(3) });
     await world.engine.processPendingEvents(lane, false);
-    await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: false, at: world.clock.now() });
+    await addEvent(world.db, { lane, activity: ids[0]!, kind: 'result', ok: false, at: world.clock.now() });
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 0, failed: 1, canceled: 2 });
     expect(await world.engine.getGroupProgress(group, false)).toEqual({
       open: 0,
@@ -82,13 +82,17 @@ describe('chains', () => {
   });
 
   it('cancels every step behind one that was canceled while news of its success waited', async () => {
-    const { lane, group, ids } = await world.oneLane({ operations: aChain(3) });
+    const { lane, group, ids } = await world.oneBatch({ operations: aChain(3) });
     await world.engine.processPendingEvents(lane, false);
     await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [ids[0]]);
     const news = { lane, activity: ids[0]!, at: world.clock.now() };
-    await tell(world.db, { ...news, kind: 'delivered' });
+    await addEvent(world.db, { ...news, kind: 'delivered' });
     await world.engine.processPendingEvents(lane, false);
-    await tell(world.db, { ...news, kind: 'result', ok: true, body: 'done' }, { ...news, kind: 'cancel', body: 'why' });
+    await addEvent(
+      world.db,
+      { ...news, kind: 'result', ok: true, body: 'done' },
+      { ...news, kind: 'cancel', body: 'why' },
+    );
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 0, succeeded: 1, canceled: 2 });
     expect((await childrenOf(world.db, group)).map(({ status, result_text }) => [status, result_text])).toEqual([
       ['succeeded', 'done'],
@@ -99,9 +103,9 @@ describe('chains', () => {
   });
 
   it('keeps the steps of different computers apart', async () => {
-    const { lane, group, ids } = await world.oneLane({ operations: aChain(2) }, { computers: 2 });
+    const { lane, group, ids } = await world.oneBatch({ operations: aChain(2) }, { computers: 2 });
     await world.engine.processPendingEvents(lane, false);
-    await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
+    await addEvent(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
     await world.engine.processPendingEvents(lane, false);
     expect(await statuses(group)).toEqual(['succeeded', 'undelivered', 'undelivered', 'waiting']);
   });
@@ -109,25 +113,25 @@ describe('chains', () => {
 
 describe('results', () => {
   it('AGENT-reorder: takes the first of two opposite results and ignores every later one', async () => {
-    const { lane, group, ids } = await world.oneLane();
+    const { lane, group, ids } = await world.oneBatch();
     await world.engine.processPendingEvents(lane, false);
     const result = { lane, activity: ids[0]!, kind: 'result' as const, at: world.clock.now() };
-    await tell(
+    await addEvent(
       world.db,
       { ...result, ok: true, code: 0, body: 'first' },
       { ...result, ok: false, code: 1, body: 'second' },
     );
     await world.engine.processPendingEvents(lane, false);
-    await tell(world.db, { ...result, ok: false, body: 'third' });
+    await addEvent(world.db, { ...result, ok: false, body: 'third' });
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ open: 0, succeeded: 1, failed: 0 });
     const [child] = await childrenOf(world.db, group);
     expect(child).toMatchObject({ status: 'succeeded', result_text: 'first', result_code: 0 });
   });
 
   it('AGENT-reorder: counts a result without a delivery as delivered too', async () => {
-    const { lane, group, ids } = await world.oneLane();
+    const { lane, group, ids } = await world.oneBatch();
     await world.engine.processPendingEvents(lane, false);
-    await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
+    await addEvent(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
     await world.engine.processPendingEvents(lane, false);
     expect((await childrenOf(world.db, group))[0]).toMatchObject({
       delivery_time: world.clock.now(),
@@ -147,7 +151,7 @@ describe('results', () => {
     world.clock.advance(3_600_000);
     for (const [index, { lane_id, id }] of children.entries()) {
       const told = { lane: lane_id, activity: id, at: moments[index]! };
-      await tell(world.db, { ...told, kind: 'delivered' }, { ...told, kind: 'result', ok: true });
+      await addEvent(world.db, { ...told, kind: 'delivered' }, { ...told, kind: 'result', ok: true });
       await world.engine.processPendingEvents(lane_id, false);
       expect((await parent())!['delivery_time']).toEqual(moments[index]);
     }
@@ -162,10 +166,10 @@ describe('results', () => {
     const at = world.clock.now();
     world.clock.advance(3_600_000);
     const parent = () => world.db.query('select status, delivery_time from activity where id = $1', [group]);
-    await tell(world.db, { lane: gone!.lane_id, activity: gone!.id, kind: 'gone', at });
+    await addEvent(world.db, { lane: gone!.lane_id, activity: gone!.id, kind: 'gone', at });
     await world.engine.processPendingEvents(gone!.lane_id, false);
     expect(await parent()).toEqual([{ status: 'undelivered', delivery_time: null }]);
-    await tell(world.db, { lane: other!.lane_id, activity: other!.id, kind: 'delivered', at: world.clock.now() });
+    await addEvent(world.db, { lane: other!.lane_id, activity: other!.id, kind: 'delivered', at: world.clock.now() });
     await world.engine.processPendingEvents(other!.lane_id, false);
     expect(await parent()).toEqual([{ status: 'delivered', delivery_time: world.clock.now() }]);
   });
@@ -177,12 +181,12 @@ describe('results', () => {
     const { lane_id: lane, id: activity } = first!;
     await world.engine.processPendingEvents(lane, false);
     await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [activity]);
-    await tell(world.db, { lane, activity, kind: 'cancel', at: world.clock.now() });
+    await addEvent(world.db, { lane, activity, kind: 'cancel', at: world.clock.now() });
     await world.engine.processPendingEvents(lane, false);
     const parent = () => world.db.query('select status, delivery_time from activity where id = $1', [group]);
     expect(await parent()).toEqual([{ status: 'undelivered', delivery_time: null }]);
     const at = world.clock.now();
-    await tell(world.db, { lane, activity, kind: 'delivered', at });
+    await addEvent(world.db, { lane, activity, kind: 'delivered', at });
     await world.engine.processPendingEvents(lane, false);
     expect(await parent()).toEqual([{ status: 'delivered', delivery_time: at }]);
   });
@@ -202,27 +206,27 @@ describe('results', () => {
       const { lane_id: lane, id: activity } = children[index]!;
       const news = { lane, activity, at: world.clock.now() };
       await world.engine.processPendingEvents(lane, false);
-      if (end === 'canceled') await tell(world.db, { ...news, kind: 'cancel' });
-      else if (end === 'gone') await tell(world.db, { ...news, kind: 'gone' });
+      if (end === 'canceled') await addEvent(world.db, { ...news, kind: 'cancel' });
+      else if (end === 'gone') await addEvent(world.db, { ...news, kind: 'gone' });
       else if (end === 'expired') {
-        await tell(world.db, { ...news, kind: 'delivered' });
+        await addEvent(world.db, { ...news, kind: 'delivered' });
         await world.engine.processPendingEvents(lane, false);
         world.clock.advance(31 * 86_400_000);
-      } else await tell(world.db, { ...news, kind: 'result', ok: end === 'succeeded' });
+      } else await addEvent(world.db, { ...news, kind: 'result', ok: end === 'succeeded' });
       await world.engine.processPendingEvents(lane, false);
     }
     expect(await world.engine.getGroupProgress(group, false)).toMatchObject({ open: 0, status });
   });
 
   it('AGENT-reorder: lets a late result replace canceled once and recomputes the parent', async () => {
-    const { lane, group, ids } = await world.oneLane();
+    const { lane, group, ids } = await world.oneBatch();
     await world.engine.processPendingEvents(lane, false);
     await world.db.query(`update agent_message set state = 'sent' where activity_id = $1`, [ids[0]]);
-    await tell(world.db, { lane, activity: ids[0]!, kind: 'delivered', at: world.clock.now() });
+    await addEvent(world.db, { lane, activity: ids[0]!, kind: 'delivered', at: world.clock.now() });
     await world.engine.processPendingEvents(lane, true);
     expect(await world.engine.getGroupProgress(group, false)).toMatchObject({ open: 0, status: 'canceled' });
     world.clock.advance(5000);
-    await tell(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
+    await addEvent(world.db, { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
     await world.engine.processPendingEvents(lane, false);
     expect(await world.engine.getGroupProgress(group, false)).toMatchObject({
       open: 0,
@@ -236,16 +240,22 @@ describe('results', () => {
   });
 
   it('ignores operations of another lane', async () => {
-    const one = await world.oneLane();
-    const other = await world.oneLane();
+    const one = await world.oneBatch();
+    const other = await world.oneBatch();
     await world.engine.processPendingEvents(one.lane, false);
-    await tell(world.db, { lane: one.lane, activity: other.ids[0]!, kind: 'result', ok: true, at: world.clock.now() });
+    await addEvent(world.db, {
+      lane: one.lane,
+      activity: other.ids[0]!,
+      kind: 'result',
+      ok: true,
+      at: world.clock.now(),
+    });
     await world.engine.processPendingEvents(one.lane, false);
     expect(await statuses(other.group)).toEqual(['undelivered']);
   });
 
   it('settles 5,000 events a call and asks to be called again for the rest', async () => {
-    const { lane, ids } = await world.oneLane();
+    const { lane, ids } = await world.oneBatch();
     await world.engine.processPendingEvents(lane, false);
     await world.db.query(
       `insert into agent_inbox (lane_id, activity_id, kind) select $1, $2, 'delivered' from generate_series(1, 5001)`,
@@ -257,15 +267,15 @@ describe('results', () => {
   });
 
   it('lets no cancel wait behind other news, which releases what it covers', async () => {
-    const { lane, group, ids } = await world.oneLane({ operations: aChain(2) });
+    const { lane, group, ids } = await world.oneBatch({ operations: aChain(2) });
     await world.engine.processPendingEvents(lane, false);
     const [first, second] = ids;
-    await tell(world.db, { lane, activity: first!, kind: 'result', ok: true, at: world.clock.now() });
+    await addEvent(world.db, { lane, activity: first!, kind: 'result', ok: true, at: world.clock.now() });
     await world.db.query(
       `insert into agent_inbox (lane_id, activity_id, kind) select $1, $2, 'delivered' from generate_series(1, 5000)`,
       [lane, first],
     );
-    await tell(world.db, { lane, activity: second!, kind: 'cancel', at: world.clock.now() });
+    await addEvent(world.db, { lane, activity: second!, kind: 'cancel', at: world.clock.now() });
     const progress = await world.engine.processPendingEvents(lane, false);
     expect(progress).toMatchObject({ open: 0, succeeded: 1, canceled: 1, nextDueAt: world.clock.now().getTime() });
     expect(await world.messages(group)).toEqual(['queued', null]);
@@ -278,12 +288,12 @@ describe('a crash', () => {
   it('between any two statements changes nothing, and the next call does all of it once', async () => {
     let survived = false;
     for (let statements = 0; !survived; statements++) {
-      const { lane, group, ids } = await world.oneLane(
+      const { lane, group, ids } = await world.oneBatch(
         { operations: aChain(2) },
         { computers: 3, maxMessageBacklog: 5 },
       );
       await world.engine.processPendingEvents(lane, false);
-      await tell(
+      await addEvent(
         world.db,
         { lane, activity: ids[0]!, kind: 'result', ok: true, at: world.clock.now() },
         { lane, activity: ids[2]!, kind: 'result', ok: false, at: world.clock.now() },

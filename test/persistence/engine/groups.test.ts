@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { aChain, aGroup, anAccount, childrenOf, tell } from '../../support/activities/activity-rows.ts';
-import { LaneWorld } from '../../support/activities/engine-world.ts';
+import { aChain, addEvent, aGroup, anAccount, childrenOf } from '../../support/activities/activity-rows.ts';
+import { EngineWorld } from '../../support/activities/engine-world.ts';
 
-let world: LaneWorld;
+let world: EngineWorld;
 
 beforeAll(async () => {
-  world = await LaneWorld.create();
+  world = await EngineWorld.create();
 });
 afterAll(() => world?.close());
 beforeEach(() => world.begin());
@@ -51,7 +51,7 @@ describe('the cancel of a group', () => {
   });
 
   it('orders nothing without one, nor beside the order of a request', async () => {
-    const { group, lane } = await world.oneLane({}, { computers: 2 });
+    const { group, lane } = await world.oneBatch({}, { computers: 2 });
     await world.engine.processPendingEvents(lane, false);
     await world.engine.getGroupProgress(group, false);
     expect(await ordered(group)).toEqual({ lanes: [], workflows: [] });
@@ -61,7 +61,7 @@ describe('the cancel of a group', () => {
   });
 
   it('is not taken for the cancel of one operation', async () => {
-    const { group, lane, ids } = await world.oneLane({}, { computers: 2 });
+    const { group, lane, ids } = await world.oneBatch({}, { computers: 2 });
     await world.engine.processPendingEvents(lane, false);
     await world.db.query(`insert into agent_inbox (lane_id, activity_id, kind) values ($1, $2, 'cancel')`, [
       lane,
@@ -75,7 +75,7 @@ describe('the cancel of a group', () => {
 
 describe('what operators read of chains', () => {
   it('is each computer once, and that the lane counts operations', async () => {
-    const { group, lane } = await world.oneLane({ operations: aChain(3) }, { computers: 5 });
+    const { group, lane } = await world.oneBatch({ operations: aChain(3) }, { computers: 5 });
     const [plan] = await world.engine.listOpenBatches(group);
     expect(plan).toMatchObject({ size: 15, computers: 5 });
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({
@@ -87,7 +87,7 @@ describe('what operators read of chains', () => {
   });
 
   it('is not asked for where every computer has one operation', async () => {
-    const { group, lane } = await world.oneLane({}, { computers: 5 });
+    const { group, lane } = await world.oneBatch({}, { computers: 5 });
     expect(await world.engine.listOpenBatches(group)).toMatchObject([{ size: 5, computers: 5 }]);
     expect(await world.engine.processPendingEvents(lane, false)).toMatchObject({ chained: false, moreWaiting: 2 });
   });
@@ -117,8 +117,8 @@ describe('groups', () => {
   });
 
   it('shows the text of a cancel', async () => {
-    const { lane, group } = await world.oneLane();
-    await tell(world.db, {
+    const { lane, group } = await world.oneBatch();
+    await addEvent(world.db, {
       lane,
       activity: null,
       kind: 'cancel',
@@ -130,8 +130,8 @@ describe('groups', () => {
   });
 
   it('shows the text of what was canceled by itself when the whole lane is canceled too', async () => {
-    const { lane, group, ids } = await world.oneLane({}, { computers: 2 });
-    await tell(world.db, {
+    const { lane, group, ids } = await world.oneBatch({}, { computers: 2 });
+    await addEvent(world.db, {
       lane,
       activity: ids[1]!,
       kind: 'cancel',

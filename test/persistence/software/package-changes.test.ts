@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readPackageOperations } from '../../../src/persistence/activities/package-changes.repository.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createEngine } from '../../../src/services/engine/engine.ts';
-import { aGroup, anAccount, childrenOf, TestClock, tell } from '../../support/activities/activity-rows.ts';
+import { addEvent, aGroup, anAccount, childrenOf, TestClock } from '../../support/activities/activity-rows.ts';
 import { insertPackage } from '../../support/computers/packages.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 
@@ -53,7 +53,7 @@ async function answered(fields: Record<string, unknown>, answer: Answer = {}) {
   }
   const ok = answer.ok ?? true;
   const body = answer.text ?? 'done';
-  await tell(db, { lane, activity: child!.id, kind: 'result', ok, code: ok ? 1 : 101, body, at: clock.now() });
+  await addEvent(db, { lane, activity: child!.id, kind: 'result', ok, code: ok ? 1 : 101, body, at: clock.now() });
   await engine.processPendingEvents(lane, false);
   const [row] = await db.query('select package_ids, changes from activity where id = $1', [child!.id]);
   return { operation: child!.id, row: row! };

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { FleetWorld } from '../agents/fleet-world.ts';
-import { childrenOf, tell } from './activity-rows.ts';
+import { addEvent, childrenOf } from './activity-rows.ts';
 
 /** Makes, reads, ends and cancels groups on a world that is made before the first test. */
 export function activityGroups(worldOf: () => FleetWorld) {
@@ -28,7 +28,7 @@ export function activityGroups(worldOf: () => FleetWorld) {
       if (ok === null) continue;
       const { lane_id, id } = children[index]!;
       const text = ok ? 'done' : 'no such snap';
-      await tell(db, { lane: lane_id, activity: id, kind: 'result', ok, body: text, at: clock.now() });
+      await addEvent(db, { lane: lane_id, activity: id, kind: 'result', ok, body: text, at: clock.now() });
     }
     await settle();
   }

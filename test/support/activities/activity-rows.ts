@@ -124,9 +124,9 @@ export function childrenOf(db: Sql, group: number): Promise<ChildState[]> {
 }
 
 /** Settings that give every group one lane. */
-export const ONE_LANE = { singleBatchLimit: 0 };
+export const ONE_BATCH = { singleBatchLimit: 0 };
 
-export interface InboxNews {
+export interface PendingEvent {
   lane: number;
   activity: number | null;
   kind: 'delivered' | 'result' | 'gone' | 'cancel';
@@ -137,7 +137,7 @@ export interface InboxNews {
 }
 
 /** Puts news in the inbox, in the order given. */
-export async function tell(db: Sql, ...news: InboxNews[]): Promise<void> {
+export async function addEvent(db: Sql, ...news: PendingEvent[]): Promise<void> {
   for (const { lane, activity, kind, ok, code, body, at } of news) {
     await db.query(
       `insert into agent_inbox (lane_id, activity_id, kind, ok, code, body, at) values ($1, $2, $3, $4, $5, $6, $7)`,

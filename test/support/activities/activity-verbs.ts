@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { FleetWorld } from '../agents/fleet-world.ts';
 import type { Answer } from '../http/app.ts';
-import { childrenOf, tell } from './activity-rows.ts';
+import { addEvent, childrenOf } from './activity-rows.ts';
 
 type Verb = 'reapply' | 'revert' | 'approve' | 'cancel';
 
@@ -38,7 +38,7 @@ export function activityVerbs(worldOf: () => FleetWorld) {
     for (const [index, { lane_id, id }] of (await childrenOf(db, group)).entries()) {
       const ok = outcomes[index] ?? outcomes.at(-1)!;
       if (ok === null) continue;
-      await tell(db, { lane: lane_id, activity: id, kind: 'result', ok, at: clock.now() });
+      await addEvent(db, { lane: lane_id, activity: id, kind: 'result', ok, at: clock.now() });
     }
     await settle(group);
   }

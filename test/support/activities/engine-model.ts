@@ -1,5 +1,5 @@
 import { rollUp } from '../../../src/domain/engine/roll-up.ts';
-import type { InboxNews } from './activity-rows.ts';
+import type { PendingEvent } from './activity-rows.ts';
 
 export interface ModelOperation {
   id: number;
@@ -15,9 +15,9 @@ export interface ModelOperation {
 const FINAL = ['succeeded', 'failed', 'canceled'];
 
 /** What `advance` must do, written for reading: one lane in memory, one event after the other. */
-export class LaneModel {
+export class EngineModel {
   readonly operations: Map<number, ModelOperation>;
-  inbox: InboxNews[] = [];
+  inbox: PendingEvent[] = [];
   readonly #expiryMs: number;
   readonly #delayMs: number;
   /** When answers began to be waited for. */
@@ -30,7 +30,7 @@ export class LaneModel {
     this.#delayMs = options.delayMs;
   }
 
-  advance(nowMs: number, cancelAll: boolean): void {
+  processPendingEvents(nowMs: number, cancelAll: boolean): void {
     const news = this.inbox;
     this.inbox = [];
     const succeeded = this.#applyDecisive(news, nowMs);
@@ -70,7 +70,7 @@ export class LaneModel {
   }
 
   /** The decisive event of each operation: its first result, else its first `gone`, else that it was delivered. */
-  #applyDecisive(news: readonly InboxNews[], nowMs: number): number[] {
+  #applyDecisive(news: readonly PendingEvent[], nowMs: number): number[] {
     const succeeded: number[] = [];
     for (const operation of this.operations.values()) {
       const own = news.filter(({ activity }) => activity === operation.id);
@@ -98,7 +98,7 @@ export class LaneModel {
     return succeeded;
   }
 
-  #idsEnded(news: readonly InboxNews[], status: string): number[] {
+  #idsEnded(news: readonly PendingEvent[], status: string): number[] {
     const told = new Set(news.map(({ activity }) => activity));
     return [...this.operations.values()].filter((o) => o.status === status && told.has(o.id)).map(({ id }) => id);
   }

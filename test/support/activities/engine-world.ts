@@ -1,10 +1,10 @@
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
-import { aGroup, anAccount, childrenOf, ONE_LANE, TestClock } from './activity-rows.ts';
+import { aGroup, anAccount, childrenOf, ONE_BATCH, TestClock } from './activity-rows.ts';
 
 /** Lanes on a database of their own, on a clock that only the test moves. */
-export class LaneWorld {
+export class EngineWorld {
   readonly db: Database;
   clock = new TestClock();
   engine: Engine;
@@ -16,8 +16,8 @@ export class LaneWorld {
     this.engine = this.engineWith(30);
   }
 
-  static async create(): Promise<LaneWorld> {
-    return new LaneWorld(await createTestDatabase());
+  static async create(): Promise<EngineWorld> {
+    return new EngineWorld(await createTestDatabase());
   }
 
   close(): Promise<void> {
@@ -35,9 +35,9 @@ export class LaneWorld {
   }
 
   /** A group whose operations are all in one lane, not opened yet. */
-  async oneLane(plan: Parameters<typeof aGroup>[2] = {}, options: Parameters<typeof anAccount>[1] = {}) {
+  async oneBatch(plan: Parameters<typeof aGroup>[2] = {}, options: Parameters<typeof anAccount>[1] = {}) {
     const account = await anAccount(this.db, options);
-    const group = await aGroup(this.db, account, { now: this.clock.now(), settings: ONE_LANE, ...plan });
+    const group = await aGroup(this.db, account, { now: this.clock.now(), settings: ONE_BATCH, ...plan });
     const children = await childrenOf(this.db, group);
     return { account, group, lane: children[0]!.lane_id, ids: children.map(({ id }) => id) };
   }

@@ -1,7 +1,7 @@
 import type { UsgMode } from '../../../src/domain/compliance/profile.ts';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import type { Engine } from '../../../src/services/engine/engine.ts';
-import { childrenOf, type TestClock, tell } from '../activities/activity-rows.ts';
+import { addEvent, childrenOf, type TestClock } from '../activities/activity-rows.ts';
 import { createUsgWorld, type UsgWorld } from './usg-world.ts';
 
 interface Scene {
@@ -47,7 +47,7 @@ export class AuditedRun {
   async tell(index: number, step: number, kind: 'delivered' | 'result' | 'cancel', ok = true) {
     const { db, clock, engine } = this.#scene;
     const { id, lane_id } = (await this.steps(index))[step]!;
-    await tell(db, { lane: lane_id, activity: id, kind, ok, body: ok ? 'done' : 'broken', at: clock.now() });
+    await addEvent(db, { lane: lane_id, activity: id, kind, ok, body: ok ? 'done' : 'broken', at: clock.now() });
     await engine.processPendingEvents(lane_id, false);
   }
 

@@ -24,7 +24,7 @@ import {
   aChain,
   aGroup,
   anAccount,
-  ONE_LANE,
+  ONE_BATCH,
   SETTINGS,
   type TestAccount,
   TestClock,
@@ -100,7 +100,7 @@ export class AccountTrial {
       deliverAfter: inHours === 0 ? null : new Date(this.clock.now().getTime() + inHours * 3_600_000),
       windowMinutes: windowHours * 60,
       afterActivity: after,
-      settings: oneLane ? ONE_LANE : {},
+      settings: oneLane ? ONE_BATCH : {},
     });
     if (!unapproved) return;
     await this.db.query(`update activity set status = 'unapproved' where id = $1 or parent_id = $1`, [group]);

@@ -6,7 +6,7 @@ import type { Database } from '../../../src/persistence/database/sql.ts';
 import { createEngine } from '../../../src/services/engine/engine.ts';
 import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
 import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
-import { aGroup, anAccount, childrenOf, type TestAccount, tell } from '../../support/activities/activity-rows.ts';
+import { addEvent, aGroup, anAccount, childrenOf, type TestAccount } from '../../support/activities/activity-rows.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { createSkippedServer, SkippedClock } from '../../support/temporal/skipped-time.ts';
 import { countEvents, nudge, until, withWorker } from '../../support/temporal/workflow-environment.ts';
@@ -60,7 +60,7 @@ async function withFleet(run: (fleet: Fleet) => Promise<void>): Promise<void> {
       [activities],
     );
     for (const { id, lane } of rows) {
-      await tell(db, { lane, activity: id, kind, at, ...(kind === 'result' ? { ok: true } : {}) });
+      await addEvent(db, { lane, activity: id, kind, at, ...(kind === 'result' ? { ok: true } : {}) });
     }
     for (const workflow of new Set(rows.map(({ wf_id }) => wf_id))) await nudge(client, workflow);
   };

@@ -7,7 +7,7 @@ import { createEngine } from '../../../src/services/engine/engine.ts';
 import { createKernelsService, type KernelCommand } from '../../../src/services/software/kernels.service.ts';
 import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
 import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
-import { anAccount, childrenOf, SETTINGS, tell } from '../../support/activities/activity-rows.ts';
+import { addEvent, anAccount, childrenOf, SETTINGS } from '../../support/activities/activity-rows.ts';
 import { reportKernels } from '../../support/computers/packages.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
 import { administratorOf } from '../../support/http/callers.ts';
@@ -101,13 +101,13 @@ async function withChain(command: Partial<KernelCommand>, run: (chain: Chain) =>
       async fetch() {
         const due = await db.query<{ activity_id: number }>(DUE, [computer, new Date(await clock.read())]);
         const ids = due.map((row) => row.activity_id);
-        for (const activity of ids) await tell(db, { lane, activity, kind: 'delivered', at: clock.now() });
+        for (const activity of ids) await addEvent(db, { lane, activity, kind: 'delivered', at: clock.now() });
         if (ids.length > 0) await nudgeLane();
         return ids;
       },
       async report(activity, ok) {
         await clock.read();
-        await tell(db, { lane, activity, kind: 'result', ok, code: ok ? 1 : 100, at: clock.now() });
+        await addEvent(db, { lane, activity, kind: 'result', ok, code: ok ? 1 : 100, at: clock.now() });
         await nudgeLane();
       },
       children: async () => (await childrenOf(db, group)).map(({ status }) => status),
@@ -190,7 +190,14 @@ describe('a kernel change with a restart behind it', () => {
       // Waiting for the end lets the time skip, on a slow machine past the expiry before the cancel is seen.
       await until(async () => (await chain.children()).every((status) => status === 'canceled'));
       expect(await chain.end()).toBeInstanceOf(CancelledFailure);
-      await tell(db, { lane: chain.lane, activity: chain.kernel, kind: 'result', ok: true, code: 1, at: clock.now() });
+      await addEvent(db, {
+        lane: chain.lane,
+        activity: chain.kernel,
+        kind: 'result',
+        ok: true,
+        code: 1,
+        at: clock.now(),
+      });
       await createEngine({ db, clock, settings: { expiryDays: 30 } }).processPendingEvents(chain.lane, false);
       expect(await chain.children()).toEqual(['succeeded', 'canceled']);
       expect(await chain.fetch()).toEqual([]);

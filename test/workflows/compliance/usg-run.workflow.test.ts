@@ -2,12 +2,12 @@ import { WorkflowFailedError } from '@temporalio/client';
 import type { TestWorkflowEnvironment } from '@temporalio/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
-import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import { ingestReports } from '../../../src/services/compliance/audits/ingest.ts';
+import { readAuditReport } from '../../../src/services/compliance/audits/read-report.ts';
 import { createEngine, type Engine } from '../../../src/services/engine/engine.ts';
 import { createLaneActivities } from '../../../workers/activities/lane.activities.ts';
 import { groupWorkflow } from '../../../workflows/contracts/workflow-types.ts';
-import { childrenOf, tell } from '../../support/activities/activity-rows.ts';
+import { addEvent, childrenOf } from '../../support/activities/activity-rows.ts';
 import { auditReport } from '../../support/compliance/audit-reports.ts';
 import { createUsgWorld } from '../../support/compliance/usg-world.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
@@ -82,7 +82,7 @@ class PlayedRun {
 
   async #tell(computer: number, step: number, kind: 'delivered' | 'result', ok: boolean): Promise<void> {
     const { id, lane_id } = (await this.steps(computer))[step]!;
-    await tell(db, { lane: lane_id, activity: id, kind, ok, at: clock.now() });
+    await addEvent(db, { lane: lane_id, activity: id, kind, ok, at: clock.now() });
     const [row] = await db.query<{ wf_id: string }>('select wf_id from lane where id = $1', [lane_id]);
     await nudge(environment.client, row!.wf_id);
   }

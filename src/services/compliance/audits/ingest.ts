@@ -1,10 +1,9 @@
 import { countLetters, RULE_RESULTS, textLength } from '../../../domain/compliance/audit-report.ts';
-import { isInvalidData } from '../../../persistence/database/errors.ts';
 import {
   type AuditVerdict,
   appendReasons,
   claimUnreported,
-  lockLanesOfAudits,
+  lockBatchesOfAudits,
   saveVerdicts,
 } from '../../../persistence/compliance/usg-audits.repository.ts';
 import { type CatalogueRuleSet, upsertRuleSets } from '../../../persistence/compliance/usg-rules.repository.ts';
@@ -14,6 +13,7 @@ import {
   readWaitingReport,
   type WaitingReport,
 } from '../../../persistence/compliance/waiting-audit-reports.repository.ts';
+import { isInvalidData } from '../../../persistence/database/errors.ts';
 import type { Database, Sql } from '../../../persistence/database/sql.ts';
 import type { Clock } from '../../common/ports.ts';
 import type { ReportReader } from './report-reader.ts';
@@ -147,7 +147,7 @@ async function store(tx: Sql, reports: readonly ReadReport[], now: Date): Promis
   const sets = await storeRules(tx, reports);
   const verdicts = reports.map((report) => toVerdict(report, sets.get(report.activity_id) ?? null));
   const refused = reports.filter((_, index) => verdicts[index]!.reason !== null);
-  await lockLanesOfAudits(
+  await lockBatchesOfAudits(
     tx,
     refused.map(({ activity_id }) => activity_id),
   );

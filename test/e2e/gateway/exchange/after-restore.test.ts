@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
   endUncertainOperations,
-  forgetExchangeTokens,
+  resetExchangeTokens,
   UNKNOWN_OUTCOME,
 } from '../../../../src/persistence/activities/restore.repository.ts';
 import { createEngine, type Engine } from '../../../../src/services/engine/engine.ts';
@@ -48,7 +48,7 @@ const operationsIn = ({ messages }: ExchangeResponse) =>
 
 async function repair(): Promise<void> {
   await world.db.transaction(async (tx) => {
-    await forgetExchangeTokens(tx);
+    await resetExchangeTokens(tx);
     await endUncertainOperations(tx, world.clock.now());
   });
 }

@@ -3,7 +3,7 @@ import { isOpen } from '../database/status-sql.ts';
 import { type ActivityScope, computersIn } from '../query/activity-visibility.ts';
 import { groupsOf } from '../query/group-scope.ts';
 
-/** What a parent tells of its children. */
+/** What a parent shows of its children. */
 export interface ChildCounters {
   children_count: number;
   computer_count: number;
@@ -21,7 +21,7 @@ export interface ChildCounters {
  * @returns the same rows in the same order
  * @see docs/api-conventions.md#access-groups-as-scope
  */
-export async function countSeen<T extends ChildCounters & { id: number }>(
+export async function countVisible<T extends ChildCounters & { id: number }>(
   db: Sql,
   scope: ActivityScope,
   rows: T[],
@@ -30,7 +30,7 @@ export async function countSeen<T extends ChildCounters & { id: number }>(
   const parents = rows.filter((row) => row.children_count > 0).map((row) => row.id);
   if (groups === null || parents.length === 0) return rows;
   const counted = await db.query<ChildCounters & { id: number }>(COUNT, [scope.accountId, groups, parents]);
-  const seen = new Map(counted.map((told) => [told.id, told]));
+  const seen = new Map(counted.map((row) => [row.id, row]));
   return rows.map((row) => ({ ...row, ...seen.get(row.id) }));
 }
 

@@ -1,26 +1,26 @@
 import type { PlacedOperation } from '../../persistence/activities/activity-creation.repository.ts';
 
 /** Places operations on their computers: each computer's in order, chained as their origins are. */
-export class Layout {
+export class ChainLayout {
   readonly #places = new Map<number, number>();
-  readonly #steps: number[] = [];
+  readonly #links: number[] = [];
   readonly #latest = new Map<number, number>();
   readonly #operations: PlacedOperation[] = [];
 
-  /** @param behind - origin of the operation on the same computer that this one waits for, if it is here */
+  /** @param prior - origin of the operation on the same computer that this one waits for, if it is here */
   add(
     computer: number,
     operation: Pick<PlacedOperation, 'type' | 'summary' | 'message'> & { origin: number },
-    behind: number | null,
+    prior: number | null,
     delaySeconds: number,
   ): void {
     const place = this.#places.get(computer) ?? this.#places.size;
     this.#places.set(computer, place);
-    const step = this.#steps[place] ?? 0;
-    this.#steps[place] = step + 1;
-    const after = behind === null ? null : (this.#latest.get(behind) ?? null);
-    this.#latest.set(operation.origin, step);
-    this.#operations.push({ ...operation, place, step, after, delaySeconds: after === null ? 0 : delaySeconds });
+    const link = this.#links[place] ?? 0;
+    this.#links[place] = link + 1;
+    const after = prior === null ? null : (this.#latest.get(prior) ?? null);
+    this.#latest.set(operation.origin, link);
+    this.#operations.push({ ...operation, place, link, after, delaySeconds: after === null ? 0 : delaySeconds });
   }
 
   result(): { computers: number[]; operations: PlacedOperation[] } {
