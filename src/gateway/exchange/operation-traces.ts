@@ -27,8 +27,12 @@ export class OperationTraces {
     const endMs = Date.now();
     const traces = await this.#read(ids).catch(() => []);
     const ok = new Map(results.map((result) => [result.operationId, result.ok]));
-    for (const { id, lane, traceparent, type } of traces) {
-      const attributes = { 'flotilla.activity_id': id, 'flotilla.lane_id': lane, 'flotilla.computer_id': computerId };
+    for (const { id, batchId, traceparent, type } of traces) {
+      const attributes = {
+        'flotilla.activity_id': id,
+        'flotilla.lane_id': batchId,
+        'flotilla.computer_id': computerId,
+      };
       const span = { parent: traceparent, attributes, startMs, endMs };
       if (sent.includes(id) && this.#budget.take(traceparent)) {
         recordSpan({ ...span, name: `deliver ${type}`, kind: SpanKind.PRODUCER, failed: false });
@@ -41,7 +45,7 @@ export class OperationTraces {
   }
 
   #read(ids: readonly number[]) {
-    return this.#db.query<{ id: number; lane: number; traceparent: string; type: string }>(
+    return this.#db.query<{ id: number; batchId: number; traceparent: string; type: string }>(
       READ,
       [ids],
       'gateway-read-traces',
@@ -50,6 +54,6 @@ export class OperationTraces {
 }
 
 const READ = `
-  select m.activity_id as id, m.lane_id as lane, p.traceparent, p.message_type as type
+  select m.activity_id as id, m.lane_id as "batchId", p.traceparent, p.message_type as type
   from agent_message m join operation_payload p on p.id = m.payload_id
   where m.activity_id = any($1::int[]) and p.traceparent is not null`;

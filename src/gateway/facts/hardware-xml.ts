@@ -53,7 +53,7 @@ export function parseHardwareXml(xml: string): HardwareNode[] {
   return reader.nodes;
 }
 
-function refuse(reason: string): never {
+function fail(reason: string): never {
   throw new MalformedMessage(`hardware: ${reason}`);
 }
 
@@ -67,7 +67,7 @@ class TreeReader implements XmlEvents {
   #code: string | null = null;
 
   open(name: string, attributes: Record<string, string>): void {
-    if (++this.#depth > MAX_DEPTH) refuse('nested too deeply');
+    if (++this.#depth > MAX_DEPTH) fail('nested too deeply');
     this.#text = '';
     if (name === 'node') this.#enter(attributes);
     else if (name === 'setting') this.#set(attributes['id'], attributes['value']);
@@ -76,7 +76,7 @@ class TreeReader implements XmlEvents {
   }
 
   declaration(): void {
-    refuse('document types are not taken');
+    fail('document types are not supported');
   }
 
   text(text: string): void {

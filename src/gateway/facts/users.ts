@@ -213,7 +213,7 @@ async function saveGroupRows(tx: Sql, reports: ReadonlyArray<PerComputer<UserDel
 
 // Unchanged rows are left out before the insert, which would lock and log each of them.
 const SAVE_USERS = `
-  with gone as (
+  with removed as (
     delete from computer_user u using unnest($1::int[], $2::boolean[], $3::jsonb[], $4::jsonb[])
       v(id, forget, removed, present)
     where u.computer_id = v.id and (v.forget or v.removed ? u.username) and not (v.present ? u.username)
@@ -232,7 +232,7 @@ const SAVE_USERS = `
     work_phone = excluded.work_phone, primary_gid = excluded.primary_gid`;
 
 const SAVE_GROUPS = `
-  with gone as (
+  with removed as (
     delete from computer_group g using unnest($1::int[], $2::boolean[], $3::jsonb[], $4::jsonb[])
       v(id, forget, removed, present)
     where g.computer_id = v.id and (v.forget or v.removed ? g.name) and not (v.present ? g.name)

@@ -95,15 +95,29 @@ export function createGateway(deps: GatewayDeps): Gateway {
     pings: new TokenBuckets(PING_LIMITS),
     addressChanges: new TokenBuckets(ADDRESS_CHANGE_LIMITS),
   });
-  const router = Router({ caseSensitive: true, strict: true });
-  const route = (method: 'get' | 'post', path: string, name: string, handler: Parameters<typeof metrics.measured>[1]) =>
-    router.route(path)[method](metrics.measured(name, handler)).all(methodNotAllowed(method.toUpperCase()));
-  route('post', '/message-system', 'message-system', exchangeHandler);
-  route('post', '/ping', 'ping', pingHandler);
-  route('get', '/attachment/:id', 'attachment', attachmentRoute(db, clientAddress));
-  router.route('/hash-id-databases/*name').get(noHashDatabase).all(methodNotAllowed('GET'));
+  const router = createRouter(metrics, {
+    exchange: exchangeHandler,
+    ping: pingHandler,
+    attachment: attachmentRoute(db, clientAddress),
+  });
   router.use(handleErrors(logger, metrics));
   return { router, close: () => contacts.close() };
+}
+
+type Handler = (req: Request, res: Response) => Promise<void>;
+
+function createRouter(
+  metrics: GatewayMetrics,
+  handlers: { exchange: Handler; ping: Handler; attachment: Handler },
+): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  const route = (method: 'get' | 'post', path: string, name: string, handler: Handler) =>
+    router.route(path)[method](metrics.measured(name, handler)).all(methodNotAllowed(method.toUpperCase()));
+  route('post', '/message-system', 'message-system', handlers.exchange);
+  route('post', '/ping', 'ping', handlers.ping);
+  route('get', '/attachment/:id', 'attachment', handlers.attachment);
+  router.route('/hash-id-databases/*name').get(noHashDatabase).all(methodNotAllowed('GET'));
+  return router;
 }
 
 /** Caches the first result; after an error the next caller tries again. */

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../src/persistence/database/sql.ts';
 import { BTuple } from '../../../src/protocol/bpickle.ts';
-import { createAdmin, createTestApp } from '../../support/http/app.ts';
-import { computerReports } from '../../support/computers/computer-reports.ts';
-import { createTestDatabase } from '../../support/database/database.ts';
-import { RawAgent } from '../../support/agents/gateway-world.ts';
-import { tellPackages } from '../../support/computers/packages.ts';
+import { RawAgent } from '../../support/agents/raw-agent.ts';
 import { createServedFleet, type ServedFleet } from '../../support/agents/served-fleet.ts';
+import { computerReports } from '../../support/computers/computer-reports.ts';
+import { tellPackages } from '../../support/computers/packages.ts';
+import { createTestDatabase } from '../../support/database/database.ts';
+import { createAdmin, createTestApp } from '../../support/http/app.ts';
 
 let fleet: ServedFleet;
 let silent: RawAgent;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { blueprintOf } from '../../../tools/simulator/inventory/blueprint.ts';
 import { hardwareXml } from '../../../tools/simulator/inventory/hardware-xml.ts';
-import { computerReports } from '../../support/computers/computer-reports.ts';
-import type { RawAgent } from '../../support/agents/gateway-world.ts';
+import type { RawAgent } from '../../support/agents/raw-agent.ts';
 import { createServedFleet, type ServedFleet } from '../../support/agents/served-fleet.ts';
+import { computerReports } from '../../support/computers/computer-reports.ts';
 
 let fleet: ServedFleet;
 let silent: RawAgent;

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Config, loadConfig } from '../../../src/process/config.ts';
 import { createGateway, type Gateway } from '../../../src/gateway/http/gateway.ts';
+import { type Config, loadConfig } from '../../../src/process/config.ts';
 import { createLogger } from '../../../src/process/logger.ts';
 import { systemClock } from '../../../src/services/common/ports.ts';
 import { createAccount, createMember } from '../../../tools/harness/accounts.ts';
-import { createTestApp, type TestApp } from '../../support/http/app.ts';
+import { register } from '../../support/agents/raw-agent.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database/database.ts';
-import { register } from '../../support/agents/gateway-world.ts';
+import { createTestApp, type TestApp } from '../../support/http/app.ts';
 
 let database: TestDatabase;
 let gateway: Gateway;

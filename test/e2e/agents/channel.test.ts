@@ -8,12 +8,11 @@ import { ChannelWorld } from '../../support/agents/channel-world.ts';
 import { base64, script } from '../../support/scripts/scripts.ts';
 
 /**
- * All sorts of work while the network between agents and server does everything a network can do, wrong clocks included.
- * Then it becomes honest, and everything must come to its end: one outcome and one execution per operation, and the
- * server knows of every computer what the computer is like.
+ * All kinds of work over a faulty network between agents and server, with wrong clocks. When the faults stop, everything
+ * must end: one outcome and one execution per operation, and the rows of the server match the computers.
  *
- * - `FLOTILLA_CHANNEL_SEEDS`: seeds with commas between, `1,2,3` by default; `11-60` stands for all from 11 to 60
- * - `FLOTILLA_CHANNEL_SHARE`: the share of requests that something happens to, 0.35 by default
+ * - `FLOTILLA_CHANNEL_SEEDS`: comma-separated seeds, `1,2,3` by default; `11-60` is a range
+ * - `FLOTILLA_CHANNEL_SHARE`: the share of requests with a fault, 0.35 by default
  *
  * @see docs/reliability.md#the-network-between-agents-and-server
  */
@@ -22,7 +21,7 @@ const SHARE = Number(process.env['FLOTILLA_CHANNEL_SHARE'] || 0.35);
 const COMPUTERS = 25;
 const TURNS = 6;
 const TIMEOUT_MS = 240_000;
-/** What may still be open when the network becomes honest is minutes of work on a slow machine. */
+/** What is open when the faults stop can be minutes of work on a slow machine. */
 const CONVERGENCE_MS = 120_000;
 
 function seedsOf(text: string): number[] {
@@ -76,7 +75,7 @@ describe('agents behind a network that does everything', { timeout: TIMEOUT_MS }
     expect(await world.stack.rows(`select 1 from computer where 'copied' = any(tags)`)).toEqual([]);
   });
 
-  /** Whether the body is an exchange of somebody whose token is long spent: it was not the last one. */
+  /** Whether the body is an older exchange than the last one. */
   function isOf(body: Buffer): boolean {
     const payload = decode(body);
     return isDict(payload) && Array.isArray(payload['messages']) && payload['messages'].length > 0;
@@ -115,7 +114,7 @@ describe('agents behind a network that does everything', { timeout: TIMEOUT_MS }
     for (const [was, is] of stayed.filter((pair) => pair !== null)) expect(is).toBe(was);
   }
 
-  /** Those that take snaps, as far as they are there. */
+  /** The enrolled computers with snaps. */
   function enrolledOnes() {
     return world.able.filter(({ isEnrolled }) => isEnrolled);
   }
@@ -155,7 +154,7 @@ describe('agents behind a network that does everything', { timeout: TIMEOUT_MS }
     const { channel, fleet, stack } = world;
     const executions = world.executions();
     for (const { id, computers } of groups) {
-      // A run of a profile has the computers it found, some of which may have left.
+      // A run keeps the computers that it started with, some of which may have left.
       if (computers.length > 0) expect(await violationsOf(stack, id, computers, executions)).toEqual([]);
     }
     expect([...executions].filter(([, runs]) => runs.length !== 1)).toEqual([]);

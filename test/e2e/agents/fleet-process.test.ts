@@ -62,7 +62,7 @@ function executions(): Execution[] {
   return existsSync(executionLog) ? readExecutionLog(executionLog) : [];
 }
 
-/** Computers that still check in; a registration whose answer was lost leaves another behind. */
+/** Computers that still check in; a registration whose response was lost leaves another one. */
 function computersOfTheFleet(): Promise<{ id: number }[]> {
   return gateway.database.persistence.db.query(`select max(id) as id from computer group by title order by max(id)`);
 }

@@ -30,7 +30,7 @@ const BLOCKS = [
   'wsl_profiles',
 ];
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are checked against the document by the app itself
+// biome-ignore lint/suspicious/noExplicitAny: responses are checked against the document by the app itself
 function expectBelievable(computer: any): void {
   const { cpu, memory, network, system, usb } = computer.grouped_hardware;
   const texts = [
@@ -176,7 +176,6 @@ describe('a fleet of 25 at the real gateway', () => {
     await fleet.settled(10_000);
     expect(await pending()).toEqual([{ reboot_required: true }]);
     expect(await execute(computer, 'shutdown', { reboot: true })).toMatchObject({ ok: true });
-    // A machine that is down has nothing left to send either.
     await expect.poll(() => computer.machine.boots).toBe(1);
     await fleet.settled(10_000);
     expect(await pending()).toEqual([{ reboot_required: false }]);

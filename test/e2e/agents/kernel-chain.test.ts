@@ -24,13 +24,13 @@ interface Child {
   changes: Array<{ type: string; complemented: boolean }>;
 }
 
-/** Among so many computers of the fleet's pattern a dozen have a kernel with an upgrade. */
+/** Enough for a dozen computers with a kernel upgrade. */
 const COMPUTERS = 23;
 const TIMEOUT_MS = 180_000;
 
 /**
- * Kernel changes with a restart behind them, on simulated computers of which some fail, while worker and API are
- * killed. The agents' execution logs decide.
+ * Kernel changes followed by a restart, on simulated computers of which some fail, while worker and API are killed. The
+ * execution logs of the agents decide.
  */
 describe('kernel changes', { timeout: TIMEOUT_MS }, () => {
   let scenario: Scenario;

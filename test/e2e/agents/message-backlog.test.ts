@@ -6,7 +6,7 @@ const COMPUTERS = 2;
 const GROUPS = 5;
 const SENT = `select count(*)::int as n from agent_message where state = 'sent' group by computer_id`;
 
-/** The bound on messages over real processes and real agents, from the first order to the last result. */
+/** The backlog limit with real processes, from the first request to the last result. */
 describe('the message backlog limit, end to end', { timeout: 180_000 }, () => {
   let scenario: Scenario;
   const groups: number[] = [];
@@ -24,7 +24,7 @@ describe('the message backlog limit, end to end', { timeout: 180_000 }, () => {
     expect(answer.status).toBe(bound === null ? 204 : 200);
   }
 
-  /** The statuses of each group's operations, every one once. */
+  /** The distinct statuses of each group's operations. */
   async function statuses(): Promise<string[]> {
     const activities = await Promise.all(groups.map((id) => scenario.api.activity(id)));
     return activities.map(({ children }) => [...new Set(children.map((c: ActivityBody) => c.activity_status))].join());
@@ -55,7 +55,7 @@ describe('the message backlog limit, end to end', { timeout: 180_000 }, () => {
     await untilStatuses('waiting', 'waiting', 'waiting', 'waiting', 'waiting');
     await scenario.stack.kill('api', 'worker');
     await scenario.untilReady();
-    // Agents come by again, and get nothing.
+    // Agents exchange again and get nothing.
     const [{ since }] = (await scenario.stack.rows('select clock_timestamp() as since')) as [{ since: Date }];
     await scenario.stack.until('all computers to come by', async () => {
       const rows = await scenario.stack.rows<{ n: number }>(

@@ -17,7 +17,7 @@ interface Child extends ActivityBody {
   result_code: number | null;
 }
 
-/** Scripts on simulated computers that speak the agents' protocol, with real workers between. */
+/** Scripts on simulated computers, with real workers. */
 describe.concurrent('scripts on simulated computers', { timeout: TIMEOUT_MS }, () => {
   let scenario: Scenario;
   let turn = 0;
@@ -28,7 +28,7 @@ describe.concurrent('scripts on simulated computers', { timeout: TIMEOUT_MS }, (
     await scenario?.end();
   }, 60_000);
 
-  /** Makes a script and runs it. @returns the group and its children, all ended */
+  /** Creates and runs a script. @returns the ended group and its children */
   async function run(over: object, command: object = {}): Promise<{ made: Made; group: number; children: Child[] }> {
     turn += 1;
     const made = await scenario.api.post<Made>('/scripts', script({ title: `Script ${turn}`, ...over }));
@@ -91,7 +91,7 @@ describe.concurrent('scripts on simulated computers', { timeout: TIMEOUT_MS }, (
       expect(text).toContain(String(group));
       expect(text).not.toContain(inCode);
     }
-    // PostgreSQL keeps both, and the simulated agents what they have still to run and to send.
+    // PostgreSQL has both; the simulated agents store what they have not run or sent.
     const databases = /(^|\/)(postgres|pg|fleet|beside)[^/]*\//;
     const found = filesWith(scenario.stack.root, inCode).filter((name) => !databases.test(name));
     expect(found).toEqual([]);

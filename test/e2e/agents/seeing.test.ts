@@ -11,9 +11,9 @@ import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../../s
 const TIMEOUT_MS = 180_000;
 const CANARY = `canary-${crypto.randomUUID()}`;
 
-/** Written by the server that scrapes. */
+/** Written by the scraping server. */
 const OF_PROMETHEUS = ['up'];
-/** The SDK shows these once the first such thing has happened. */
+/** The SDK exposes these after the first such event. */
 const SEEN_WHEN_IT_HAPPENS = ['temporal_workflow_task_execution_failed_total'];
 
 function logLines(stack: TestStack): Array<Record<string, unknown>> {
@@ -24,12 +24,12 @@ function logLines(stack: TestStack): Array<Record<string, unknown>> {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** Each process says in its log where it shows its metrics. */
+/** Each process logs the address of its metrics. */
 function metricsAddresses(stack: TestStack): string[] {
   return logLines(stack).flatMap(({ metrics }) => (typeof metrics === 'string' ? [metrics] : []));
 }
 
-/** Names of the metrics of a scrape, those without a value so far too. */
+/** Names of all metrics of a scrape, also of those without a value. */
 function namesOf(text: string): string[] {
   const declared = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
   return declared.flatMap(([, name, type]) =>
@@ -41,7 +41,7 @@ function boundOf(histogram: string, seconds: number): RegExp {
   return new RegExp(`^${histogram}_seconds_bucket\\{.*task_queue="fleet-report".*le="${seconds}"`, 'm');
 }
 
-/** A running stack as its operators see it. */
+/** A running stack from the view of operators. */
 describe('a running stack', { timeout: TIMEOUT_MS }, () => {
   let receiver: OtlpReceiver;
   let scenario: Scenario;
@@ -59,7 +59,7 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
     await receiver?.close();
   }, 60_000);
 
-  /** Runs a script on the first computer as a client that traces, until it ends. @returns the group's id */
+  /** Runs a script on the first computer with a trace, until it ends. @returns the id of the group */
   async function order(traceparent: string): Promise<number> {
     const id = await execute(traceparent);
     await scenario.api.pollActivity(id, 90_000);
@@ -81,7 +81,7 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
     return id;
   }
 
-  /** Has a report made on a profile without runs: the one kind of work whose Temporal activities are not local. */
+  /** Makes a report on a profile without runs: the only work whose Temporal activities are not local. */
   async function report(): Promise<void> {
     const { api } = scenario;
     const { id } = await api.post<{ id: number }>('/usg-profiles', {
@@ -117,7 +117,7 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
       ['deliver execute-script', 'flotilla-api', 'executeScript'],
       ['result execute-script', 'flotilla-api', 'executeScript'],
     ];
-    // Each process sends its spans by itself: what ended first need not come first.
+    // Processes send their spans independently, in any order.
     const missing = () => parents.filter(([name, service]) => !named(name, service));
     await expect.poll(missing, { timeout: 60_000 }).toEqual([]);
     const request = named('executeScript')!;
@@ -191,7 +191,7 @@ describe('a running stack', { timeout: TIMEOUT_MS }, () => {
       return [...wanted].filter((name) => !names.has(name));
     };
     await expect.poll(missing, { timeout: 100_000, interval: 1_000 }).toEqual([]);
-    // Percentiles are exact at the bounds of buckets alone.
+    // Percentiles are exact only at bucket bounds.
     const waits = (await scrape(addresses)).join('\n');
     for (const bound of [5, 300]) expect(waits).toMatch(boundOf('temporal_activity_schedule_to_start_latency', bound));
   });

@@ -17,7 +17,7 @@ interface Detail extends ActivityBody {
   actions: { revertable: boolean; reappliable: boolean };
 }
 
-/** What administrators undo, judged by what simulated computers report afterwards. */
+/** Undoing, checked by what simulated computers report afterwards. */
 // Each test has computers of its own.
 describe.concurrent('on simulated computers', { timeout: TIMEOUT_MS }, () => {
   let scenario: Scenario;

@@ -19,7 +19,7 @@ interface Profile {
 const COMPUTERS = 18;
 const TIMEOUT_MS = 180_000;
 
-/** Runs of USG profiles on simulated computers over real reports, while worker and API are killed. */
+/** Runs of USG profiles with simulated computers and their reports, while worker and API are killed. */
 describe('runs of USG profiles', { timeout: TIMEOUT_MS }, () => {
   let scenario: Scenario;
 
@@ -45,7 +45,7 @@ describe('runs of USG profiles', { timeout: TIMEOUT_MS }, () => {
   const count = async (query: string) =>
     (await scenario.api.get<Page<unknown>>(`/computers?query=${query}&limit=1`)).count;
 
-  /** Waits until the last report of a run has been taken in. */
+  /** Waits until the last report of a run has been stored. */
   async function ended(id: number): Promise<Profile> {
     const isOver = async () => (await read(id)).last_run_results.report_uri !== 'in-progress';
     await scenario.stack.until('the reports to be taken in', isOver, { limitMs: 60_000 });

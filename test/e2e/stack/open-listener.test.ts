@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { signalProcess } from '../../../tools/stack/processes/processes.ts';
-import { register } from '../../support/agents/gateway-world.ts';
+import { register } from '../../support/agents/raw-agent.ts';
 import { processesOfStack, type RunningStack, stackSettings, startStack } from '../../support/stack/npm-start.ts';
 import { temporaryDirectory } from '../../support/stack/temporary.ts';
 

@@ -1,4 +1,4 @@
-import { type RawAgent, result } from './gateway-world.ts';
+import { type RawAgent, result } from './raw-agent.ts';
 import type { ServedFleet } from './served-fleet.ts';
 
 /** Reports the operations in `done` as done, in one exchange. @returns the operations that came */

@@ -8,7 +8,7 @@ import { createEngine } from '../../../src/services/engine/engine.ts';
 import { testLogger } from '../../../tools/harness/test-log.ts';
 import { createTestDatabase } from '../database/database.ts';
 import { createAdmin, createTestApp, type TestApp } from '../http/app.ts';
-import { RawAgent } from './gateway-world.ts';
+import { RawAgent } from './raw-agent.ts';
 
 /** The API and the gateway in one application on a database; the test itself does what workers do. */
 export interface ServedFleet {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { BValue } from '../../../src/protocol/bpickle.ts';
-import type { RawAgent } from '../agents/gateway-world.ts';
+import type { RawAgent } from '../agents/raw-agent.ts';
 import type { ServedFleet } from '../agents/served-fleet.ts';
 
 /** What computers report and how the API shows it, on a fleet that is made before the first test. */

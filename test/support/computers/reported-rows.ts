@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { BFloat, type BValue } from '../../../src/protocol/bpickle.ts';
-import { anAccount, createGatewayWorld, type GatewayWorld, RawAgent } from '../agents/gateway-world.ts';
+import { anAccount, createGatewayWorld, type GatewayWorld } from '../agents/gateway-world.ts';
+import { RawAgent } from '../agents/raw-agent.ts';
 import { tellPackages } from './packages.ts';
 
 type Row = Record<string, unknown>;

@@ -7,7 +7,7 @@ import { type BObject, decode } from '../../../src/protocol/bpickle.ts';
 import { createFleet, type Fleet, type FleetOptions } from '../../../tools/simulator/fleet.ts';
 import { type ScriptedGateway, startScriptedGateway } from '../../support/agents/scripted-gateway.ts';
 
-/** The smallest fleet in which a computer makes recovery keys. */
+/** The smallest fleet with a computer that generates recovery keys. */
 const WITH_KEYS = 16;
 const TIMES = { pingMs: 100, urgentMs: 50, operationMs: 20, retryMs: 50, rampMs: 0, rebootMs: 100 };
 
@@ -49,7 +49,7 @@ async function aSettledFleet(options: Partial<FleetOptions> = {}): Promise<Fleet
   return fleet;
 }
 
-/** A fleet of which only a computer that makes recovery keys is online; it takes its time to send what it has done. */
+/** A fleet of which only a computer with recovery keys is online, which sends its results late. */
 async function aKeyMaker() {
   const fleet = await aSettledFleet({ computers: WITH_KEYS, times: { ...TIMES, urgentMs: 400 } });
   const computer = fleet.computers.find(({ machine }) => machine.blueprint.encryption === 'tpm')!;
@@ -57,7 +57,7 @@ async function aKeyMaker() {
   return { fleet, computer };
 }
 
-/** Hands operations over in an exchange after which all others fail. */
+/** Sends operations in an exchange after which all others fail. */
 function handOver(...operations: BObject[]): void {
   gateway.failures.push('none', ...Array.from({ length: 1000 }, () => ({ status: 503, counted: false })));
   gateway.outgoing.push(...operations);
@@ -67,12 +67,12 @@ function isKeyResult({ type }: BObject): boolean {
   return type === 'fde-recovery-key';
 }
 
-/** Every result of a recovery key that came over the wire. */
+/** Every received result of a recovery key. */
 function keyResults(): BObject[] {
   return gateway.exchanges.flatMap(({ body }) => body['messages'] as BObject[]).filter(isKeyResult);
 }
 
-/** Every queued message that a line of the state file holds. */
+/** Every queued message of the state file. */
 function queuedOnDisk(): BObject[] {
   const lines = readFileSync(join(folder, 'state'), 'utf8').trim().split('\n');
   const entries = lines.flatMap((line) => (JSON.parse(line) as { queue?: (string | 0)[] }).queue ?? []);
@@ -139,7 +139,7 @@ describe('what a server sets for good', () => {
     gateway.pings.length = 0;
     await aFleet().start();
     await pause(500);
-    // The one that looks whether the gateway is there.
+    // The initial check of the gateway.
     expect(gateway.pings).toEqual(['insecure_id=0']);
   });
 });

@@ -39,7 +39,7 @@ function messagesOf(id: string, side: 'request' | 'response'): BObject[] {
   return recorded(id)[side].body['messages'] as BObject[];
 }
 
-/** A host that behaves as the recorded agent did; what it was asked for is in `calls`. */
+/** A host that behaves like the recorded agent and records its calls. */
 function aHost(registerIn = '02') {
   const calls: string[] = [];
   const [registered] = messagesOf(registerIn, 'request');
@@ -62,7 +62,7 @@ function aHost(registerIn = '02') {
   return { host, calls };
 }
 
-/** A session as it was when it sent a recorded request, up to and including the sending of it. */
+/** A session that has just sent a recorded request. */
 function sessionAt(id: string, types: readonly string[], registerIn?: string) {
   const { host, calls } = aHost(registerIn);
   const { headers, body } = recorded(id).request;
@@ -81,7 +81,7 @@ function sessionAt(id: string, types: readonly string[], registerIn?: string) {
   return { session, calls, sent: session.prepare().sent };
 }
 
-/** A session that sent a recorded request and still keeps the message before it, which is acknowledged. */
+/** A session that has sent a recorded request and keeps the acknowledged message before it. */
 function withKeptBatch(id: string, kept: BObject): Session {
   const { record } = sessionAt(id, ALL).session;
   const session = new Session(aHost().host, { ...record, seq: record.seq - 1 });
@@ -104,7 +104,7 @@ function answer(id: string): BValue {
   return recorded(id).response.body;
 }
 
-/** Checks that the next payload is, byte for byte, the recorded one, and so are the headers of the protocol. */
+/** Checks that the next payload and its headers equal the recorded ones, byte for byte. */
 function expectRequest(session: Session, id: string): void {
   queue(session, id);
   const { headers, payload } = session.prepare();
@@ -141,7 +141,7 @@ describe('the recorded agent', () => {
     ['29', '30', 'lost'],
   ])('follows payload %s by %s', (first, second, fate = 'answered') => {
     const { session, sent } = sessionAt(first, ALL);
-    // The list is known since an earlier answer; a token never outlives a failure.
+    // The list is known since an earlier response; a token never survives a failure.
     session.receive(
       { ...(answer('04') as BObject), messages: [], 'next-expected-sequence': session.queue.sequence },
       0,

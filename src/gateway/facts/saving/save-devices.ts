@@ -116,7 +116,7 @@ const SAVE_NETWORKS = `
     left_order = null`;
 
 const SAVE_SNAPS = `
-  with gone as (
+  with removed as (
     delete from computer_snap s using unnest($1::int[], $2::jsonb[]) v(id, present)
     where s.computer_id = v.id and not (v.present ? s.name)
   )

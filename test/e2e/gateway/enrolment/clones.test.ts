@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BValue } from '../../../../src/protocol/bpickle.ts';
-import {
-  anAccount,
-  createGatewayWorld,
-  type GatewayWorld,
-  post,
-  RawAgent,
-} from '../../../support/agents/gateway-world.ts';
+import { anAccount, createGatewayWorld, type GatewayWorld } from '../../../support/agents/gateway-world.ts';
+import { post, RawAgent } from '../../../support/agents/raw-agent.ts';
 
 let world: GatewayWorld;
 let registrations = 0;
@@ -21,13 +16,13 @@ interface Image {
   names: Record<string, BValue>;
 }
 
-/** A machine that does what an agent does with the identity it is given and loses; each step is one exchange. */
+/** A machine whose agent is given identities and loses them; each step is one exchange. */
 class Machine {
   agent: RawAgent | null;
   readonly #image: Image;
   readonly #nth: number;
   #former: string | null = null;
-  /** Whether its agent says of which computer it is a copy, as agents do that are told so. */
+  /** Whether the agent names its original, as agents do that got its title. */
   readonly #tells: boolean;
 
   constructor(image: Image, nth: number, agent: RawAgent | null, tells: boolean) {
@@ -49,7 +44,7 @@ class Machine {
     const { account, names } = this.#image;
     this.agent = await RawAgent.enrol(world, account, {
       ...names,
-      // The clocks of those that tell are behind.
+      // The clocks of those that name their original are behind.
       timestamp: this.#tells ? 1_800_000_000 - this.#nth : 1_800_000_000 + ++registrations,
       ...(this.#former === null ? {} : { clone_secure_id: this.#former }),
     });

@@ -6,10 +6,8 @@ import {
   type GatewayWorld,
   inbox,
   messageStates,
-  post,
-  RawAgent,
-  result,
 } from '../../../support/agents/gateway-world.ts';
+import { post, RawAgent, result } from '../../../support/agents/raw-agent.ts';
 
 let world: GatewayWorld;
 let account: { id: number; name: string };

@@ -1,14 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type BObject, encode } from '../../../../src/protocol/bpickle.ts';
-import {
-  anAccount,
-  createGatewayWorld,
-  type ExchangeResponse,
-  type GatewayWorld,
-  ping,
-  post,
-  RawAgent,
-} from '../../../support/agents/gateway-world.ts';
+import { anAccount, createGatewayWorld, type GatewayWorld } from '../../../support/agents/gateway-world.ts';
+import { type ExchangeResponse, ping, post, RawAgent } from '../../../support/agents/raw-agent.ts';
 
 let world: GatewayWorld;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createGroup, createMember } from '../../../../tools/harness/accounts.ts';
-import { ping, RawAgent } from '../../../support/agents/gateway-world.ts';
+import { ping, RawAgent } from '../../../support/agents/raw-agent.ts';
 import { createServedFleet, type ServedFleet } from '../../../support/agents/served-fleet.ts';
 
 let served: ServedFleet;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => served?.close());
 
-/** Makes an access group and somebody who sees nothing else. */
+/** Creates an access group and a person who sees nothing else. */
 async function loginLimitedTo(group: string): Promise<string> {
   await createGroup(served.db, served.accountId, group);
   const member = { accountId: served.accountId, email: `${group}@fleet.example`, role: 'ServerAdmin' };
@@ -45,7 +45,7 @@ async function rowsOf(computer: number): Promise<string[]> {
   return found.sort();
 }
 
-/** What a computer can have from agents and administrators. */
+/** Everything that a computer can have from agents and administrators. */
 async function furnish({ id }: RawAgent): Promise<void> {
   const { db, accountId } = served;
   await db.query(
@@ -106,7 +106,7 @@ describe('POST /computers/<id>/archive', () => {
     const counts = (id: number) => parents.find((parent: { id: number }) => parent.id === id).children_statuses;
     expect(counts(delivered)).toEqual({ good: 0, warning: 1, bad: 1 });
     expect(counts(archiving)).toEqual({ good: 1, warning: 0, bad: 0 });
-    // Lanes of one computer have nothing else to do: their workflows are cancelled.
+    // Batches with only this computer have nothing else to do: their workflows are canceled.
     expect((await cancelOrders()).length - before).toBe(3);
     const states = await served.db.query<{ state: string }>(
       `select distinct state from agent_message where computer_id = $1 and state in ('held', 'queued')`,
@@ -175,7 +175,7 @@ describe('POST /computers/<id>/archive', () => {
     expect((await call('GET', `/computers/${first.id}`)).body).toMatchObject({ parent: null, is_default_child: false });
     await archive(host);
     expect((await call('GET', `/computers/${second.id}`)).body).toMatchObject({ parent: null, is_wsl_instance: true });
-    // Also while the host is away: the next one finds a default instance.
+    // Also without the host: the next one finds a default instance.
     const third = await enrol('c', { 'container-info': 'wsl' });
     await archive(second);
     const next = await enrol('next-host');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EVERYTHING, REGISTER_ONLY } from '../../../../src/gateway/http/message-types.ts';
-import { ping, RawAgent } from '../../../support/agents/gateway-world.ts';
+import { ping, RawAgent } from '../../../support/agents/raw-agent.ts';
 import { createServedFleet, type ServedFleet } from '../../../support/agents/served-fleet.ts';
 
 let served: ServedFleet;

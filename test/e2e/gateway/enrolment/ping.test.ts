@@ -5,9 +5,8 @@ import {
   anOperation,
   createGatewayWorld,
   type GatewayWorld,
-  ping,
-  RawAgent,
 } from '../../../support/agents/gateway-world.ts';
+import { ping, RawAgent } from '../../../support/agents/raw-agent.ts';
 
 let world: GatewayWorld;
 

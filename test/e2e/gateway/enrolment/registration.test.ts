@@ -6,11 +6,8 @@ import {
   anOperation,
   createGatewayWorld,
   type GatewayWorld,
-  ping,
-  post,
-  RawAgent,
-  register,
 } from '../../../support/agents/gateway-world.ts';
+import { ping, post, RawAgent, register } from '../../../support/agents/raw-agent.ts';
 
 let world: GatewayWorld;
 

@@ -3,14 +3,11 @@ import {
   anAccount,
   anOperation,
   createGatewayWorld,
-  type ExchangeResponse,
   type GatewayWorld,
   inbox,
   messageStates,
-  post,
-  RawAgent,
-  result,
 } from '../../../support/agents/gateway-world.ts';
+import { type ExchangeResponse, post, RawAgent, result } from '../../../support/agents/raw-agent.ts';
 
 let world: GatewayWorld;
 let agent: RawAgent;

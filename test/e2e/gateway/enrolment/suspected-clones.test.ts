@@ -4,13 +4,11 @@ import {
   anAccount,
   anOperation,
   createGatewayWorld,
-  type ExchangeResponse,
   type GatewayWorld,
-  RawAgent,
-  result,
 } from '../../../support/agents/gateway-world.ts';
+import { type ExchangeResponse, RawAgent, result } from '../../../support/agents/raw-agent.ts';
 
-/** An agent behind a proxy, which says where it is. */
+/** An agent behind a proxy, which passes its address on. */
 class MovingAgent extends RawAgent {
   address = '192.0.2.1';
 

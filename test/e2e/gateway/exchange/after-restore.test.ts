@@ -6,17 +6,11 @@ import {
 } from '../../../../src/persistence/activities/restore.repository.ts';
 import { createEngine, type Engine } from '../../../../src/services/engine/engine.ts';
 import { aGroup, childrenOf } from '../../../support/activities/activity-rows.ts';
-import {
-  anAccount,
-  createGatewayWorld,
-  type ExchangeResponse,
-  type GatewayWorld,
-  RawAgent,
-  result,
-} from '../../../support/agents/gateway-world.ts';
+import { anAccount, createGatewayWorld, type GatewayWorld } from '../../../support/agents/gateway-world.ts';
+import { type ExchangeResponse, RawAgent, result } from '../../../support/agents/raw-agent.ts';
 import { takeBackup } from '../../../support/database/logical-backup.ts';
 
-/** Agents that know more than the database they come back to. @see docs/reliability.md#an-older-backup-is-restored */
+/** Agents that are ahead of a restored database. @see docs/reliability.md#an-older-backup-is-restored */
 let world: GatewayWorld;
 let engine: Engine;
 let account: { id: number; name: string };
@@ -33,7 +27,7 @@ beforeEach(async () => {
   await agent.exchange();
 });
 
-/** Orders an operation of the agent's computer. */
+/** Creates an operation for the agent's computer. */
 async function order() {
   const target = { accountId: account.id, groupId: 0, computers: [agent.id] };
   const group = await aGroup(world.db, target, { now: world.clock.now() });
@@ -42,7 +36,7 @@ async function order() {
   return { id, advance: () => engine.processPendingEvents(lane, false), read };
 }
 
-/** Operations in an answer; what else is said is of no matter here. */
+/** The operations of a response. */
 const operationsIn = ({ messages }: ExchangeResponse) =>
   messages.filter((message) => message['operation-id'] !== undefined).map((message) => message['operation-id']);
 

@@ -4,9 +4,8 @@ import {
   anOperation,
   createGatewayWorld,
   type GatewayWorld,
-  RawAgent,
-  result,
 } from '../../../support/agents/gateway-world.ts';
+import { RawAgent, result } from '../../../support/agents/raw-agent.ts';
 
 let world: GatewayWorld;
 let agent: RawAgent;

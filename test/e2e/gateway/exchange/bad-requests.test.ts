@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encode } from '../../../../src/protocol/bpickle.ts';
-import { createGatewayWorld, type GatewayWorld, post } from '../../../support/agents/gateway-world.ts';
+import { createGatewayWorld, type GatewayWorld } from '../../../support/agents/gateway-world.ts';
+import { post } from '../../../support/agents/raw-agent.ts';
 
 let world: GatewayWorld;
 

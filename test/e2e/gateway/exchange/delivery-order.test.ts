@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/services/common/ports.ts';
 import { createEngine, type Engine } from '../../../../src/services/engine/engine.ts';
 import { drain, work } from '../../../support/agents/agent-work.ts';
-import type { RawAgent } from '../../../support/agents/gateway-world.ts';
+import type { RawAgent } from '../../../support/agents/raw-agent.ts';
 import { createServedFleet, type ServedFleet } from '../../../support/agents/served-fleet.ts';
 
 let fleet: ServedFleet;
@@ -26,7 +26,7 @@ async function operationsOf(groups: readonly number[]): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Opens the lanes of groups in the order given, as workers that keep none may. */
+/** Opens the batches of groups in the given order, as workers may. */
 async function open(...groups: number[]): Promise<void> {
   for (const group of groups) {
     const rows = await fleet.db.query<{ id: number }>('select id from lane where parent_id = $1', [group]);

@@ -10,11 +10,8 @@ import {
   createGatewayWorld,
   type GatewayWorld,
   inbox,
-  ping,
-  post,
-  RawAgent,
-  result,
 } from '../../../support/agents/gateway-world.ts';
+import { ping, post, RawAgent, result } from '../../../support/agents/raw-agent.ts';
 
 let world: GatewayWorld;
 let agent: RawAgent;

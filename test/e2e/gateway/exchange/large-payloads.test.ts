@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type BValue, encode } from '../../../../src/protocol/bpickle.ts';
-import {
-  anAccount,
-  createGatewayWorld,
-  type GatewayWorld,
-  post,
-  RawAgent,
-} from '../../../support/agents/gateway-world.ts';
+import { anAccount, createGatewayWorld, type GatewayWorld } from '../../../support/agents/gateway-world.ts';
+import { post, RawAgent } from '../../../support/agents/raw-agent.ts';
 import { aProcess, reportedRows } from '../../../support/computers/reported-rows.ts';
 
 const MIB = 1024 * 1024;
@@ -27,7 +22,7 @@ beforeEach(async () => {
   await agent.exchange();
 });
 
-/** Sends what is pending, as agents do, until nothing is. */
+/** Sends pending messages, as agents do, until none is left. */
 async function drain(pending: readonly BValue[]): Promise<{ exchanges: number; taken: number[] }> {
   const first = agent.sequence;
   const taken: number[] = [];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { drain, work } from '../../../support/agents/agent-work.ts';
-import { ping, type RawAgent, result } from '../../../support/agents/gateway-world.ts';
+import { ping, type RawAgent, result } from '../../../support/agents/raw-agent.ts';
 import { createServedFleet, type ServedFleet } from '../../../support/agents/served-fleet.ts';
 
 let fleet: ServedFleet;
@@ -24,7 +24,7 @@ async function bound(limit: number | null): Promise<void> {
   expect(answer.status).toBe(limit === null ? 204 : 200);
 }
 
-/** Orders operations on the agent's computer and opens their lanes. */
+/** Creates operations for the agent's computer and opens their batches. */
 async function order(count: number): Promise<number[]> {
   const groups = [];
   for (let i = 0; i < count; i++) groups.push(await fleet.install([agent]));
@@ -32,7 +32,7 @@ async function order(count: number): Promise<number[]> {
   return groups;
 }
 
-/** Orders an operation on the agent's computer for later; its lane is not opened yet. Returns the group. */
+/** Creates a scheduled operation without opening its batch. @returns the group */
 async function schedule(inMs: number): Promise<number> {
   const answer = await fleet.app.call('POST', '/snaps', {
     token: fleet.token,
@@ -62,7 +62,7 @@ async function becomeDue(operations: readonly number[]): Promise<void> {
   );
 }
 
-/** Statuses as the API shows them, of the only child of each group. */
+/** API statuses of the only child of each group. */
 async function statuses(groups: readonly number[]): Promise<string[]> {
   const { token } = fleet;
   const answers = await Promise.all(groups.map((id) => fleet.app.call('GET', `/activities/${id}`, { token })));
@@ -84,7 +84,7 @@ describe('the message backlog limit', () => {
     expect(await work(agent)).toEqual(ids.slice(0, 2));
     await fleet.settle();
     expect(await statuses(groups)).toEqual(['delivered', 'delivered', 'waiting', 'waiting', 'waiting']);
-    // What it acknowledges makes room in the same exchange.
+    // An acknowledgement makes room in the same exchange.
     expect(await work(agent)).toEqual(ids.slice(2, 4));
     await fleet.settle();
     expect(await statuses(groups)).toEqual(['delivered', 'delivered', 'delivered', 'delivered', 'waiting']);

@@ -6,10 +6,8 @@ import {
   type GatewayWorld,
   inbox,
   messageStates,
-  post,
-  RawAgent,
-  result,
 } from '../../../support/agents/gateway-world.ts';
+import { post, RawAgent, result } from '../../../support/agents/raw-agent.ts';
 import { tellPackages } from '../../../support/computers/packages.ts';
 import { untilBlocked } from '../../../support/database/database.ts';
 
@@ -138,7 +136,7 @@ describe('the message backlog bound', () => {
   it('holds all at 0 and lets all go without a bound', async () => {
     const bound = await anAccount(world.db, { maxBacklog: 0 });
     const other = await RawAgent.enrol(world, bound);
-    // As a build before this one left them, beside the state of today.
+    // As a previous build left them, beside the present state.
     const held = [await anOperation(world.db, other.id, { state: 'held' }), await anOperation(world.db, other.id)];
     for (let i = 0; i < 2; i++) expect((await other.exchange()).messages).toEqual([]);
     await world.db.query('update account set max_message_backlog = null where id = $1', [bound.id]);
@@ -153,7 +151,7 @@ describe('results', () => {
       await anOperation(world.db, agent.id, { messageType: 'change-packages' }),
     ];
     await agent.exchange();
-    // The account was told of these two, and never of 1006.
+    // The account may name these two, but not 1006.
     for (const id of [1005, 1007]) await tellPackages(world.db, account.id, id);
     await agent.exchange([
       result(script, { status: 5, 'result-code': 103, 'result-text': 'out\0put' }),

@@ -2,19 +2,13 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EVERYTHING, REGISTER_ONLY } from '../../../../src/gateway/http/message-types.ts';
 import { type BObject, BTuple, type BValue, isDict } from '../../../../src/protocol/bpickle.ts';
-import {
-  anAccount,
-  createGatewayWorld,
-  type ExchangeResponse,
-  type GatewayWorld,
-  ping,
-  post,
-} from '../../../support/agents/gateway-world.ts';
+import { anAccount, createGatewayWorld, type GatewayWorld } from '../../../support/agents/gateway-world.ts';
+import { type ExchangeResponse, ping, post } from '../../../support/agents/raw-agent.ts';
 import { fromTypedJson } from '../../../support/http/typed-json.ts';
 
 /**
- * Replays the recorded conversation of the real agent. What was the recording server's own is replaced: identities,
- * tokens, package ids, the digest of its type list, and with them how many messages the agent has had from us.
+ * Replays the recorded conversation of a real agent. Values of the recording server are replaced: identities, tokens,
+ * package ids, the digest of its type list, and the number of messages that the agent has received.
  */
 interface Recorded {
   id: string;
@@ -30,7 +24,7 @@ interface Identity {
   id: number;
   secureId: string;
   token: string | null;
-  /** Number of the next message we expect to be asked for. */
+  /** Number of the next message that the agent should want. */
   next: number | null;
   expected: number | null;
 }
@@ -48,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** What the recording's server had been told to do before it gave an answer. */
+/** What the recording server was told to do before a response. */
 const BEFORE: Record<string, () => Promise<unknown>> = {
   '31': () => world.db.query('update agent set in_next = 84 where in_next = 85'),
   '33': () => world.db.query('update agent set in_next = 0 where in_next = 88'),
@@ -59,12 +53,12 @@ const BEFORE: Record<string, () => Promise<unknown>> = {
   '45': () => world.db.query('update account set auto_register = true'),
 };
 
-/** Answers that differ on purpose: nothing is handed out while the agent is about to start over. */
+/** Responses that differ on purpose: nothing is sent while the agent is about to start over. */
 const WITHHELD = new Set(['31', '33']);
-/** The agent never got this answer. */
+/** The agent never got this response. */
 const LOST = '26';
 const SKIPPED = new Set([
-  // A ping answered true because of the recording server's own plans; attachments are of a later issue; no answer.
+  // A ping answered true by plans of the recording server; attachments; no response.
   '05',
   '10',
   '29',
@@ -131,7 +125,7 @@ async function replayIdentified(exchange: Recorded): Promise<void> {
   lastDelivered = id === LOST ? null : answer;
 }
 
-/** The recording leaves exchanges out; messages nobody understands take their numbers. */
+/** The recording omits exchanges; messages of an unknown type take their numbers. */
 async function fillGap(identity: Identity, payload: BObject): Promise<void> {
   const missing = (payload['sequence'] as number) - (identity.expected ?? (payload['sequence'] as number));
   if (missing <= 0) return;
@@ -197,7 +191,7 @@ function expectMessages({ id }: Recorded, answer: ExchangeResponse, recorded: re
     expect(answer.messages, id).toEqual([]);
     return;
   }
-  // Intervals are not set here, and the list of types is our own. What was withheld before comes now.
+  // Intervals are not set here, and the list of types differs. Withheld messages come now.
   const ours = answer.messages.filter((message) => !isLate(id, message)).map(comparable);
   expect(ours, id).toEqual(recorded.filter((message) => message['type'] !== 'set-intervals').map(comparable));
 }
@@ -211,7 +205,7 @@ function comparable(message: BObject): unknown {
   if (type === 'accepted-types') return { type, register: (types as string[]).includes('register') };
   if (type === 'package-ids') return { type, ...rest, ids: (ids as BValue[]).map((item) => item === null) };
   if (type === 'unknown-id') return { type, cloneOf };
-  // The recording's server gave scripts other variables, and most of them none.
+  // The recording server gave scripts other variables, or none.
   const plain = (key: string, value: unknown) =>
     key === 'env' ? undefined : value instanceof BTuple ? value.items : value;
   return JSON.parse(JSON.stringify({ type, ...rest }, plain));
@@ -227,7 +221,7 @@ function learnPackages(recorded: readonly BObject[], answer: ExchangeResponse): 
 function messagesOf(body: unknown): BObject[] {
   const value = fromTypedJson(body);
   const messages = ((isDict(value) ? value['messages'] : undefined) ?? []) as BObject[];
-  // The recording's answer to a stale token leaves out what the protocol asks for.
+  // The recorded response to a stale token lacks what the protocol requires.
   const clone = messages.length === 1 && messages[0]!['type'] === 'unknown-id';
   return clone ? [...messages, { type: 'accepted-types', types: [...REGISTER_ONLY.types] }] : messages;
 }

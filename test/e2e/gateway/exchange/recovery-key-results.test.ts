@@ -6,9 +6,8 @@ import {
   createGatewayWorld,
   type GatewayWorld,
   inbox,
-  RawAgent,
-  result,
 } from '../../../support/agents/gateway-world.ts';
+import { RawAgent, result } from '../../../support/agents/raw-agent.ts';
 
 let world: GatewayWorld;
 let agent: RawAgent;
@@ -102,7 +101,7 @@ describe('recovery keys', () => {
       await agent.exchange([made(good, 'real')]);
       await lanesSettle();
     };
-    /** What a lane does with the first result of each operation. */
+    /** What a batch does with the first result of each operation. */
     const lanesSettle = () =>
       world.db.query(
         `with news as (delete from agent_inbox returning *)

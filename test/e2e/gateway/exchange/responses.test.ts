@@ -2,9 +2,10 @@ import { connect, type Socket } from 'node:net';
 import { text as readAll } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encode } from '../../../../src/protocol/bpickle.ts';
-import { anAccount, createGatewayWorld, type GatewayWorld, RawAgent } from '../../../support/agents/gateway-world.ts';
+import { anAccount, createGatewayWorld, type GatewayWorld } from '../../../support/agents/gateway-world.ts';
+import { RawAgent } from '../../../support/agents/raw-agent.ts';
 
-/** What answers of the gateway look like on the wire, whatever is in them. */
+/** Responses of the gateway on the wire, whatever they contain. */
 let world: GatewayWorld;
 
 beforeAll(async () => {
@@ -14,7 +15,7 @@ afterAll(() => world?.close());
 
 const MIB = 1024 * 1024;
 
-/** Sends all of a request before it looks at the answer, as the agents' HTTP clients do. */
+/** Sends a whole request before it reads the response, as the HTTP clients of agents do. */
 async function sendWhole(head: string, body: Buffer): Promise<{ head: string; body: unknown }> {
   const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
   socket.pause();

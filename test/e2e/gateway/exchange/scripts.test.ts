@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RawAgent } from '../../../support/agents/gateway-world.ts';
+import type { RawAgent } from '../../../support/agents/raw-agent.ts';
 import { createServedFleet, type ServedFleet } from '../../../support/agents/served-fleet.ts';
 import { script } from '../../../support/scripts/scripts.ts';
 
@@ -15,7 +15,7 @@ const call = (method: string, path: string, body?: object) =>
 const tag = (agent: RawAgent, tags: string[]) =>
   served.db.query('update computer set tags = $2::text[] where id = $1', [agent.id, tags]);
 
-/** Makes a script and orders it on the computers of agents. @returns id of the script */
+/** Creates a script and runs it on the computers of agents. @returns the id of the script */
 async function order(title: string, agents: readonly RawAgent[]): Promise<number> {
   const { id } = (await call('POST', '/scripts', script({ title }))).body;
   const query = agents.map((agent) => `id:${agent.id}`).join(' OR ');
@@ -69,7 +69,7 @@ describe('scripts', () => {
     await served.settle();
     await served.install([agents[1]]);
     await served.settle();
-    // It keeps its place: the counters of both sides are as if nothing had happened.
+    // It keeps its position: the counters of both sides do not change.
     expect((await agents[1].exchange()).types).toEqual(['no-operation', 'install-snaps']);
     expect((await agents[1].exchange()).messages).toEqual([]);
   });

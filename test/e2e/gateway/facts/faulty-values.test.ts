@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { BFloat, BTuple, type BValue, encode } from '../../../../src/protocol/bpickle.ts';
-import { anOperation, post } from '../../../support/agents/gateway-world.ts';
+import { anOperation } from '../../../support/agents/gateway-world.ts';
+import { post } from '../../../support/agents/raw-agent.ts';
 import { aProcess, reportingAgent } from '../../../support/computers/reported-rows.ts';
 
 const { here, rows, computer, rejected, events } = reportingAgent();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BTuple, type BValue } from '../../../../src/protocol/bpickle.ts';
-import { anAccount, createGatewayWorld, type GatewayWorld, RawAgent } from '../../../support/agents/gateway-world.ts';
+import { anAccount, createGatewayWorld, type GatewayWorld } from '../../../support/agents/gateway-world.ts';
+import { RawAgent } from '../../../support/agents/raw-agent.ts';
 import { tellPackages } from '../../../support/computers/packages.ts';
 import { aProcess, reportedRows } from '../../../support/computers/reported-rows.ts';
 
@@ -199,7 +200,7 @@ describe('packages that an account was not told of', () => {
     expect((await stranger.exchange()).types).toEqual(['resynchronize']);
   });
 
-  // As an older gateway does beside a newer one, or one did whose database was restored since.
+  // As an older gateway beside a newer one, or one whose database was restored.
   it('count once it asked for them, where it was told and nothing says so', async () => {
     const id = await add(await RawAgent.enrol(world, await anAccount(world.db)), 'in-between');
     await agent.exchange([{ type: 'packages', installed: [id] }]);

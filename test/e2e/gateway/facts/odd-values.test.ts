@@ -49,7 +49,7 @@ describe('any odd value anywhere in a report', () => {
     ),
   );
 
-  /** The report with the value at one place exchanged, which a number chooses. */
+  /** The report with one value replaced; `place` chooses which. */
   function exchanged(value: BValue, at: { left: number }, by: BValue): BValue {
     if (at.left-- === 0) return by;
     if (Array.isArray(value)) return value.map((item) => exchanged(item, at, by));

@@ -6,9 +6,8 @@ import {
   anOperation,
   createGatewayWorld,
   type GatewayWorld,
-  RawAgent,
-  result,
 } from '../../../support/agents/gateway-world.ts';
+import { RawAgent, result } from '../../../support/agents/raw-agent.ts';
 
 const UNTIL = '2027-01-01T00:00:00Z';
 
@@ -46,7 +45,7 @@ const snapOperation = (action: string, ...snaps: object[]) =>
   anOperation(world.db, agent.id, { messageType: `${action}-snaps`, fields: { snaps } });
 const until = (name: string, time: string) => ({ name, args: { hold_level: 'general', time } });
 
-/** What a revert of a succeeded operation would send, by type; nothing for what found all as it wanted it. */
+/** What a revert of a succeeded operation would send, by type; nothing if it changed nothing. */
 async function undoing(id: number): Promise<Array<[string, unknown]>> {
   await world.db.query(`update activity set status = 'succeeded' where id = $1`, [id]);
   const done = (await readDone(world.db, [id])).get(id);

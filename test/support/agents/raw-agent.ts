@@ -1,0 +1,129 @@
+import { randomBytes } from 'node:crypto';
+import { EVERYTHING } from '../../../src/gateway/http/message-types.ts';
+import { type BObject, type BValue, decode, encode } from '../../../src/protocol/bpickle.ts';
+
+export interface ExchangeResponse {
+  status: number;
+  body: BObject;
+  messages: BObject[];
+  /** Types of the messages, in order. */
+  types: string[];
+  token: string | null;
+  nextExpected: number | null;
+}
+
+/** Sends one payload as it is. */
+export async function post(
+  world: { url: string },
+  payload: BValue | Buffer,
+  headers: Record<string, string> = {},
+): Promise<ExchangeResponse> {
+  const response = await fetch(`${world.url}/message-system`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/octet-stream', 'X-Message-API': '3.3', ...headers },
+    body: new Uint8Array(Buffer.isBuffer(payload) ? payload : encode(payload)),
+  });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  const body = response.status === 200 ? (decode(bytes) as BObject) : {};
+  const messages = (body['messages'] ?? []) as BObject[];
+  const token = body['next-exchange-token'];
+  return {
+    status: response.status,
+    body,
+    messages,
+    types: messages.map((message) => String(message['type'])),
+    token: token instanceof Uint8Array ? Buffer.from(token).toString() : null,
+    nextExpected: (body['next-expected-sequence'] as number | undefined) ?? null,
+  };
+}
+
+/** Posts a ping. */
+export async function ping(world: { url: string }, insecureId: number): Promise<BValue> {
+  const response = await fetch(`${world.url}/ping`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+    body: `insecure_id=${insecureId}`,
+  });
+  return decode(Buffer.from(await response.arrayBuffer()));
+}
+
+/** @returns the first message of the response */
+export async function register(world: { url: string }, fields: Record<string, BValue>): Promise<BObject> {
+  const message = { type: 'register', computer_title: 'web-1', hostname: 'web-1.example.com', ...fields };
+  const response = await post(world, { messages: [message] });
+  return response.messages[0]!;
+}
+
+/** The state of an agent: identity, counters, token. */
+export class RawAgent {
+  readonly world: { url: string };
+  readonly id: number;
+  readonly secureId: string;
+  /** Number of the next message to send. */
+  sequence = 0;
+  /** Number of the next message wanted from the server. */
+  next = 0;
+  token: string | null = null;
+  typesDigest: Buffer = EVERYTHING.digest;
+
+  constructor(world: { url: string }, id: number, secureId: string) {
+    this.world = world;
+    this.id = id;
+    this.secureId = secureId;
+  }
+
+  /** Enrols a new computer. */
+  static async enrol(
+    world: { url: string },
+    account: { name: string },
+    fields: Record<string, BValue> = {},
+  ): Promise<RawAgent> {
+    const title = `computer-${randomBytes(4).toString('hex')}`;
+    const names = { account_name: account.name, computer_title: title, hostname: `${title}.example.com` };
+    const response = await register(world, { ...names, ...fields });
+    if (response['type'] !== 'set-id') throw new Error(`not enrolled: ${response['type']} ${response['info']}`);
+    return new RawAgent(world, response['insecure-id'] as number, Buffer.from(response['id'] as Buffer).toString());
+  }
+
+  payload(messages: BValue[] = [], change: Record<string, BValue> = {}): BObject {
+    return {
+      'server-api': Buffer.from('3.3'),
+      'client-api': Buffer.from('3.8'),
+      'accepted-types': this.typesDigest,
+      'total-messages': messages.length,
+      sequence: this.sequence,
+      'next-expected-sequence': this.next,
+      messages,
+      ...change,
+    };
+  }
+
+  headers(): Record<string, string> {
+    return { 'X-Computer-ID': this.secureId, ...(this.token ? { 'X-Exchange-Token': this.token } : {}) };
+  }
+
+  /** Sends messages and acknowledges everything in the response. */
+  async exchange(messages: BValue[] = [], change: Record<string, BValue> = {}): Promise<ExchangeResponse> {
+    const response = await this.send(messages, change);
+    this.ingest(response);
+    return response;
+  }
+
+  /** Sends messages without acknowledging the response; uses up the token. */
+  async send(messages: BValue[] = [], change: Record<string, BValue> = {}): Promise<ExchangeResponse> {
+    const headers = this.headers();
+    this.token = null;
+    return post(this.world, this.payload(messages, change), headers);
+  }
+
+  ingest(response: ExchangeResponse): void {
+    this.token = response.token;
+    if (response.nextExpected !== null) this.sequence = response.nextExpected;
+    this.next += response.messages.length;
+  }
+}
+
+/** A result of an operation. */
+export function result(operationId: number, fields: Record<string, BValue> = {}): BObject {
+  return { type: 'operation-result', 'operation-id': operationId, status: 6, 'result-text': 'done', ...fields };
+}
